@@ -39,8 +39,8 @@ test: setup ## the suite: memory back ends and moto
 again: setup ## the suite twenty times, each in another order, up to the first test that fails (RUNS=…)
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
-proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), and of schedulers that lack a guard
-	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof --seeds $(SEEDS)
+proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), of schedulers that lack a guard, and all time zones
+	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/cadence --seeds $(SEEDS)
 
 browser: setup ## the console in a real browser (needs chromium)
 	$(PY) -m pytest -m browser -n 2 --dist loadfile tests/console

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from duetime.app import App
+from duetime.cadence import Cadence
 from duetime.clock import SystemClock
 from duetime.declare.handler import Handler, Signature
 from duetime.declare.job_rules import read_cadences, refusals
@@ -21,9 +21,6 @@ from duetime.errors import DuetimeError
 from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.job import Definition
 from duetime.payload import Payload
-
-if TYPE_CHECKING:
-    from duetime.cadence import Cadence
 
 LOOKED_AHEAD = 3
 """Further occurrences of a recurring cadence that the check requires."""

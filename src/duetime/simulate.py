@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from duetime.app import App
+from duetime.cadence import Explained
 from duetime.ids import JobName
 from duetime.model.cadence_set import CadenceSet
-
-if TYPE_CHECKING:
-    from duetime.cadence import Explained
 
 MOST = 100_000
 """Runs of a job counted at most: a job of every second has as many in 28 hours."""

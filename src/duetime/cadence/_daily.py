@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from datetime import time
+from typing import Unpack
 
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
+from duetime.cadence.days import DayCycle
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
 from duetime.cadence.times import at_time
+from duetime.cadence.walk import WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.words import clock_text, second_of_day
-
-if TYPE_CHECKING:
-    from datetime import time
-
-    from duetime.cadence.days import DayCycle
-    from duetime.cadence.walk import WallSchedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import date
 
 from duetime.cadence._weekly import check_cycle
 from duetime.cadence.cadence import WallCadence
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Dst, Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps, at_time
+from duetime.cadence.walk import DstPolicy, WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from duetime.cadence.calendars import Calendar
-    from duetime.cadence.walk import DstPolicy, WallSchedule
 
 _MOST_DAYS = 3_660
 

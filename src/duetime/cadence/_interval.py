@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from duetime.cadence.cadence import Cadence, Precision
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.modifiers import Window, Words, read_modifiers
@@ -15,9 +17,6 @@ from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from duetime.cadence.calendars import Calendar
     from duetime.cadence.eventbridge import WakeExpression
 
 _MOST_OPENINGS = 10_000

@@ -6,7 +6,9 @@ Cadences are immutable, comparable and hashable values. ``parse`` reads their te
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Self
 
 from duetime.cadence.modifiers import PLAIN, Modifiers
@@ -14,9 +16,6 @@ from duetime.cadence.walk import NOTHING, DstPolicy, WallSchedule, next_after
 from duetime.cadence.zones import FIRST, Zone, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
     from duetime.cadence.eventbridge import WakeExpression
 
 Precision = Literal["second", "minute"]

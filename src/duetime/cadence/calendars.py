@@ -7,16 +7,14 @@ on the next business day: Monday to Friday, and not excluded.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from duetime.cadence.days import FIRST_DAY, UNIX_DAY, Month, month_of, weekday_of
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.words import WEEKDAYS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 Instead = Literal["skip", "next_business_day"]
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from duetime.cadence.crontab import Cron
 from duetime.cadence.day_fields import ALL_DAYS
 from duetime.cadence.modifiers import PLAIN
 from duetime.cadence.words import MONTHS, WEEKDAYS
-
-if TYPE_CHECKING:
-    from duetime.cadence.crontab import Cron
 
 START = datetime(2027, 12, 30, 21, 47, 13, tzinfo=UTC)
 """The start of the comparison: it crosses a year's end into a leap year, and is no round time."""

@@ -6,6 +6,7 @@ A day is a number: days since 1970-01-01. Each of the 28 kinds of month (see ``d
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from duetime.cadence.day_fields import LENGTHS, DayFields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from duetime.cadence.calendars import Calendar
 
 NEVER = -1 << 40

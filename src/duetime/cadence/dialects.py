@@ -7,14 +7,12 @@ Celery, Jenkins and Go. Each suggestion is parsed before it is offered, so a sug
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_text
 from duetime.cadence.words import WEEKDAYS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class DialectMatch(NamedTuple):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.walk import NOTHING
 from duetime.cadence.words import clock_text
-from duetime.cadence.zones import DAY, EPOCH, instant_at, seconds_of, zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from duetime.cadence.zones import OffsetPeriod
+from duetime.cadence.zones import DAY, EPOCH, OffsetPeriod, instant_at, seconds_of, zone
 
 Mark = Literal["moved", "skipped", "doubled", "once"]
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import time
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
+from typing import Literal, Self, TypedDict, get_args
 
-from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
+from duetime.cadence.calendars import Calendar
+from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS, DayFields
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.times import Times, Windowed
 from duetime.cadence.walk import (
@@ -25,10 +26,6 @@ from duetime.cadence.walk import (
 )
 from duetime.cadence.words import months_mask, second_of_day, weekdays_mask, weeks_mask
 from duetime.cadence.zones import zone
-
-if TYPE_CHECKING:
-    from duetime.cadence.calendars import Calendar
-    from duetime.cadence.day_fields import DayFields
 
 Dst = Literal["cronos", "vixie", "eventbridge"]
 Window = str | tuple[str | time, str | time]

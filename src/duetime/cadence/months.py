@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from datetime import time
+from typing import Unpack
 
 from duetime.cadence._daily import AtATime
 from duetime.cadence.cron_days import MonthDays, month_days
@@ -22,9 +23,6 @@ from duetime.cadence.words import (
     weeks_mask,
     weeks_text,
 )
-
-if TYPE_CHECKING:
-    from datetime import time
 
 _LAST = 5
 

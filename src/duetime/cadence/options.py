@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
 from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.words import (
     clock_text,
     listed,
@@ -18,9 +18,6 @@ from duetime.cadence.words import (
     weekdays_words,
     weeks_text,
 )
-
-if TYPE_CHECKING:
-    from duetime.cadence.modifiers import Modifiers
 
 LONGEST_NAME = 64
 """Characters of a name at most: the limit of an EventBridge schedule's name."""

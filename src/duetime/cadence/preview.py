@@ -5,20 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import Self
 
+from duetime.cadence.cadence import Cadence
 from duetime.cadence.croniter_check import compare_with_croniter, incomparable_reason
 from duetime.cadence.crontab import Cron
+from duetime.cadence.explain import Explained
 from duetime.cadence.warnings import cadence_warnings, upcoming_clock_changes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-    from typing import Self
-
-    from duetime.cadence.cadence import Cadence
-    from duetime.cadence.explain import Explained
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,13 @@ people type.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from duetime.cadence.cadence import Cadence
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.errors import InvalidCadence, nearest
 from duetime.cadence.source_positions import (
     Part,
@@ -18,13 +22,6 @@ from duetime.cadence.source_positions import (
     split_words,
     word_from,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from duetime.cadence.cadence import Cadence
-    from duetime.cadence.calendars import Calendar
 
 _COMMON = frozenset({"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"})
 

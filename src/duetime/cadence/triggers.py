@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,8 +13,6 @@ from duetime.cadence.options import digest
 from duetime.cadence.walk import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from duetime.cadence.eventbridge import WakeExpression
 
 NoTenant = Literal["system", "refuse"]

@@ -11,7 +11,8 @@ before the last, every other week), the wake is a cron with additional firings, 
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.cadence.aws_fields import FIRST_YEAR, LAST_YEAR, CronFields
@@ -25,15 +26,11 @@ from duetime.cadence.eventbridge import (
     cron_expression,
     rate_expression,
 )
-from duetime.cadence.times import DAY, HOUR, MINUTE
+from duetime.cadence.times import DAY, HOUR, MINUTE, Times
 from duetime.cadence.zones import instant_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
     from duetime.cadence.cadence import WallCadence
-    from duetime.cadence.times import Times
 
 LATENESS = timedelta(seconds=60)
 """How late EventBridge Scheduler may wake: its precision."""

@@ -7,13 +7,11 @@ times from ``end + after`` until before ``end + offset`` come twice (an overlap)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from duetime.cadence.days import FIRST_DAY, NEVER, Days, OneDay
 from duetime.cadence.times import DAY, Times
-
-if TYPE_CHECKING:
-    from duetime.cadence.zones import OffsetPeriod, Zone
+from duetime.cadence.zones import OffsetPeriod, Zone
 
 NOTHING = NEVER * DAY
 """No time."""

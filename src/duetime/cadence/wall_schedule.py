@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, DayCycle, Days, month_in
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.times import NEVER as NO_TIME
+from duetime.cadence.times import Times
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.words import clock_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from duetime.cadence.calendars import Calendar
-    from duetime.cadence.times import Times
 
 _ALL_KINDS_OF_MONTH = 41
 """Years in which every month has begun with every weekday, and February 29 has been every weekday."""

@@ -6,20 +6,14 @@ The console translates these sentences by their wording.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from duetime.cadence.cadence import WallCadence
+from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.crontab import Cron
-from duetime.cadence.explain import explained
+from duetime.cadence.explain import Explained, explained
 from duetime.cadence.zones import instant_at, seconds_of, zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from duetime.cadence.cadence import Cadence
-    from duetime.cadence.explain import Explained
 
 AHEAD = 400 * 86_400
 """Seconds searched for clock changes: a year and a month, since next year's changes may come later."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from duetime.cadence.errors import InvalidCadence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -8,15 +8,12 @@ are cached in pieces of half a year.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.errors import NaiveInstant, UnknownZone, nearest
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
 
 DAY = 86_400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,16 +9,14 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType, UnionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from duetime.declare.job_options import JobOptions
 from duetime.errors import DeclarationError, InvalidPayload
+from duetime.model.job import Definition
 from duetime.model.run import Run, RunTimedOut
 from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, duration
-
-if TYPE_CHECKING:
-    from duetime.declare.job_options import JobOptions
-    from duetime.model.job import Definition
 
 Function = Callable[..., Any]
 _NOTHING: Mapping[str, object] = MappingProxyType({})

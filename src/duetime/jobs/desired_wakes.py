@@ -6,16 +6,14 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from duetime.cadence.triggers import OnEvent
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
 from duetime.model.job import Job, JobRef
 from duetime.model.wake_state import WakeState
 from duetime.ports.jobs import JobWake
 from duetime.settings import Settings
-
-if TYPE_CHECKING:
-    from duetime.cadence.triggers import OnEvent
 
 _NAME_LIMIT = 64
 _ROOM = 4

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from duetime.cadence import Cadence
 from duetime.clock import Clock
 from duetime.declare.job_rules import RESERVED, TOO_FINE, is_too_fine, overlap_of, read_cadences, refusals
 from duetime.errors import (
@@ -35,7 +36,6 @@ from duetime.retry import RetryPolicy, policy
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
-    from duetime.cadence import Cadence
     from duetime.payload import Payload
 
 KEY_LIMIT = 128
