@@ -192,7 +192,7 @@ class App:
     def _owned(self, handler: Handler) -> Handler:
         if handler.job is None or handler.options is None:
             return handler
-        return job_handler_of(handler.function, handler.job.cadences, handler.options, self._home)
+        return job_handler_of(handler.function, handler.cadences, handler.options, self._home)
 
     def add(self, handler: Handler) -> None:
         """Register a handler that is made already; `action` and `job` make one of a function.
@@ -217,7 +217,7 @@ class App:
     @property
     def resources(self) -> Mapping[Any, Factory]:
         """Each resource's factory, by the type that asks for it."""
-        return self._factories.by_type
+        return MappingProxyType(self._factories.by_type)
 
     @property
     def handler_set(self) -> HandlerSet:
@@ -234,7 +234,7 @@ class App:
 
     def missing(self, function: Handler | Factory) -> Iterator[str]:
         """Yield a sentence for each parameter of a function that no resource provides."""
-        return self.handler_set.missing(function)
+        return self._factories.missing(function)
 
     def with_resources(self, given: Mapping[Any, object]) -> App:
         """This app with other resources in place of some of its own, whose factories are then not called.

@@ -262,7 +262,7 @@ class Settings:
         ):
             if not getattr(self, name):
                 object.__setattr__(self, name, self.prefix + made)
-        if problems := [*self._out_of_range(), *self._contradictions(), *self._contradicting_rates()]:
+        if problems := [*self._out_of_range(), *self._contradictions()]:
             raise SettingsError(problems)
 
     @property
@@ -289,52 +289,75 @@ class Settings:
                 yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
 
     def _contradictions(self) -> Iterator[str]:
-        if self.heartbeat * 2 > self.lease:
-            yield (
-                f"heartbeat ({_shown(self.heartbeat)}) must be at most half the lease ({_shown(self.lease)}),"
-                " or one late beat loses it"
-            )
-        if self.cancel_poll > self.heartbeat:
-            poll, beat = _shown(self.cancel_poll), _shown(self.heartbeat)
-            yield f"cancel_poll ({poll}) must not exceed heartbeat ({beat})"
-        if self.wake_early >= self.near_limit:
-            yield (
-                f"wake_early ({_shown(self.wake_early)}) must be below near_limit"
-                f" ({_shown(self.near_limit)}): what remains after a wake is carried by the queue"
-            )
-        if self.timers == "wheel" and self.near_limit < _LEAST_WITH_WHEEL:
-            yield (
-                f"near_limit ({_shown(self.near_limit)}) must be at least {_shown(_LEAST_WITH_WHEEL)} with"
-                " timers='wheel': it turns once a minute, and looks a minute less than that ahead"
-            )
-        if self.idempotency_ttl > self.retention:
-            yield (
-                f"idempotency_ttl ({_shown(self.idempotency_ttl)}) must not exceed retention"
-                f" ({_shown(self.retention)}): a key goes with its action's row"
-            )
-        if self.clock_skew >= self.lease:
-            yield f"clock_skew ({_shown(self.clock_skew)}) must be below the lease ({_shown(self.lease)})"
-
-    def _contradicting_rates(self) -> Iterator[str]:
-        for name in ("sweep_rate", "catch_up_rate"):
-            if getattr(self, name) % _MINUTE:
-                yield f"{name} is {_shown(getattr(self, name))}; allowed are whole multiples of 60 s"
-        if self.sweep_rate > self.catch_up_rate:
-            yield (
-                f"sweep_rate ({_shown(self.sweep_rate)}) must not exceed catch_up_rate"
-                f" ({_shown(self.catch_up_rate)}): the catch-up is the rarer pass"
-            )
-        if self.timers == "wheel" and self.sweep_rate * 2 > self.near_limit:
-            yield (
-                f"sweep_rate ({_shown(self.sweep_rate)}) must be at most half of near_limit"
-                f" ({_shown(self.near_limit)}) with timers='wheel', where the sweep wakes actions"
-            )
-        if self.job_grace < self.grace + self.sweep_rate:
-            yield (
-                f"job_grace ({_shown(self.job_grace)}) must be at least grace ({_shown(self.grace)}) and"
-                f" sweep_rate ({_shown(self.sweep_rate)}) together: the sweep resends a lost wake only then,"
-                " and its occurrence would be missed"
-            )
+        """Return the problems of settings that contradict each other."""
+        has_wheel = self.timers == "wheel"
+        rules = (
+            (
+                self.heartbeat * 2 > self.lease,
+                "heartbeat ({heartbeat}) must be at most half the lease ({lease}), or one late beat loses it",
+            ),
+            (
+                self.cancel_poll > self.heartbeat,
+                "cancel_poll ({cancel_poll}) must not exceed heartbeat ({heartbeat})",
+            ),
+            (
+                self.wake_early >= self.near_limit,
+                (
+                    "wake_early ({wake_early}) must be below near_limit ({near_limit}): after a wake, the"
+                    " queue carries the rest"
+                ),
+            ),
+            (
+                has_wheel and self.near_limit < _LEAST_WITH_WHEEL,
+                (
+                    "near_limit ({near_limit}) must be at least {least} with timers='wheel': it turns once a"
+                    " minute, and looks a minute less than that ahead"
+                ),
+            ),
+            (
+                self.idempotency_ttl > self.retention,
+                (
+                    "idempotency_ttl ({idempotency_ttl}) must not exceed retention ({retention}): a key is"
+                    " removed with its action's row"
+                ),
+            ),
+            (
+                self.clock_skew >= self.lease,
+                "clock_skew ({clock_skew}) must be below the lease ({lease})",
+            ),
+            (
+                bool(self.sweep_rate % _MINUTE),
+                "sweep_rate is {sweep_rate}; allowed are whole multiples of 60 s",
+            ),
+            (
+                bool(self.catch_up_rate % _MINUTE),
+                "catch_up_rate is {catch_up_rate}; allowed are whole multiples of 60 s",
+            ),
+            (
+                self.sweep_rate > self.catch_up_rate,
+                (
+                    "sweep_rate ({sweep_rate}) must not exceed catch_up_rate ({catch_up_rate}): the catch-up"
+                    " is the rarer pass"
+                ),
+            ),
+            (
+                has_wheel and self.sweep_rate * 2 > self.near_limit,
+                (
+                    "sweep_rate ({sweep_rate}) must be at most half of near_limit ({near_limit}) with"
+                    " timers='wheel', where the sweep wakes actions"
+                ),
+            ),
+            (
+                self.job_grace < self.grace + self.sweep_rate,
+                (
+                    "job_grace ({job_grace}) must be at least grace ({grace}) and sweep_rate ({sweep_rate})"
+                    " together: the sweep resends a lost wake only then, and its occurrence would be missed"
+                ),
+            ),
+        )
+        shown = {setting.name: _shown(getattr(self, setting.name)) for setting in fields(self)}
+        shown["least"] = _shown(_LEAST_WITH_WHEEL)
+        return (problem.format_map(shown) for is_broken, problem in rules if is_broken)
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import ids
-from duetime.cadence import explained, parse
+from duetime.cadence import local_occurrences, parse
 from duetime.jobs import timeline
 from duetime.jobs.job_times import without_calendar
 from duetime.jobs.occurrence_status import OccurrenceStatus
@@ -100,7 +100,7 @@ def nominal(facts, start, end):
 
 
 def stacked(facts, item):
-    return CadenceSet.of(item.definition.cadences, facts.job.anchor)
+    return CadenceSet.parse(item.definition.cadences, facts.job.anchor)
 
 
 def silenced(facts, start, end):
@@ -112,7 +112,7 @@ def silenced(facts, start, end):
         without = {
             at
             for cadence in cadences
-            if cadence.scope.calendar
+            if cadence.modifiers.calendar
             for at in without_calendar(cadence).between(*bounds)
         }
         yield from ((item.number, at) for at in sorted(without - retained))
@@ -124,7 +124,7 @@ def gaps(facts, start, end):
         bounds = max(start, item.since), min(end, item.until or end)
         if bounds[0] < bounds[1]:
             for cadence in stacked(facts, item).cadences:
-                yield from (one.words for one in explained(cadence, *bounds) if one.mark == "skipped")
+                yield from (one.words for one in local_occurrences(cadence, *bounds) if one.mark == "skipped")
 
 
 def unfolded(facts, entries):

@@ -2,7 +2,6 @@
 
 import re
 import types
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -115,13 +114,3 @@ class TestTheCheckOfAWholeApp:
         app.action(handle)
         [problem] = problems(app)
         assert problem.startswith("exampled: its example is not what")
-
-    def test_tells_a_cadence_that_no_decorator_has_read(self):
-        app = App()
-        app.job("0 9 * * *", name="billing-nightly")(clean_up)
-        handler = app.handlers["billing-nightly"]
-        app._handlers["billing-nightly"] = replace(
-            handler, job=replace(handler.job, cadences=("61 * * * *",))
-        )
-        [problem] = problems(app)
-        assert problem.startswith("billing-nightly: minute: 61 is out of range")

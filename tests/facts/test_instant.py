@@ -46,7 +46,7 @@ def test_a_local_time_is_read_on_its_zones_clock():
 
 
 def test_a_naive_time_without_a_zone_is_refused_and_the_cure_named():
-    with pytest.raises(InvalidTime, match="is naive; make it aware, or say tz='Europe/Paris'"):
+    with pytest.raises(InvalidTime, match="is naive; make it aware, or pass tz='Europe/Paris'"):
         instant.resolve(datetime(2026, 7, 1, 9), now=NOW)
 
 

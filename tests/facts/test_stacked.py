@@ -27,7 +27,7 @@ TEXTS = (
 
 
 def stacked(*texts, anchor=NOON):
-    return CadenceSet.of(texts, anchor)
+    return CadenceSet.parse(texts, anchor)
 
 
 def test_two_that_are_due_at_one_instant_make_one_occurrence_with_both_names():

@@ -78,10 +78,14 @@ def weekly(
         InvalidCadence: a day, the time or an option is invalid, the anchor is missing, or the options leave
             no occurrence.
     """
-    scope = read_modifiers(**options)
+    modifiers = read_modifiers(**options)
     every, anchored_on = check_cycle(every, anchor, "weeks", _MOST_WEEKS)
     return Weekly(
-        scope=scope, at=second_of_day(at), on=weekdays_mask(on, "weekly"), every=every, anchor=anchored_on
+        modifiers=modifiers,
+        at=second_of_day(at),
+        on=weekdays_mask(on, "weekly"),
+        every=every,
+        anchor=anchored_on,
     )
 
 

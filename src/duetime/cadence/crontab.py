@@ -31,7 +31,7 @@ class Cron(WallCadence):
     ) -> Self:
         """Return the cadence of an expression; arguments and errors as of :func:`~duetime.cadence.cron`."""
         parts = parse_cron(expression, day_rule)
-        return cls(scope=read_modifiers(**options), parts=parts, day_rule=day_rule)
+        return cls(modifiers=read_modifiers(**options), parts=parts, day_rule=day_rule)
 
     @property
     def expression(self) -> str:
@@ -39,12 +39,12 @@ class Cron(WallCadence):
         return self.parts.text
 
     def _rule(self) -> DstPolicy:
-        return self.scope.clock(interval=self.parts.interval, starred=self.parts.starred)
+        return self.modifiers.dst_policy(interval=self.parts.interval, starred=self.parts.starred)
 
     def _built(self) -> WallSchedule:
         parts = self.parts
         times = Fields(parts.hours, parts.minutes, parts.seconds)
-        return build_wall_schedule(parts.text, parts.days, times, self.scope)
+        return build_wall_schedule(parts.text, parts.days, times, self.modifiers)
 
     def _head(self) -> str:
         rule = f" day_rule={self.day_rule}" if self.day_rule else ""

@@ -16,7 +16,7 @@ Mark = Literal["moved", "skipped", "doubled", "once"]
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class LocalOccurrence:
     """One occurrence, or one gap that skipped some.
 
     Attributes:
@@ -34,7 +34,9 @@ class Explained:
     words: str = ""
 
 
-def explained(cadence: Cadence, start: datetime, until: datetime | None = None) -> Iterator[Explained]:
+def local_occurrences(
+    cadence: Cadence, start: datetime, until: datetime | None = None
+) -> Iterator[LocalOccurrence]:
     """Yield the occurrences in (start, until], each with the effect of a clock change.
 
     Raises:
@@ -53,10 +55,10 @@ def explained(cadence: Cadence, start: datetime, until: datetime | None = None) 
         at = found
 
 
-def _occurrence(cadence: Cadence, at: int) -> Explained:
+def _occurrence(cadence: Cadence, at: int) -> LocalOccurrence:
     span = zone(cadence.tz).span(at)
     mark, words = _mark(cadence, span, at) if isinstance(cadence, WallCadence) else (None, "")
-    return Explained(_instant(at), _local(at + span.offset), span.offset, mark, words)
+    return LocalOccurrence(_instant(at), _local(at + span.offset), span.offset, mark, words)
 
 
 def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | None, str]:
@@ -77,7 +79,7 @@ def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | Non
     return None, ""
 
 
-def _skipped(cadence: WallCadence, after: int, before: int) -> Iterator[Explained]:
+def _skipped(cadence: WallCadence, after: int, before: int) -> Iterator[LocalOccurrence]:
     """Yield the gaps in (after, before] whose occurrences the cadence's clock rule skips."""
     where = zone(cadence.tz)
     span = where.span(after)
@@ -90,12 +92,11 @@ def _skipped(cadence: WallCadence, after: int, before: int) -> Iterator[Explaine
         )
         if missing and jump > 0:
             words = f"skipped: {_gap_words(missing, span.end + span.after)}"
-            yield Explained(None, _local(missing[0]), span.offset, "skipped", words)
+            yield LocalOccurrence(None, _local(missing[0]), span.offset, "skipped", words)
         span = where.span(span.end)
 
 
 def _in_gap(cadence: WallCadence, opens: int, ends: int) -> list[int]:
-    """Return the cadence's local times in [opens, ends)."""
     found = []
     at = cadence.wall.first_from(opens)
     while at != NOTHING and at < ends:

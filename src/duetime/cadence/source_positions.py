@@ -54,11 +54,6 @@ def option_from(token: SourceToken) -> Part:
     return Part(key, value, token.end - len(value), token.end, token.start)
 
 
-def word_from(label: str, token: SourceToken) -> Part:
-    """Return the part of a word with this label."""
-    return Part(label, token.text, token.start, token.end, token.start)
-
-
 def locate_error(error: InvalidCadence, text: str, parts: Sequence[Part]) -> InvalidCadence:
     """Return the error with the position of the mistake in the text; all of it if no single part is wrong."""
     start, end = _position(error, parts) or (0, len(text))

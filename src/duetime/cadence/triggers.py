@@ -25,7 +25,6 @@ class TriggerCadence(Cadence):
 
     @property
     def precision(self) -> Precision:
-        """See :attr:`Cadence.precision`; it has no occurrences."""
         return "minute"
 
     def wakes(self) -> tuple[WakeExpression, ...]:
@@ -37,7 +36,6 @@ class TriggerCadence(Cadence):
         return NOTHING
 
     def describe(self) -> str:
-        """See :meth:`Cadence.describe`."""
         return self._words()
 
 
@@ -72,7 +70,6 @@ class OnEvent(TriggerCadence):
         return found if isinstance(found, str) and found else None
 
     def _options(self) -> str:
-        """Return the options, each after a space."""
         options = {"match": self.match, "tenant": self.tenant}
         if self.no_tenant != "system":
             options["no_tenant"] = self.no_tenant

@@ -12,7 +12,7 @@ from itertools import islice
 
 from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.crontab import Cron
-from duetime.cadence.explain import Explained, explained
+from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 AHEAD = 400 * 86_400
@@ -31,7 +31,7 @@ def cadence_warnings(cadence: Cadence) -> list[str]:
 
 def upcoming_clock_changes(
     cadence: Cadence, start: datetime, until: datetime | None = None
-) -> Iterator[Explained]:
+) -> Iterator[LocalOccurrence]:
     """Return the first occurrence that each clock change in (start, until] affects.
 
     Without ``until``, return the next four within a year.
@@ -47,14 +47,14 @@ def upcoming_clock_changes(
     return _changed(cadence, at, seconds_of(until))
 
 
-def _changed(cadence: WallCadence, at: int, last: int) -> Iterator[Explained]:
+def _changed(cadence: WallCadence, at: int, last: int) -> Iterator[LocalOccurrence]:
     where = zone(cadence.tz)
     span = where.span(at)
     while span.end <= last and span.end > at:
         jump = abs(span.after - span.offset)
         opens, shuts = instant_at(max(at, span.end - jump - 1)), instant_at(span.end + jump)
         if jump and opens is not None and shuts is not None:
-            yield from islice((row for row in explained(cadence, opens, shuts) if row.mark), 1)
+            yield from islice((row for row in local_occurrences(cadence, opens, shuts) if row.mark), 1)
         span = where.span(span.end)
 
 
@@ -95,7 +95,6 @@ def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
 
 
 def _missing_date_warnings(cadence: Cron) -> Iterator[str]:
-    """Warn about dates that some months do not have."""
     days = cadence.parts.days
     dates = [day for day in range(1, 32) if days.days >> day - 1 & 1]
     shortest = min(size for month, size in enumerate(_DAYS, 1) if days.months >> month & 1)

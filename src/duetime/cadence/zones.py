@@ -98,8 +98,6 @@ class Zone:
 
 
 class _Fixed(Zone):
-    """A zone that never changes: UTC."""
-
     __slots__ = ("_span",)
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType, UnionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.declare.job_options import JobOptions
 from duetime.errors import DeclarationError, InvalidPayload
@@ -17,6 +17,9 @@ from duetime.model.job import Definition
 from duetime.model.run import Run, RunTimedOut
 from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, duration
+
+if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
+    from duetime.cadence import Cadence
 
 Function = Callable[..., Any]
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -49,6 +52,8 @@ class Handler:
     timeout: timedelta
     job: Definition | None = None
     """The job's definition; None for the handler of a payload type."""
+    cadences: tuple[Cadence, ...] = ()
+    """The job's cadences, whose texts are in its definition."""
     options: JobOptions | None = None
     """The options of the job's lowest decorator."""
     wants: tuple[Dependency, ...] = ()
@@ -138,7 +143,7 @@ class Signature:
         Raises:
             DeclarationError: an annotation cannot be resolved.
         """
-        annotations = _annotations(function)
+        annotations = annotations_of(function)
         parameters = [
             parameter
             for parameter in inspect.signature(function).parameters.values()
@@ -217,15 +222,6 @@ def timeout_of(function: Function, timeout: Duration) -> timedelta:
     return limit
 
 
-def returned_by(function: Function) -> object:
-    """Return a function's return annotation; None without one.
-
-    Raises:
-        DeclarationError: an annotation cannot be resolved.
-    """
-    return _annotations(function).get("return")
-
-
 def may_be_a_resource(annotation: Any) -> bool:
     """Return whether an annotation can name a resource; built-in types, ``Any``, payload and run cannot."""
     return (
@@ -247,7 +243,12 @@ _NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 _VARIADIC = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
-def _annotations(function: Function) -> dict[str, Any]:
+def annotations_of(function: Function) -> dict[str, Any]:
+    """Return a function's annotations as types, by parameter.
+
+    Raises:
+        DeclarationError: an annotation cannot be resolved.
+    """
     try:
         return typing.get_type_hints(function)
     except NameError as error:

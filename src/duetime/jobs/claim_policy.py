@@ -136,7 +136,9 @@ def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
     if end is not None and nominal > end:
         return Skip(SkipReason.RETIRED, f"version {job.version} of {job.name} has taken over")
     if (pause := _pause_of(row, job, nominal, bounds.now)) is not None:
-        return Skip(SkipReason.PAUSED, _by(pause))
+        return Skip(
+            SkipReason.PAUSED, f"paused by {pause.by}" + (f": {pause.reason}" if pause.reason else "")
+        )
     if _is_late(row, job, bounds) and not _makes_up_for(nominal, job, bounds):
         late = round((bounds.now - row.due_at).total_seconds())
         return Skip(SkipReason.MISSED, f"it could be claimed only {late} s after it was due")
@@ -172,12 +174,7 @@ def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:
     return most > 0 and len(list(islice(later, most))) < most
 
 
-def _by(pause: Pause) -> str:
-    return f"paused by {pause.by}" + (f": {pause.reason}" if pause.reason else "")
-
-
 def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
-    """Return the decision on a run that may begin apart from the lock."""
     row = seen.row
     catches_up = row.catches_up or _is_late(row, job, bounds)
     if job.definition.overlap is Overlap.ALLOW:
@@ -197,7 +194,6 @@ def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
 
 
 def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
-    """Return the policy's decision on a new run while another one holds the lock."""
     overlap, holder = job.definition.overlap, job.running.id if job.running else "another run"
     if overlap not in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
         return Skip(SkipReason.OVERLAP, f"{holder} was running")
@@ -214,12 +210,10 @@ def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
 
 
 def _is_after(row: Action, waiting: Action | None) -> bool:
-    """Return whether another run waits for the free lock, and comes first."""
     return waiting is not None and waiting.status is Status.PENDING and is_first(row)
 
 
 def _place(row: Action) -> tuple[datetime, str]:
-    """Return a run's position among its job's runs."""
     return row.nominal_at, row.id
 
 

@@ -8,7 +8,7 @@ to the tables alone. EventBridge follows within a minute; until then, the row de
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -23,7 +23,7 @@ from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
-_PAGE = 100
+_PAGE = 200
 
 
 class Maintain:
@@ -102,7 +102,7 @@ class MaintainDueJobs:
     def __call__(self, *, stop_at: datetime) -> MaintainResult:
         """Maintain until done, or until `stop_at`; the next pass finds the rest."""
         attended, planned, failed = 0, 0, list[str]()
-        for ref in self._due():
+        for ref in list(refs_until(self._jobs, self._clock.now() + LEAD)):  # a change moves it in the index
             if self._clock.now() >= stop_at:
                 break
             try:
@@ -113,14 +113,15 @@ class MaintainDueJobs:
                 failed.append(ref.name)
         return MaintainResult(attended, planned, tuple(failed))
 
-    def _due(self) -> list[JobRef]:
-        """Return all jobs that are due now, before any is maintained: that moves it in the index."""
-        found, cursor, until = list[JobRef](), None, self._clock.now() + LEAD
-        while True:
-            refs, cursor = self._jobs.to_attend(until, limit=_PAGE, cursor=cursor)
-            found += refs
-            if cursor is None:
-                return found
+
+def refs_until(jobs: JobStore, until: datetime) -> Iterator[JobRef]:
+    """Yield all jobs whose `maintain_at` is at or before an instant, soonest first."""
+    cursor = None
+    while True:
+        refs, cursor = jobs.to_attend(until, limit=_PAGE, cursor=cursor)
+        yield from refs
+        if cursor is None:
+            return
 
 
 def changed(job: Job, now: datetime) -> Job:

@@ -109,27 +109,21 @@ class Plan:
         for row in step.rows:
             self._actions.put(row)
         is_advanced = self._jobs.move_cursor(job, step.cursor, step.maintain_at, missed=step.missed)
-        if is_advanced:
-            self._report_missed(job, step)
-        return is_advanced
-
-    def _report_missed(self, job: Job, step: _Step) -> None:
-        for span in step.missed:
+        for span in step.missed if is_advanced else ():
             self._meter.add(Metric.MISSED, of=Subject(job.definition.type, job.ref.tenant_id))
             log.warning(Metric.MISSED.value, extra=_log_fields(job, span, len(step.rows)))
+        return is_advanced
 
     def _missed(self, job: Job, now: datetime) -> _Step | None:
         """Return the span of missed nominal times, and the rows of those that the job makes up for."""
-        until = _to_second(now - self._settings.job_grace)
+        until = (now - self._settings.job_grace).replace(microsecond=0)
         first = job.stacked.next_after(job.cursor)
         if first is None or first > until:
             return None
         span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
-        late = _latest(job, until)
-        spread = self._settings.catch_up_spread
         rows = tuple(
-            self._row(job, due, now, catches_up=True, due_at=now + spread * index)
-            for index, due in enumerate(late)
+            self._row(job, due, now, catches_up=True, due_at=now + self._settings.catch_up_spread * index)
+            for index, due in enumerate(_latest(job, until))
         )
         return _Step(rows, until, maintain_at_of(job, until), (span,))
 
@@ -221,7 +215,6 @@ def _is_paused(job: Job, cadence: str, at: datetime) -> bool:
 
 
 def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:
-    """Return the latest missed nominal times that the job makes up for."""
     most = job.definition.catch_up
     if not most:
         return ()
@@ -232,7 +225,3 @@ def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:
         if len(found) == most or start == job.cursor:
             return tuple(found)
         span *= 4
-
-
-def _to_second(moment: datetime) -> datetime:
-    return moment.replace(microsecond=0)
