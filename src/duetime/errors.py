@@ -258,7 +258,7 @@ class InvalidSelection(DuetimeError, ValueError):
 
 
 class Unsupported(DuetimeError, NotImplementedError):
-    """This back end cannot do that; the message says which one can."""
+    """This back end cannot do that; the message names one that can."""
 
     code = "unsupported"
 

@@ -99,7 +99,7 @@ def test_one_type_has_one_handler():
 
 
 def test_a_module_without_an_app_is_refused():
-    with pytest.raises(DeclarationError, match="holds no App"):
+    with pytest.raises(DeclarationError, match="has no App"):
         App().include(types.ModuleType("empty"))
 
 

@@ -163,7 +163,7 @@ def test_an_operators_setting(cloud, options, told):
 )
 @pytest.mark.parametrize("field", ["tenant_id", "actor", "correlation_id", "idempotency_key"])
 def test_a_control_character_in_what_becomes_part_of_a_key(cloud, field, name):
-    told = "holds a control character, or white space at an end; say printable characters alone"
+    told = "holds a control character, or white space at an end; use printable characters only"
     names = {"tenant_id": "acme", "actor": "anna", field: name}
     keys = {name: names[name] for name in names if name not in {"tenant_id", "actor"}}
     with pytest.raises(InvalidIdentifier, match=told) as refused:
@@ -187,12 +187,12 @@ def test_a_due_time_that_is_none(cloud, at):
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
-        ("lease", NAN, "lease is nan; say a timedelta"),
-        ("lease", 300, "lease is 300; say a timedelta"),
-        ("max_recoveries", 2.5, "max_recoveries is 2.5; say a whole number"),
-        ("max_recoveries", True, "max_recoveries is True; say a whole number"),
-        ("enabled", "no", "enabled is 'no'; say True or False"),
-        ("prefix", None, "prefix is None; say text"),
+        ("lease", NAN, "lease is nan; use a timedelta"),
+        ("lease", 300, "lease is 300; use a timedelta"),
+        ("max_recoveries", 2.5, "max_recoveries is 2.5; use a whole number"),
+        ("max_recoveries", True, "max_recoveries is True; use a whole number"),
+        ("enabled", "no", "enabled is 'no'; use True or False"),
+        ("prefix", None, "prefix is None; use text"),
     ],
 )
 def test_a_setting_of_another_kind(setting, value, told):
