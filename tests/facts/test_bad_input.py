@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 IS_NO_SPAN = "use a timedelta, or a number of seconds"
 IS_NO_LIST = "use a timedelta, a number of seconds, or a list of them"
 IS_OUT_OF_RANGE = "allowed is 0 seconds to 90 days"
-IS_NO_COUNT = "say a whole number"
+IS_NO_COUNT = "use a whole number"
 IS_NO_SHARE = "it is a share of the back-off, from 0 to 1"
 GROWS_NOT = "the factor must be a number above 1 and the first back-off lie between 0 and the limit"
 
@@ -203,12 +203,12 @@ def test_a_setting_of_another_kind(setting, value, told):
 @pytest.mark.parametrize(
     ("variable", "value", "told"),
     [
-        ("LEASE", "nan", "say a number of seconds"),
-        ("LEASE", "inf", "say a number of seconds"),
-        ("LEASE", "5s", "say a number of seconds"),
-        ("DUE_SHARDS", "1.5", "say a whole number"),
-        ("ENABLED", "maybe", "say true or false"),
-        ("QUEUES", "{", "say a JSON object"),
+        ("LEASE", "nan", "use a number of seconds"),
+        ("LEASE", "inf", "use a number of seconds"),
+        ("LEASE", "5s", "use a number of seconds"),
+        ("DUE_SHARDS", "1.5", "use a whole number"),
+        ("ENABLED", "maybe", "use true or false"),
+        ("QUEUES", "{", "use a JSON object"),
     ],
 )
 def test_a_variable_that_cannot_be_read(variable, value, told):

@@ -161,7 +161,7 @@ def test_an_upcast_that_needs_a_payload_is_refused():
     def upcast(self, written, version):
         return written
 
-    with pytest.raises(DeclarationError, match=r"Named: upcast .* say @classmethod"):
+    with pytest.raises(DeclarationError, match=r"Named: upcast .* write @classmethod"):
         type("Named", (Payload,), {"upcast": upcast})
 
 
