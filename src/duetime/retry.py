@@ -190,11 +190,14 @@ NEVER = RetryPolicy(attempts=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """An operator's values in place of a retry policy's; None retains the policy's."""
+    """An operator's values in place of a retry policy's; None retains the policy's.
+
+    Attributes:
+        backoff: Seconds.
+    """
 
     attempts: int | None = None
     backoff: tuple[float, ...] | None = None
-    """Seconds."""
     jitter: float | None = None
 
     def applied(self, policy: RetryPolicy) -> RetryPolicy:

@@ -80,6 +80,7 @@ __all__ = [
     "weekly",
 ]
 
+# The module of each name. A module with the name of an object would hide that object.
 _MODULES = {
     "_daily": ("daily",),
     "cadence": ("Cadence",),
@@ -109,7 +110,6 @@ _MODULES = {
     "eventbridge": ("WakeExpression",),
     "_weekly": ("weekly",),
 }
-"""The module of each name. A module with the name of an object would hide that object."""
 
 
 def __getattr__(name: str) -> object:

@@ -19,8 +19,8 @@ from duetime.cadence.zones import instant_at, seconds_of, zone
 if TYPE_CHECKING:
     from duetime.cadence.eventbridge import WakeExpression
 
+# Openings of a filter without an occurrence after which the search stops: 27 years of daily windows.
 _MOST_OPENINGS = 10_000
-"""Openings of a filter without an occurrence after which the search stops: 27 years of daily windows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

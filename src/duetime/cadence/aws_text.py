@@ -10,8 +10,8 @@ from duetime.cadence.words import bits, ranges
 _NAMES = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _RUN = 3
 _SHORTEST, _LONGEST = 28, 31
+# Days between a day and its nearest weekday, at most.
 _AWAY = 2
-"""Days between a day and its nearest weekday, at most."""
 _WEEKDAYS_A_MONTH = 4.35
 MOST_TERMS = 2
 
@@ -63,7 +63,7 @@ def day_text(term: DayFields) -> tuple[str, str]:
 
 def values_text(mask: int, low: int, high: int) -> str:
     """Return a mask as ``*``, ``0/5``, ``9-17`` or a list."""
-    values = [n for n in range(low, high + 1) if mask >> n & 1]
+    values = bits(mask)
     if len(values) == high - low + 1:
         return "*"
     step = values[1] - values[0] if len(values) >= _RUN else 0
@@ -135,7 +135,4 @@ def _rarer_by_week(days: DayFields) -> bool:
 
 
 def _dates(first: int, last: int) -> int:
-    mask = 0
-    for day in range(max(1, first), min(_LONGEST, last) + 1):
-        mask |= 1 << day - 1
-    return mask
+    return sum(1 << day - 1 for day in range(max(1, first), min(_LONGEST, last) + 1))

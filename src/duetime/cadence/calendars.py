@@ -18,8 +18,8 @@ from duetime.cadence.words import WEEKDAYS
 
 Instead = Literal["skip", "next_business_day"]
 
+# Days that an occurrence moves at most; further moves are skipped.
 _LONGEST_MOVE = 366
-"""Days that an occurrence moves at most; further moves are skipped."""
 INSTEAD = ("skip", "next_business_day")
 _SUNDAY, _SATURDAY = 0, 6
 _DATE_LENGTH = 10

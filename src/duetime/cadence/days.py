@@ -132,8 +132,6 @@ class Days:
 class EveryDay(Days):
     """All days, as most cadences have."""
 
-    __slots__ = ()
-
     def first_from(self, day: int) -> int:
         """See :meth:`Days.first_from`."""
         return day if day <= LAST_DAY else NEVER

@@ -146,13 +146,13 @@ def _crontab_line(text: str) -> DialectMatch | None:
 
 
 _SIX = 6
+# A pattern, the problem of a text that it matches, and the same cadence.
 _TEMPLATES = (
     (r"(?i)rate\(\s*(\d+)\s+(m|h|d)(?:inute|our|ay)s?\s*\)", "this is EventBridge's rate", r"interval \1\2"),
     (r"(?i)at\(\s*(\S+?)\s*\)", "this is EventBridge's single time", r"once \1"),
     (r"(?i)@every\s+(\w+)", "this is Go's spelling of an interval", r"interval \1"),
     (r"(?:CRON_)?TZ=(\S+)\s+(.+)", "the zone comes before the expression", r"\2 tz=\1"),
 )
-"""A pattern, the problem of a text that it matches, and the same cadence."""
 _CELERY = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 _ARGUMENT = r"""(\w+)\s*=\s*(?:["']([^"']*)["']|(\w+))"""
 _SYSTEMD_WORDS = {
@@ -167,8 +167,8 @@ _CALENDAR = (
 )
 _FIELD = r"[\w*?,/#-]+"
 _HASH = r"H(?:\([\d-]+\))?(/\d+)?"
+# Matches a day-of-week field, and no command.
 _NAMES = r"[A-Z]{3}(?:[-,/#L][\w,#/-]*)?"
-"""Matches a day-of-week field, and no command."""
 _SPELLINGS: tuple[Callable[[str], DialectMatch | None], ...] = (
     _eventbridge,
     _quartz,

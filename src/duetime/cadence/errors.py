@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 from duetime.errors import DuetimeError
 
+# Characters of an invalid text that a message repeats at most.
 _SHOWN = 120
-"""Characters of an invalid text that a message repeats at most."""
 
 
 class InvalidText(DuetimeError, ValueError):

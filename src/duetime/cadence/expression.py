@@ -80,7 +80,10 @@ def parse_cron(given: str, day_rule: DayRule | None = None) -> CronParts:
     except FieldError as error:
         _fail(given, error)
     if not parts.days.ever():
-        _fail_days(given, tokens)
+        start, width = _position(given, _NAMES.index(DAY.name))
+        when = f"day-of-month {tokens[3]}, month {tokens[4]}, day-of-week {tokens[5]}"
+        problem, remedy = f"no month ever has such a day ({when})", "choose a day that exists"
+        raise NeverFires(given, problem, remedy, start=start, width=width)
     return parts
 
 
@@ -146,14 +149,6 @@ def _fail(given: str, error: FieldError) -> NoReturn:
         raise AmbiguousDays(given, problem, error.remedy, start=start, width=last + width - start)
     start, width = _position(given, _NAMES.index(error.field))
     raise InvalidCron(given, error.problem, error.remedy, start=start, width=width)
-
-
-def _fail_days(given: str, tokens: list[str]) -> NoReturn:
-    start, width = _position(given, _NAMES.index(DAY.name))
-    when = f"day-of-month {tokens[3]}, month {tokens[4]}, day-of-week {tokens[5]}"
-    raise NeverFires(
-        given, f"no month ever has such a day ({when})", "choose a day that exists", start=start, width=width
-    )
 
 
 def _position(given: str, field: int) -> tuple[int, int]:

@@ -28,8 +28,6 @@ class FieldError(Exception):
 class CronField:
     """One field of the language: values from ``low`` to ``high``."""
 
-    __slots__ = ("all", "common", "high", "low", "name", "names", "values")
-
     def __init__(
         self, name: str, low: int, high: int, names: tuple[str, ...] = (), first_named: int = 0
     ) -> None:
@@ -37,13 +35,11 @@ class CronField:
         self.low = low
         self.high = high
         self.names = {text.upper(): first_named + n for n, text in enumerate(names)}
-        self.values = {str(n): 1 << n for n in range(low, high + 1)}
-        self.values |= {f"{n:02}": 1 << n for n in range(low, min(10, high + 1))}
-        self.values |= {text: 1 << n for text, n in self.names.items()}
-        self.all = self.folded(_span(low, high, 1))
-        self.values = {text: self.folded(mask) for text, mask in self.values.items()}
-        self.common = {"*": self.all, "?": self.all}
-        self.common |= {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, self.high + 1)}
+        numbers = {text: n for n in range(low, high + 1) for text in (str(n), f"{n:02}")}
+        self.values = {text: self.folded(1 << n) for text, n in (numbers | self.names).items()}
+        every = self.folded(_span(low, high, 1))
+        steps = {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, high + 1)}
+        self.common = {"*": every, "?": every} | steps
 
     def folded(self, mask: int) -> int:
         """Return the mask with one bit for each value: weekdays have two numbers for Sunday, 0 and 7."""
@@ -131,8 +127,6 @@ class CronField:
 
 class WeekdayField(CronField):
     """Day-of-week, where Sunday is 0 and 7: ranges may end on 7 (``FRI-7``) and begin on it (``7-2``)."""
-
-    __slots__ = ()
 
     def folded(self, mask: int) -> int:
         """See :meth:`CronField.folded`."""

@@ -113,12 +113,6 @@ def read_modifiers(
     Raises:
         InvalidCadence: an option is invalid; :class:`UnknownZone` if it is the zone.
     """
-    if (
-        tz is None
-        and dst == "cronos"
-        and all(option is None for option in (days, months, weeks, window, calendar))
-    ):
-        return PLAIN
     if tz is not None:
         zone(tz)
     if dst not in get_args(Dst):

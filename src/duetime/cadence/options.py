@@ -22,6 +22,7 @@ from duetime.cadence.words import (
 LONGEST_NAME = 64
 """Characters of a name at most: the limit of an EventBridge schedule's name."""
 _DIGEST = 8
+_MOST_LISTED = 3
 
 
 def options_text(modifiers: Modifiers) -> str:
@@ -133,5 +134,4 @@ def _calendar_words(calendar: Calendar) -> str:
 
 
 def _entries_words(entries: tuple[str, ...]) -> str:
-    shown = 3
-    return listed(list(entries)) if len(entries) <= shown else f"{len(entries)} listed days"
+    return listed(list(entries)) if len(entries) <= _MOST_LISTED else f"{len(entries)} listed days"

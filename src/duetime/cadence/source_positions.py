@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from duetime.cadence.errors import InvalidCadence, NeverFires, UnknownZone
 
+# Patterns of the items of windows and calendars; other options are lists.
 _ITEMS = {"window": ("[^-]+",), "calendar": ("[^;]+", "[^;:,]+")}
-"""Patterns of the items of windows and calendars; other options are lists."""
 
 
 class SourceToken(NamedTuple):

@@ -17,8 +17,8 @@ from duetime.cadence.zones import OffsetPeriod, Zone
 NOTHING = NEVER * DAY
 """No time."""
 
+# Clock changes and offsets are at most a day, so two days separate all effects.
 _FAR = 2 * DAY
-"""Clock changes and offsets are at most a day, so two days separate all effects."""
 _ALWAYS = 1 << 40
 
 

@@ -14,8 +14,8 @@ from duetime.cadence.times import Times, Windowed
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.words import clock_text
 
+# Years in which every month has begun with every weekday, and February 29 has been every weekday.
 _ALL_KINDS_OF_MONTH = 41
-"""Years in which every month has begun with every weekday, and February 29 has been every weekday."""
 _SOME_YEAR = 2000
 
 

@@ -12,13 +12,15 @@ from itertools import islice
 
 from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.crontab import Cron
+from duetime.cadence.day_fields import LENGTHS
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
+from duetime.cadence.words import bits
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 AHEAD = 400 * 86_400
 """Seconds searched for clock changes: a year and a month, since next year's changes may come later."""
+# Changed occurrences returned at most.
 _MOST = 4
-"""Changed occurrences returned at most."""
 _SIX = 6
 _UNITS = (("minute", 60, "hour"), ("hour", 24, "day"))
 _EVEN = {"minute": "interval(minutes={})", "hour": "interval(hours={})"}
@@ -66,19 +68,13 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
             f' and end with the year, write "{" ".join(fields[:-1])}"'
         )
     if len(fields) > 1:
-        yield from _numbered_weekday_warnings(fields)
+        if fields[-3] == "?" and re.match(r"[1-7]", fields[-1]):
+            yield (
+                f"in day-of-week {fields[-1]} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count"
+                " from Sunday 1: names are the same everywhere"
+            )
         yield from _uneven_step_warnings(fields[-5:])
     yield from _missing_date_warnings(cadence)
-
-
-def _numbered_weekday_warnings(fields: list[str]) -> Iterator[str]:
-    """Warn about weekdays by number in an expression that looks like one of Quartz or EventBridge."""
-    weekday = fields[-1]
-    if fields[-3] == "?" and re.match(r"[1-7]", weekday):
-        yield (
-            f"in day-of-week {weekday} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count from"
-            " Sunday 1: names are the same everywhere"
-        )
 
 
 def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
@@ -96,11 +92,7 @@ def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
 
 def _missing_date_warnings(cadence: Cron) -> Iterator[str]:
     days = cadence.parts.days
-    dates = [day for day in range(1, 32) if days.days >> day - 1 & 1]
-    shortest = min(size for month, size in enumerate(_DAYS, 1) if days.months >> month & 1)
+    dates = [n + 1 for n in bits(days.days)]
+    shortest = min(LENGTHS[month] for month in bits(days.months))
     if dates and dates[0] > shortest and not (days.lasts or days.nearest or days.nearest_lasts):
         yield f"a month without a day {dates[0]} is passed over; L is the last day of each"
-
-
-_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-"""The length of each month in a common year."""

@@ -30,8 +30,8 @@ _MONTH_NAMES = (
 )
 _SHORTHANDS = {"weekdays": "mon-fri", "weekday": "mon-fri", "weekend": "sat-sun", "weekends": "sat-sun"}
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+# Consecutive values that become a range, at least.
 _RUN = 3
-"""Consecutive values that become a range, at least."""
 
 
 class _WordKind(NamedTuple):

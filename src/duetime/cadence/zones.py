@@ -48,8 +48,6 @@ class OffsetPeriod(NamedTuple):
 class Zone:
     """One zone's periods, computed on demand. Safe to share between threads."""
 
-    __slots__ = ("_pieces", "_tzinfo", "name")
-
     def __init__(self, name: str, tzinfo: tzinfo) -> None:
         self.name = name
         self._tzinfo = tzinfo
@@ -98,8 +96,6 @@ class Zone:
 
 
 class _Fixed(Zone):
-    __slots__ = ("_span",)
-
     def __init__(self) -> None:
         super().__init__("UTC", UTC)
         self._span = OffsetPeriod(FIRST - DAY, LAST + DAY * 366, 0, 0, 0)

@@ -39,25 +39,28 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
-    """A registered function, with its parameters and its retry policy."""
+    """A registered function, with its parameters and its retry policy.
+
+    Attributes:
+        name: the name in rows: its payload type's name, or its job's.
+        payload: None for a job without payload.
+        job: the job's definition; None for the handler of a payload type.
+        cadences: the job's cadences, whose texts are in its definition.
+        options: the options of the job's lowest decorator.
+        wants: the parameters that resources fill.
+    """
 
     name: str
-    """The name in rows: its payload type's name, or its job's."""
     function: Function
     payload: type[Payload] | None
-    """None for a job without payload."""
     payload_parameter: str | None
     run_parameter: str | None
     retry: RetryPolicy
     timeout: timedelta
     job: Definition | None = None
-    """The job's definition; None for the handler of a payload type."""
     cadences: tuple[Cadence, ...] = ()
-    """The job's cadences, whose texts are in its definition."""
     options: JobOptions | None = None
-    """The options of the job's lowest decorator."""
     wants: tuple[Dependency, ...] = ()
-    """The parameters that resources fill."""
 
     @property
     def where(self) -> str:
@@ -126,14 +129,17 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of a function, from its annotations."""
+    """The parameters of a function, from its annotations.
+
+    Attributes:
+        wants: parameters for resources; the complete app checks that it has them.
+        others: parameters that duetime cannot fill.
+    """
 
     payloads: tuple[str, ...]
     runs: tuple[str, ...]
     wants: tuple[Dependency, ...]
-    """Parameters for resources; the complete app checks that it has them."""
     others: tuple[str, ...]
-    """Parameters that duetime cannot fill."""
     payload: type[Payload] | None
 
     @classmethod

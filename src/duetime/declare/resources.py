@@ -38,10 +38,13 @@ class ResourceFailed(DuetimeError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Factory:
-    """A function that makes a resource, and the resources that it needs."""
+    """A function that makes a resource, and the resources that it needs.
+
+    Attributes:
+        makes: the annotation that requests it: exactly this type.
+    """
 
     makes: Any
-    """The annotation that requests it: exactly this type."""
     function: Function
     wants: tuple[Dependency, ...] = ()
 

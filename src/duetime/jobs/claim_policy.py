@@ -37,12 +37,15 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Proceed:
-    """Run it, if the job's row still permits it; the lock of a dead run may be taken over."""
+    """Run it, if the job's row still permits it; the lock of a dead run may be taken over.
+
+    Attributes:
+        catches_up: whether it makes up for a missed occurrence.
+    """
 
     hold: LockRequirement
     takes_over_lock: bool = False
     catches_up: bool = False
-    """Whether it makes up for a missed occurrence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,15 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Try again later."""
+    """Try again later.
+
+    Attributes:
+        takes_the_place: whether it takes the policy's one waiting place.
+        cancels: whether the lock's holder is requested to stop.
+    """
 
     takes_the_place: bool = False
-    """Whether it takes the policy's one waiting place."""
     cancels: bool = False
-    """Whether the lock's holder is requested to stop."""
 
 
 class AlreadyClaimed:
@@ -73,16 +79,19 @@ ClaimDecision = Proceed | Skip | Wait | LeaseHeld | AlreadyClaimed | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimContext:
-    """The rows that a claim of a job's run has read."""
+    """The rows that a claim of a job's run has read.
+
+    Attributes:
+        holder: the row of the run that holds the lock, if that is another run.
+        waiting: the row of the run that waits for the lock, if that is another run.
+        previous: the rows of recent previous versions for the same nominal time.
+    """
 
     row: Action
     job: Job | None
     holder: Action | None
-    """The row of the run that holds the lock, if that is another run."""
     waiting: Action | None
-    """The row of the run that waits for the lock, if that is another run."""
     previous: tuple[Action, ...] = ()
-    """The rows of recent previous versions for the same nominal time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from duetime.instant import LATEST
 
 SECOND = timedelta(seconds=1)
 _SATURDAY = 5
+# Days that a calendar moves something at most; see `duetime.cadence.calendars`.
 _LONGEST_MOVE = 366
-"""Days that a calendar moves something at most; see `duetime.cadence.calendars`."""
 
 
 class TimeSource(ABC):
@@ -75,7 +75,8 @@ class NominalTimes(TimeSource):
     def note(self, at: datetime) -> tuple[str, Hashable]:
         """Return the effect of a change of the clocks, and whether the calendar moved the time here."""
         mark = self._mark(at)
-        words = ["moved here by its calendar"] if self._was_moved(at) else []
+        was_moved = self._moving is not None and self._moving.next_after(at - SECOND) != at
+        words = ["moved here by its calendar"] if was_moved else []
         if mark is None or not mark.words:
             return "".join(words), tuple(words)
         return "; ".join([mark.words, *words]), (mark.mark, mark.offset, *words)
@@ -107,9 +108,6 @@ class NominalTimes(TimeSource):
         """The cadence without its calendar, if that moves times."""
         calendar = self.cadence.modifiers.calendar
         return without_calendar(self.cadence) if calendar is not None and calendar.moves else None
-
-    def _was_moved(self, at: datetime) -> bool:
-        return self._moving is not None and self._moving.next_after(at - SECOND) != at
 
 
 class CalendarExcluded(TimeSource):

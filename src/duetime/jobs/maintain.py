@@ -80,12 +80,15 @@ class Maintain:
 
 @dataclass(frozen=True, slots=True)
 class MaintainResult:
-    """The result of one pass."""
+    """The result of one pass.
+
+    Attributes:
+        failed: names of the jobs that the next pass must maintain.
+    """
 
     attended: int = 0
     planned: int = 0
     failed: tuple[str, ...] = ()
-    """Names of the jobs that the next pass must maintain."""
 
 
 class MaintainDueJobs:

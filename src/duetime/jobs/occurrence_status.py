@@ -53,29 +53,29 @@ class OccurrenceStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """One nominal time and its status; or a fold of successive ones without rows that share a status."""
+    """One nominal time and its status; or a fold of successive ones without rows that share a status.
+
+    Attributes:
+        at: the nominal time in UTC; in a fold the first; in a gap the instant at which the clocks jumped.
+        local: the naive local time in the first cadence's zone; in a gap, the skipped local time.
+        reason: why it was skipped or missed, a `SkipReason`; or the calendar that excludes it.
+        note: the author and reason of a pause, or the effect of a clock change; in a fold, of its first.
+        action_id: the id of its row.
+        until: in a fold: the last nominal time.
+        count: the number of its nominal times; None for more than were counted.
+    """
 
     at: datetime
-    """The nominal time in UTC; in a fold the first; in a gap the instant at which the clocks jumped."""
     local: datetime
-    """The naive local time in the first cadence's zone; in a gap, the skipped local time."""
     tz: str
     cadences: tuple[str, ...]
     version: int
     account: OccurrenceStatus
     reason: str = ""
-    """Why it was skipped or missed, a `SkipReason`; or the calendar that excludes it."""
     note: str = ""
-    """Details.
-
-    The author and reason of a pause, the effect of a clock change; in a fold, those of its first.
-    """
     action_id: ActionId | None = None
-    """The id of its row."""
     until: datetime | None = None
-    """In a fold: the last nominal time."""
     count: int | None = 1
-    """The number of its nominal times; None for more than were counted."""
 
     @property
     def ends_at(self) -> datetime:

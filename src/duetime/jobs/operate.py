@@ -37,8 +37,8 @@ LONGEST_REASON = 200
 """Characters of the reason for a pause."""
 
 _SKIP = "skip the next run of"
+# Upcoming runs that `skip_next` examines; those before the next one are skipped already.
 _LOOKED_AT = 100
-"""Upcoming runs that `skip_next` examines; those before the next one are skipped already."""
 
 
 class JobOperations:

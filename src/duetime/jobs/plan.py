@@ -48,12 +48,15 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The result of one call."""
+    """The result of one call.
+
+    Attributes:
+        made: rows written, including those that another planner has written before.
+        missed: whether missed nominal times were recorded.
+    """
 
     made: int = 0
-    """Rows written, including those that another planner has written before."""
     missed: bool = False
-    """Whether missed nominal times were recorded."""
 
     def plus(self, other: Planned) -> Planned:
         """Return the sum of both."""
@@ -207,11 +210,8 @@ def maintain_at_of(job: Job, cursor: datetime) -> datetime:
 
 def _cadence_of(job: Job, due: DueTime) -> str | None:
     """Return the cadence of a nominal time's run: the first one that was not paused before it."""
-    return next((cadence for cadence in due.cadences if not _is_paused(job, cadence, due.at)), None)
-
-
-def _is_paused(job: Job, cadence: str, at: datetime) -> bool:
-    return cadence in job.pauses and at > job.pauses[cadence].since
+    paused = {name for name, pause in job.pauses.items() if due.at > pause.since}
+    return next((cadence for cadence in due.cadences if cadence not in paused), None)
 
 
 def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:

@@ -21,12 +21,15 @@ from duetime.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """The wakes removed and set."""
+    """The wakes removed and set.
+
+    Attributes:
+        removed: names of wakes without a job.
+        set: jobs whose wakes were set again.
+    """
 
     removed: tuple[str, ...] = ()
-    """Names of wakes without a job."""
     set: tuple[str, ...] = ()
-    """Jobs whose wakes were set again."""
 
 
 class Repair:
