@@ -104,7 +104,7 @@ def _week_terms(days: DayFields) -> DayTerms:
     if days.weeks != ALL_WEEKS:
         return _weeks_of_month_terms(days, weekdays, nth)
     terms = [DayFields(weekdays=weekdays)] if weekdays else []
-    terms += [_nth_term(day, n) for day, n in nth]
+    terms += [DayFields(weekdays=0, nth=(pair,)) for pair in nth]
     if weekdays == ALL_WEEKDAYS or len(terms) <= MOST_TERMS:
         return DayTerms(tuple(terms[:1] if weekdays == ALL_WEEKDAYS else terms), exact=True)
     for day, _ in nth:
@@ -115,7 +115,11 @@ def _week_terms(days: DayFields) -> DayTerms:
 def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, int], ...]) -> DayTerms:
     """Return weekdays of some weeks of the month: ``3#2`` for single weekdays, else these weeks' dates."""
     weeks = bits(days.weeks)
-    terms = [_nth_term(day, 0 if week == LAST_WEEK else week + 1) for day in bits(weekdays) for week in weeks]
+    terms = [
+        DayFields(weekdays=0, nth=((day, 0 if week == LAST_WEEK else week + 1),))
+        for day in bits(weekdays)
+        for week in weeks
+    ]
     if not nth and len(terms) <= MOST_TERMS:
         return DayTerms(tuple(terms), exact=True)
     dates = 0
@@ -123,10 +127,6 @@ def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, 
         dates |= _dates(22, _LONGEST) if week == LAST_WEEK else _dates(7 * week + 1, 7 * week + 7)
     exact = weekdays == ALL_WEEKDAYS and not nth and LAST_WEEK not in weeks
     return DayTerms((DayFields(days=dates),), exact)
-
-
-def _nth_term(day: int, nth: int) -> DayFields:
-    return DayFields(weekdays=0, nth=((day, nth),))
 
 
 def _rarer_by_week(days: DayFields) -> bool:

@@ -51,14 +51,9 @@ def local_occurrences(
             yield from _skipped(cadence, at, ends)
         if found is None or (last is not None and found > last):
             return
-        yield _occurrence(cadence, found)
-        at = found
-
-
-def _occurrence(cadence: Cadence, at: int) -> LocalOccurrence:
-    span = zone(cadence.tz).span(at)
-    mark, words = _mark(cadence, span, at) if isinstance(cadence, WallCadence) else (None, "")
-    return LocalOccurrence(_instant(at), _local(at + span.offset), span.offset, mark, words)
+        at, span = found, zone(cadence.tz).span(found)
+        mark, words = _mark(cadence, span, at) if isinstance(cadence, WallCadence) else (None, "")
+        yield LocalOccurrence(_instant(at), _local(at + span.offset), span.offset, mark, words)
 
 
 def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | None, str]:

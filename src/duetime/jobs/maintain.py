@@ -17,7 +17,7 @@ from duetime.errors import DuetimeError, truncate
 from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
 from duetime.jobs.desired_wakes import previous_wakes, state_of, wakes_of
 from duetime.jobs.plan import LEAD, Plan, Planned, maintain_at_of
-from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, Pause, SpanKind
+from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, SpanKind
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 
@@ -135,7 +135,18 @@ def changed(job: Job, now: datetime) -> Job:
 def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[JobSpan, ...]]:
     """Return the job without these pauses, its cursor at their end, and the spans of its unplanned times."""
     ended = {name: min(now, job.pauses[name].until or now) for name in pauses}
-    spans = [_span_of(name, job.pauses[name], end) for name, end in ended.items()]
+    spans = [
+        JobSpan(
+            kind=SpanKind.PAUSED,
+            start=pause.since,
+            end=ended[name],
+            cadence=name,
+            by=pause.by,
+            reason=pause.reason,
+        )
+        for name, pause in job.pauses.items()
+        if name in ended
+    ]
     cursor = min([job.cursor, *ended.values()])
     if (pause := job.pauses.get(WHOLE_JOB)) and WHOLE_JOB in ended:
         cursor = ended[WHOLE_JOB]
@@ -143,14 +154,3 @@ def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[
             spans.append(JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=pause.since, by=pause.by))
     left = {name: pause for name, pause in job.pauses.items() if name not in ended}
     return changed(replace(job, pauses=left, cursor=max(cursor, job.since)), now), tuple(spans)
-
-
-def _span_of(cadence: str, pause: Pause, end: datetime) -> JobSpan:
-    return JobSpan(
-        kind=SpanKind.PAUSED,
-        start=pause.since,
-        end=end,
-        cadence=cadence,
-        by=pause.by,
-        reason=pause.reason,
-    )

@@ -73,7 +73,12 @@ class Reconcile:
         lines = [self._declare(job, stored.get(name)) for name, job in declared.items()]
         unchanged = lines.count(None)
         lines += [
-            self._remove(job) for name, job in stored.items() if name not in declared and _is_of(job, worker)
+            self._remove(job)
+            for name, job in stored.items()
+            if name not in declared
+            and job.origin is Origin.CODE
+            and job.definition.worker == worker
+            and job.removed_at is None
         ]
         return Reconciled(tuple(filter(None, lines)), unchanged)
 
@@ -131,7 +136,3 @@ class Reconcile:
             return CHANGED
 
         return change_with_retry(write, f"job {job.name}")
-
-
-def _is_of(job: Job, worker: str) -> bool:
-    return job.origin is Origin.CODE and job.definition.worker == worker and job.removed_at is None

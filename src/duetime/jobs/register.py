@@ -98,7 +98,8 @@ class Register:
         key, ttl = registration.idempotency_key, registration.idempotency_ttl
         terms = key_terms(key, ttl, now=now, settings=self._settings)
         ref = JobRef(tenant_id, definition.name)
-        self._refuse_codes(ref)
+        if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
+            raise JobNameTaken(ref.name, "a job that code declares")
         registered = {
             "registered_by": actor,
             "registered_at": now,
@@ -138,22 +139,22 @@ class Register:
             description=registration.description,
             worker=tenant_id,
         )
+        key_size = KEY_LIMIT if registration.idempotency_key is None else len(registration.idempotency_key)
         problems = [
             *refusals(definition, cadences),
             *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
             *_tenant_problems(cadences),
-            *_key_problems(registration),
+            *(
+                [f"idempotency_key has {key_size} characters; 1 to {KEY_LIMIT} are allowed"]
+                if not 1 <= key_size <= KEY_LIMIT
+                else []
+            ),
         ]
         if problems:
             raise DeclarationError(f"job {registration.name!r}: {'; '.join(problems)}")
         if handler.startswith(RESERVED) or self._routes.queue_for(handler) is None:
             raise UnknownType(handler, self._routes.types())
         return definition
-
-    def _refuse_codes(self, ref: JobRef) -> None:
-        code = self._jobs.get(JobRef(SYSTEM_TENANT, ref.name))
-        if code is not None:
-            raise JobNameTaken(ref.name, "a job that code declares")
 
     def _is_registered(self, job: Job, registration: Registration, definition: Definition) -> bool:
         """Return whether this registration was made already; one with a new key is always written.
@@ -179,16 +180,13 @@ class Register:
         def remove() -> Retry | None:
             job = self._jobs.get(ref)
             if job is None or job.removed_at is not None:
-                self._refuse_unknown(ref)
+                if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
+                    problem = "code declares it; remove it from the code"
+                    raise JobConflict(ref.name, operation="unregister", problem=problem)
                 raise JobNotFound(name)
             return None if self._versions.remove(job, "it was unregistered") else CHANGED
 
         change_with_retry(remove, f"job {name}")
-
-    def _refuse_unknown(self, ref: JobRef) -> None:
-        if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
-            problem = "code declares it; remove it from the code"
-            raise JobConflict(ref.name, operation="unregister", problem=problem)
 
 
 def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
@@ -204,10 +202,3 @@ def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
         for cadence in cadences
         if isinstance(cadence, OnEvent) and not cadence.tenant
     ]
-
-
-def _key_problems(registration: Registration) -> Sequence[str]:
-    key = registration.idempotency_key
-    if key is not None and not 1 <= len(key) <= KEY_LIMIT:
-        return [f"idempotency_key has {len(key)} characters; 1 to {KEY_LIMIT} are allowed"]
-    return []
