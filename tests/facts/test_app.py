@@ -99,7 +99,7 @@ def test_type_has_one_handler():
 
 
 def test_module_without_app_is_rejected():
-    with pytest.raises(DeclarationError, match="holds no App"):
+    with pytest.raises(DeclarationError, match="has no App"):
         App().include(types.ModuleType("empty"))
 
 

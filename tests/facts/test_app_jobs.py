@@ -2,7 +2,6 @@
 
 import re
 import types
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -115,17 +114,3 @@ class TestCheck:
         app.action(handle)
         [problem] = problems(app)
         assert problem.startswith("exampled: its example is not what")
-
-    def test_check_reports_unused_cadence(self):
-        class AppWithInvalidCadence(App):
-            @property
-            def handlers(self):
-                return {
-                    name: replace(handler, job=replace(handler.job, cadences=("61 * * * *",)))
-                    for name, handler in super().handlers.items()
-                }
-
-        app = AppWithInvalidCadence()
-        app.job("0 9 * * *", name="billing-nightly")(clean_up)
-        [problem] = problems(app)
-        assert problem.startswith("billing-nightly: minute: 61 is out of range")

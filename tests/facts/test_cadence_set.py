@@ -27,7 +27,7 @@ TEXTS = (
 
 
 def cadence_set(*texts, anchor=NOON):
-    return CadenceSet.from_texts(texts, anchor)
+    return CadenceSet.parse(texts, anchor)
 
 
 def test_two_cadences_due_at_one_instant_make_one_occurrence():

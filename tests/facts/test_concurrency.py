@@ -56,7 +56,7 @@ def test_limit_without_key_is_rejected():
 @pytest.mark.parametrize(
     ("key", "problem"),
     [
-        ("", "is empty; say 1 to 128 characters"),
+        ("", "is empty; use 1 to 128 characters"),
         ("x" * 129, "has 129 characters; at most 128 are allowed"),
         ("customer#42", "holds '#'"),
         ("a\nb", "control character"),

@@ -46,7 +46,7 @@ def test_naive_time_uses_given_zone():
 
 
 def test_naive_time_without_zone_is_rejected_with_remedy():
-    with pytest.raises(InvalidTime, match="is naive; make it aware, or say tz='Europe/Paris'"):
+    with pytest.raises(InvalidTime, match="is naive; make it aware, or pass tz='Europe/Paris'"):
         instant.resolve(datetime(2026, 7, 1, 9), now=NOW)
 
 

@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 NOT_A_DURATION = "use a timedelta, or a number of seconds"
 NOT_A_LIST = "use a timedelta, a number of seconds, or a list of them"
 OUT_OF_RANGE = "allowed is 0 seconds to 90 days"
-NOT_A_COUNT = "say a whole number"
+NOT_A_COUNT = "use a whole number"
 NOT_A_SHARE = "it is a share of the back-off, from 0 to 1"
 DOES_NOT_GROW = "the factor must be a number above 1 and the first back-off lie between 0 and the limit"
 
@@ -163,7 +163,7 @@ def test_invalid_operator_setting_is_rejected(cloud, options, message):
 )
 @pytest.mark.parametrize("field", ["tenant_id", "actor", "correlation_id", "idempotency_key"])
 def test_control_character_in_identifier_is_rejected(cloud, field, name):
-    message = "holds a control character, or white space at an end; say printable characters alone"
+    message = "holds a control character, or white space at an end; use printable characters only"
     names = {"tenant_id": "acme", "actor": "anna", field: name}
     keys = {name: names[name] for name in names if name not in {"tenant_id", "actor"}}
     with pytest.raises(InvalidIdentifier, match=message) as rejected:
@@ -187,12 +187,12 @@ def test_value_that_is_no_due_time_is_rejected(cloud, at):
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        ("lease", NAN, "lease is nan; say a timedelta"),
-        ("lease", 300, "lease is 300; say a timedelta"),
-        ("max_recoveries", 2.5, "max_recoveries is 2.5; say a whole number"),
-        ("max_recoveries", True, "max_recoveries is True; say a whole number"),
-        ("enabled", "no", "enabled is 'no'; say True or False"),
-        ("prefix", None, "prefix is None; say text"),
+        ("lease", NAN, "lease is nan; use a timedelta"),
+        ("lease", 300, "lease is 300; use a timedelta"),
+        ("max_recoveries", 2.5, "max_recoveries is 2.5; use a whole number"),
+        ("max_recoveries", True, "max_recoveries is True; use a whole number"),
+        ("enabled", "no", "enabled is 'no'; use True or False"),
+        ("prefix", None, "prefix is None; use text"),
     ],
 )
 def test_setting_of_wrong_type_is_rejected(setting, value, message):
@@ -203,12 +203,12 @@ def test_setting_of_wrong_type_is_rejected(setting, value, message):
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
-        ("LEASE", "nan", "say a number of seconds"),
-        ("LEASE", "inf", "say a number of seconds"),
-        ("LEASE", "5s", "say a number of seconds"),
-        ("DUE_SHARDS", "1.5", "say a whole number"),
-        ("ENABLED", "maybe", "say true or false"),
-        ("QUEUES", "{", "say a JSON object"),
+        ("LEASE", "nan", "use a number of seconds"),
+        ("LEASE", "inf", "use a number of seconds"),
+        ("LEASE", "5s", "use a number of seconds"),
+        ("DUE_SHARDS", "1.5", "use a whole number"),
+        ("ENABLED", "maybe", "use true or false"),
+        ("QUEUES", "{", "use a JSON object"),
     ],
 )
 def test_unreadable_variable_is_rejected(variable, value, message):

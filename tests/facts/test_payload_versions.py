@@ -161,7 +161,7 @@ def test_upcast_that_is_instance_method_is_rejected():
     def upcast(self, written, version):
         return written
 
-    with pytest.raises(DeclarationError, match=r"Named: upcast .* say @classmethod"):
+    with pytest.raises(DeclarationError, match=r"Named: upcast .* write @classmethod"):
         type("Named", (Payload,), {"upcast": upcast})
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import ids
-from duetime.cadence import explained, parse
+from duetime.cadence import local_occurrences, parse
 from duetime.jobs.job_times import without_calendar
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
@@ -98,7 +98,7 @@ def nominal_times(facts, start, end):
 
 
 def cadence_set_of(facts, item):
-    return CadenceSet.from_texts(item.definition.cadences, facts.job.anchor)
+    return CadenceSet.parse(item.definition.cadences, facts.job.anchor)
 
 
 def excluded_times(facts, start, end):
@@ -110,7 +110,7 @@ def excluded_times(facts, start, end):
         without = {
             at
             for cadence in cadences
-            if cadence.scope.calendar
+            if cadence.modifiers.calendar
             for at in without_calendar(cadence).between(*bounds)
         }
         yield from ((item.number, at) for at in sorted(without - retained))
@@ -122,7 +122,7 @@ def gaps(facts, start, end):
         bounds = max(start, item.since), min(end, item.until or end)
         if bounds[0] < bounds[1]:
             for cadence in cadence_set_of(facts, item).cadences:
-                yield from (one.words for one in explained(cadence, *bounds) if one.mark == "skipped")
+                yield from (one.words for one in local_occurrences(cadence, *bounds) if one.mark == "skipped")
 
 
 def unfolded_times(facts, entries):

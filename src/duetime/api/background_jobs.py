@@ -25,7 +25,7 @@ from duetime.api.requests import read_time
 from duetime.api.routes import RouteGroup, route
 from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewView
 from duetime.api.views import ActionPage
-from duetime.cadence import Cadence, Interval, explained, parse
+from duetime.cadence import Cadence, Interval, local_occurrences, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
 from duetime.model.action import Action, Status
 from duetime.model.job import Job
@@ -162,7 +162,7 @@ class BackgroundJobs(RouteGroup):
         read = parse(cadence).with_default_tz(default_tz) if default_tz else parse(cadence)
         most = count or (_COUNT if last is None else MOST_OCCURRENCES)
         anchored = _anchored(read, after)
-        shown = list(islice(explained(anchored, after, last), most + 1))
+        shown = list(islice(local_occurrences(anchored, after, last), most + 1))
         preview_result = Preview.from_occurrences(anchored, shown[:most], after, last)
         return PreviewView.from_preview(read, preview_result, is_cut=last is not None and len(shown) > most)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from duetime.cadence import Cadence, Explained, Preview
+    from duetime.cadence import Cadence, LocalOccurrence, Preview
 
 OK, BAD_USAGE = 0, 2
 _COUNT = 10
@@ -86,9 +86,11 @@ def _preview_of(args: argparse.Namespace) -> Preview:
     return cadences.Preview.from_occurrences(cadence, shown, included, until)
 
 
-def _shown_rows(cadence: Cadence, start: datetime, until: datetime | None, count: int) -> Iterator[Explained]:
+def _shown_rows(
+    cadence: Cadence, start: datetime, until: datetime | None, count: int
+) -> Iterator[LocalOccurrence]:
     """Yield at most `count` occurrences, and the DST gaps between them."""
-    for row in cadences.explained(cadence, start, until):
+    for row in cadences.local_occurrences(cadence, start, until):
         if count == 0 and row.at is not None:
             return
         count -= row.at is not None
@@ -123,7 +125,7 @@ def _as_json(preview: Preview) -> dict[str, object]:
     }
 
 
-def _row_as_json(row: Explained) -> dict[str, object]:
+def _row_as_json(row: LocalOccurrence) -> dict[str, object]:
     return {
         "at": None if row.at is None else _zulu(row.at),
         "local": _local(row),
@@ -166,11 +168,11 @@ def _nothing(preview: Preview) -> str:
     return "no occurrence in that time" if preview.until else "no occurrence any more"
 
 
-def _shown(row: Explained) -> str:
+def _shown(row: LocalOccurrence) -> str:
     return f"{row.local:%a %Y-%m-%d %H:%M:%S} {_offset(row.offset)}"
 
 
-def _local(row: Explained) -> str:
+def _local(row: LocalOccurrence) -> str:
     return f"{row.local.isoformat()}{_offset(row.offset)}"
 
 

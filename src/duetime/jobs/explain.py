@@ -106,8 +106,6 @@ def _folded(first: Occurrence, then: Occurrence) -> Occurrence:
 
 
 class _Stored:
-    """The rows of a job, read in pages on demand."""
-
     def __init__(self, actions: ActionStore, ref: JobRef) -> None:
         self._actions, self._ref = actions, ref
 

@@ -18,9 +18,16 @@ from typing import Protocol
 
 from duetime import ids
 from duetime.declare.job_rules import has_times
-from duetime.jobs.job_times import CalendarExcluded, DstGap, NominalTimes, sources_of
-from duetime.jobs.occurrence_status import JobHistory, Occurrence, OccurrenceStatus, verdict_of
-from duetime.jobs.time_source import TimeSource, last_before, local_of
+from duetime.jobs.job_times import (
+    CalendarExcluded,
+    DstGap,
+    NominalTimes,
+    TimeSource,
+    last_before,
+    local_of,
+    sources_of,
+)
+from duetime.jobs.occurrence_status import JobHistory, Occurrence, OccurrenceStatus, status_of
 from duetime.model.action import Action, SkipReason, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Version
@@ -39,11 +46,9 @@ class OccurrenceRows(Protocol):
 
     def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
         """Return a version's rows with a nominal time in (after, until], oldest first; also manual runs."""
-        ...
 
     def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:
         """Return the runs that events of (after, until] started, oldest first."""
-        ...
 
 
 def timeline(
@@ -54,7 +59,7 @@ def timeline(
     A version without times, or a self-scheduled one, has its runs; others leave out manual runs.
     """
     for version in known.versions:
-        stacked = CadenceSet.from_texts(version.definition.cadences, known.job.anchor)
+        stacked = CadenceSet.parse(version.definition.cadences, known.job.anchor)
         after, until = max(version.since, start), min(version.until or end, end)
         if version.definition.self_scheduled or not has_times(stacked.cadences):
             yield from (_run(row, version, stacked) for row in _runs(version, stacked, rows, start, end))
@@ -78,7 +83,7 @@ def _runs(
 
 def _run(row: Action, version: Version, stacked: CadenceSet) -> Keyed:
     """Return a row by itself: a run without a nominal time, or one whose cadence no longer has its time."""
-    at, verdict = ids.nominal_at(row.id), verdict_of(row)
+    at, verdict = ids.nominal_at(row.id), status_of(row)
     tz = stacked.by_name.get(row.cadence or "", stacked.cadences[0]).tz
     by = f"triggered by {row.created_by}" if row.trigger is Trigger.MANUAL else ""
     return row.id, Occurrence(
@@ -95,8 +100,6 @@ def _run(row: Action, version: Version, stacked: CadenceSet) -> Keyed:
 
 
 class _Walk:
-    """Walks through all sources of a version's cadences, up to the end of the version or the window."""
-
     def __init__(
         self,
         known: JobHistory,

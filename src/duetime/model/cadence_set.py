@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -30,14 +30,20 @@ class CadenceSet:
 
     cadences: tuple[Cadence, ...]
 
-    @classmethod
-    def from_texts(cls, texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
+    @staticmethod
+    @lru_cache(maxsize=4_096)
+    def parse(texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
         """Parse their texts; an interval without a start begins at `anchor`.
 
         Raises:
             InvalidCadence: a text is no cadence.
         """
-        return _read(texts, anchor)
+        return CadenceSet.anchored(map(cadences.parse, texts), anchor)
+
+    @classmethod
+    def anchored(cls, cadences: Iterable[Cadence], anchor: datetime) -> CadenceSet:
+        """Return the set of cadences; an interval without a start begins at `anchor`."""
+        return cls(tuple(_started(cadence, anchor) for cadence in cadences))
 
     @cached_property
     def by_name(self) -> dict[str, Cadence]:
@@ -91,11 +97,6 @@ class CadenceSet:
         None if no wake comes.
         """
         return cadences.planned_until(self.wakes, now, wakes_ahead=wakes_ahead)
-
-
-@lru_cache(maxsize=4_096)
-def _read(texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
-    return CadenceSet(tuple(_started(cadences.parse(text), anchor) for text in texts))
 
 
 def _started(cadence: Cadence, anchor: datetime) -> Cadence:

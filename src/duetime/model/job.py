@@ -212,7 +212,7 @@ class Job:
     @property
     def stacked(self) -> CadenceSet:
         """Its parsed cadences."""
-        return CadenceSet.from_texts(self.definition.cadences, self.anchor)
+        return CadenceSet.parse(self.definition.cadences, self.anchor)
 
     @property
     def is_paused(self) -> bool:
