@@ -21,7 +21,7 @@ def wakes_in(cloud):
     }
 
 
-def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
+def test_a_deploy_changes_a_cadence_and_removes_a_job(caplog):
     runs = Runs()
     with caplog.at_level("INFO", "duetime.local.news"), LocalCloud(app_of(runs)) as cloud:
         jobs = cloud.scheduler().jobs
@@ -48,7 +48,7 @@ class Press:
     """A resource that no app makes."""
 
 
-def test_an_app_or_a_setting_that_is_refused_leaves_the_one_before_running():
+def test_a_rejected_app_or_setting_leaves_the_previous_one_running():
     runs, broken = Runs(), app_of(Runs())
 
     @broken.job(every(minutes=1), name="shop-print")
@@ -65,7 +65,7 @@ def test_an_app_or_a_setting_that_is_refused_leaves_the_one_before_running():
         eventually(lambda: len(runs.of(TEN_SECONDS)) > seen, "another run of the app before")
 
 
-def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
+def test_a_disabled_deployment_lists_jobs_fires_nothing_and_loses_no_event():
     runs = Runs()
     off = replace(SHORT, enabled=False, event_bus="library")
     with LocalCloud(app_of(runs, cadence=every(seconds=1)), LocalOptions(settings=off)) as cloud:
@@ -83,7 +83,7 @@ def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
         runs.wait_for(TEN_SECONDS)
 
 
-def test_a_deploy_that_chooses_the_due_order_adds_it_for_what_is_scheduled_from_then_on():
+def test_a_deploy_with_the_due_order_applies_it_to_new_actions():
     runs = Runs()
     with LocalCloud(app_of(runs), LocalOptions(settings=replace(SHORT, enabled=False))) as cloud:
         cloud.scheduler().schedule(Document(document=1), at=timedelta(hours=1))

@@ -20,7 +20,7 @@ def types(value):
     return {name: types(part) for name, part in value.items()} if isinstance(value, dict) else type(value)
 
 
-def test_pumps_send_what_aws_sends(cloud, monkeypatch):
+def test_pollers_send_the_events_that_aws_sends(cloud, monkeypatch):
     sent = {}
     invoke = LocalFunctions.invoke
 

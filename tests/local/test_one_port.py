@@ -97,12 +97,12 @@ def test_a_request_without_query_and_body_has_null_for_them_as_on_aws():
     assert event["body"] is None
 
 
-def test_a_body_that_is_no_text_comes_in_base64():
+def test_a_binary_body_is_encoded_in_base64():
     event = event_of(path="/api/v1/scheduling", method="POST", data=b"\xff\xfe")
     assert (base64.b64decode(event["body"]), event["isBase64Encoded"]) == (b"\xff\xfe", True)
 
 
-def test_who_calls_is_what_the_development_headers_say():
+def test_the_development_headers_set_the_caller():
     claims = event_of(path="/api/v1/health")["requestContext"]["authorizer"]["claims"]
     assert (claims["sub"], claims["custom:tenant_id"], claims["cognito:groups"]) == (
         "developer",
@@ -118,14 +118,14 @@ def test_who_calls_is_what_the_development_headers_say():
     )
 
 
-def test_a_service_that_signs_is_played_by_its_arn():
+def test_an_arn_header_plays_a_service_that_signs():
     arn = "arn:aws:sts::123456789012:assumed-role/shop-checkout/till-4"
     context = event_of(path="/api/v1/me", headers={"X-Duetime-Arn": arn})["requestContext"]
     assert (context["identity"]["userArn"], context["authorizer"]) == (arn, None)
     assert event_of(path="/api/v1/me")["requestContext"]["identity"]["userArn"] is None
 
 
-def test_the_function_gets_who_calls_and_not_the_headers_that_said_so():
+def test_the_function_gets_the_caller_without_the_development_headers():
     output = {
         "x-duetime-user": "eve",
         "X-DUETIME-ARN": "arn:x",
@@ -137,7 +137,7 @@ def test_the_function_gets_who_calls_and_not_the_headers_that_said_so():
         assert not [name for name in item if "duetime" in name.lower()]
 
 
-def test_an_answer_becomes_a_response_with_all_its_headers():
+def test_a_result_becomes_a_response_with_all_its_headers():
     answer = {
         "statusCode": 201,
         "headers": {"Content-Type": "application/json"},
@@ -155,11 +155,11 @@ def test_an_answer_becomes_a_response_with_all_its_headers():
     "outcome",
     [InvocationOutcome(error=ValueError("x")), InvocationOutcome(None), InvocationOutcome({"no": "status"})],
 )
-def test_a_function_without_an_answer_is_a_502(outcome):
+def test_a_function_without_a_result_is_a_502(outcome):
     assert response_of(outcome).status_code == 502
 
 
-def test_a_body_over_the_limit_is_refused_before_the_function_sees_it(browser, answers):
+def test_a_body_over_the_limit_is_rejected_before_the_function_runs(browser, answers):
     response = browser.post("/api/v1/scheduling", data=b"x" * (LARGEST_BODY + 1))
     assert response.status_code == 413
     assert response.json["title"]
@@ -181,17 +181,17 @@ def test_the_console_is_at_the_root(browser):
 
 
 @pytest.mark.parametrize("path", ["/assets/", "/assets/none.js", "/assets/../index.html", "/index.html"])
-def test_nothing_else_of_it_is_served(browser, path):
+def test_other_files_of_the_console_are_not_served(browser, path):
     assert browser.get(path).status_code == 404
 
 
-def test_the_page_of_this_cloud_is_beside_it_and_at_the_root_where_no_console_is_built(browser, built):
+def test_the_start_page_is_at_the_root_if_no_console_is_built(browser, built):
     assert browser.get("/local").text == "<!doctype html>page"
     (built / "index.html").unlink()
     assert browser.get("/").text == "<!doctype html>page"
 
 
-def test_the_pages_are_only_read(browser):
+def test_the_pages_allow_only_get(browser):
     for path in ("/", "/outbox"):
         response = browser.post(path)
         assert response.status_code == 405
@@ -202,18 +202,18 @@ def test_the_pages_are_only_read(browser):
     "headers",
     [{"Origin": "https://evil.example"}, {"Host": "evil.example"}, {"Origin": "null"}],
 )
-def test_a_page_of_another_site_gets_nothing(browser, answers, headers):
+def test_a_page_of_another_site_is_rejected(browser, answers, headers):
     for path in ("/", "/api/v1/health", "/outbox/mails"):
         assert browser.get(path, headers=headers).status_code == 403
     assert browser.post("/", headers={**headers, "X-Amz-Target": "AmazonSQS.ListQueues"}).status_code == 403
     assert answers.event is None
 
 
-def test_a_page_of_this_machine_may_ask(browser):
+def test_a_page_of_this_machine_is_allowed(browser):
     assert browser.get("/api/v1/health", headers={"Origin": "http://localhost:5173"}).status_code == 200
 
 
-def test_what_an_sdk_signed_goes_to_moto_unless_it_was_signed_for_the_api(browser):
+def test_signed_requests_go_to_moto_unless_they_are_signed_for_the_api(browser):
     def signed(service):
         return {
             "Authorization": f"AWS4-HMAC-SHA256 Credential=x/20260301/us-east-1/{service}/aws4_request, …"
@@ -245,14 +245,14 @@ def test_everything_answers_on_one_port(cloud, notes):
     assert cloud.settings.queues["default"].rpartition("/")[2] in str(sqs.list_queues()["QueueUrls"])
 
 
-def test_a_long_poll_of_another_process_holds_up_nobody(cloud, notes):
+def test_a_long_poll_of_another_process_delays_no_request(cloud, notes):
     sqs = boto3.client("sqs", endpoint_url=cloud.url)
     queue = sqs.create_queue(QueueName="empty")["QueueUrl"]
     assert "Messages" not in sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=20)
     settled(cloud, cloud.scheduler().schedule(Note(text="meanwhile"), at=timedelta(0)))
 
 
-def test_people_and_services_may_do_what_the_settings_give_their_roles(notes):
+def test_users_and_services_have_the_permissions_of_their_roles(notes):
     settings = Settings(
         roles={"readers": "actions:read", "admins": "admin"},
         identities={"arn:aws:iam::123456789012:role/till": "globex readers"},

@@ -58,7 +58,7 @@ def table(monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", QUERIES)
-def test_the_answer_is_motos_own(table, arguments):
+def test_a_query_returns_the_response_of_moto(table, arguments):
     usual = table.query(**arguments)
     with single_partition_queries():
         quick = table.query(**arguments)
@@ -67,6 +67,6 @@ def test_the_answer_is_motos_own(table, arguments):
     assert quick == usual
 
 
-def test_a_scan_still_sees_all(table):
+def test_a_scan_returns_all_items(table):
     with single_partition_queries():
         assert table.scan()["Count"] == 20

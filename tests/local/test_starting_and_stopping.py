@@ -26,7 +26,7 @@ def threads():
     return {row.name for row in running()}
 
 
-def test_a_stop_leaves_no_thread_no_variable_and_no_port_behind(notes):
+def test_a_stop_ends_all_threads_and_frees_the_port_and_the_environment(notes):
     variables = dict(os.environ)  # noqa: TID251 - what must not change
     with LocalCloud(notes.app, LocalOptions(settings=SHORT)) as cloud:
         port = int(cloud.url.rpartition(":")[2])
@@ -39,7 +39,7 @@ def test_a_stop_leaves_no_thread_no_variable_and_no_port_behind(notes):
         assert list(again.scheduler().list()) == []
 
 
-def test_a_stop_waits_for_a_run_that_is_under_way(notes):
+def test_a_stop_waits_for_a_current_run(notes):
     entered, ended = threading.Event(), threading.Event()
 
     class Slow(Note):
@@ -57,7 +57,7 @@ def test_a_stop_waits_for_a_run_that_is_under_way(notes):
     assert ended.is_set()
 
 
-def test_a_stop_does_not_wait_for_ever(notes, caplog):
+def test_a_stop_waits_for_a_limited_time(notes, caplog):
     release = threading.Event()
     notes._write = lambda *_: release.wait(30)
     options = LocalOptions(settings=SHORT, stop_within=timedelta(seconds=0.2))
@@ -73,7 +73,7 @@ def test_a_stop_does_not_wait_for_ever(notes, caplog):
     assert threads() == set()
 
 
-def test_two_at_once_in_one_process_are_refused_and_the_first_goes_on(cloud, notes):
+def test_a_second_cloud_in_one_process_is_rejected_and_the_first_keeps_running(cloud, notes):
     with pytest.raises(AlreadyRunning):
         LocalCloud(notes.app).start()
     settled(cloud, cloud.scheduler().schedule(Note(text="still"), at=timedelta(0)))

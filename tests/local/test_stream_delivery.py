@@ -42,13 +42,13 @@ def delivered(function, count, *, stops_after=None):
     return given_up, pauses
 
 
-def test_a_batch_that_is_taken_is_delivered_once():
+def test_a_successful_batch_is_delivered_once():
     function = Function()
     assert delivered(function, 5) == ([], [])
     assert function.batches == [["0", "1", "2", "3", "4"]]
 
 
-def test_a_poison_record_is_cornered_by_halving_and_given_up_alone():
+def test_a_poison_record_is_isolated_by_bisection_and_fails_alone():
     function = Function("2")
     given_up, pauses = delivered(function, 8)
     assert given_up == ["2"]
@@ -57,7 +57,7 @@ def test_a_poison_record_is_cornered_by_halving_and_given_up_alone():
     assert pauses == sorted(pauses[:3]) + pauses[3:]
 
 
-def test_a_record_that_the_function_names_is_tried_again_without_those_before_it():
+def test_a_reported_record_is_retried_without_the_records_before_it():
     function = Function("2", names=True)
     given_up, _ = delivered(function, 4)
     assert given_up == ["2"]
@@ -65,14 +65,14 @@ def test_a_record_that_the_function_names_is_tried_again_without_those_before_it
     assert function.batches[1][0] == "2"
 
 
-def test_a_failure_that_passes_loses_nothing_and_keeps_the_order():
+def test_a_temporary_failure_loses_no_record_and_keeps_the_order():
     function = Function("0", "1", "2", "3", recovers_after=4)
     given_up, _ = delivered(function, 4)
     assert given_up == []
     assert function.taken == ["0", "1", "2", "3"]
 
 
-def test_a_function_that_names_a_record_it_never_had_fails_the_whole_batch():
+def test_a_report_of_an_unknown_record_fails_the_batch():
     answers = [{"batchItemFailures": [{"itemIdentifier": "99"}]}, None, None]
     seen = []
 
@@ -85,13 +85,13 @@ def test_a_function_that_names_a_record_it_never_had_fails_the_whole_batch():
     assert seen == [2, 1, 1]
 
 
-def test_pauses_grow_while_one_record_is_tried():
+def test_pauses_grow_while_one_record_is_retried():
     _, pauses = delivered(Function("0"), 1)
     assert pauses == sorted(pauses)
     assert pauses[-1] > timedelta(seconds=1)
 
 
-def test_a_stop_ends_the_trying():
+def test_a_stop_ends_the_retries():
     function = Function("0")
     given_up, _ = delivered(function, 1, stops_after=2)
     assert given_up == []

@@ -63,7 +63,7 @@ WRITTEN = [
 ]
 
 
-def test_an_item_that_an_update_makes_is_one_record_of_the_whole_item(dynamodb):
+def test_an_update_that_creates_an_item_is_one_record_with_the_new_item(dynamodb):
     shard = StreamShard(Gate(), "actions")
     written(dynamodb)
     assert report(shard.read(1_000)) == WRITTEN
@@ -71,7 +71,7 @@ def test_an_item_that_an_update_makes_is_one_record_of_the_whole_item(dynamodb):
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
-def test_so_it_is_however_the_stream_is_cut_into_pages(dynamodb, most):
+def test_records_are_the_same_for_every_page_size(dynamodb, most):
     shard, found = StreamShard(Gate(), "actions"), []
     written(dynamodb)
     while page := shard.read(most):
@@ -80,7 +80,7 @@ def test_so_it_is_however_the_stream_is_cut_into_pages(dynamodb, most):
     assert found == WRITTEN
 
 
-def test_what_is_written_while_it_is_read_comes_after(dynamodb):
+def test_records_written_during_a_read_come_after_it(dynamodb):
     shard = StreamShard(Gate(), "actions")
     update(dynamodb, "a")
     assert report(shard.read(10)) == WRITTEN[:1]

@@ -10,7 +10,7 @@ from tests.local.conftest import eventually
 CALL = AwsCall("AmazonSQS.SendMessage", "POST", "/", b"{}")
 
 
-def test_one_call_at_a_time_passes():
+def test_one_call_runs_at_a_time():
     gate, inside, most = Gate(), [], []
 
     def call():
@@ -28,14 +28,14 @@ def test_one_call_at_a_time_passes():
     assert max(most) == 1
 
 
-def test_listeners_learn_of_a_call_after_it_was_made():
+def test_listeners_are_called_after_the_call():
     gate, seen = Gate(), []
     gate.listen(lambda call: seen.append(("told", call.target)))
     gate.let_in(CALL, lambda: seen.append("made"))
     assert seen == ["made", ("told", "AmazonSQS.SendMessage")]
 
 
-def test_a_call_that_fails_lets_the_next_one_in():
+def test_a_failed_call_releases_the_lock():
     gate = Gate()
     try:
         gate.let_in(CALL, lambda: 1 // 0)
@@ -43,7 +43,7 @@ def test_a_call_that_fails_lets_the_next_one_in():
         assert gate.let_in(CALL, lambda: "next") == "next"
 
 
-def test_who_is_in_a_hurry_passes_before_most_of_the_others():
+def test_urgent_threads_get_the_lock_before_most_others():
     turnstile, order, threads = PriorityLock(), [], []
 
     def ordinary(name):
@@ -70,7 +70,7 @@ def test_who_is_in_a_hurry_passes_before_most_of_the_others():
     assert order == ["X", "Y", "a", "Z", "b"]
 
 
-def test_who_is_inside_may_enter_again():
+def test_the_lock_is_reentrant():
     turnstile = PriorityLock()
     with turnstile, turnstile:
         pass
@@ -78,7 +78,7 @@ def test_who_is_inside_may_enter_again():
         pass
 
 
-def test_a_long_poll_becomes_a_short_one_of_the_same_length():
+def test_a_long_poll_becomes_short_polls_of_the_same_total_length():
     request = b'{"QueueUrl": "q", "WaitTimeSeconds": 20, "MaxNumberOfMessages": 10}'
     passed = without_long_poll(RECEIVE, request)
     assert len(passed) == len(request)
@@ -86,7 +86,7 @@ def test_a_long_poll_becomes_a_short_one_of_the_same_length():
     assert without_long_poll("AmazonSQS.SendMessage", request) == request
 
 
-def test_an_alarm_wakes_at_the_earliest_of_its_instants_and_forgets_it():
+def test_an_alarm_wakes_once_at_its_earliest_instant():
     clock = SystemClock()
     alarm = WakeableSleeper(clock)
     soon = clock.now() + timedelta(milliseconds=30)
@@ -100,7 +100,7 @@ def test_an_alarm_wakes_at_the_earliest_of_its_instants_and_forgets_it():
     assert clock.now() - before >= timedelta(milliseconds=30)
 
 
-def test_an_alarm_that_is_rung_beforehand_wakes_at_once():
+def test_an_alarm_that_rang_before_the_wait_wakes_at_once():
     alarm = WakeableSleeper(SystemClock())
     alarm.set_for(datetime(2001, 1, 1, tzinfo=UTC))
     alarm.wait(timedelta(hours=1))

@@ -38,7 +38,7 @@ def run(monkeypatch, capsys):
     return run
 
 
-def test_it_says_what_to_try_runs_it_and_stops_cleanly():
+def test_the_command_suggests_a_call_runs_it_and_stops_cleanly():
     command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0"]
     with subprocess.Popen(  # noqa: S603 - our own program
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -73,7 +73,7 @@ def read_until(process, *words):
     raise AssertionError(f"{words} did not come in {lines}")
 
 
-def test_a_port_in_use_is_told_in_one_line(run):
+def test_a_port_in_use_is_an_error_on_one_line(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         status, (line,) = run("--app", "examples.billing:app", "--port", str(port))
@@ -92,7 +92,7 @@ def test_a_port_in_use_is_told_in_one_line(run):
         ("tests.local.apps.broken:app", "ZeroDivisionError"),
     ],
 )
-def test_an_app_that_cannot_be_had_is_told_in_one_line_and_where_the_fault_is_in_another(run, app, report):
+def test_an_app_that_cannot_be_imported_is_an_error_with_its_source_line(run, app, report):
     status, (line, *places) = run("--app", app)
     assert status == 1
     assert report in line
@@ -112,7 +112,7 @@ def test_an_app_that_cannot_be_had_is_told_in_one_line_and_where_the_fault_is_in
         ["--nonsense"],
     ],
 )
-def test_bad_usage_is_told_in_one_line(run, words):
+def test_bad_usage_is_printed_on_one_line(run, words):
     status, (line,) = run("--app", "examples.billing:app", *words)
     assert status == 2
     assert line.startswith("duetime: ")
@@ -131,14 +131,14 @@ def test_bad_usage_is_told_in_one_line(run, words):
         (["--authorization", "none"], "invalid choice"),
     ],
 )
-def test_roles_and_identities_that_make_no_sense_are_bad_usage(run, words, report):
+def test_invalid_roles_and_identities_are_bad_usage(run, words, report):
     status, (line,) = run("--app", "examples.billing:app", *words)
     assert status == 2
     assert line.startswith("duetime: ")
     assert report in line
 
 
-def test_the_settings_of_access_are_taken_as_json_or_from_a_file(tmp_path):
+def test_the_access_settings_are_json_or_a_file(tmp_path):
     roles, arn = tmp_path / "roles.json", "arn:aws:iam::123456789012:role/till"
     roles.write_text('{"viewers": "actions:read"}')
     words = [
@@ -160,7 +160,7 @@ def test_the_settings_of_access_are_taken_as_json_or_from_a_file(tmp_path):
     )
 
 
-def test_a_local_cloud_lets_people_do_what_the_roles_that_it_was_told_allow():
+def test_the_local_cloud_applies_the_permissions_of_its_roles():
     roles = '{"admins": "admin", "viewers": "actions:read"}'
     command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0", "--roles", roles]
     with subprocess.Popen(  # noqa: S603 - our own program
@@ -181,7 +181,7 @@ def test_a_local_cloud_lets_people_do_what_the_roles_that_it_was_told_allow():
     assert "admin" in report["admins"]
 
 
-def test_an_app_that_is_not_named_as_one_is_bad_usage(run):
+def test_an_app_option_that_is_not_module_name_is_bad_usage(run):
     status, (line,) = run("--app", "examples.billing")
     assert status == 2
     assert "is not module:name" in line
@@ -200,13 +200,13 @@ def run_record(**more):
     )
 
 
-def test_a_run_is_one_line_whatever_its_reason_holds():
+def test_a_run_is_one_line_whatever_its_reason_contains():
     line = RunLines(in_colour=False).format(run_record(reason="first\nsecond"))
     assert line.endswith("…abcd1234  acme        4 ms late, ran 1.5 s: first second")
     assert "\n" not in line
 
 
-def test_what_a_deploy_changed_is_a_line():
+def test_each_change_of_a_deploy_is_a_line():
     record = {"name": "duetime.local.news", "levelno": logging.INFO, "msg": "jobs: 3 added"}
     line = RunLines(in_colour=True).format(logging.makeLogRecord(record))
     assert line.endswith("  deployed        jobs: 3 added")

@@ -70,7 +70,7 @@ def test_there_are_actions_of_each_status_and_dead_letters_of_two_errors(cloud):
     eventually(all_seen, "an action of each kind")
 
 
-def test_one_customer_has_several_actions_one_of_them_moved_and_one_due_tomorrow(cloud):
+def test_one_customer_has_several_actions_with_one_rescheduled_and_one_due_tomorrow(cloud):
     actions = cloud.scheduler().list(correlation_id="customer:bob").actions
     assert len(actions) >= 4
     assert any(action.due_at > action.created_at + timedelta(hours=23) for action in actions)
@@ -80,7 +80,7 @@ def test_one_customer_has_several_actions_one_of_them_moved_and_one_due_tomorrow
     }  # was due in half an hour
 
 
-def test_events_start_jobs_and_three_of_one_moment_become_one_reindex(cloud):
+def test_events_start_jobs_and_three_at_once_start_one_reindex(cloud):
     for name in ("billing-book-payment", "ingestion-refresh-prices"):
         eventually(lambda name=name: executed(cloud, name), f"a run of {name}")
     eventually(lambda: executed(cloud, "search-document-changed") >= 3, "the runs of three events")
@@ -88,7 +88,7 @@ def test_events_start_jobs_and_three_of_one_moment_become_one_reindex(cloud):
     assert len(reindexed) in {1, 2}  # a moment may end between two of the three
 
 
-def test_people_are_told_that_a_job_keeps_failing_and_that_it_works_again(cloud):
+def test_notifications_report_a_job_that_keeps_failing_and_its_recovery(cloud):
     def report():
         subjects = [row.subject for row in cloud.outbox.mails.list()]
         return [subject for subject in subjects if COURIER in subject and "dead letters" not in subject]
@@ -96,7 +96,7 @@ def test_people_are_told_that_a_job_keeps_failing_and_that_it_works_again(cloud)
     assert len(eventually(lambda: len(report()) == 2 and report(), "both mails")) == 2
 
 
-def test_the_other_tenant_has_its_own(cloud):
+def test_the_other_tenant_has_its_own_actions(cloud):
     found = eventually(lambda: cloud.scheduler(tenant_id="globex").list().actions, "globex' actions")
     assert {row.tenant_id for row in found} == {"globex"}
     assert {row.tenant_id for row in cloud.scheduler().list()} == {"acme"}
@@ -118,7 +118,7 @@ def hour():
     return cloud
 
 
-def test_nothing_is_left_overdue(hour):
+def test_no_action_is_overdue(hour):
     grace = timedelta(seconds=30)
     open_ones = [action for action in hour.actions() if not action.status.is_final]
     assert open_ones
@@ -134,14 +134,14 @@ def test_each_ending_occurs_for_both_tenants(hour):
     assert of_globex >= {"executed", "failed", "pending"}
 
 
-def test_it_is_a_few_actions_a_minute(hour):
+def test_the_shop_schedules_a_few_actions_a_minute(hour):
     created = Counter(action.created_at.replace(second=0) for action in hour.actions() if action.job is None)
     first, *later = [count for _, count in sorted(created.items())]
     assert first <= 20
     assert max(later) <= 8
 
 
-def test_a_customer_who_changes_her_mind_all_the_time_has_one_change_waiting(hour):
+def test_a_repeatedly_changed_order_has_one_pending_action(hour):
     changes = Counter(action.status for action in hour.actions() if action.type == "change-plan")
     assert changes["pending"] == 1
     assert changes["cancelled"] > 10

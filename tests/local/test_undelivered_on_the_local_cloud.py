@@ -37,7 +37,7 @@ def undelivered_thing(cloud, **of):
     return thing
 
 
-def test_a_message_that_nobody_can_read_is_kept_and_can_be_put_back(cloud, notes):
+def test_a_malformed_message_becomes_undelivered_and_can_be_redriven(cloud, notes):
     cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
     thing = undelivered_thing(cloud)
     assert (thing.kind, thing.source, thing.body) == (UndeliveredKind.MESSAGE, "due-default", "poison")
@@ -48,7 +48,7 @@ def test_a_message_that_nobody_can_read_is_kept_and_can_be_put_back(cloud, notes
     assert (again.body, again.count) == ("poison", 1)
 
 
-def test_the_dead_message_of_an_action_leads_back_to_it_and_its_redrive_runs_it(notes):
+def test_an_undelivered_message_names_its_action_and_its_redrive_runs_it(notes):
     patient = replace(HASTY.settings, grace=timedelta(minutes=9))
     with LocalCloud(notes.app, replace(HASTY, settings=patient)) as cloud:
         notes.kills_left = 1
@@ -65,7 +65,7 @@ def test_the_dead_message_of_an_action_leads_back_to_it_and_its_redrive_runs_it(
         assert len(notes.of("killed")) == 2
 
 
-def test_a_wake_that_dispatch_never_takes_is_kept(cloud):
+def test_a_wake_that_dispatch_rejects_becomes_undelivered(cloud):
     make_schedule(
         cloud, "strange", "rate(1 hour)", target=cloud.settings.dispatch_arn, target_input='{"no": "wake"}'
     )
@@ -78,7 +78,7 @@ def test_a_wake_that_dispatch_never_takes_is_kept(cloud):
     assert "not a due message" in thing.reason
 
 
-def test_a_wake_of_a_function_that_is_not_there_is_kept(cloud):
+def test_a_wake_for_a_missing_function_becomes_undelivered(cloud):
     nobody = "arn:aws:lambda:us-east-1:123456789012:function:nobody"
     make_schedule(cloud, "lost", "rate(1 hour)", target=nobody, target_input='{"to": "nobody"}')
     thing = undelivered_thing(cloud)
@@ -89,7 +89,7 @@ def test_a_wake_of_a_function_that_is_not_there_is_kept(cloud):
     )
 
 
-def test_what_arm_gave_up_on_is_read_from_the_stream_and_armed(notes, monkeypatch):
+def test_a_redrive_arms_a_failed_stream_record(notes, monkeypatch):
     def broken(_event, _context):
         raise ConnectionError("no queue")
 
