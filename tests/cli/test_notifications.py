@@ -155,7 +155,7 @@ class TestPreferences:
             *("--channel", f"{FAILING}=email,in_app", "--channel", "scheduling.dead_lettered=none"),
         )
         assert status == 0
-        assert "language    de-AT, which there are no words in: en" in printed
+        assert "language    de-AT, which has no texts; mails are in: en" in printed
         assert "mails to    a@acme.example, b@acme.example" in printed
         assert f"{FAILING}     email, in_app  (this deployment has no email)" in printed
         assert "scheduling.dead_lettered   nowhere\n" in printed

@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime.cli.arguments import instant
-from duetime.cli.duration import duration
 from duetime.cli.tables import coloured, plain_lines, table
-from duetime.cli.times import both, local, relative
+from duetime.cli.times import both, duration, local, relative
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

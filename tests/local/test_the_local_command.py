@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from duetime.cli import main
-from duetime.cli.local_access import access_of
+from duetime.cli.local import access_of
 from duetime.cli.main import parser
 from duetime.local.run_lines import RunLines
 from duetime.settings import Settings

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
 
+Json = Mapping[str, Any]
+"""A JSON object."""
+
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
 _OURS = {"actor", "changed", "id", "items", "name", "parts", "read", "revision", "role"}
 """Each successful response of the API has one of these fields."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
 import threading
@@ -13,10 +14,9 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from duetime.cli.arguments import Commands
-from duetime.cli.duration import duration
 from duetime.cli.failures import BadUsage, CommandFailed
 from duetime.cli.loading import app_at, setup_at
-from duetime.cli.local_access import access_of, add_access
+from duetime.cli.times import duration
 from duetime.errors import SettingsError
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
 _DOUBLES = 0.3
 """The probability of a second delivery with ``--at-least-once``."""
 _A_MINUTE = timedelta(minutes=1)
+_ACCESS = ("authorization", "roles", "required_role", "identities")
 _LARGEST_PORT, _MOST_AT_ONCE = 65_535, 1_000
 
 
@@ -55,7 +56,24 @@ def add_parser(commands: Commands) -> None:
     add("--at-least-once", action="store_true", help="some wakes and messages come twice, as they may on AWS")
     add("--mail-to", type=_address, metavar="ADDRESS", help="send every notification to this address")
     add("--verbose", action="store_true", help="show all log lines")
-    add_access(parser)
+    group = parser.add_argument_group(
+        "access",
+        "As the deployment's settings of these names. JSON is an object of texts, or a file that holds one.",
+    )
+    add = group.add_argument
+    add("--roles", type=_texts, metavar="JSON", help="what each role may do: role to permissions")
+    add(
+        "--identities",
+        type=_texts,
+        metavar="JSON",
+        help="who signed requests come from: ARN to tenant and roles",
+    )
+    add("--required-role", metavar="ROLE", help="the role that every caller needs")
+    add(
+        "--authorization",
+        choices=("roles", "allow-all"),
+        help="by the roles, or allow everything (default: roles)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -134,6 +152,12 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     return Settings(**changes, **access_of(arguments))
 
 
+def access_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given."""
+    given = {name: getattr(arguments, name) for name in _ACCESS}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 class _Signals:
     """Turns Ctrl-C and SIGTERM into an event; the second one ends the process."""
 
@@ -194,3 +218,21 @@ def _between(low: int, high: int, written: str) -> int:
     if not written.isascii() or not written.isdigit() or not low <= int(written) <= high:
         raise argparse.ArgumentTypeError(f"{written!r} must be a number from {low} to {high}")
     return int(written)
+
+
+def _texts(written: str) -> dict[str, str]:
+    """Parse an object of texts from JSON, or from a file of that name. For argparse."""
+    try:
+        is_json = written.lstrip().startswith("{")
+        content = json.loads(written if is_json else Path(written).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise argparse.ArgumentTypeError(
+            f"{written[:60]!r} is no JSON object, and no file of that name can be read: {error.strerror}"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"{written[:60]!r} is no JSON: {error}") from None
+    if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
+        raise argparse.ArgumentTypeError(
+            f'{written[:60]!r} is no object of texts, such as {{"viewers": "actions:read"}}'
+        )
+    return content
