@@ -1,4 +1,4 @@
-"""What a deploy does with jobs while the cloud runs, and with the switch off."""
+"""A deploy changes jobs while the cloud runs, and while the deployment is disabled."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -10,7 +10,7 @@ from duetime.errors import DeclarationError, SettingsError
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import SkipReason, Status
 from tests.local.conftest import SHORT, eventually, rest
-from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
+from tests.local.recording_app import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
 
 
 def wakes_in(cloud):
@@ -31,7 +31,7 @@ def test_a_deploy_changes_a_cadence_and_removes_a_job(caplog):
         assert "jobs: 1 changed, 3 dropped" in caplog.text
         assert wakes_in(cloud) == {TEN_SECONDS}
         (rule,) = cloud.client("events").list_rules()["Rules"]
-        assert rule["Name"] == "duetime-notifications"  # which is no job's
+        assert rule["Name"] == "duetime-notifications"  # not a rule of a job
         assert jobs.get(MINUTE).removed_at
         never_ran = [row for row in jobs.history(MINUTE) if not row.attempts]  # a minute may just have begun
         assert {row.skip_reason for row in never_ran} == {SkipReason.DISABLED}
@@ -45,7 +45,7 @@ def test_a_deploy_changes_a_cadence_and_removes_a_job(caplog):
 
 
 class Press:
-    """A resource that no app makes."""
+    """A resource that no app provides."""
 
 
 def test_a_rejected_app_or_setting_leaves_the_previous_one_running():
@@ -61,8 +61,8 @@ def test_a_rejected_app_or_setting_leaves_the_previous_one_running():
         with pytest.raises(SettingsError, match="lease"):
             cloud.redeploy(app=app_of(Runs()), lease=timedelta(days=9))
         assert (cloud.app, cloud.settings, wakes_in(cloud)) == (app, settings, wakes)
-        seen = len(runs.of(TEN_SECONDS))
-        eventually(lambda: len(runs.of(TEN_SECONDS)) > seen, "another run of the app before")
+        runs_before = len(runs.of(TEN_SECONDS))
+        eventually(lambda: len(runs.of(TEN_SECONDS)) > runs_before, "another run of the previous app")
 
 
 def test_a_disabled_deployment_lists_jobs_fires_nothing_and_loses_no_event():

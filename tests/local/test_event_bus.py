@@ -1,4 +1,4 @@
-"""Rules on the local cloud: what EventBridge makes of an event before a function gets it."""
+"""Rules on the local cloud match, transform and deliver events as EventBridge does."""
 
 import json
 import logging
@@ -165,7 +165,7 @@ def test_a_queue_gets_the_event_of_aws_once_for_each_matching_rule(bus):
     rule(events, "one", target=queue, pattern={"detail": {"order": ["o-1"]}})
     rule(events, "other", target=queue, pattern={"detail": {"order": ["o-2"]}})
     rule(events, "disabled", target=queue, state="DISABLED")
-    rule(events, "nowhere", target=f"{queue}-that-is-not-there")
+    rule(events, "missing", target=f"{queue}-that-is-not-there")
     answer = put(events, Time=datetime(2026, 3, 1, 12, 5, 7, tzinfo=UTC))
     (message,) = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
     assert made == []

@@ -15,7 +15,7 @@ def reaches_arm(record):
 
 
 @pytest.mark.parametrize(
-    ("record", "is_let_through"),
+    ("record", "is_expected"),
     [
         (row("INSERT", "pending"), True),
         (row("MODIFY", "pending"), True),
@@ -31,12 +31,12 @@ def reaches_arm(record):
         (row("REMOVE", action_id={"S": "the item of a key"}), False),
     ],
 )
-def test_arm_receives_only_changes_that_need_it(record, is_let_through):
-    assert reaches_arm(record) is is_let_through
+def test_arm_receives_only_changes_that_need_it(record, is_expected):
+    assert reaches_arm(record) is is_expected
 
 
 @pytest.mark.parametrize(
-    ("rule", "fits", "fits_not"),
+    ("rule", "matching", "other"),
     [
         ("a", "a", "b"),
         (1, 1, True),
@@ -51,13 +51,13 @@ def test_arm_receives_only_changes_that_need_it(record, is_let_through):
         ({"exists": False}, ..., "x"),
     ],
 )
-def test_a_rule_matches_the_value_of_a_field(rule, fits, fits_not):
+def test_a_rule_matches_the_value_of_a_field(rule, matching, other):
     def event(value):
         return {"outer": {} if value is ... else {"field": value}}
 
     pattern = {"outer": {"field": [rule]}}
-    assert matches(pattern, event(fits))
-    assert not matches(pattern, event(fits_not))
+    assert matches(pattern, event(matching))
+    assert not matches(pattern, event(other))
 
 
 def test_one_rule_of_each_field_must_match():

@@ -1,4 +1,4 @@
-"""What the local cloud suggests works when it is pasted."""
+"""The commands that the local cloud suggests are valid."""
 
 import json
 import shlex
@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from duetime import App, Payload
 from duetime.local.example_payload import example_of
-from duetime.local.suggestions import commands
+from duetime.local.welcome import commands
 from examples.billing import app as billing
 
 

@@ -1,4 +1,4 @@
-"""The road of a job over the very handlers and back ends that a deploy ships."""
+"""Jobs on the handlers and back ends of a deployment."""
 
 import json
 from datetime import timedelta
@@ -9,10 +9,10 @@ import pytest
 
 from duetime.clock import SystemClock
 from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
-from duetime.local.job_lines import job_lines, upcoming_runs
+from duetime.local.welcome import job_lines, upcoming_runs
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, eventually, rest
-from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
+from tests.local.recording_app import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
 from tests.local.test_event_shapes import EVENTS, types
 
 
@@ -23,7 +23,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def cloud(runs):
-    """One for the whole module, on which everything comes twice."""
+    """One cloud for the module; it delivers everything twice."""
     options = LocalOptions(settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=0.5)
     with LocalCloud(app_of(runs), options) as cloud:
         yield cloud
@@ -39,7 +39,7 @@ def wake_of(cloud, job):
 
 
 def settled(jobs, action):
-    """The run of a job once it is final."""
+    """Wait until the run of a job is final, and return it."""
 
     def final():
         found = next(past_run for past_run in jobs.history(action.job) if past_run.id == action.id)

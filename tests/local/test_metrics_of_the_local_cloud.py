@@ -1,4 +1,4 @@
-"""What the local cloud keeps of its functions' metrics, in place of CloudWatch."""
+"""The metrics that the local cloud collects in place of CloudWatch."""
 
 import logging
 from datetime import timedelta

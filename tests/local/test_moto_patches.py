@@ -1,4 +1,4 @@
-"""moto's functions are replaced within a block alone."""
+"""A patch replaces a function of moto within its block only."""
 
 import pytest
 

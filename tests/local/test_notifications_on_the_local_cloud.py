@@ -1,4 +1,4 @@
-"""What fails is told by the very function that a deploy ships, and what was sent can be looked at."""
+"""Failures send notifications through the deployed functions; the outbox shows them."""
 
 import json
 from dataclasses import replace
@@ -12,13 +12,13 @@ from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import SettingsError
 from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
-from duetime.local.channels import SENDER
+from duetime.local.notifications import SENDER
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import InvalidPreferences, Preferences
 from duetime.model.undelivered import UndeliveredKind
 from duetime.settings import Settings
 from tests.local.conftest import SHORT, eventually
-from tests.local.test_undelivered_on_the_local_cloud import HASTY, undelivered_thing
+from tests.local.test_undelivered_on_the_local_cloud import HASTY, undelivered_item
 
 FAILED, DEAD = "scheduling.action_failed", "scheduling.dead_lettered"
 TO = "ops@acme.example"
@@ -64,7 +64,7 @@ def listed(cloud, tenant):
 
 
 def report(action, word="failed", *, deployment="duetime-", number="1.1"):
-    """An event of the bus, as publish puts it there."""
+    """Return an event of the bus as publish puts it there."""
     detail = {
         "version": 1,
         "id": f"acme/{action}/{word}/{number}",
@@ -160,11 +160,11 @@ def test_a_poison_message_becomes_undelivered_and_a_redrive_sends_it_again():
         sqs, url = cloud.client("sqs"), cloud.settings.notification_queue
         sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
         sqs.send_message(QueueUrl=url, MessageBody="poison")
-        thing = undelivered_thing(cloud, kind=UndeliveredKind.NOTIFICATION)
-        assert (thing.source, thing.body) == ("notifications", "poison")
-        cloud.scheduler().undelivered.redrive(thing.id)
+        item = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
+        assert (item.source, item.body) == ("notifications", "poison")
+        cloud.scheduler().undelivered.redrive(item.id)
         eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
-        again = undelivered_thing(cloud, kind=UndeliveredKind.NOTIFICATION)
+        again = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
         assert (again.body, again.count) == ("poison", 1)
 
 
@@ -217,5 +217,5 @@ def test_mails_of_the_users_code_are_in_the_outbox_without_an_entry(cloud):
 
 
 def test_mail_to_needs_a_mail_address():
-    with pytest.raises(InvalidPreferences, match="'nobody' is no mail address"):
-        LocalOptions(mail_to="nobody")
+    with pytest.raises(InvalidPreferences, match="'unknown' is no mail address"):
+        LocalOptions(mail_to="unknown")

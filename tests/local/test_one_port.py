@@ -1,4 +1,4 @@
-"""The one port: the API behind its gateway, moto for other processes, and the page."""
+"""One port serves the API, moto for other processes, the console and the start page."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ from tests.local.conftest import Note, settled
 
 
 class Answers:
-    """Functions that answer as they are told to, and keep what they were asked."""
+    """Functions that return a given outcome, and record the last event."""
 
     def __init__(self, outcome=None):
         self.outcome = outcome or InvocationOutcome({"statusCode": 200, "body": "{}"})
@@ -63,7 +63,7 @@ def browser(answers, built):
             LocalGateway(answers, "api", Clock()),
             Aws(),
             lambda: "<!doctype html>page",
-            lambda _asked: Response("sent"),
+            lambda _request: Response("sent"),
             Site(ConsoleConfig("api/v1"), built),
         )
     )
@@ -109,8 +109,8 @@ def test_the_development_headers_set_the_caller():
         "acme",
         "admins",
     )
-    output = {"X-Duetime-User": "eve@x.org", "X-Duetime-Tenant": "other", "X-Duetime-Groups": "viewer"}
-    claims = event_of(path="/api/v1/health", headers=output)["requestContext"]["authorizer"]["claims"]
+    headers = {"X-Duetime-User": "eve@x.org", "X-Duetime-Tenant": "other", "X-Duetime-Groups": "viewer"}
+    claims = event_of(path="/api/v1/health", headers=headers)["requestContext"]["authorizer"]["claims"]
     assert (claims["email"], claims["custom:tenant_id"], claims["cognito:groups"]) == (
         "eve@x.org",
         "other",
@@ -126,15 +126,15 @@ def test_an_arn_header_plays_a_service_that_signs():
 
 
 def test_the_function_gets_the_caller_without_the_development_headers():
-    output = {
+    headers = {
         "x-duetime-user": "eve",
         "X-DUETIME-ARN": "arn:x",
         "X-Duetime-Tenant": "a",
         "X-Duetime-Groups": "b",
     }
-    event = event_of(path="/api/v1/me", headers=output)
-    for item in (event["headers"], event["multiValueHeaders"]):
-        assert not [name for name in item if "duetime" in name.lower()]
+    event = event_of(path="/api/v1/me", headers=headers)
+    for received in (event["headers"], event["multiValueHeaders"]):
+        assert not [name for name in received if "duetime" in name.lower()]
 
 
 def test_a_result_becomes_a_response_with_all_its_headers():
@@ -223,7 +223,7 @@ def test_signed_requests_go_to_moto_unless_they_are_signed_for_the_api(browser):
     assert browser.get("/api/v1/health", headers=signed("execute-api")).text == "{}"
 
 
-def ask(cloud, method, path, body=None, **headers):
+def request(cloud, method, path, body=None, **headers):
     connection = HTTPConnection(cloud.url.removeprefix("http://"))
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
@@ -234,11 +234,11 @@ def ask(cloud, method, path, body=None, **headers):
 
 def test_everything_answers_on_one_port(cloud, notes):
     order = json.dumps({"type": "note", "payload": {"text": "by http"}, "in": 0})
-    output = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
-    status, action = ask(cloud, "POST", "/api/v1/scheduling", order, **output)
+    headers = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
+    status, action = request(cloud, "POST", "/api/v1/scheduling", order, **headers)
     (run,) = notes.wait_for("by http")
     assert (status, run.id, run.tenant_id) == (201, json.loads(action)["id"], "other")
-    _, page = ask(cloud, "GET", "/local")
+    _, page = request(cloud, "GET", "/local")
     assert "<code>note</code>" in page
     assert "http://" not in page.replace(cloud.url, "")
     sqs = boto3.client("sqs", endpoint_url=cloud.url)
@@ -249,7 +249,7 @@ def test_a_long_poll_of_another_process_delays_no_request(cloud, notes):
     sqs = boto3.client("sqs", endpoint_url=cloud.url)
     queue = sqs.create_queue(QueueName="empty")["QueueUrl"]
     assert "Messages" not in sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=20)
-    settled(cloud, cloud.scheduler().schedule(Note(text="meanwhile"), at=timedelta(0)))
+    settled(cloud, cloud.scheduler().schedule(Note(text="next"), at=timedelta(0)))
 
 
 def test_users_and_services_have_the_permissions_of_their_roles(notes):
@@ -259,7 +259,7 @@ def test_users_and_services_have_the_permissions_of_their_roles(notes):
     )
     with LocalCloud(notes.app, LocalOptions(settings=settings)) as cloud:
         arn = "arn:aws:sts::123456789012:assumed-role/till/4"
-        for output, who in (
+        for headers, caller in (
             ({}, ("acme", "developer@localhost", ["admins"])),
             (
                 {"X-Duetime-User": "eve@x.org", "X-Duetime-Groups": "readers"},
@@ -267,9 +267,9 @@ def test_users_and_services_have_the_permissions_of_their_roles(notes):
             ),
             ({"X-Duetime-Arn": arn}, ("globex", "till/4", ["readers"])),
         ):
-            status, text = ask(cloud, "GET", "/api/v1/me", **output)
-            report = json.loads(text)
-            assert (status, report["tenant_id"], report["actor"], report["roles"]) == (200, *who)
+            status, text = request(cloud, "GET", "/api/v1/me", **headers)
+            me = json.loads(text)
+            assert (status, me["tenant_id"], me["actor"], me["roles"]) == (200, *caller)
         stranger = {"X-Duetime-Arn": "arn:aws:iam::123456789012:user/eve"}
-        assert ask(cloud, "GET", "/api/v1/me", **stranger)[0] == 403
-        assert ask(cloud, "DELETE", "/api/v1/scheduling/x", **{"X-Duetime-Arn": arn})[0] == 403
+        assert request(cloud, "GET", "/api/v1/me", **stranger)[0] == 403
+        assert request(cloud, "DELETE", "/api/v1/scheduling/x", **{"X-Duetime-Arn": arn})[0] == 403

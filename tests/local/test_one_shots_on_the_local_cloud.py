@@ -1,4 +1,4 @@
-"""The road of an action over the very handlers and back ends that a deploy ships."""
+"""Actions on the handlers and back ends of a deployment."""
 
 import logging
 import subprocess
@@ -109,7 +109,7 @@ def test_a_message_that_sqs_delivers_twice_runs_once(notes, caplog):
 
 def test_a_malformed_message_delays_no_other(cloud, notes):
     cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
-    action = cloud.scheduler().schedule(Note(text="well"), at=timedelta(0))
+    action = cloud.scheduler().schedule(Note(text="next"), at=timedelta(0))
     settled(cloud, action)
 
 
@@ -131,12 +131,12 @@ def test_another_process_schedules_through_the_sdk(cloud, notes):
         "from duetime import Payload, Scheduler\n"
         "class Note(Payload):\n    text: str\n"
         "scheduler = Scheduler.from_env(tenant_id='other', actor='process')\n"
-        "print(scheduler.schedule(Note(text='from afar'), at=timedelta(0)).id)\n"
+        "print(scheduler.schedule(Note(text='remote'), at=timedelta(0)).id)\n"
     )
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", program], env=cloud.environment, capture_output=True, text=True, check=True
     )
-    (run,) = notes.wait_for("from afar")
+    (run,) = notes.wait_for("remote")
     assert (run.id, run.tenant_id, run.actor) == (done.stdout.strip(), "other", "process")
 
 
@@ -148,7 +148,7 @@ def test_expired_rows_are_deleted_with_their_payloads(cloud):
 
     def items():
         found = dynamodb.scan(TableName=table)["Items"]
-        return [entry for entry in found if action.id in entry["sk"]["S"] + entry["pk"]["S"]]
+        return [item for item in found if action.id in item["sk"]["S"] + item["pk"]["S"]]
 
     (row,) = (item for item in items() if "status" in item)
     assert len(items()) == 2

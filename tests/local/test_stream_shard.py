@@ -1,12 +1,12 @@
-"""The stream that the local cloud reads tells each write once, as DynamoDB's does, also where moto makes two steps of it."""
+"""The stream of the local cloud has one record for each write, as DynamoDB's has, even where moto has two."""
 
 import boto3
 import pytest
 from moto import mock_aws
 
 from duetime.aws.tables import ACTIONS, create_table_request
-from duetime.local.gate import Gate
-from duetime.local.stream_shard import StreamShard
+from duetime.local.call_lock import CallLock
+from duetime.local.stream_poller import StreamShard
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def update(client, sort):
     )
 
 
-def report(records):
+def summary(records):
     return [
         (
             record["eventName"],
@@ -64,25 +64,25 @@ WRITTEN = [
 
 
 def test_an_update_that_creates_an_item_is_one_record_with_the_new_item(dynamodb):
-    shard = StreamShard(Gate(), "actions")
+    shard = StreamShard(CallLock(), "actions")
     written(dynamodb)
-    assert report(shard.read(1_000)) == WRITTEN
+    assert summary(shard.read(1_000)) == WRITTEN
     assert shard.read(1_000) == []
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
 def test_records_are_the_same_for_every_page_size(dynamodb, most):
-    shard, found = StreamShard(Gate(), "actions"), []
+    shard, found = StreamShard(CallLock(), "actions"), []
     written(dynamodb)
     while page := shard.read(most):
         assert len(page) <= most
-        found += report(page)
+        found += summary(page)
     assert found == WRITTEN
 
 
 def test_records_written_during_a_read_come_after_it(dynamodb):
-    shard = StreamShard(Gate(), "actions")
+    shard = StreamShard(CallLock(), "actions")
     update(dynamodb, "a")
-    assert report(shard.read(10)) == WRITTEN[:1]
+    assert summary(shard.read(10)) == WRITTEN[:1]
     update(dynamodb, "a")
-    assert report(shard.read(10)) == WRITTEN[1:2]
+    assert summary(shard.read(10)) == WRITTEN[1:2]

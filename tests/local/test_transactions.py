@@ -1,4 +1,4 @@
-"""A transaction that is refused leaves moto's tables, and whoever reads their streams, as they were."""
+"""A rejected transaction changes neither moto's tables nor their streams."""
 
 import boto3
 import pytest
@@ -72,5 +72,5 @@ def test_a_transaction_with_one_item_twice_is_rejected(dynamodb):
 def test_a_transaction_on_a_missing_table_is_rejected(dynamodb):
     with pytest.raises(dynamodb.exceptions.ClientError):
         dynamodb.transact_write_items(
-            TransactItems=[{"Put": {"TableName": "nowhere", "Item": {**KEY, "n": {"N": "1"}}}}]
+            TransactItems=[{"Put": {"TableName": "missing", "Item": {**KEY, "n": {"N": "1"}}}}]
         )

@@ -91,9 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(app: App, options: LocalOptions, stop: threading.Event, *, verbose: bool) -> None:
     from duetime.clock import SystemClock  # noqa: PLC0415 - as below
     from duetime.local import LocalCloud  # noqa: PLC0415 - `duetime --help` needs no moto
-    from duetime.local.job_lines import upcoming_runs  # noqa: PLC0415
     from duetime.local.run_lines import run_lines  # noqa: PLC0415
-    from duetime.local.welcome import welcome  # noqa: PLC0415
+    from duetime.local.welcome import upcoming_runs, welcome  # noqa: PLC0415
 
     with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
         jobs = upcoming_runs(cloud.jobs, SystemClock().now())

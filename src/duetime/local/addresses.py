@@ -51,10 +51,6 @@ class ResourceNames:
         """Return the name of a worker's due queue."""
         return f"{self.prefix}due-{worker}"
 
-    def dead_queue(self, worker: str) -> str:
-        """Return the name of the dead-letter queue of a worker's due queue."""
-        return dead_queue_of(self.due_queue(worker))
-
     @property
     def notifications(self) -> str:
         """The name of the notification queue, of the rule that feeds it, and of the topic."""
@@ -65,15 +61,19 @@ class ResourceNames:
         """The queue of stream records and invocations that failed too often."""
         return f"{self.prefix}failures"
 
-    def salvaged(self, *, notifies: bool) -> tuple[str, ...]:
-        """Return the queues that feed `salvage`.
+    def dead_letter_queues(self, *, notifies: bool) -> tuple[str, ...]:
+        """Return the queues that feed the function `salvage`.
 
         Args:
             notifies: whether notifications are sent.
         """
         workers = dict.fromkeys((self.worker, SYSTEM_WORKER))
         notifications = (dead_queue_of(self.notifications),) if notifies else ()
-        return (*map(self.dead_queue, workers), *notifications, self.failure_queue)
+        return (
+            *(dead_queue_of(self.due_queue(worker)) for worker in workers),
+            *notifications,
+            self.failure_queue,
+        )
 
     @property
     def pass_group(self) -> str:

@@ -1,7 +1,7 @@
 """Simulates EventBridge's rules: delivers an event to the functions and queues whose rules match it.
 
 moto finds the bus, assigns the event's id and calls each rule of the bus, disabled ones too. This module
-delivers to functions and queues, in AWS' form and through the gate. moto delivers to other targets.
+delivers to functions and queues, in AWS' form and under the lock of calls. moto delivers to other targets.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def is_active() -> bool:
 
 
 def boto3_requests(wrap: Wrap) -> Patch:
-    """Replace what receives the requests of this process' boto3 clients, so that they pass the gate."""
+    """Replace what receives the requests of this process' boto3 clients, so that they take the lock."""
     return replaced(botocore_stubber, "process_request", wrap)
 
 
@@ -88,7 +88,7 @@ def topic_messages(wrap: Wrap) -> Patch:
 
 
 def rule_targets(wrap: Wrap) -> Patch:
-    """Replace `Rule.send_to_targets`: moto's own neither invokes local functions nor passes the gate."""
+    """Replace `Rule.send_to_targets`: moto's own neither invokes local functions nor takes the lock."""
     return replaced(Rule, "send_to_targets", wrap)
 
 

@@ -2,16 +2,15 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 from duetime.clock import SystemClock
-from duetime.local.alarm import WakeableSleeper
-from duetime.local.gate import RECEIVE, AwsCall, Gate, without_long_poll
-from duetime.local.priority_lock import PriorityLock
+from duetime.local.call_lock import RECEIVE, AwsCall, CallLock, without_long_poll
+from duetime.local.poller import WakeableSleeper
 from tests.local.conftest import eventually
 
 CALL = AwsCall("AmazonSQS.SendMessage", "POST", "/", b"{}")
 
 
 def test_one_call_runs_at_a_time():
-    gate, inside, most = Gate(), [], []
+    lock, inside, most = CallLock(), [], []
 
     def call():
         inside.append(1)
@@ -19,9 +18,9 @@ def test_one_call_runs_at_a_time():
         threading.Event().wait(0.002)
         inside.pop()
 
-    workers = [threading.Thread(target=lambda: [gate.let_in(CALL, call) for _ in range(5)]) for _ in range(8)]
-    for row in workers:
-        row.start()
+    workers = [threading.Thread(target=lambda: [lock.call(CALL, call) for _ in range(5)]) for _ in range(8)]
+    for worker in workers:
+        worker.start()
     for worker in workers:
         worker.join()
     assert len(most) == 40
@@ -29,52 +28,52 @@ def test_one_call_runs_at_a_time():
 
 
 def test_listeners_are_called_after_the_call():
-    gate, seen = Gate(), []
-    gate.listen(lambda call: seen.append(("told", call.target)))
-    gate.let_in(CALL, lambda: seen.append("made"))
-    assert seen == ["made", ("told", "AmazonSQS.SendMessage")]
+    lock, events = CallLock(), []
+    lock.listen(lambda call: events.append(("listener", call.target)))
+    lock.call(CALL, lambda: events.append("call"))
+    assert events == ["call", ("listener", "AmazonSQS.SendMessage")]
 
 
 def test_a_failed_call_releases_the_lock():
-    gate = Gate()
+    lock = CallLock()
     try:
-        gate.let_in(CALL, lambda: 1 // 0)
+        lock.call(CALL, lambda: 1 // 0)
     except ZeroDivisionError:
-        assert gate.let_in(CALL, lambda: "next") == "next"
+        assert lock.call(CALL, lambda: "next") == "next"
 
 
 def test_urgent_threads_get_the_lock_before_most_others():
-    turnstile, order, threads = PriorityLock(), [], []
+    lock, order, threads = CallLock(), [], []
 
     def ordinary(name):
-        with turnstile:
+        with lock:
             order.append(name)
 
-    def hurried(name):
-        with turnstile.hurried():
+    def urgent(name):
+        with lock.urgent():
             ordinary(name)
 
     def start(target, name):
-        waiting = len(turnstile._hurried) + len(turnstile._others)
+        waiting = lock.waiting
         threads.append(threading.Thread(target=target, args=(name,)))
         threads[-1].start()
-        eventually(lambda: len(turnstile._hurried) + len(turnstile._others) > waiting)
+        eventually(lambda: lock.waiting > waiting)
 
-    with turnstile:
+    with lock:
         for name in ("a", "b"):
             start(ordinary, name)
         for name in ("X", "Y", "Z"):
-            start(hurried, name)
+            start(urgent, name)
     for thread in threads:
         thread.join()
     assert order == ["X", "Y", "a", "Z", "b"]
 
 
 def test_the_lock_is_reentrant():
-    turnstile = PriorityLock()
-    with turnstile, turnstile:
+    lock = CallLock()
+    with lock, lock:
         pass
-    with turnstile:
+    with lock:
         pass
 
 

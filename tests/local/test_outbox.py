@@ -1,4 +1,4 @@
-"""The outbox: what was sent, over HTTP, in the terminal and from the command line."""
+"""The outbox over HTTP, in the terminal and from the command line."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from duetime.model.action import Action
 from duetime.model.metric import Metric
 from tests.local.conftest import SHORT
 from tests.local.test_notifications_on_the_local_cloud import FAILED, TO, app_of, fail, sent
-from tests.local.test_one_port import ask
+from tests.local.test_one_port import request
 
 
 @pytest.fixture
@@ -138,8 +138,8 @@ def test_the_terminal_prints_mails_and_messages_and_with_verbose_events(caplog):
 
 
 @pytest.fixture(scope="module")
-def notified():
-    """A local cloud that has told of a failure."""
+def failed_action():
+    """A local cloud that has sent notifications of a failed action."""
     with LocalCloud(app_of(), LocalOptions(settings=SHORT, mail_to=TO)) as cloud:
         action = fail(cloud)
         sent(cloud.outbox.mails, 2)
@@ -148,10 +148,10 @@ def notified():
 
 
 @pytest.fixture
-def duetime(notified, capsys):
+def duetime(failed_action, capsys):
     def run(*words):
         try:
-            status = main(["outbox", *words, "--url", notified[0].url])
+            status = main(["outbox", *words, "--url", failed_action[0].url])
         except SystemExit as ended:
             status = ended.code
         return status, *capsys.readouterr()
@@ -159,16 +159,16 @@ def duetime(notified, capsys):
     return run
 
 
-def test_the_start_page_links_to_the_outbox(notified):
-    cloud, _ = notified
-    assert 'href="/outbox"' in ask(cloud, "GET", "/local")[1]
-    status, page = ask(cloud, "GET", "/outbox")
+def test_the_start_page_links_to_the_outbox(failed_action):
+    cloud, _ = failed_action
+    assert 'href="/outbox"' in request(cloud, "GET", "/local")[1]
+    status, page = request(cloud, "GET", "/outbox")
     assert (status, "doomed failed" in page) == (200, True)
 
 
-def test_each_list_is_a_table(duetime, notified):
-    action: Action = notified[1]
-    for kind, told_of in (
+def test_each_list_is_a_table(duetime, failed_action):
+    action: Action = failed_action[1]
+    for kind, expected in (
         ("events", action.id),
         ("mails", TO),
         ("messages", "warning"),
@@ -176,7 +176,7 @@ def test_each_list_is_a_table(duetime, notified):
     ):
         status, printed, _ = duetime(kind)
         assert status == 0
-        assert told_of in printed
+        assert expected in printed
 
 
 def test_the_command_lists_entries_of_one_type(duetime):
@@ -189,8 +189,8 @@ def test_the_command_lists_entries_of_one_type(duetime):
     assert {load["name"] for load in json.loads(printed)["items"]} == {"failed"}
 
 
-def test_a_mail_is_printed_as_text(duetime, notified):
-    (mail,) = notified[0].outbox.mails.list(type=FAILED)
+def test_a_mail_is_printed_as_text(duetime, failed_action):
+    (mail,) = failed_action[0].outbox.mails.list(type=FAILED)
     status, printed, _ = duetime("mails", str(mail.number))
     assert status == 0
     assert printed.startswith(f"to:       {TO}\nsubject:  acme: doomed failed\nlanguage: en\n\n")
@@ -212,8 +212,8 @@ def test_a_mail_is_printed_as_text(duetime, notified):
         ),
     ],
 )
-def test_an_unknown_mail_is_an_error_on_one_line(capsys, notified, words, status, problem):
-    where = () if "--url" in words else ("--url", notified[0].url)
+def test_an_unknown_mail_is_an_error_on_one_line(capsys, failed_action, words, status, problem):
+    where = () if "--url" in words else ("--url", failed_action[0].url)
     assert main(["outbox", *words, *where]) == status
     (line,) = capsys.readouterr().err.splitlines()
     assert problem in line

@@ -24,7 +24,7 @@ DUETIME = [sys.executable, "-m", "duetime"]
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run a command in this process; returns its status and the lines it wrote to standard error."""
+    """Return a function that runs a command, and returns its status and its lines on standard error."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
@@ -70,7 +70,7 @@ def read_until(process, *words):
         lines.append(line)
         if all(word in line for word in words):
             return lines
-    raise AssertionError(f"{words} did not come in {lines}")
+    raise AssertionError(f"{words} is not in {lines}")
 
 
 def test_a_port_in_use_is_an_error_on_one_line(run):
@@ -83,20 +83,20 @@ def test_a_port_in_use_is_an_error_on_one_line(run):
 
 
 @pytest.mark.parametrize(
-    ("app", "report"),
+    ("app", "expected"),
     [
-        ("examples.nowhere:app", "No module named 'examples.nowhere'"),
+        ("examples.missing:app", "No module named 'examples.missing'"),
         ("examples.billing:nothing", "has no 'nothing'"),
         ("examples.billing:RetryPolicy", "not a duetime.App"),
         ("tests.local.apps.empty:app", "registers no handler"),
         ("tests.local.apps.broken:app", "ZeroDivisionError"),
     ],
 )
-def test_an_app_that_cannot_be_imported_is_an_error_with_its_source_line(run, app, report):
-    status, (line, *places) = run("--app", app)
+def test_an_app_that_cannot_be_imported_is_an_error_with_its_source_line(run, app, expected):
+    status, (line, *locations) = run("--app", app)
     assert status == 1
-    assert report in line
-    assert [place.strip().split(" ")[0] for place in places] == ["at"] * ("broken" in app)
+    assert expected in line
+    assert [location.strip().split(" ")[0] for location in locations] == ["at"] * ("broken" in app)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_an_app_that_cannot_be_imported_is_an_error_with_its_source_line(run, ap
         ["--lease", "soon"],
         ["--lease", "1s"],
         ["--near-limit", "3h"],
-        ["--mail-to", "nobody"],
+        ["--mail-to", "unknown"],
         ["--nonsense"],
     ],
 )
@@ -119,11 +119,11 @@ def test_bad_usage_is_printed_on_one_line(run, words):
 
 
 @pytest.mark.parametrize(
-    ("words", "report"),
+    ("words", "expected"),
     [
         (["--roles", '{"viewers": "actions:read"'], "is no JSON: "),
         (["--roles", '{"viewers": ["actions:read"]}'], "is no object of texts, such as"),
-        (["--roles", "nowhere.json"], "no file of that name can be read: No such file"),
+        (["--roles", "missing.json"], "no file of that name can be read: No such file"),
         (["--roles", "pyproject.toml"], "'pyproject.toml' is no JSON"),
         (["--roles", '{"viewers": "actions:write"}'], "roles gives 'viewers' actions:write; permissions are"),
         (["--identities", '{"arn:aws:iam::1:role/till": "#"}'], "its first word, the tenant, "),
@@ -131,11 +131,11 @@ def test_bad_usage_is_printed_on_one_line(run, words):
         (["--authorization", "none"], "invalid choice"),
     ],
 )
-def test_invalid_roles_and_identities_are_bad_usage(run, words, report):
+def test_invalid_roles_and_identities_are_bad_usage(run, words, expected):
     status, (line,) = run("--app", "examples.billing:app", *words)
     assert status == 2
     assert line.startswith("duetime: ")
-    assert report in line
+    assert expected in line
 
 
 def test_the_access_settings_are_json_or_a_file(tmp_path):
@@ -169,16 +169,16 @@ def test_the_local_cloud_applies_the_permissions_of_its_roles():
         try:
             output = "".join(read_until(cloud, "Ctrl-C"))
             (url,) = re.findall(r"at (http://127\.0\.0\.1:\d+)", output)
-            report = {}
+            permissions = {}
             for role in ("viewers", "operators", "admins"):
                 query = urllib.request.Request(f"{url}/api/v1/me", headers={"X-Duetime-Groups": role})  # noqa: S310
                 with urllib.request.urlopen(query, timeout=PATIENCE) as answer:  # noqa: S310 - this machine
-                    report[role] = json.load(answer)["permissions"]
+                    permissions[role] = json.load(answer)["permissions"]
         finally:
             cloud.kill()
-    assert report["viewers"] == ["actions:read"]
-    assert report["operators"] == []
-    assert "admin" in report["admins"]
+    assert permissions["viewers"] == ["actions:read"]
+    assert permissions["operators"] == []
+    assert "admin" in permissions["admins"]
 
 
 def test_an_app_option_that_is_not_module_name_is_bad_usage(run):
@@ -188,7 +188,7 @@ def test_an_app_option_that_is_not_module_name_is_bad_usage(run):
 
 
 def run_record(**more):
-    report = {
+    values = {
         "action": "0" * 28 + "abcd1234",
         "tenant": "acme",
         "type": "send-receipt",
@@ -196,7 +196,7 @@ def run_record(**more):
         "ran_ms": 1_500,
     }
     return logging.makeLogRecord(
-        {"name": "duetime.worker.worker", "levelno": logging.INFO, "msg": "retried", **report, **more}
+        {"name": "duetime.worker.worker", "levelno": logging.INFO, "msg": "retried", **values, **more}
     )
 
 
