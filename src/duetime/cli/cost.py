@@ -131,8 +131,8 @@ def _count(quantity: float) -> str:
     return f"{quantity:,.0f}" if quantity >= _NO_FRACTIONS else f"{quantity:,.2f}"
 
 
+# Quantities from this one on are printed without fractions.
 _NO_FRACTIONS = 100
-"""Quantities from this one on are printed without fractions."""
 
 
 def _dollars(amount: float) -> str:

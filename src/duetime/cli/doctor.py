@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.cli.client import Client
     from duetime.cli.diagnosis import Finding, Json
 
+# A page has 100 jobs.
 _MOST_PAGES = 10
-"""A page has 100 jobs."""
 
 
 def add_parser(commands: Commands) -> None:

@@ -22,8 +22,8 @@ from duetime.cli.output import pasted, print_json, print_list, print_page
 from duetime.cli.screen import add_watch
 from duetime.clock import SystemClock
 
+# The number of pages read for one list: a filtered page may be short or empty.
 _MOST_PAGES = 20
-"""The number of pages read for one list: a filtered page may be short or empty."""
 
 _TIME = (
     "A TIME is 2027-06-01T09:00 on this machine's clock, or 2027-06-01T07:00Z,"

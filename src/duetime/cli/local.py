@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.local import LocalOptions
     from duetime.settings import Settings
 
+# The probability of a second delivery with ``--at-least-once``.
 _DOUBLES = 0.3
-"""The probability of a second delivery with ``--at-least-once``."""
 _A_MINUTE = timedelta(minutes=1)
 _ACCESS = ("authorization", "roles", "required_role", "identities")
 _LARGEST_PORT, _MOST_AT_ONCE = 65_535, 1_000

@@ -21,8 +21,8 @@ from duetime.clock import SystemClock
 FIRST = 10
 """The number of actions that are shown before the change."""
 
+# The number of actions that one API call changes.
 _STEP = 100
-"""The number of actions that one API call changes."""
 
 
 @dataclass(frozen=True, slots=True)

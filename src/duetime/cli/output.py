@@ -12,8 +12,8 @@ from duetime.cli.arguments import client_of
 from duetime.cli.client import Json
 from duetime.clock import SystemClock
 
+# The options of a connection that a printed command repeats.
 _CONNECTION = ("profile", "url", "region", "tenant", "user")
-"""The options of a connection that a printed command repeats."""
 
 
 def print_json(content: object) -> None:

@@ -18,11 +18,11 @@ from duetime.cli.times import both
 from duetime.cli.watch import add_wait, watch
 from duetime.clock import SystemClock
 
+# Sent if they are given.
 _OPTIONS = ("correlation_id", "idempotency_key", "idempotency_ttl", "concurrency_key", "concurrency_limit")
-"""Sent if they are given."""
 
+# The status for a new action; a repeat returns the first action of its idempotency key.
 _CREATED = 201
-"""The status for a new action; a repeat returns the first action of its idempotency key."""
 
 
 def add_parser(commands: Commands) -> None:

@@ -25,8 +25,8 @@ _STYLES: Mapping[str, str] = {
     "look": "yellow",
     "ill": "red",
 }
+# The width, in characters, of a table that a file or another program reads: no cell is folded.
 _UNLIMITED = 1_000_000
-"""The width, in characters, of a table that a file or another program reads: no cell is folded."""
 
 
 def plain(text: object) -> str:

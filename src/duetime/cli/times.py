@@ -9,8 +9,8 @@ _WRITTEN = re.compile(
     r"(?:([0-9]{1,6})d)?(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9}(?:\.[0-9]{1,6})?)s)?", re.ASCII
 )
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
+# A unit is used from this number on: 90 minutes is more precise than 1 hour.
 _UNTIL = 2
-"""A unit is used from this number on: 90 minutes is more precise than 1 hour."""
 
 
 def span(length: timedelta) -> str:

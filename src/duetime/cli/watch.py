@@ -22,8 +22,8 @@ PAUSE = timedelta(seconds=1)
 """The time between two requests for one of many actions."""
 
 _OPEN = {"pending", "processing"}
+# The number of actions not executed that are listed.
 _FIRST = 10
-"""The number of actions not executed that are listed."""
 
 
 def add_wait(parser: argparse.ArgumentParser) -> None:

@@ -15,11 +15,6 @@ ACCOUNT: Final = "123456789012"
 """moto's own account."""
 
 
-def function_arn(name: str) -> str:
-    """Return a Lambda function's ARN."""
-    return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
-
-
 def queue_arn(name: str) -> str:
     """Return an SQS queue's ARN."""
     return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
@@ -92,4 +87,4 @@ class ResourceNames:
 
     def function(self, name: str) -> str:
         """Return a function's ARN by its name without the prefix."""
-        return function_arn(self.prefix + name)
+        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.prefix}{name}"

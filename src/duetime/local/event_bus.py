@@ -30,8 +30,8 @@ Target = Mapping[str, Any]
 Deliver = Callable[[Target, Any], None]
 
 _LAMBDA, _SQS = ":lambda:", ":sqs:"
+# A field of moto's, which AWS' events lack.
 _OWN = "ingestion-time"
-"""A field of moto's, which AWS' events lack."""
 
 
 class LocalEventBus:

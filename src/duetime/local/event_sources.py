@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _LAST_TURN = timedelta(seconds=5)
+# As deployed: few notifications are sent at once.
 _NOTIFY_CONCURRENCY = 2
-"""As deployed: few notifications are sent at once."""
 
 
 class _Reader(NamedTuple):

@@ -75,11 +75,10 @@ class Poller(ABC):
         self.stopping.set()
         self.alarm.ring()
 
-    def join(self, timeout: timedelta) -> bool:
-        """Wait for the end of the last turn; return whether it has ended."""
+    def join(self, timeout: timedelta) -> None:
+        """Wait for the end of the last turn, at most `timeout`."""
         if self._thread.is_alive():
             self._thread.join(timeout.total_seconds())
-        return not self._thread.is_alive()
 
     def pause(self, span: timedelta) -> None:
         """Sleep within a turn; a stop ends the sleep."""

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _BATCH = 10
+# For messages that become visible again; a send sets an alarm of its own.
 _LOOK_ANYWAY = timedelta(seconds=1)
-"""For messages that become visible again; a send sets an alarm of its own."""
 _GATHER = timedelta(milliseconds=20)
 _SENDS = {"AmazonSQS.SendMessage", "AmazonSQS.SendMessageBatch"}
 

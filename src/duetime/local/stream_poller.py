@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 
 BATCH = 100
 _PAGE = 1_000
+# Under load, writes are batched for this time; after a rest, a write is read at once.
 _BETWEEN_READS = timedelta(milliseconds=50)
-"""Under load, writes are batched for this time; after a rest, a write is read at once."""
 _LOOK_ANYWAY = timedelta(seconds=30)
 _READS = {"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "DescribeTable", "ListTables"}
 
