@@ -14,6 +14,7 @@ from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.cli import main
+from duetime.embedded.embedded import Engine
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.notes import MemoryBookmarks
 from duetime.memory.notifications import MemoryInbox, MemoryPreferences
@@ -28,8 +29,8 @@ class Doomed(Payload):
     pass
 
 
-MENDED = threading.Event()
-"""What ails `Doomed` is mended while it is set."""
+DOOMED_SUCCEEDS = threading.Event()
+"""While it is set, `Doomed` succeeds."""
 
 
 def shop_app() -> App:
@@ -41,7 +42,7 @@ def shop_app() -> App:
 
     @app.action
     def doomed(payload: Doomed, run: Run) -> None:
-        if not MENDED.is_set():
+        if not DOOMED_SUCCEEDS.is_set():
             raise Fatal("the \x1b[31mcard\x1b[0m\nwas stolen")
 
     @app.job("daily 02:30 tz=Europe/Paris", name="billing-nightly", title="Nightly bills")
@@ -56,7 +57,7 @@ def shop_app() -> App:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers with `answer(method, path, query, headers, body)`: a status, a content type and a text."""
+    """Responds with `answer(method, path, query, headers, body)`: a status, a content type and a text."""
 
     daemon_threads = True
 
@@ -79,13 +80,13 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_DELETE = respond  # noqa: N815 - the names that the library looks for
 
-    def log_message(self, *_told):
+    def log_message(self, *_arguments):
         pass
 
 
 @pytest.fixture
 def serve():
-    """Starts servers, and stops them when the test ends."""
+    """Return a function that starts a server; the servers stop when the test ends."""
     servers = []
 
     def start(answer):
@@ -95,13 +96,13 @@ def serve():
         return server.url
 
     yield start
-    for each in servers:
-        each.shutdown()
-        each.server_close()
+    for server in servers:
+        server.shutdown()
+        server.server_close()
 
 
-def gateway(door):
-    """Plays API Gateway and its authorizer, as the local cloud does."""
+def gateway(app):
+    """Play API Gateway and its authorizer, as the local cloud does."""
 
     def answer(method, path, query, headers, body):
         claims = {
@@ -119,71 +120,69 @@ def gateway(door):
             "body": body,
             "isBase64Encoded": False,
         }
-        answered = door(event, None)
-        kind = answered["multiValueHeaders"].get("Content-Type", [""])[0]
-        return answered["statusCode"], kind, answered["body"] or ""
+        response = app(event, None)
+        kind = response["multiValueHeaders"].get("Content-Type", [""])[0]
+        return response["statusCode"], kind, response["body"] or ""
 
     return answer
 
 
 @pytest.fixture
-def mended():
-    """From now on `Doomed` is executed."""
-
-    def mend():
-        MENDED.set()
-
-    yield mend
-    MENDED.clear()
+def repair():
+    """Return a function after whose call `Doomed` succeeds."""
+    yield DOOMED_SUCCEEDS.set
+    DOOMED_SUCCEEDS.clear()
 
 
 @pytest.fixture
-def scheduler():
-    """A scheduler that really runs what is due, in this process."""
-    with shop_app().embedded(tenant_id="acme") as embedded:
-        yield embedded
+def engine():
+    """An engine that really runs due actions, in this process."""
+    engine = Engine(shop_app())
+    engine.start()
+    yield engine
+    engine.stop()
 
 
 @pytest.fixture
-def notified():
-    """The lists of notifications, and what was chosen."""
+def inbox_ports():
+    """The inbox and the preferences of notifications."""
     return InboxPorts(MemoryPreferences(), MemoryInbox())
 
 
 @pytest.fixture
-def url(scheduler, serve, notified):
-    desk = ApiContext(
-        scheduler._context.store,
-        scheduler._ports_of_jobs(),
+def url(engine, serve, inbox_ports):
+    context = ApiContext(
+        engine.cloud.store,
+        engine.cloud.job_ports,
         shop_app(),
-        scheduler._context.clock,
-        scheduler._context.settings,
-        scheduler._undelivered_ports(),
-        notified,
+        engine.clock,
+        engine.settings,
+        engine.cloud.undelivered_ports,
+        inbox_ports,
     )
     return serve(
         gateway(
             make_door(
-                desk,
-                Health({}, Details(desk, MemoryBookmarks())),
-                Access(MemoryGrants(), MemoryAuditTrail(), scheduler._context.clock),
+                context,
+                Health({}, Details(context, MemoryBookmarks())),
+                Access(MemoryGrants(), MemoryAuditTrail(), engine.clock),
             )
         )
     )
 
 
 class Shell:
-    """Runs commands, and reads what they print."""
+    """Runs commands and captures their output."""
 
     def __init__(self, url, capsys):
         self.url, self._capsys = url, capsys
 
     def __call__(self, *words, **options):
-        """The status, what is on standard output, and what is on standard error."""
+        """Run a command, and return its status, standard output and standard error."""
         return self.bare(*words, "--url", options.get("url", self.url))
 
     def bare(self, *words):
-        """The same, and nothing is said of a URL but by the words."""
+        """Do the same without the option ``--url``, unless `words` has it."""
         try:
             status = main([*words])
         except SystemExit as ended:
@@ -191,8 +190,8 @@ class Shell:
         return status, *self._capsys.readouterr()
 
     def json(self, *words):
-        status, printed, told = self(*words, "--json")
-        assert (status, told) == (0, "")
+        status, printed, errors = self(*words, "--json")
+        assert (status, errors) == (0, "")
         return json.loads(printed)
 
 

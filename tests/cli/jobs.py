@@ -1,4 +1,4 @@
-"""What the commands of jobs are given."""
+"""Arguments for the commands of jobs."""
 
 NIGHTLY = "Daily_02_30_Europe_Paris"
 REPORT = (

@@ -1,9 +1,9 @@
-"""Who one is, what was granted, and who asked for which change."""
+"""``duetime whoami``, ``grants`` and ``audit``."""
 
 import pytest
 
 
-def test_one_is_told_who_one_is(duetime):
+def test_whoami_prints_the_caller(duetime):
     status, printed, _ = duetime("whoami", "--user", "ada", "--tenant", "globex")
     assert status == 0
     first, *facts = printed.splitlines()
@@ -14,7 +14,7 @@ def test_one_is_told_who_one_is(duetime):
     assert facts[3].split() == ["scheduler", duetime.url]
 
 
-def test_a_grant_is_made_listed_and_taken_back(duetime):
+def test_a_grant_is_created_listed_and_revoked(duetime):
     status, printed, _ = duetime("grants", "grant", "support", "actions:read", "jobs:read")
     assert (status, printed) == (
         0,
@@ -32,19 +32,19 @@ def test_grants_are_printed_as_json(duetime):
     assert duetime.json("grants", "revoke", "support") == {"role": "support"}
 
 
-def test_what_may_not_be_granted_is_told(duetime):
-    status, _, told = duetime("grants", "grant", "support", "admin")
+def test_an_unknown_permission_is_rejected_with_those_allowed(duetime):
+    status, _, errors = duetime("grants", "grant", "support", "admin")
     assert status == 1
-    assert "may be granted: actions:manage" in told
+    assert "may be granted: actions:manage" in errors
 
 
 def test_an_empty_role_is_bad_usage(duetime):
-    status, _, told = duetime("grants", "revoke", "")
+    status, _, errors = duetime("grants", "revoke", "")
     assert status == 2
-    assert "`duetime grants list` shows the roles" in told
+    assert "`duetime grants list` shows the roles" in errors
 
 
-def test_changes_are_told_with_who_asked_and_what_came_of_it(duetime):
+def test_audit_lists_changes_with_actor_and_status(duetime):
     made = duetime.json("schedule", "remark", "--in", "1d")
     duetime("actions", "cancel", made["id"], "--user", "ada")
     _, printed, _ = duetime("audit")
@@ -55,7 +55,7 @@ def test_changes_are_told_with_who_asked_and_what_came_of_it(duetime):
 
 
 @pytest.mark.parametrize("about", ["action", "job"])
-def test_changes_of_one_thing_are_told(duetime, about):
+def test_audit_filters_by_action_or_job(duetime, about):
     made = duetime.json("schedule", "remark", "--in", "1d")
     duetime("jobs", "pause", "billing-nightly")
     of, other = (made["id"], "pause") if about == "action" else ("billing-nightly", "schedule")
@@ -64,7 +64,7 @@ def test_changes_of_one_thing_are_told(duetime, about):
     assert other not in printed
 
 
-def test_the_next_page_of_changes_is_a_command_to_paste(duetime):
+def test_the_next_page_of_the_audit_trail_is_a_command(duetime):
     for _ in range(2):
         duetime.json("schedule", "remark", "--in", "1d")
     first = duetime.json("audit", "--limit", "1")
@@ -73,5 +73,5 @@ def test_the_next_page_of_changes_is_a_command_to_paste(duetime):
     assert duetime.json(*words)["items"] != first["items"]
 
 
-def test_a_trail_without_changes_says_so(duetime):
+def test_an_empty_audit_trail_is_one_line(duetime):
     assert duetime("audit") == (0, "no changes\n", "")

@@ -1,4 +1,4 @@
-"""``duetime check``: what it prints of an app, and how it ends."""
+"""``duetime check``: its output and its exit status."""
 
 import json
 import sys
@@ -57,7 +57,7 @@ def mail(db: Database) -> None: ...
 
 @pytest.fixture
 def check(tmp_path, monkeypatch, capsys):
-    """Writes a module, checks its app, and gives the status, what is printed, and what is told of failures."""
+    """Return a function that writes a module, checks its app, and returns the status and the output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
 
@@ -74,9 +74,9 @@ def check(tmp_path, monkeypatch, capsys):
     sys.modules.pop("checked_app", None)
 
 
-def test_a_sound_app_is_shown_a_line_for_each_job_and_type(check):
-    status, printed, told = check(SOUND)
-    assert (status, told) == (0, "")
+def test_a_valid_app_is_printed_with_a_line_for_each_job_and_type(check):
+    status, printed, errors = check(SOUND)
+    assert (status, errors) == (0, "")
     lines = printed.splitlines()
     assert lines[0].split() == ["JOB", "CADENCES", "NEXT", "RUN", "OVERLAP"]
     assert lines[1].startswith("billing-nightly")
@@ -89,9 +89,9 @@ def test_a_sound_app_is_shown_a_line_for_each_job_and_type(check):
     assert lines[-1] == "2 jobs, 1 action, no problems"
 
 
-def test_a_problem_is_named_and_is_the_exit_status(check):
-    status, printed, told = check(SOUND + RUNS_OUT)
-    assert (status, told) == (1, "")
+def test_a_problem_is_printed_and_exits_with_1(check):
+    status, printed, errors = check(SOUND + RUNS_OUT)
+    assert (status, errors) == (1, "")
     assert (
         "problem: ran-out: 'daily 09:00 calendar=include:2020-01-01' is due 0 more times, then never"
         in printed
@@ -99,13 +99,13 @@ def test_a_problem_is_named_and_is_the_exit_status(check):
     assert printed.endswith("\n3 jobs, 1 action, 1 problem\n")
 
 
-def test_json_says_the_same(check):
+def test_json_has_the_same_jobs_and_problems(check):
     status, printed, _ = check(SOUND + RUNS_OUT, "--json")
     assert status == 1
     found = json.loads(printed)
-    assert [each["name"] for each in found["jobs"]] == ["billing-nightly", "checked-app-ship", "ran-out"]
+    assert [job["name"] for job in found["jobs"]] == ["billing-nightly", "checked-app-ship", "ran-out"]
     assert found["jobs"][0]["handler"] == "checked_app.nightly"
-    assert [each["cadence"] for each in found["jobs"][0]["cadences"]] == [
+    assert [job["cadence"] for job in found["jobs"][0]["cadences"]] == [
         "cron 0 3 * * *",
         "daily 09:00 tz=Europe/Paris",
     ]
@@ -115,14 +115,15 @@ def test_json_says_the_same(check):
     assert (len(found["problems"]), found["notes"]) == (1, [])
 
 
-def test_what_is_over_is_a_note_and_no_failure(check):
-    code = 'from duetime import App\napp = App()\n@app.job("once 2020-01-01T09:00", name="was-once")\ndef f(): ...\n'
+def test_a_cadence_that_is_over_gives_a_note_and_exits_with_0(check):
+    job = '@app.job("once 2020-01-01T09:00", name="was-once")\ndef f(): ...\n'
+    code = f"from duetime import App\napp = App()\n{job}"
     status, printed, _ = check(code)
     assert status == 0
     assert "note: was-once: 'once 2020-01-01T09:00' is over: it has no further due time" in printed
 
 
-def test_an_app_without_jobs_and_one_without_actions_are_shown_too(check):
+def test_an_app_may_have_only_jobs_or_only_actions(check):
     code = "from duetime import App, Payload\napp = App()\nclass Ping(Payload): ...\n"
     assert check(code + "@app.action\ndef f(p: Ping): ...")[1].endswith("0 jobs, 1 action, no problems\n")
     assert check(code + "@app.job\ndef f(): ...")[1].endswith("1 job, 0 actions, no problems\n")
@@ -143,18 +144,18 @@ def test_an_app_without_jobs_and_one_without_actions_are_shown_too(check):
     ids=str,
 )
 def test_an_app_that_cannot_be_imported_fails_with_the_reason_and_no_traceback(check, code, problem):
-    status, printed, told = check(code)
+    status, printed, errors = check(code)
     assert (status, printed) == (1, "")
-    assert told.startswith("duetime: ")
-    assert problem in told.splitlines()[0]
-    assert "Traceback" not in told
-    assert all(line.startswith("    ") for line in told.splitlines()[1:])
+    assert errors.startswith("duetime: ")
+    assert problem in errors.splitlines()[0]
+    assert "Traceback" not in errors
+    assert all(line.startswith("    ") for line in errors.splitlines()[1:])
 
 
-def test_an_app_that_is_named_otherwise_is_bad_usage(check):
-    status, _, told = check(SOUND, app="checked_app")
+def test_an_app_option_that_is_not_module_name_is_bad_usage(check):
+    status, _, errors = check(SOUND, app="checked_app")
     assert status == 2
-    assert "is not module:name" in told
+    assert "is not module:name" in errors
 
 
 def test_no_app_is_bad_usage(capsys):
@@ -170,9 +171,9 @@ def test_help_loads_nothing_heavy_and_names_the_command():
     assert "    check " in run("--help").stdout
 
 
-def test_resources_are_told_with_those_that_need_them_and_none_is_made(check):
-    status, printed, told = check(SOUND + RESOURCES)
-    assert (status, told) == (0, "")
+def test_resources_are_listed_with_their_users_and_none_is_created(check):
+    status, printed, errors = check(SOUND + RESOURCES)
+    assert (status, errors) == (0, "")
     lines = [line.split() for line in printed.splitlines()]
     assert ["RESOURCE", "MADE", "BY", "NEEDED", "BY"] in lines
     assert ["Mailer", "checked_app.mailer", "checked_app.mail"] in lines
@@ -184,40 +185,40 @@ def test_resources_are_told_with_those_that_need_them_and_none_is_made(check):
     }
 
 
-def test_a_resource_that_nothing_makes_is_named_with_what_takes_it(check):
-    status, printed, told = check(SOUND + MISSING)
+def test_a_missing_resource_is_printed_with_the_function_that_needs_it(check):
+    status, printed, errors = check(SOUND + MISSING)
     assert (status, printed) == (1, "")
-    assert "checked_app.mail takes db: Database, and the app has no such resource" in told
+    assert "checked_app.mail takes db: Database, and the app has no such resource" in errors
 
 
-def test_a_mistyped_cadence_is_drawn_with_its_caret_and_where_it_stands(check):
-    status, _, told = check(SOUND.replace("0 3 * * *", "0 24 * * *"))
-    first, shown, carets, place = told.splitlines()
+def test_an_invalid_cadence_is_printed_with_a_caret_and_its_source_line(check):
+    status, _, errors = check(SOUND.replace("0 3 * * *", "0 24 * * *"))
+    first, shown, carets, location = errors.splitlines()
 
     assert status == 1
     assert first == "duetime: checked_app.nightly: hour: 24 is out of range; use 0-23"
     assert shown[carets.index("^") : len(carets)] == "24"
-    assert place.startswith("    at ")
-    assert place.endswith("checked_app.py, line 9")
+    assert location.startswith("    at ")
+    assert location.endswith("checked_app.py, line 9")
 
 
 @pytest.mark.parametrize(
-    ("option", "told_so"),
+    ("option", "expected"),
     [
         ("catchup=1", "a job takes no catchup=; did you mean catch_up?"),
         ('timezone="Europe/Paris"', 'cron(…, tz="Europe/Paris")'),
         ("frob=1", "its options are name, payload, retry"),
     ],
 )
-def test_an_option_that_no_job_has_is_told_with_what_was_meant_and_where(check, option, told_so):
-    status, _, told = check(SOUND.replace('name="billing-nightly"', option))
+def test_an_unknown_job_option_is_printed_with_a_suggestion_and_its_source_line(check, option, expected):
+    status, _, errors = check(SOUND.replace('name="billing-nightly"', option))
 
     assert status == 1
-    assert told_so in told
-    assert "checked_app.py, line 9" in told
+    assert expected in errors
+    assert "checked_app.py, line 9" in errors
 
 
-def test_a_job_that_may_surprise_is_noted_and_is_no_problem(check):
+def test_a_surprising_cadence_gives_a_note_and_no_problem(check):
     status, printed, _ = check(SOUND.replace("0 3 * * *", "*/7 * * * *"))
 
     assert status == 0

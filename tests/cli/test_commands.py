@@ -1,4 +1,4 @@
-"""The commands that ask a scheduler, against one that really runs."""
+"""The commands of actions, against a scheduler that really runs."""
 
 import io
 import json
@@ -12,44 +12,44 @@ LATER = ("--at", "2027-06-01T09:00:00", "--tz", "Europe/Paris")
 
 @pytest.fixture
 def planned(duetime):
-    """An action that is not due for long."""
+    """An action that is due in the far future."""
     return duetime.json(
         "schedule", "remark", "--payload", '{"text": "hé"}', *LATER, "--correlation-id", "order:7"
     )
 
 
 def test_an_action_is_scheduled_and_shown(duetime):
-    status, printed, told = duetime("schedule", "remark", *LATER)
-    assert (status, told) == (0, "")
+    status, printed, errors = duetime("schedule", "remark", *LATER)
+    assert (status, errors) == (0, "")
     first, second = printed.splitlines()
     assert first.startswith("scheduled 01")
     assert "due 2027-06-01T07:00:00Z (in " in first
-    shown = f"look at it: duetime actions show {first.split()[1].rstrip(',')}"
-    assert second == f"{shown} --url {duetime.url}"  # the same scheduler is asked
+    second_line = f"look at it: duetime actions show {first.split()[1].rstrip(',')}"
+    assert second == f"{second_line} --url {duetime.url}"
 
 
-def test_json_is_what_the_api_answers(duetime, planned):
+def test_json_is_the_response_of_the_api(duetime, planned):
     assert planned["payload"] == {"text": "hé"}
     assert duetime.json("actions", "show", planned["id"]) == planned
 
 
-def test_the_same_idempotency_key_again_shows_the_first_action(duetime):
+def test_a_repeated_idempotency_key_returns_the_first_action(duetime):
     keyed = (*LATER, "--idempotency-key", "order-17", "--idempotency-ttl", "7d")
     first = duetime.json("schedule", "remark", *keyed)
     assert duetime.json("schedule", "remark", *keyed) == first
-    status, _, told = duetime("schedule", "remark", "--payload", '{"text": "other"}', *keyed)
+    status, _, errors = duetime("schedule", "remark", "--payload", '{"text": "other"}', *keyed)
     assert status == 1
-    assert f"stands for action {first['id']}" in told
+    assert f"stands for action {first['id']}" in errors
 
 
-def test_a_repeat_under_an_idempotency_key_says_that_it_was_scheduled_before(duetime):
+def test_a_repeated_idempotency_key_prints_already_scheduled(duetime):
     keyed = ("schedule", "remark", *LATER, "--idempotency-key", "order-17")
     first = duetime.json(*keyed)
     status, printed, _ = duetime(*keyed)
     assert status == 0
-    said, shown = printed.splitlines()
-    assert said.startswith(f"already scheduled (as {first['id']}, pending), due 2027-06-01T07:00:00Z")
-    assert shown == f"look at it: duetime actions show {first['id']} --url {duetime.url}"
+    first_line, second_line = printed.splitlines()
+    assert first_line.startswith(f"already scheduled (as {first['id']}, pending), due 2027-06-01T07:00:00Z")
+    assert second_line == f"look at it: duetime actions show {first['id']} --url {duetime.url}"
 
 
 def test_keys_are_scheduled_and_shown(duetime):
@@ -61,10 +61,10 @@ def test_keys_are_scheduled_and_shown(duetime):
     assert "  concurrency     customer:42, 2 at once\n" in printed
 
 
-def test_a_limit_without_a_key_is_refused(duetime):
-    status, _, told = duetime("schedule", "remark", *LATER, "--concurrency-limit", "2")
+def test_a_concurrency_limit_without_a_key_is_rejected(duetime):
+    status, _, errors = duetime("schedule", "remark", *LATER, "--concurrency-limit", "2")
     assert status == 1
-    assert "pass concurrency_key as well" in told
+    assert "pass concurrency_key as well" in errors
 
 
 def test_a_payload_is_read_from_standard_input(duetime, monkeypatch):
@@ -80,15 +80,15 @@ def test_an_action_is_watched_until_it_is_executed(duetime):
     assert lines[-1].startswith("executed    attempt 1 began ")
 
 
-def test_a_watched_action_that_fails_is_a_failure_told_on_one_line_without_control_characters(duetime):
-    status, printed, told = duetime("schedule", "doomed", "--watch")
+def test_a_watched_action_that_fails_exits_with_1_and_prints_no_control_characters(duetime):
+    status, printed, errors = duetime("schedule", "doomed", "--watch")
     assert status == 1
     assert printed.splitlines()[-1] == "failed      Fatal: the  [31mcard [0m was stolen"
-    assert told.startswith("duetime: the action 01")
-    assert told.endswith("is failed, not executed\n")
+    assert errors.startswith("duetime: the action 01")
+    assert errors.endswith("is failed, not executed\n")
 
 
-def test_a_watched_action_is_printed_once_as_json_when_it_is_done(duetime):
+def test_a_watched_action_is_printed_once_as_json_when_settled(duetime):
     watched = duetime.json("schedule", "remark", "--watch")
     assert watched["status"] == "executed"
 
@@ -104,11 +104,11 @@ def test_actions_are_listed_in_aligned_columns(duetime, planned):
     assert "\033" not in printed
 
 
-def test_an_empty_list_says_so(duetime):
-    assert duetime("actions", "list", "--correlation-id", "nobody's") == (0, "no actions\n", "")
+def test_an_empty_list_is_one_line(duetime):
+    assert duetime("actions", "list", "--correlation-id", "unknown") == (0, "no actions\n", "")
 
 
-def test_the_next_page_is_a_command_to_paste(duetime, planned):
+def test_the_next_page_is_a_command(duetime, planned):
     other = duetime.json("schedule", "remark", *LATER, "--correlation-id", "order:7")
     _, printed, _ = duetime("actions", "list", "--correlation-id", "order:7", "--limit", "1")
     assert planned["id"] in printed
@@ -119,7 +119,7 @@ def test_the_next_page_is_a_command_to_paste(duetime, planned):
     assert "more:" not in printed
 
 
-def test_everything_that_is_known_is_shown(duetime, planned):
+def test_an_action_is_shown_with_all_its_fields(duetime, planned):
     _, printed, _ = duetime("actions", "show", planned["id"])
     assert printed.splitlines()[0] == f"{planned['id']}  remark  pending"
     assert "  due             2027-06-01T07:00:00Z (in " in printed
@@ -127,7 +127,7 @@ def test_everything_that_is_known_is_shown(duetime, planned):
     assert '  payload         {"text": "hé"}' in printed
 
 
-def test_attempts_are_shown_with_what_became_of_them(duetime):
+def test_attempts_are_shown_with_their_outcomes(duetime):
     duetime("schedule", "doomed", "--watch")
     made = duetime.json("actions", "list")["items"][0]
     _, printed, _ = duetime("actions", "show", made["id"])
@@ -157,19 +157,19 @@ def test_a_failed_action_is_redriven(duetime):
     assert printed.startswith(f"redriven {made['id']}, due ")
 
 
-def test_tenants_are_played_on_the_local_cloud(duetime, planned):
+def test_the_tenant_and_user_options_work_on_the_local_cloud(duetime, planned):
     assert duetime.json("actions", "list", "--tenant", "globex")["items"] == []
     made = duetime.json("schedule", "remark", *LATER, "--tenant", "globex", "--user", "eve")
     assert (made["tenant_id"], made["created_by"]) == ("globex", "eve")
 
 
-def test_the_environment_says_where_the_scheduler_is(duetime, capsys, monkeypatch):
+def test_the_environment_sets_the_url(duetime, capsys, monkeypatch):
     monkeypatch.setenv("DUETIME_URL", duetime.url)
     assert main(["actions", "list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"items": [], "next_cursor": None}
 
 
-def test_a_scheduler_on_this_machine_is_asked_without_a_proxy(duetime, monkeypatch):
+def test_requests_to_this_machine_use_no_proxy(duetime, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
     assert duetime("actions", "list") == (0, "no actions\n", "")

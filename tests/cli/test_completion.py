@@ -77,7 +77,7 @@ def test_each_shell_gets_argcompletes_script(capsys, shell):
     assert "_ARGCOMPLETE" in capsys.readouterr().out
 
 
-def test_another_shell_is_bad_usage(capsys):
+def test_an_unknown_shell_is_bad_usage(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["completion", "tcsh"])
     assert ended.value.code == 2

@@ -1,4 +1,4 @@
-"""Which scheduler is asked, and as whom: options, then a profile, then the environment."""
+"""Which scheduler the commands call, and as which caller: options, then a profile, then the environment."""
 
 import json
 from threading import Lock
@@ -8,8 +8,8 @@ import pytest
 TOKEN = "e30.e30.signature"
 
 
-class Seen:
-    """What servers were sent."""
+class Requests:
+    """Records the requests that servers received."""
 
     def __init__(self):
         self._lock, self.headers, self.queries, self.paths = Lock(), [], [], []
@@ -23,8 +23,8 @@ class Seen:
 
 
 @pytest.fixture(autouse=True)
-def surroundings(monkeypatch, tmp_path):
-    """A machine where nothing is said beside what the test says."""
+def environment(monkeypatch, tmp_path):
+    """An environment without any configuration but the test's."""
     for name in ("URL", "TOKEN", "SIGN", "PROFILE", "API_PREFIX"):
         monkeypatch.delenv(f"DUETIME_{name}", raising=False)
     for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN"):
@@ -38,13 +38,13 @@ def surroundings(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def seen():
-    return Seen()
+def requests():
+    return Requests()
 
 
 @pytest.fixture
-def served(serve, seen):
-    return serve(seen)
+def served(serve, requests):
+    return serve(requests)
 
 
 @pytest.fixture
@@ -56,8 +56,8 @@ def config(tmp_path):
 
 
 @pytest.fixture
-def ask(duetime):
-    """Lists actions; nothing is said of a URL but by the words."""
+def list_actions(duetime):
+    """Return a function that lists actions with the given options only."""
 
     def run(*words):
         return duetime.bare("actions", "list", *words)
@@ -65,85 +65,83 @@ def ask(duetime):
     return run
 
 
-def test_a_token_of_the_environment_is_sent(ask, served, seen, monkeypatch):
+def test_the_token_of_the_environment_is_sent(list_actions, served, requests, monkeypatch):
     monkeypatch.setenv("DUETIME_TOKEN", TOKEN)
-    assert ask("--url", served) == (0, "no actions\n", "")
-    assert seen.headers[-1]["authorization"] == TOKEN
+    assert list_actions("--url", served) == (0, "no actions\n", "")
+    assert requests.headers[-1]["authorization"] == TOKEN
 
 
-def test_a_token_of_the_command_line_comes_before_that_of_the_environment(ask, served, seen, monkeypatch):
+def test_the_token_option_overrides_the_environment(list_actions, served, requests, monkeypatch):
     monkeypatch.setenv("DUETIME_TOKEN", "another")
-    ask("--url", served, "--token", TOKEN)
-    assert seen.headers[-1]["authorization"] == TOKEN
+    list_actions("--url", served, "--token", TOKEN)
+    assert requests.headers[-1]["authorization"] == TOKEN
 
 
-def test_without_a_token_nothing_is_said_of_who_asks(ask, served, seen):
-    ask("--url", served)
-    assert "authorization" not in seen.headers[-1]
+def test_a_request_without_a_token_has_no_authorization_header(list_actions, served, requests):
+    list_actions("--url", served)
+    assert "authorization" not in requests.headers[-1]
 
 
 @pytest.mark.parametrize("by", ["option", "environment"])
-def test_a_request_is_signed_with_the_credentials_of_aws(ask, served, seen, monkeypatch, by):
+def test_a_request_is_signed_with_the_credentials_of_aws(list_actions, served, requests, monkeypatch, by):
     if by == "environment":
         monkeypatch.setenv("DUETIME_SIGN", "1")
-    status, _, told = ask("--url", served, "--region", "eu-west-1", *(["--sign"] if by == "option" else []))
-    assert (status, told) == (0, "")
-    written = seen.headers[-1]["authorization"]
+    status, _, errors = list_actions(
+        "--url", served, "--region", "eu-west-1", *(["--sign"] if by == "option" else [])
+    )
+    assert (status, errors) == (0, "")
+    written = requests.headers[-1]["authorization"]
     assert written.startswith("AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE/")
     assert "/eu-west-1/execute-api/aws4_request" in written
     assert "secret" not in written
 
 
-def test_what_is_signed_is_quoted_as_aws_reads_it(ask, served, seen):
-    ask("--url", served, "--sign", "--region", "eu-west-1", "--correlation-id", "a b")
-    assert seen.queries[-1]["correlation_id"] == "a b"
+def test_the_signature_covers_the_query_as_aws_quotes_it(list_actions, served, requests):
+    list_actions("--url", served, "--sign", "--region", "eu-west-1", "--correlation-id", "a b")
+    assert requests.queries[-1]["correlation_id"] == "a b"
 
 
-def test_no_region_and_no_credentials_are_told_with_the_fix(ask, served, monkeypatch):
-    status, _, told = ask("--url", served, "--sign")
+def test_missing_region_and_credentials_are_errors_with_a_fix(list_actions, served, monkeypatch):
+    status, _, errors = list_actions("--url", served, "--sign")
     assert status == 1
-    assert "say --region, or AWS_REGION" in told
+    assert "say --region, or AWS_REGION" in errors
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    status, _, told = ask("--url", served, "--sign", "--region", "eu-west-1")
+    status, _, errors = list_actions("--url", served, "--sign", "--region", "eu-west-1")
     assert status == 1
-    assert "sign in to AWS" in told
+    assert "sign in to AWS" in errors
 
 
-def test_an_address_of_api_gateway_is_signed_for_unless_there_is_a_token():
-    from duetime.cli.connection import connect  # noqa: PLC0415 - a client is made, and asks nobody
+def test_requests_to_api_gateway_are_signed_unless_there_is_a_token():
+    from duetime.cli.connection import connect  # noqa: PLC0415 - a client is made, and sends nothing
     from duetime.cli.main import parser  # noqa: PLC0415
 
     url = "https://a1b2c3.execute-api.eu-west-1.amazonaws.com/prod"
-    unsaid = connect(parser().parse_args(["actions", "list", "--url", url]))
-    assert (unsaid.signs, unsaid.token) == (True, None)
-    said = connect(parser().parse_args(["actions", "list", "--url", url, "--token", TOKEN]))
-    assert (said.signs, said.token) == (False, TOKEN)
+    without_token = connect(parser().parse_args(["actions", "list", "--url", url]))
+    assert (without_token.signs, without_token.token) == (True, None)
+    with_token = connect(parser().parse_args(["actions", "list", "--url", url, "--token", TOKEN]))
+    assert (with_token.signs, with_token.token) == (False, TOKEN)
 
 
 @pytest.mark.parametrize("words", [("--token", TOKEN), ("--sign",)])
-def test_no_secret_goes_unencrypted(ask, words):
-    status, _, told = ask("--url", "http://scheduler.example", *words)
+def test_secrets_need_https(list_actions, words):
+    status, _, errors = list_actions("--url", "http://scheduler.example", *words)
     assert status == 2
-    assert "goes to https:// alone" in told
-    assert TOKEN not in told
+    assert "goes to https:// alone" in errors
+    assert TOKEN not in errors
 
 
-def test_a_token_follows_no_redirect(ask, serve, seen, served):
-    class Moved:
-        def __call__(self, *_asked):
-            return 302, "text/plain", ""
-
-    url = serve(Moved())
-    status, _, told = ask("--url", url, "--token", TOKEN)
+def test_a_token_is_not_sent_to_a_redirect(list_actions, serve, requests, served):
+    url = serve(lambda *_request: (302, "text/plain", ""))
+    status, _, errors = list_actions("--url", url, "--token", TOKEN)
     assert status == 1
-    assert "answers 302" in told
-    assert seen.headers == []
+    assert "answers 302" in errors
+    assert requests.headers == []
 
 
-def test_a_token_and_a_signature_exclude_each_other(ask, served):
-    status, _, told = ask("--url", served, "--sign", "--token", TOKEN)
-    assert (status, told) == (2, "duetime: use --token or --sign, not both\n")
+def test_a_token_and_a_signature_exclude_each_other(list_actions, served):
+    status, _, errors = list_actions("--url", served, "--sign", "--token", TOKEN)
+    assert (status, errors) == (2, "duetime: use --token or --sign, not both\n")
 
 
 @pytest.mark.parametrize(
@@ -154,48 +152,48 @@ def test_a_token_and_a_signature_exclude_each_other(ask, served):
         (429, (), "wait a second, and repeat it"),
     ],
 )
-def test_what_api_gateway_refuses_is_told_with_the_fix(ask, serve, status, words, fix):
+def test_a_rejection_by_api_gateway_is_printed_with_a_fix(list_actions, serve, status, words, fix):
     problem = {"type": "urn:duetime:problem:refused", "title": "No", "status": status, "detail": "Not so"}
     url = serve(lambda *_: (status, "application/problem+json", json.dumps(problem)))
-    ended, _, told = ask("--url", url, *words)
+    ended, _, errors = list_actions("--url", url, *words)
     assert ended == 1
-    assert told.startswith(f"duetime: Not so: {fix}")
-    assert TOKEN not in told
+    assert errors.startswith(f"duetime: Not so: {fix}")
+    assert TOKEN not in errors
 
 
-def test_a_profile_says_where_and_as_whom(ask, served, seen, config):
+def test_a_profile_sets_the_url_and_the_caller(list_actions, served, requests, config):
     config(f'[profiles.dev]\nurl = "{served}"\ntenant = "globex"\nsign = true\nregion = "eu-west-1"\n')
-    assert ask("--profile", "dev") == (0, "no actions\n", "")
-    assert seen.headers[-1]["x-duetime-tenant"] == "globex"
-    assert seen.headers[-1]["authorization"].startswith("AWS4-HMAC-SHA256 ")
+    assert list_actions("--profile", "dev") == (0, "no actions\n", "")
+    assert requests.headers[-1]["x-duetime-tenant"] == "globex"
+    assert requests.headers[-1]["authorization"].startswith("AWS4-HMAC-SHA256 ")
 
 
-def test_a_prefix_that_the_deployment_chose_is_said_by_the_profile_or_the_environment(
-    ask, served, seen, config, monkeypatch
+def test_the_profile_or_the_environment_sets_the_api_prefix(
+    list_actions, served, requests, config, monkeypatch
 ):
     config(f'[profiles.dev]\nurl = "{served}/stage/admin/v2"\nprefix = "/admin/v2"\n')
-    assert ask("--profile", "dev")[0] == 0
+    assert list_actions("--profile", "dev")[0] == 0
     monkeypatch.setenv("DUETIME_API_PREFIX", "/clock")
-    assert ask("--url", served)[0] == 0
-    assert seen.paths == ["/stage/admin/v2/scheduling/query", "/clock/scheduling/query"]
+    assert list_actions("--url", served)[0] == 0
+    assert requests.paths == ["/stage/admin/v2/scheduling/query", "/clock/scheduling/query"]
 
 
-def test_a_profile_of_the_environment_gives_way_to_a_url_that_is_typed(ask, served, config, monkeypatch):
+def test_the_url_option_overrides_the_profile_of_the_environment(list_actions, served, config, monkeypatch):
     config('[profiles.dev]\nurl = "http://127.0.0.1:1"\n')
     monkeypatch.setenv("DUETIME_PROFILE", "dev")
-    assert ask()[0] == 1
-    assert ask("--url", served)[0] == 0
+    assert list_actions()[0] == 1
+    assert list_actions("--url", served)[0] == 0
 
 
-def test_a_profile_comes_before_the_url_of_the_environment(ask, served, config, monkeypatch):
+def test_a_profile_overrides_the_url_of_the_environment(list_actions, served, config, monkeypatch):
     config(f'[profiles.dev]\nurl = "{served}"\n')
     monkeypatch.setenv("DUETIME_URL", "http://127.0.0.1:1")
-    assert ask()[0] == 1
-    assert ask("--profile", "dev")[0] == 0
+    assert list_actions()[0] == 1
+    assert list_actions("--profile", "dev")[0] == 0
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (
             '[profiles.prod]\nurl = "x"\n[profiles.test]\nurl = "y"',
@@ -208,28 +206,28 @@ def test_a_profile_comes_before_the_url_of_the_environment(ask, served, config, 
         ("[profiles.dev]\nsign = true", "needs a url"),
     ],
 )
-def test_a_profile_that_cannot_be_had_is_bad_usage(ask, config, text, told):
+def test_an_invalid_profile_is_bad_usage(list_actions, config, text, expected):
     config(text)
-    status, _, line = ask("--profile", "dev")
+    status, _, line = list_actions("--profile", "dev")
     assert status == 2
-    assert told in line
+    assert expected in line
     assert line.count("\n") == 1
 
 
-def test_a_profile_without_a_file_is_bad_usage(ask):
-    status, _, line = ask("--profile", "dev")
+def test_a_profile_without_a_configuration_file_is_bad_usage(list_actions):
+    status, _, line = list_actions("--profile", "dev")
     assert status == 2
     assert "cannot be read: No such file or directory" in line
 
 
-def test_a_switch_that_cannot_be_read_is_told(ask, served, monkeypatch):
+def test_an_invalid_boolean_in_the_environment_is_an_error(list_actions, served, monkeypatch):
     monkeypatch.setenv("DUETIME_SIGN", "perhaps")
-    status, _, line = ask("--url", served)
+    status, _, line = list_actions("--url", served)
     assert status == 1
     assert "DUETIME_SIGN is 'perhaps'" in line
 
 
-def test_the_next_page_is_pasted_with_the_profile_and_without_the_token(duetime, config):
+def test_the_command_for_the_next_page_has_the_profile_and_no_token(duetime, config):
     config(f'[profiles.dev]\nurl = "{duetime.url}"\n')
     for _ in range(2):
         duetime.json("schedule", "remark", "--in", "1d")
@@ -239,5 +237,5 @@ def test_the_next_page_is_pasted_with_the_profile_and_without_the_token(duetime,
     assert TOKEN not in more
 
 
-def test_the_url_that_the_stack_tells_is_the_one_to_say(duetime):
+def test_the_url_of_the_stack_output_works(duetime):
     assert duetime("actions", "list", url=f"{duetime.url}/api/v1/") == (0, "no actions\n", "")

@@ -1,4 +1,4 @@
-"""The doctor says what ails a deployment, and what to do."""
+"""``duetime doctor``: the problems of a deployment, with remedies."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 from duetime.cli.diagnosis import SECTIONS, diagnose, diagnose_jobs
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-WELL = {
+HEALTHY = {
     "status": "ok",
     "ill": [],
     "parts": {"jobs table": "ok", "due index": "ok"},
@@ -32,12 +32,12 @@ ME = {"tenant_id": "acme", "actor": "ada", "roles": [], "permissions": []}
 FAILED = {"began_at": "2026-03-01T06:00:00Z", "status": "failed", "message": "no"}
 
 
-def unwell(**changes):
-    return [each for each in diagnose(WELL | changes, NOON) if each.state != "ok"]
+def problems(**changes):
+    return [finding for finding in diagnose(HEALTHY | changes, NOON) if finding.state != "ok"]
 
 
-def test_a_deployment_that_is_well_has_no_finding():
-    assert unwell() == []
+def test_a_healthy_deployment_has_no_finding():
+    assert problems() == []
 
 
 @pytest.mark.parametrize(
@@ -56,22 +56,22 @@ def test_a_deployment_that_is_well_has_no_finding():
         ({"types": []}, "handlers", "ill"),
     ],
 )
-def test_what_ails_it_is_found_with_what_to_do(changes, about, state):
-    [found] = unwell(**changes)
+def test_each_problem_gives_a_finding_with_a_remedy(changes, about, state):
+    [found] = problems(**changes)
     assert (found.about, found.state) == (about, state)
     assert found.remedy
     assert found.section in SECTIONS
 
 
-def test_what_is_overdue_but_not_yet_ill_is_only_told():
-    assert unwell(oldest_overdue=OLDEST) == []
+def test_an_overdue_action_within_the_limit_is_ok():
+    assert problems(oldest_overdue=OLDEST) == []
 
 
 def job(name, failures=0, paused=None):
     return {"name": name, "consecutive_failures": failures, "paused": paused}
 
 
-def test_jobs_that_fail_again_and_again_are_named_and_so_are_those_that_are_paused():
+def test_failing_and_paused_jobs_are_listed():
     jobs = [job("a-well"), job("a-once", 1), job("b-bad", 3), job("c-rests", 9, {"until": None})]
     failing, paused = diagnose_jobs(jobs, NOON)
     assert (failing.state, failing.message) == ("look", "failing: b-bad (3 in a row)")
@@ -79,29 +79,29 @@ def test_jobs_that_fail_again_and_again_are_named_and_so_are_those_that_are_paus
     assert {failing.section, paused.section} <= set(SECTIONS)
 
 
-def test_of_many_such_jobs_the_first_are_named():
+def test_a_long_list_of_failing_jobs_is_truncated():
     [failing] = diagnose_jobs([job(f"a-{number}", 2) for number in range(7)], NOON)
     assert failing.message.endswith("a-4 (2 in a row), and 2 more")
 
 
-def test_jobs_that_are_well_are_one_line():
+def test_healthy_jobs_give_one_finding():
     [well] = diagnose_jobs([job("a-well"), job("a-once", 1)], NOON)
     assert well.state == "ok"
 
 
-def test_a_paused_job_is_found_by_who_may_see_jobs(duetime):
+def test_the_doctor_lists_paused_jobs(duetime):
     duetime("jobs", "pause", "billing-nightly")
     _, printed, _ = duetime("doctor")
     assert "paused: billing-nightly" in printed
 
 
-def test_every_section_that_a_finding_names_is_in_the_runbook():
+def test_the_runbook_has_the_section_of_every_finding():
     page = Path(__file__).parents[2] / "docs/runbook.md"
     headings = re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE)
     assert set(SECTIONS) <= set(headings)
 
 
-def test_a_scheduler_is_looked_over(duetime):
+def test_the_doctor_prints_a_table_of_findings(duetime):
     status, printed, _ = duetime("doctor")
     assert status == 0
     first, _, head, *rows = printed.splitlines()
@@ -111,45 +111,45 @@ def test_a_scheduler_is_looked_over(duetime):
     assert "see the runbook, under:" in printed
 
 
-def test_something_ill_ends_with_1_and_names_the_section(duetime, serve):
+def test_an_ill_deployment_exits_with_1_and_names_the_section(duetime, serve):
     def answer(_method, path, *_more):
-        content = ME if path.endswith("/me") else WELL | {"ill": ["sweep"], "status": "ill"}
+        content = ME if path.endswith("/me") else HEALTHY | {"ill": ["sweep"], "status": "ill"}
         return 200, "application/json", json.dumps(content)
 
     url = serve(answer)
-    status, printed, told = duetime("doctor", url=url)
-    assert (status, told) == (1, "")
+    status, printed, errors = duetime("doctor", url=url)
+    assert (status, errors) == (1, "")
     assert printed.splitlines()[-1] == "  The sweep or the catch-up lags"
     status, printed, _ = duetime("doctor", "--json", url=url)
     assert (status, json.loads(printed)["status"]) == (1, "ill")
 
 
-def test_what_it_tells_to_run_asks_the_same_scheduler_as_the_same_caller(duetime):
+def test_suggested_commands_repeat_the_connection_options(duetime):
     duetime("jobs", "pause", "billing-nightly")
-    told = f"--url {duetime.url} --tenant acme --user ada"
+    options = f"--url {duetime.url} --tenant acme --user ada"
     _, printed, _ = duetime("doctor", "--tenant", "acme", "--user", "ada")
-    assert f"duetime jobs resume NAME {told}" in printed
+    assert f"duetime jobs resume NAME {options}" in printed
     findings = duetime.json("doctor", "--tenant", "acme", "--user", "ada")["findings"]
     [paused] = (finding for finding in findings if finding["about"] == "jobs")
-    assert paused["remedy"] == f"duetime jobs resume NAME {told}"
+    assert paused["remedy"] == f"duetime jobs resume NAME {options}"
 
 
-def test_what_is_no_command_is_told_as_it_is():
-    [switch] = unwell(enabled=False)
+def test_a_remedy_that_is_no_command_stays_unchanged():
+    [switch] = problems(enabled=False)
     assert switch.with_connection("--profile test") == switch
 
 
-def test_without_a_word_on_the_command_line_its_commands_have_none_either():
-    [waiting] = unwell(undelivered={"count": 3, "more": False})
+def test_suggested_commands_have_no_options_without_connection_options():
+    [waiting] = problems(undelivered={"count": 3, "more": False})
     assert waiting.with_connection("").remedy == "duetime undelivered list"
 
 
-def test_where_the_deployment_knows_its_runbook_the_sections_are_told_by_their_address(duetime, serve):
+def test_the_deployments_runbook_address_is_printed_with_each_section(duetime, serve):
     there = "https://wiki.example.com/duetime"
 
     def answer(_method, path, *_more):
         ill = {"ill": ["sweep"], "status": "ill", "failed_last_day": {"count": 2, "more": False}}
-        content = ME if path.endswith("/me") else WELL | ill | {"runbook": there}
+        content = ME if path.endswith("/me") else HEALTHY | ill | {"runbook": there}
         return 200, "application/json", json.dumps(content)
 
     _, printed, _ = duetime("doctor", url=serve(answer))

@@ -4,11 +4,11 @@ import socket
 
 import pytest
 
-NOBODYS = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
+UNKNOWN_ID = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (
             ("schedule", "os.system"),
@@ -24,21 +24,21 @@ NOBODYS = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
         (("schedule", "remark", "--correlation-id", "a#b"), "separates the parts of a key"),
         (("schedule", "remark", "--correlation-id", ""), "correlation_id '' is empty"),
         (("schedule", "remark", "--tenant", "a#b"), "names no tenant"),
-        (("actions", "show", NOBODYS), f"there is no action '{NOBODYS}'"),
+        (("actions", "show", UNKNOWN_ID), f"there is no action '{UNKNOWN_ID}'"),
         (("actions", "show", "../health"), "there is no"),
         (("actions", "cancel", "x"), "there is no action 'x'"),
-        (("actions", "reschedule", NOBODYS, "--in", "5s"), "there is no action"),
-        (("actions", "redrive", NOBODYS), "there is no action"),
+        (("actions", "reschedule", UNKNOWN_ID, "--in", "5s"), "there is no action"),
+        (("actions", "redrive", UNKNOWN_ID), "there is no action"),
         (("actions", "list", "--limit", "0"), "limit must be greater than or equal to 1"),
         (("actions", "list", "--cursor", "x"), "start again without one"),
     ],
 )
-def test_what_the_api_refuses_is_told_on_one_line(duetime, words, told):
+def test_a_rejection_by_the_api_is_printed_on_one_line(duetime, words, expected):
     status, printed, line = duetime(*words)
     assert (status, printed) == (1, "")
     assert line.startswith("duetime: ")
     assert line.count("\n") == 1
-    assert told in line
+    assert expected in line
 
 
 def test_a_settled_action_is_not_cancelled(duetime):
@@ -49,7 +49,7 @@ def test_a_settled_action_is_not_cancelled(duetime):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (("schedule",), "TYPE"),
         (("schedule", "remark", "--payload", "{"), "--payload is no JSON"),
@@ -65,27 +65,27 @@ def test_a_settled_action_is_not_cancelled(duetime):
         (("actions", "explode"), "invalid choice"),
         (("actions", "show", ""), "`duetime actions list` shows the ids"),
         (("actions", "list", "--limit", "x"), "invalid int value"),
-        (("actions", "reschedule", NOBODYS), "one of the arguments --at --in is required"),
+        (("actions", "reschedule", UNKNOWN_ID), "one of the arguments --at --in is required"),
     ],
 )
-def test_bad_usage_ends_with_2(duetime, words, told):
+def test_bad_usage_ends_with_2(duetime, words, expected):
     status, printed, line = duetime(*words)
     assert (status, printed) == (2, "")
     assert line.startswith("duetime: ")
     assert line.count("\n") == 1
-    assert told in line
+    assert expected in line
 
 
 @pytest.mark.parametrize(
     "url", ["", "localhost:8080", "file:///etc/passwd", "http://", "http://a b", "http://é"]
 )
-def test_a_url_that_is_none_is_bad_usage(duetime, url):
+def test_a_malformed_url_is_bad_usage(duetime, url):
     status, _, line = duetime("actions", "list", url=url)
     assert status == 2
     assert line == f"duetime: {url!r} is no URL of a scheduler; use one such as http://127.0.0.1:8080\n"
 
 
-def test_nobody_serving_there_is_told_with_the_way_to_start_one(duetime):
+def test_a_refused_connection_suggests_starting_a_scheduler(duetime):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -98,14 +98,14 @@ def test_nobody_serving_there_is_told_with_the_way_to_start_one(duetime):
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999", "http://127.0.0.1:x"])
-def test_an_address_that_leads_nowhere_is_told(duetime, url):
+def test_an_unreachable_address_fails_with_the_reason(duetime, url):
     status, _, line = duetime("actions", "list", url=url)
     assert status == 1
     assert line.startswith(f"duetime: no scheduler answers at {url} (")
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         ((200, "text/html", "<html>"), "answers 200, not as duetime does: is --url right?"),
         ((200, "application/json", '{"hello": 1}'), "answers 200, not as duetime does"),
@@ -120,8 +120,8 @@ def test_an_address_that_leads_nowhere_is_told(duetime, url):
         ),
     ],
 )
-def test_something_else_that_serves_there_is_told(duetime, serve, answer, told):
+def test_a_response_of_another_server_fails_with_its_status(duetime, serve, answer, expected):
     status, _, line = duetime("actions", "list", url=serve(lambda *_: answer))
     assert status == 1
-    assert told in line
+    assert expected in line
     assert line.count("\n") == 1

@@ -10,9 +10,9 @@ from tests.cli.jobs import NIGHTLY, REPORT
 
 
 def test_jobs_are_listed_in_aligned_columns(duetime):
-    status, printed, told = duetime("jobs", "list")
+    status, printed, errors = duetime("jobs", "list")
     head, line, *_ = printed.splitlines()
-    assert (status, told) == (0, "")
+    assert (status, errors) == (0, "")
     assert head.split() == ["NAME", "CADENCE", "NEXT", "RUN", "LAST", "RUN", "STATE"]
     assert line.startswith("billing-nightly   every day at 02:30, Europe/Paris time  ")
     assert line.index("every day") == head.index("CADENCE")
@@ -20,30 +20,30 @@ def test_jobs_are_listed_in_aligned_columns(duetime):
     assert "\033" not in printed
 
 
-def test_a_job_that_keeps_no_tally_shows_the_latest_of_its_runs(duetime):
+def test_a_job_without_statistics_shows_its_latest_run(duetime):
     (job, *_) = duetime.json("jobs", "list")["items"]
     assert job["recent_runs"] == []
     now = datetime(2026, 3, 1, 12, tzinfo=UTC)
     run = {"status": "executed", "started_at": "2026-03-01T11:59:00Z", "nominal_at": "2026-03-01T11:00:00Z"}
-    shown = [listed([job | {"last_run": None, "recent_runs": each}], now) for each in ([run], [])]
+    shown = [listed([job | {"last_run": None, "recent_runs": runs}], now) for runs in ([run], [])]
     assert "executed 60 s ago" in shown[0]
     assert " -  " in shown[1]
 
 
-def test_the_next_page_is_a_command_to_paste(duetime):
-    names = [each["name"] for each in duetime.json("jobs", "list")["items"]]
+def test_the_next_page_is_a_command(duetime):
+    names = [job["name"] for job in duetime.json("jobs", "list")["items"]]
     _, printed, _ = duetime("jobs", "list", "--limit", "1")
     *_, more = printed.splitlines()
     _, printed, _ = duetime(*shlex.split(more.removeprefix("more: duetime ")))
     assert printed.splitlines()[1].startswith(names[1])
 
 
-def test_a_tenant_without_jobs_is_told_so(duetime, serve):
+def test_an_empty_list_is_one_line(duetime, serve):
     url = serve(lambda *_: (200, "application/json", '{"items": [], "next_cursor": null}'))
     assert duetime("jobs", "list", url=url) == (0, "no jobs\n", "")
 
 
-def test_a_job_is_paused_shown_so_and_resumed(duetime):
+def test_a_job_is_paused_shown_as_paused_and_resumed(duetime):
     assert duetime("jobs", "pause", "billing-nightly", "--reason", "audit") == (
         0,
         "paused billing-nightly\n",
@@ -56,7 +56,7 @@ def test_a_job_is_paused_shown_so_and_resumed(duetime):
     assert duetime("jobs", "resume", "billing-nightly") == (0, "resumed billing-nightly\n", "")
 
 
-def test_a_pause_ends_when_it_is_told_to(duetime):
+def test_a_pause_has_an_end(duetime):
     _, printed, _ = duetime("jobs", "pause", "billing-nightly", "--for", "2h")
     assert printed.startswith("paused billing-nightly until ")
     assert printed.endswith(("(in 120 min)\n", "(in 2 h)\n"))
@@ -72,7 +72,7 @@ def test_one_cadence_is_paused(duetime):
     assert duetime("jobs", "resume", "billing-nightly", "--cadence", NIGHTLY)[0] == 0
 
 
-def test_the_next_run_is_skipped_and_told_why(duetime):
+def test_the_next_run_is_skipped_with_a_reason(duetime):
     _, printed, _ = duetime("jobs", "skip-next", "billing-nightly")
     assert printed.startswith("skipped billing-nightly.000001.")
     run = printed.split()[1].rstrip(",")
@@ -83,7 +83,7 @@ def test_the_next_run_is_skipped_and_told_why(duetime):
     assert "  note            skipped by developer" in printed
 
 
-def test_retries_are_set_and_let_go_again(duetime):
+def test_retries_are_set_and_reset(duetime):
     _, printed, _ = duetime(
         "jobs", "set", "billing-nightly", "--attempts", "7", "--backoff", "1m,10m", "--jitter", "0.5"
     )
@@ -100,11 +100,11 @@ def test_retries_of_one_cadence_are_set(duetime):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
-        (("show", "acme-nobody"), "there is no job 'acme-nobody'"),
-        (("pause", "acme-nobody"), "there is no job 'acme-nobody'"),
-        (("history", "acme-nobody"), "there is no job 'acme-nobody'"),
+        (("show", "acme-unknown"), "there is no job 'acme-unknown'"),
+        (("pause", "acme-unknown"), "there is no job 'acme-unknown'"),
+        (("history", "acme-unknown"), "there is no job 'acme-unknown'"),
         (("resume", "billing-nightly"), "it is not paused"),
         (("pause", "billing-nightly", "--cadence", "x"), f"its cadences are {NIGHTLY}"),
         (("pause", "billing-nightly", "--until", "2020-01-01"), "has passed"),
@@ -125,16 +125,16 @@ def test_retries_of_one_cadence_are_set(duetime):
         (("register", "acme-x", "--type", "remark", "--cadence", "daily 07:00"), "there is none"),
     ],
 )
-def test_what_the_api_refuses_is_told_on_one_line(duetime, words, told):
+def test_a_rejection_by_the_api_is_printed_on_one_line(duetime, words, expected):
     status, printed, line = duetime("jobs", *words)
     assert (status, printed) == (1, "")
     assert line.startswith("duetime: ")
     assert line.count("\n") == 1
-    assert told in line
+    assert expected in line
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         ((), "COMMAND"),
         (("explode",), "invalid choice"),
@@ -150,19 +150,19 @@ def test_what_the_api_refuses_is_told_on_one_line(duetime, words, told):
         (("trigger", "billing-rebuild", "--payload", "[]"), "must be a JSON object"),
     ],
 )
-def test_bad_usage_ends_with_2(duetime, words, told):
+def test_bad_usage_ends_with_2(duetime, words, expected):
     status, printed, line = duetime("jobs", *words)
     assert (status, printed) == (2, "")
     assert line.startswith("duetime: ")
     assert line.count("\n") == 1
-    assert told in line
+    assert expected in line
 
 
 @pytest.mark.parametrize(
     "answer",
     [(200, "application/json", '{"id": "x"}'), (200, "text/html", "<html>"), (404, "text/plain", "no")],
 )
-def test_something_else_that_serves_there_is_told(duetime, serve, answer):
+def test_a_response_of_another_server_is_an_error(duetime, serve, answer):
     status, _, line = duetime("jobs", "pause", "billing-nightly", url=serve(lambda *_: answer))
     assert status == 1
     assert "not as duetime does" in line

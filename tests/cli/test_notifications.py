@@ -16,37 +16,37 @@ FAILED, FAILING = NotificationKind.ACTION_FAILED, NotificationKind.RECURRING_FAI
 
 
 @pytest.fixture
-def notify(notified):
-    """Puts a notification into a list."""
+def notify(inbox_ports):
+    """Return a function that adds a notification to an inbox."""
 
     def put(kind=FAILED, minutes=0, *, tenant="acme", is_digest=False, **facts):
         made = sample(kind, is_digest=is_digest)
-        told = replace(
+        notification = replace(
             made,
             id=f"{kind}-{minutes}",
             tenant_id=TenantId(tenant),
             at=NOON + timedelta(minutes=minutes),
             facts={**made.facts, **facts},
         )
-        notified.inbox.add(told, expires_at=EXPIRY)
-        return told.entry_id
+        inbox_ports.inbox.add(notification, expires_at=EXPIRY)
+        return notification.entry_id
 
     return put
 
 
 def lines(printed):
-    """What stands behind each name of what is shown."""
+    """Return the value behind each name of the output."""
     return {
-        name.strip(): told
-        for name, _, told in (line.strip().partition("  ") for line in printed.splitlines())
+        name.strip(): value
+        for name, _, value in (line.strip().partition("  ") for line in printed.splitlines())
     }
 
 
 class TestNotifications:
-    def test_an_empty_list_says_so(self, duetime):
+    def test_an_empty_list_is_one_line(self, duetime):
         assert duetime("notifications", "list") == (0, "no notifications\n", "")
 
-    def test_are_listed_in_columns_with_the_next_page_to_paste(self, duetime, notify):
+    def test_are_listed_in_columns_with_a_command_for_the_next_page(self, duetime, notify):
         first, second = notify(type="]\x1b[31m["), notify(FAILING, 1)
         status, printed, _ = duetime("notifications", "list", "--limit", "1", "--unread", "--language", "fr")
         head, line, more = printed.splitlines()
@@ -60,17 +60,20 @@ class TestNotifications:
         assert "more:" not in printed
         assert "\x1b" not in printed
 
-    def test_are_chosen_by_kind_and_whether_they_are_unread(self, duetime, notify):
+    def test_are_filtered_by_kind_and_unread(self, duetime, notify):
         first, second = notify(), notify(FAILING, 1)
-        assert [each["id"] for each in duetime.json("notifications", "list", "--kind", FAILING)["items"]] == [
-            second
-        ]
+        assert [
+            notification["id"]
+            for notification in duetime.json("notifications", "list", "--kind", FAILING)["items"]
+        ] == [second]
         duetime("notifications", "read", second)
-        assert [each["id"] for each in duetime.json("notifications", "list", "--unread")["items"]] == [first]
+        assert [
+            notification["id"] for notification in duetime.json("notifications", "list", "--unread")["items"]
+        ] == [first]
         _, printed, _ = duetime("notifications", "list")
         assert "  developer  " in printed.splitlines()[1]
 
-    def test_one_is_shown_in_full_with_what_to_do_next(self, duetime, notify):
+    def test_one_is_shown_in_full_with_the_next_command(self, duetime, notify):
         one = notify(reason="no\x1b[31m bank")
         _, printed, _ = duetime("notifications", "show", one)
         assert printed.startswith(f"{one}  ")
@@ -81,27 +84,29 @@ class TestNotifications:
         duetime("notifications", "read", one, "--user", "ada")
         assert "  read by         ada, " in duetime("notifications", "show", one)[1]
 
-    def test_a_digest_is_told_as_one(self, duetime, notify):
+    def test_a_digest_is_marked_as_one(self, duetime, notify):
         one = notify(is_digest=True)
         assert "scheduling.action_failed (digest)" in duetime("notifications", "list")[1]
         assert "scheduling.action_failed, a digest" in duetime("notifications", "show", one)[1]
 
-    def test_some_or_all_are_read(self, duetime, notify):
+    def test_are_marked_as_read_by_id_or_all_at_once(self, duetime, notify):
         made = [notify(minutes=index) for index in range(120)]
         other = notify(FAILING)
         assert duetime("notifications", "read", *made[:2]) == (0, "marked 2 as read\n", "")
         assert duetime("notifications", "read", "--all", "--kind", FAILED) == (0, "marked 118 as read\n", "")
-        assert [each["id"] for each in duetime.json("notifications", "list", "--unread")["items"]] == [other]
+        assert [
+            notification["id"] for notification in duetime.json("notifications", "list", "--unread")["items"]
+        ] == [other]
         assert duetime.json("notifications", "read", "--all") == {"read": 1}
         assert duetime("notifications", "read", "--all") == (0, "nothing was unread\n", "")
 
-    def test_nothing_is_read_where_one_is_mistyped(self, duetime, notify):
+    def test_an_unknown_id_marks_nothing_as_read(self, duetime, notify):
         one = notify()
-        status, _, told = duetime("notifications", "read", one, "n.1")
-        assert (status, told) == (1, "duetime: there is no notification 'n.1'\n")
+        status, _, errors = duetime("notifications", "read", one, "n.1")
+        assert (status, errors) == (1, "duetime: there is no notification 'n.1'\n")
         assert duetime.json("notifications", "show", one)["read_at"] is None
 
-    def test_the_deployments_own_are_asked_for(self, duetime, notify):
+    def test_the_system_option_selects_the_deployments_own(self, duetime, notify):
         one = notify(NotificationKind.UNDELIVERED, tenant="system")
         assert duetime("notifications", "list") == (0, "no notifications\n", "")
         assert one in duetime("notifications", "list", "--system")[1]
@@ -119,18 +124,18 @@ class TestNotifications:
             (),
         ],
     )
-    def test_bad_usage_is_told_in_one_line(self, duetime, words):
-        status, _, told = duetime("notifications", *words)
+    def test_bad_usage_is_printed_on_one_line(self, duetime, words):
+        status, _, errors = duetime("notifications", *words)
         assert status == 2
-        assert len(told.splitlines()) == 1
+        assert len(errors.splitlines()) == 1
 
-    def test_a_kind_that_is_none_is_told_with_those_there_are(self, duetime):
-        _, _, told = duetime("notifications", "list", "--kind", "strange")
-        assert all(kind in told for kind in NotificationKind)
+    def test_an_unknown_kind_is_rejected_with_those_allowed(self, duetime):
+        _, _, errors = duetime("notifications", "list", "--kind", "strange")
+        assert all(kind in errors for kind in NotificationKind)
 
 
 class TestPreferences:
-    def test_say_where_each_kind_goes_by_default(self, duetime):
+    def test_show_the_default_channels_of_each_kind(self, duetime):
         status, printed, _ = duetime("notifications", "preferences", "show")
         assert status == 0
         shown = lines(printed)
@@ -139,7 +144,7 @@ class TestPreferences:
         assert "scheduling.dead_lettered   in_app  (default)" in printed
         assert "jobs.recurring_failing     nowhere  (default)" in printed
 
-    def test_are_chosen_and_stay_where_nothing_is_said(self, duetime):
+    def test_are_set_and_other_values_stay_unchanged(self, duetime):
         status, printed, _ = duetime(
             "notifications",
             "preferences",
@@ -150,7 +155,7 @@ class TestPreferences:
             *("--channel", f"{FAILING}=email,in_app", "--channel", "scheduling.dead_lettered=none"),
         )
         assert status == 0
-        assert "language    de-AT, which there are no words in: en" in printed
+        assert "language    de-AT, which has no texts; mails are in: en" in printed
         assert "mails to    a@acme.example, b@acme.example" in printed
         assert f"{FAILING}     email, in_app  (this deployment has no email)" in printed
         assert "scheduling.dead_lettered   nowhere\n" in printed
@@ -162,12 +167,12 @@ class TestPreferences:
             "developer",
         )
 
-    def test_none_is_nobody(self, duetime):
+    def test_email_none_removes_all_addresses(self, duetime):
         duetime("notifications", "preferences", "set", "--email", "a@acme.example")
         chosen = duetime.json("notifications", "preferences", "set", "--email", "none")
         assert chosen["addresses"] == []
 
-    def test_of_the_deployments_own_are_asked_for(self, duetime):
+    def test_of_the_system_are_selected_by_an_option(self, duetime):
         assert (
             duetime.json("notifications", "preferences", "set", "--system", "--language", "fr")["revision"]
             == 1
@@ -175,13 +180,13 @@ class TestPreferences:
         assert duetime.json("notifications", "preferences", "show")["revision"] == 0
         assert duetime.json("notifications", "preferences", "show", "--system")["mails_in"] == "fr"
 
-    def test_that_cannot_be_followed_are_refused_with_what_would_be_right(self, duetime):
-        status, _, told = duetime("notifications", "preferences", "set", "--email", "ada")
+    def test_with_an_invalid_address_are_rejected_with_an_example(self, duetime):
+        status, _, errors = duetime("notifications", "preferences", "set", "--email", "ada")
         assert status == 1
-        assert "'ada' is no mail address; write it as in ada@example.com" in told
+        assert "'ada' is no mail address; write it as in ada@example.com" in errors
 
     @pytest.mark.parametrize(
-        ("words", "told"),
+        ("words", "expected"),
         [
             ((), "nothing to set; give --language"),
             (("--channel", "strange=email"), "use one of scheduling.action_failed"),
@@ -191,13 +196,13 @@ class TestPreferences:
             (("--email", "none", "--email", "a@acme.example"), "leave it out"),
         ],
     )
-    def test_bad_usage_is_told_in_one_line_with_what_may_be_said(self, duetime, words, told):
-        status, _, problem = duetime("notifications", "preferences", "set", *words)
+    def test_bad_usage_is_printed_on_one_line_with_the_allowed_values(self, duetime, words, expected):
+        status, _, line = duetime("notifications", "preferences", "set", *words)
         assert status == 2
-        assert told in problem
-        assert len(problem.splitlines()) == 1
+        assert expected in line
+        assert len(line.splitlines()) == 1
 
 
-def test_the_kinds_and_channels_that_may_be_said_are_those_there_are():
-    assert set(KINDS) == {each.value for each in NotificationKind}
-    assert set(CHANNELS) == {each.value for each in Channel}
+def test_the_options_take_every_kind_and_channel():
+    assert set(KINDS) == {kind.value for kind in NotificationKind}
+    assert set(CHANNELS) == {channel.value for channel in Channel}

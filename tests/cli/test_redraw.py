@@ -18,11 +18,12 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 class ShortWatch(TurnedClock):
     """A clock that interrupts the watch after some drawings."""
 
-    def __init__(self, drawings):
+    def __init__(self, drawings, before_wait=lambda: None):
         super().__init__(NOON)
-        self.drawings = drawings
+        self.drawings, self.before_wait = drawings, before_wait
 
     def wait_until(self, instant):
+        self.before_wait()
         super().wait_until(instant)
         self.drawings -= 1
         if not self.drawings:
@@ -48,7 +49,7 @@ def lines(printed):
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def test_output_is_drawn_in_place_until_interrupted_which_is_no_failure(capsys):
+def test_output_is_redrawn_in_place_until_an_interrupt_which_exits_with_0(capsys):
     drawings = iter(["one\n", "two\n"])
     assert keep_drawing(lambda: print(next(drawings), end=""), ShortWatch(2)) == 0  # noqa: T201 - as commands do
     printed = capsys.readouterr().out
@@ -58,19 +59,13 @@ def test_output_is_drawn_in_place_until_interrupted_which_is_no_failure(capsys):
 
 def test_a_drawing_is_cropped_to_the_height_of_the_terminal(capsys, monkeypatch):
     monkeypatch.setenv("LINES", "4")
-    clock = ShortWatch(2)
     drawn = []
-
-    def wait_until(instant):
-        drawn.append(lines(capsys.readouterr().out))
-        type(clock).wait_until(clock, instant)
-
-    monkeypatch.setattr(clock, "wait_until", wait_until)
+    clock = ShortWatch(2, before_wait=lambda: drawn.append(lines(capsys.readouterr().out)))
     keep_drawing(lambda: print("\n".join("abcdef")), clock)  # noqa: T201
     assert [set(drawing) for drawing in drawn] == [set("abcd"), set("abcd")]
 
 
-def test_a_failure_during_the_watch_is_drawn_and_may_pass(capsys):
+def test_a_failure_during_the_watch_is_drawn_and_the_watch_continues(capsys):
     results = iter([None, CommandFailed("no answer"), None])
 
     def draw():
@@ -87,7 +82,7 @@ def test_a_failure_during_the_watch_is_drawn_and_may_pass(capsys):
     assert drawn[0] == "well"
 
 
-def test_a_failure_at_first_ends_it():
+def test_a_failure_of_the_first_drawing_ends_the_watch():
     def draw():
         raise CommandFailed("no answer")
 
@@ -106,9 +101,9 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_nothing_is_watched_without_a_terminal_or_as_json(duetime, words):
-    status, _, told = duetime(*words, "--watch")
-    assert (status, told) == (2, "duetime: --watch draws in a terminal, and there is none; leave it out\n")
+def test_watch_needs_a_terminal_and_excludes_json(duetime, words):
+    status, _, errors = duetime(*words, "--watch")
+    assert (status, errors) == (2, "duetime: --watch draws in a terminal, and there is none; leave it out\n")
     assert duetime(*words, "--watch", "--json")[0] == 2
 
 
@@ -118,11 +113,11 @@ def test_a_triggered_run_is_watched_until_it_is_settled(duetime):
     assert printed.splitlines()[-1].startswith("executed    attempt 1 began ")
 
 
-def test_a_triggered_run_that_fails_is_a_failure(duetime):
-    status, printed, told = duetime("jobs", "trigger", "billing-rebuild", "--payload", "{}", "--watch")
+def test_watching_a_triggered_run_that_fails_exits_with_1(duetime):
+    status, printed, errors = duetime("jobs", "trigger", "billing-rebuild", "--payload", "{}", "--watch")
     assert status == 1
     assert printed.splitlines()[-1] == "failed      Fatal: no bank"
-    assert "is failed, not executed" in told
+    assert "is failed, not executed" in errors
     status, printed, _ = duetime("jobs", "trigger", "billing-nightly", "--watch", "--json")
     assert (status, '"status": "executed"' in printed) == (0, True)
 
@@ -150,7 +145,7 @@ def test_a_pipe_gets_long_cells_on_one_line():
 
 
 def test_without_rich_a_command_names_the_extra(monkeypatch, capsys):
-    monkeypatch.setattr(sys.modules["duetime.cli.main"], "find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "rich", None)
     assert main(["preview", "daily 02:30"]) == 1
     printed, message = capsys.readouterr()
     assert printed == ""

@@ -1,4 +1,4 @@
-"""The commands that register jobs and take them back, against a scheduler that really runs."""
+"""The commands that register and unregister jobs, against a scheduler that really runs."""
 
 import io
 
@@ -9,15 +9,15 @@ from tests.cli.jobs import REPORT
 
 @pytest.fixture
 def registered(duetime):
-    """A job that is not due for long."""
+    """A job that is due in the far future."""
     return duetime.json("jobs", "register", *REPORT)
 
 
 def test_a_job_is_registered_and_shown(duetime):
-    status, printed, told = duetime(
+    status, printed, errors = duetime(
         "jobs", "register", *REPORT, "--title", "Report", "--attempts", "4", "--backoff", "30s,5m"
     )
-    assert (status, told) == (0, "")
+    assert (status, errors) == (0, "")
     first, second = printed.splitlines()
     assert first.startswith(
         "registered acme-report: every week on Monday at 06:00, Europe/Paris time; next run "
@@ -35,11 +35,11 @@ def test_a_job_is_registered_and_shown(duetime):
     )
 
 
-def test_everything_that_can_be_said_of_a_job_is_registered(duetime):
+def test_every_option_of_a_job_is_registered(duetime):
     options = (
-        "--overlap", "queue_one", "--catch-up", "2", "--precision", "minute", "--title", "Report", "--category", "r",
-        "--description", "weekly", "--failure-threshold", "5", "--jitter", "0", "--give-up-after", "1h",
-        "--idempotency-key", "k-1", "--idempotency-ttl", "7d",
+        "--overlap", "queue_one", "--catch-up", "2", "--precision", "minute", "--title", "Report",
+        "--category", "r", "--description", "weekly", "--failure-threshold", "5",
+        "--jitter", "0", "--give-up-after", "1h", "--idempotency-key", "k-1", "--idempotency-ttl", "7d",
     )  # fmt: skip
     job = duetime.json("jobs", "register", *REPORT, "--cadence", "daily 07:00", *options)
     assert duetime.json("jobs", "register", *REPORT, "--idempotency-key", "k-1") == job
@@ -55,7 +55,7 @@ def test_a_job_is_registered_and_triggered(duetime):
     assert duetime.json("actions", "show", run)["job"] == "acme-report"
 
 
-def test_a_job_that_is_registered_and_triggered_again_under_one_key_has_one_run(duetime):
+def test_a_repeated_registration_with_one_idempotency_key_has_one_run(duetime):
     keyed = (*REPORT, "--trigger", "--idempotency-key", "k-1", "--idempotency-ttl", "1h")
     first = duetime("jobs", "register", *keyed)
     assert duetime("jobs", "register", *keyed) == first
@@ -74,22 +74,22 @@ def test_a_payload_is_read_from_standard_input(duetime, monkeypatch):
     assert job["payload"]["text"] == "piped"
 
 
-def test_a_registered_job_is_taken_back(duetime, registered):
+def test_a_registered_job_is_unregistered(duetime, registered):
     status, printed, _ = duetime("jobs", "unregister", "acme-report")
     assert (status, printed) == (0, "unregistered acme-report; its runs: duetime jobs history acme-report\n")
     assert duetime("jobs", "show", "acme-report")[0] == 1
     assert duetime("jobs", "history", "acme-report")[0] == 0
 
 
-def test_a_refused_cadence_is_pointed_at(duetime):
-    status, printed, told = duetime(
+def test_a_rejected_cadence_is_printed_with_a_caret(duetime):
+    status, printed, errors = duetime(
         "jobs", "register", "acme-x", "--type", "remark", "--payload", "{}", "--cadence", "61 * * * *"
     )
     assert (status, printed) == (1, "")
-    assert told == "duetime: minute: 61 is out of range; use 0-59\n    61 * * * *\n    ^^\n"
+    assert errors == "duetime: minute: 61 is out of range; use 0-59\n    61 * * * *\n    ^^\n"
 
 
-def test_another_tenant_sees_nothing_of_a_registered_job(duetime, registered):
+def test_another_tenant_cannot_see_a_registered_job(duetime, registered):
     assert duetime("jobs", "show", "acme-report", "--tenant", "globex")[0] == 1
     assert duetime.json("jobs", "show", "acme-report") == {
         name: value for name, value in registered.items() if name != "run_id"

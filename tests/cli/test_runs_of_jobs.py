@@ -1,4 +1,4 @@
-"""The commands that show a job's runs and what became of its times, against a scheduler that really runs."""
+"""The commands that show the runs and occurrences of a job, against a scheduler that really runs."""
 
 import shlex
 
@@ -10,14 +10,14 @@ from tests.cli.command_tree import commands_of
 
 @pytest.fixture
 def failed(duetime):
-    """A run of a job, that has failed."""
+    """A failed run of a job."""
     run = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")
     while duetime.json("actions", "show", run["id"])["status"] != "failed":
         pass
     return run["id"]
 
 
-def test_a_triggered_run_is_shown_with_its_job_and_why_it_was_due(duetime, failed):
+def test_a_triggered_run_is_shown_with_its_job_and_trigger(duetime, failed):
     _, printed, _ = duetime("actions", "show", failed)
     assert "  job             billing-rebuild" in printed
     assert "  trigger         manual" in printed
@@ -26,7 +26,7 @@ def test_a_triggered_run_is_shown_with_its_job_and_why_it_was_due(duetime, faile
     assert "correlation id" not in printed
 
 
-def test_a_triggered_run_is_where_the_command_says(duetime):
+def test_the_printed_command_shows_the_triggered_run(duetime):
     status, printed, _ = duetime("jobs", "trigger", "billing-nightly")
     first, second = printed.splitlines()
     assert status == 0
@@ -35,7 +35,7 @@ def test_a_triggered_run_is_where_the_command_says(duetime):
     assert duetime.json("actions", "show", run)["trigger"] == "manual"
 
 
-def test_what_became_of_a_jobs_times_is_shown_with_the_reasons(duetime):
+def test_the_occurrences_of_a_job_are_shown_with_reasons(duetime):
     duetime("jobs", "skip-next", "billing-nightly")
     _, printed, _ = duetime("jobs", "show", "billing-nightly", "--from", "2020-01-01T00:00Z")
     head, line = printed.splitlines()[-2:]
@@ -46,13 +46,13 @@ def test_what_became_of_a_jobs_times_is_shown_with_the_reasons(duetime):
     assert printed.splitlines()[-1] == "no time of it lies in that window"
 
 
-def test_accounts_are_the_apis_as_json(duetime):
+def test_occurrences_are_printed_as_json(duetime):
     job = duetime.json("jobs", "show", "billing-nightly", "--from", "2020-01-01")
     assert job["name"] == "billing-nightly"
     assert job["occurrences"]["items"]
 
 
-def test_history_is_listed_newest_first_with_what_became_of_each(duetime, failed):
+def test_history_is_listed_with_statuses_and_reasons(duetime, failed):
     _, printed, _ = duetime("jobs", "history", "billing-rebuild", "--status", "failed")
     head, line = printed.splitlines()
     assert head.split() == ["NOMINAL", "TIME", "STATUS", "TRIGGER", "ATTEMPTS", "TOOK", "ID", "WHY"]
@@ -61,28 +61,30 @@ def test_history_is_listed_newest_first_with_what_became_of_each(duetime, failed
     assert duetime("jobs", "history", "billing-rebuild", "--status", "executed") == (0, "no runs\n", "")
 
 
-def test_history_tells_what_has_come_and_not_what_is_planned(duetime):
+def test_history_leaves_out_planned_runs_unless_the_window_includes_them(duetime):
     assert duetime("jobs", "history", "billing-nightly") == (0, "no runs\n", "")
     planned = duetime.json("jobs", "history", "billing-nightly", "--until", "3d")["items"]
     assert planned
     assert duetime.json("jobs", "history", "billing-nightly", "--status", "pending")["items"] == planned
 
 
-def test_a_window_may_be_said_as_spans_from_now(duetime, failed):
+def test_a_window_may_be_given_as_spans_from_now(duetime, failed):
     found = duetime.json("jobs", "history", "billing-rebuild", "--from", "-1h")
-    assert [each["id"] for each in found["items"]] == [failed]
-    told = duetime.json("jobs", "show", "billing-nightly", "--from", "-2d", "--until", "0s")["occurrences"]
-    assert told["next_from"] is None
+    assert [run["id"] for run in found["items"]] == [failed]
+    occurrences = duetime.json("jobs", "show", "billing-nightly", "--from", "-2d", "--until", "0s")[
+        "occurrences"
+    ]
+    assert occurrences["next_from"] is None
 
 
-def test_runs_of_a_status_are_found_behind_others(duetime, failed):
+def test_runs_of_one_status_are_found_behind_others(duetime, failed):
     duetime("jobs", "trigger", "billing-rebuild", "--payload", "{}")
     duetime("jobs", "trigger", "billing-rebuild", "--payload", "{}")
     found = duetime.json("jobs", "history", "billing-rebuild", "--status", "failed", "--limit", "1")
     assert len(found["items"]) == 1
 
 
-def test_runs_of_a_window_are_found_and_the_next_page_keeps_it(duetime, failed):
+def test_the_command_for_the_next_page_repeats_the_window(duetime, failed):
     window = ("--from", "2020-01-01T00:00Z", "--until", "2100-01-01T00:00Z")
     other = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
     _, printed, _ = duetime("jobs", "history", "billing-rebuild", *window, "--limit", "1")
@@ -93,19 +95,19 @@ def test_runs_of_a_window_are_found_and_the_next_page_keeps_it(duetime, failed):
 
 
 @pytest.mark.parametrize("verb", ["show", "history"])
-def test_to_means_until_and_no_help_tells_it(duetime, failed, verb):
+def test_to_is_a_hidden_alias_of_until(duetime, failed, verb):
     span = ("billing-rebuild", "--from", "2020-01-01T00:00Z")
     before, after = "2020-01-02T00:00Z", "2100-01-01T00:00Z"
-    said = [duetime.json("jobs", verb, *span, "--to", each) for each in (before, after)]
-    assert said == [duetime.json("jobs", verb, *span, "--until", each) for each in (before, after)]
-    assert said[0] != said[1]
-    (command,) = (each for each in commands_of(parser()) if each.path == f"jobs {verb}")
+    with_to = [duetime.json("jobs", verb, *span, "--to", end) for end in (before, after)]
+    assert with_to == [duetime.json("jobs", verb, *span, "--until", end) for end in (before, after)]
+    assert with_to[0] != with_to[1]
+    (command,) = (command for command in commands_of(parser()) if command.path == f"jobs {verb}")
     options = {name for option in command.options for name in option.names}
     assert "--until" in options
     assert "--to" not in options
 
 
-def test_the_next_page_of_a_history_is_a_command_to_paste(duetime, failed):
+def test_the_next_page_of_a_history_is_a_command(duetime, failed):
     other = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
     _, printed, _ = duetime("jobs", "history", "billing-rebuild", "--limit", "1")
     *_, more = printed.splitlines()

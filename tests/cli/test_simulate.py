@@ -1,4 +1,4 @@
-"""``duetime simulate``: what it tells of an app's jobs, and that it runs none."""
+"""``duetime simulate``: its output, and that it runs no job."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ SPAN = ("--from", "2027-03-27T00:00Z", "--until", "2027-03-29T00:00Z")
 
 @pytest.fixture
 def simulate(tmp_path, monkeypatch, capsys):
-    """Writes a module, and gives the status, what is printed, and what is told of failures."""
+    """Return a function that writes a module, simulates its app, and returns the status and the output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
 
@@ -45,11 +45,11 @@ def simulate(tmp_path, monkeypatch, capsys):
     sys.modules.pop("simulated_app", None)
 
 
-def test_each_job_has_a_line_and_each_change_of_the_clocks_too(simulate):
-    status, printed, told = simulate(APP, *SPAN)
+def test_each_job_and_each_clock_change_has_a_line(simulate):
+    status, printed, errors = simulate(APP, *SPAN)
 
     moved = "moved: 02:30 did not exist, the clocks went forward to 03:00"
-    assert (status, told) == (0, "")
+    assert (status, errors) == (0, "")
     assert printed.splitlines() == [
         "from 2027-03-27T00:00:00Z until 2027-03-29T00:00:00Z",
         "",
@@ -63,7 +63,7 @@ def test_each_job_has_a_line_and_each_change_of_the_clocks_too(simulate):
     ]
 
 
-def test_two_cadences_that_meet_are_one_run(simulate):
+def test_two_cadences_with_one_due_time_give_one_run(simulate):
     _, printed, _ = simulate(APP, *SPAN, "--runs")
 
     assert [line for line in printed.splitlines() if line.endswith("db-backup")] == [
@@ -73,35 +73,35 @@ def test_two_cadences_that_meet_are_one_run(simulate):
     ]
 
 
-def test_json_says_the_same_and_with_runs_each_of_them(simulate):
+def test_json_has_the_same_jobs_and_with_runs_each_run(simulate):
     _, printed, _ = simulate(APP, *SPAN, "--json", "--runs")
     found = json.loads(printed)
 
-    assert [(each["name"], each["runs"]) for each in found["jobs"]] == [
+    assert [(job["name"], job["runs"]) for job in found["jobs"]] == [
         ("cache-warm", 4),
         ("db-backup", 3),
         ("orders-ship", 0),
     ]
-    assert [each["mark"] for each in found["jobs"][1]["changes"]] == ["moved"]
+    assert [change["mark"] for change in found["jobs"][1]["changes"]] == ["moved"]
     assert len(found["runs"]) == 7
     assert found["most_at_once"] is None
 
 
-def test_jobs_that_meet_are_named(simulate):
+def test_jobs_that_run_at_the_same_time_are_listed(simulate):
     both = APP + EVERY_SECOND
     _, printed, _ = simulate(both, "--from", "2027-03-27T11:59Z", "--until", "2027-03-28T12:00Z")
 
     assert "most at once: 2 jobs, first at 2027-03-27T23:59:00Z: cache-warm, tick-tock" in printed
 
 
-def test_what_is_too_much_to_count_is_cut_and_says_so(simulate):
+def test_the_count_of_runs_stops_at_a_limit_and_shows_it(simulate):
     _, printed, _ = simulate(APP + EVERY_SECOND)
 
     assert "100,000 and more" in printed
 
 
 def test_an_end_before_the_start_is_bad_usage(simulate):
-    status, _, told = simulate(APP, "--from", "2027-03-29", "--until", "2027-03-27")
+    status, _, errors = simulate(APP, "--from", "2027-03-29", "--until", "2027-03-27")
 
     assert status == 2
-    assert "is not after" in told
+    assert "is not after" in errors

@@ -6,14 +6,16 @@ import sys
 
 import pytest
 
-LOOK = """
+PROGRAM = """
 import runpy, sys
 sys.argv = ["duetime", *{words!r}]
 try:
     runpy.run_module("duetime", run_name="__main__")
 except SystemExit as ended:
     status = ended.code
-heavy = {{"boto3", "botocore", "pydantic", "moto", "aws_lambda_powertools", "rich", "croniter", "urllib.request"}}
+heavy = {{
+    "boto3", "botocore", "pydantic", "moto", "aws_lambda_powertools", "rich", "croniter", "urllib.request"
+}}
 print("loaded:", sorted(heavy & {{*sys.modules}}), file=sys.stderr)
 sys.exit(status)
 """
@@ -21,7 +23,7 @@ sys.exit(status)
 
 def run(*words):
     return subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", LOOK.format(words=words)],
+        [sys.executable, "-c", PROGRAM.format(words=words)],
         capture_output=True,
         text=True,
         check=False,
@@ -50,19 +52,19 @@ def test_a_token_needs_no_botocore():
     assert ended.stderr.splitlines()[-1] == "loaded: ['urllib.request']"
 
 
-def test_help_names_every_command():
+def test_help_lists_every_command():
     printed = run("--help").stdout
     for command in ("local", "schedule", "actions", "dead-letters", "jobs", "preview"):
         assert f"    {command}" in printed
 
 
-def test_no_command_at_all_is_bad_usage():
+def test_a_missing_command_is_bad_usage():
     ended = run()
     assert ended.returncode == 2
     assert "the following arguments are required: COMMAND" in ended.stderr
 
 
-def test_output_that_nobody_reads_to_its_end_is_no_traceback(url):
+def test_a_closed_pipe_prints_no_traceback(url):
     read_end, write_end = os.pipe()
     os.close(read_end)
     ended = subprocess.run(  # noqa: S603 - our own interpreter

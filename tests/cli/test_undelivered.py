@@ -14,93 +14,95 @@ ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")
 
 
 @pytest.fixture
-def ports(scheduler):
-    return scheduler._undelivered_ports()
+def ports(engine):
+    return engine.cloud.undelivered_ports
 
 
 @pytest.fixture
-def kept(ports):
-    """Two things, the newest first."""
-    things = [
+def undelivered(ports):
+    """Two inputs, the newest first."""
+    items = [
         given_up("]\x1b[31m[", NOON + timedelta(hours=1), reason="no\x1b[31m JSON " + "x" * 100),
         given_up("b", kind=UndeliveredKind.WAKE, source="dispatch", action=ACTION),
     ]
-    for thing in things:
-        ports.store.keep(thing, expires_at=EXPIRY)
-    return things
+    for item in items:
+        ports.store.keep(item, expires_at=EXPIRY)
+    return items
 
 
-def test_an_empty_list_says_so(duetime):
+def test_an_empty_list_is_one_line(duetime):
     assert duetime("undelivered", "list") == (0, "nothing is undelivered\n", "")
 
 
-def test_they_are_listed_in_columns_with_the_next_page_to_paste(duetime, kept):
+def test_inputs_are_listed_in_columns_with_a_command_for_the_next_page(duetime, undelivered):
     status, printed, _ = duetime("undelivered", "list", "--limit", "1")
     head, line, more = printed.splitlines()
     assert status == 0
     assert head.split() == ["ID", "KIND", "FROM", "LAST", "COUNT", "ACTION", "REASON"]
-    assert line.startswith(f"{kept[0].id}  message  due-default")
+    assert line.startswith(f"{undelivered[0].id}  message  due-default")
     assert "\x1b" not in printed
     _, printed, _ = duetime(*more.removeprefix("more: duetime ").split())
-    assert kept[1].id in printed
+    assert undelivered[1].id in printed
     assert ACTION.id in printed
     assert "more:" not in printed
 
 
-def test_one_is_shown_in_full(duetime, kept):
-    _, printed, _ = duetime("undelivered", "show", kept[1].id)
-    assert printed.splitlines()[0] == f"{kept[1].id}  wake  from dispatch"
+def test_an_input_is_shown_in_full(duetime, undelivered):
+    _, printed, _ = duetime("undelivered", "show", undelivered[1].id)
+    assert printed.splitlines()[0] == f"{undelivered[1].id}  wake  from dispatch"
     assert f"  action          {ACTION.id} of acme" in printed
     assert "  body            b" in printed
-    _, printed, _ = duetime("undelivered", "show", kept[0].id)
+    _, printed, _ = duetime("undelivered", "show", undelivered[0].id)
     assert "  action          not known" in printed
     assert "\x1b" not in printed
 
 
-def test_json_is_what_the_api_answers(duetime, kept):
-    assert [each["id"] for each in duetime.json("undelivered", "list")["items"]] == [each.id for each in kept]
-    assert duetime.json("undelivered", "show", kept[1].id)["body"] == "b"
+def test_json_is_the_response_of_the_api(duetime, undelivered):
+    assert [item["id"] for item in duetime.json("undelivered", "list")["items"]] == [
+        item.id for item in undelivered
+    ]
+    assert duetime.json("undelivered", "show", undelivered[1].id)["body"] == "b"
 
 
-def test_some_are_redriven(duetime, kept, ports):
-    status, printed, _ = duetime("undelivered", "redrive", kept[1].id, kept[0].id)
+def test_inputs_are_redriven_by_id(duetime, undelivered, ports):
+    status, printed, _ = duetime("undelivered", "redrive", undelivered[1].id, undelivered[0].id)
     assert status == 0
     assert printed.splitlines() == [
-        f"asked to redrive {kept[1].id}: wake  from dispatch",
-        f"asked to redrive {kept[0].id}: message  from due-default",
+        f"asked to redrive {undelivered[1].id}: wake  from dispatch",
+        f"asked to redrive {undelivered[0].id}: message  from due-default",
     ]
-    assert ports.queues.sent == [("failures", request_for(each.id)) for each in reversed(kept)]
+    assert ports.queues.sent == [("failures", request_for(item.id)) for item in reversed(undelivered)]
 
 
-def test_nothing_is_redriven_where_one_is_mistyped(duetime, kept, ports):
-    status, _, told = duetime("undelivered", "redrive", kept[0].id, "u.1")
-    assert (status, told) == (1, "duetime: nothing undelivered is 'u.1'\n")
+def test_an_unknown_id_redrives_nothing(duetime, undelivered, ports):
+    status, _, errors = duetime("undelivered", "redrive", undelivered[0].id, "u.1")
+    assert (status, errors) == (1, "duetime: nothing undelivered is 'u.1'\n")
     assert ports.queues.sent == []
 
 
-def test_all_are_redriven_or_told_first(duetime, kept, ports):
+def test_all_are_redriven_or_listed_in_a_dry_run(duetime, undelivered, ports):
     _, printed, _ = duetime("undelivered", "redrive", "--all", "--dry-run")
     assert [line.split()[:3] for line in printed.splitlines()] == [
-        ["would", "redrive", f"{each.id}:"] for each in kept
+        ["would", "redrive", f"{item.id}:"] for item in undelivered
     ]
-    assert duetime.json("undelivered", "redrive", kept[0].id, "--dry-run")["dry_run"] is True
+    assert duetime.json("undelivered", "redrive", undelivered[0].id, "--dry-run")["dry_run"] is True
     assert ports.queues.sent == []
     duetime("undelivered", "redrive", "--all", "--kind", "wake", "--limit", "5")
-    assert ports.queues.sent == [("failures", request_for(kept[1].id))]
+    assert ports.queues.sent == [("failures", request_for(undelivered[1].id))]
     duetime("undelivered", "redrive", "--all")
     assert len(ports.queues.sent) == 3
 
 
-def test_nothing_to_redrive_is_said(duetime):
+def test_a_redrive_of_an_empty_list_is_one_line(duetime):
     assert duetime("undelivered", "redrive", "--all") == (0, "nothing to redrive\n", "")
 
 
 @pytest.mark.parametrize("words", [(), ("u.1", "--all"), ("u.1", "--kind", "wake"), ("--all", "--kind", "x")])
-def test_bad_usage_is_told_in_one_line(duetime, words):
-    status, _, told = duetime("undelivered", "redrive", *words)
+def test_bad_usage_is_printed_on_one_line(duetime, words):
+    status, _, errors = duetime("undelivered", "redrive", *words)
     assert status == 2
-    assert len(told.splitlines()) == 1
+    assert len(errors.splitlines()) == 1
 
 
-def test_the_kinds_that_may_be_said_are_those_there_are():
-    assert set(KINDS) == {each.value for each in UndeliveredKind}
+def test_the_option_takes_every_kind():
+    assert set(KINDS) == {kind.value for kind in UndeliveredKind}

@@ -1,4 +1,4 @@
-"""Durations, instants and tables in the words of the command line."""
+"""Durations, instants and tables as the command line parses and prints them."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -6,15 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime.cli.arguments import instant
-from duetime.cli.duration import duration
 from duetime.cli.tables import coloured, plain_lines, table
-from duetime.cli.times import both, local, relative
+from duetime.cli.times import both, duration, local, relative
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "expected"),
     [
         ("3s", timedelta(seconds=3)),
         ("0.5s", timedelta(seconds=0.5)),
@@ -26,21 +25,21 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
         ("0s", timedelta(0)),
     ],
 )
-def test_a_duration_is_read_as_it_is_written(written, meant):
-    assert duration(written) == meant
+def test_a_duration_is_parsed(written, expected):
+    assert duration(written) == expected
 
 
 @pytest.mark.parametrize(
     "written",
     ["", "5", "s", "-5s", "+5s", "5 s", "5S", "5ms", "30m2h", "1h1h", "1.5h", "٣s", "9" * 20 + "s", "1e3s"],
 )
-def test_anything_else_is_no_duration(written):
+def test_any_other_text_is_no_duration(written):
     with pytest.raises(ValueError, match="write one such as 3s, 5m, 2h30m or 1d"):
         duration(written)
 
 
 @pytest.mark.parametrize(
-    ("ahead", "told"),
+    ("ahead", "expected"),
     [
         (timedelta(0), "now"),
         (timedelta(seconds=1.26), "in 1.3 s"),
@@ -52,8 +51,8 @@ def test_anything_else_is_no_duration(written):
         (timedelta(days=-40), "40 d ago"),
     ],
 )
-def test_an_instant_is_told_by_how_far_off_it_is(ahead, told):
-    assert relative(NOON + ahead, NOON) == told
+def test_an_instant_is_shown_relative_to_now(ahead, expected):
+    assert relative(NOON + ahead, NOON) == expected
 
 
 def test_an_instant_is_shown_to_the_second_and_with_its_distance():
@@ -71,18 +70,18 @@ def in_paris(monkeypatch):
     time.tzset()
 
 
-def test_a_local_time_is_this_machines_and_has_its_offset(in_paris):
+def test_a_local_time_is_in_this_machines_zone_with_its_offset(in_paris):
     assert local("2026-07-01T12:00:00Z", NOON) == "Wed 2026-07-01 14:00:00 +02:00 (in 122 d)"
     assert local(None, NOON) == "-"
 
 
-def test_a_time_without_an_offset_is_read_on_this_machines_clock(in_paris):
+def test_a_time_without_an_offset_is_in_this_machines_zone(in_paris):
     assert instant("2026-07-01T14:00") == "2026-07-01T12:00:00Z"
     assert instant("2026-07-01") == "2026-06-30T22:00:00Z"
     assert instant("2026-07-01T14:00Z") == "2026-07-01T14:00:00Z"
 
 
-def test_a_message_keeps_the_lines_that_are_indented_and_no_others():
+def test_a_message_keeps_only_its_indented_lines():
     assert plain_lines("bad\n    61 *\n    ^^") == "bad\n    61 *\n    ^^"
     assert plain_lines("one\ntwo\x1b[31m") == "one two [31m"
 

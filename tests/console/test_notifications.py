@@ -10,7 +10,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.jobs.register import Registration
 from duetime.local import LocalCloud, LocalOptions
-from duetime.local.default_preferences import everything_to
+from duetime.local.notifications import everything_to
 from duetime.model.notification import Digest, NotificationKind
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app

@@ -27,11 +27,10 @@ from duetime.aws.deployed import DeployedTables
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.clock import SystemClock
 from duetime.lambdas import arm, dispatch, passes, work
+from duetime.local.call_lock import CallLock
 from duetime.local.functions import LocalFunction, LocalFunctions
-from duetime.local.gate import Gate
 from duetime.local.poller import Poller
-from duetime.local.queue_poller import QueuePoller
-from duetime.local.sources import QueueSource
+from duetime.local.queue_poller import QueuePoller, QueueSource
 from duetime.local.stream_delivery import StreamDelivery
 from duetime.local.stream_poller import BATCH, in_lambda_form
 from duetime.model.event_pattern import matches
@@ -157,7 +156,7 @@ class Road:
     def _queue_pump(self, functions: LocalFunctions, url: str, function: str, at_once: int) -> QueuePoller:
         source = QueueSource(url, _arn("sqs", url.rpartition("/")[2]), function)
         return QueuePoller(
-            self._sqs, source, functions, Gate(), self._clock, concurrency=at_once, doubles=DOUBLES
+            self._sqs, source, functions, CallLock(), self._clock, concurrency=at_once, doubles=DOUBLES
         )
 
 

@@ -8,7 +8,7 @@ from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
 
 PATIENCE = 30
-"""Seconds, for what comes within one or two: generous, since a busy machine is no fault."""
+"""Seconds. Events take one or two; a busy machine may need more."""
 
 
 class Note(Payload):
@@ -20,18 +20,21 @@ class Deadly(Payload):
 
 
 class Notes:
-    """An app whose handlers write down their runs, and kill their worker as often as they are told to."""
+    """An app whose handlers record their runs, and kill their worker `kills_left` times."""
 
     def __init__(self):
         self.app = App()
         self.runs: list[tuple[str, Run]] = []
         self.kills_left = 0
+        self.blocked_until: threading.Event | None = None
         self._changed = threading.Condition()
         self.app.action(self._note())
         self.app.action(self._deadly())
 
     def _note(self):
         def note(payload: Note, run: Run) -> None:
+            if self.blocked_until:
+                self.blocked_until.wait(PATIENCE)
             self._write(payload.text, run)
 
         return note
@@ -84,10 +87,10 @@ def cloud(notes):
 
 
 def eventually(condition, what="it"):
-    """Wait until `condition` holds; returns what it returned."""
+    """Wait until `condition` returns a true value, and return it."""
     waited, tick = 0.0, 0.02
     while not (found := condition()):
-        assert waited < PATIENCE, f"{what} did not come about"
+        assert waited < PATIENCE, f"{what} did not happen"
         threading.Event().wait(tick)
         waited += tick
     return found
@@ -98,7 +101,7 @@ def status_of(cloud, action):
 
 
 def settled(cloud, action):
-    """The action once it is final."""
+    """Wait until the action is final, and return it."""
 
     def final():
         found = cloud.scheduler().get(action.id)
@@ -116,5 +119,5 @@ def schedules_in(cloud):
 
 
 def rest(seconds):
-    """Let real time pass in which something must not happen."""
+    """Wait in real time while something must not happen."""
     threading.Event().wait(seconds)

@@ -1,4 +1,4 @@
-"""What a deploy does with jobs while the cloud runs, and with the switch off."""
+"""A deploy changes jobs while the cloud runs, and while the deployment is disabled."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -10,7 +10,7 @@ from duetime.errors import DeclarationError, SettingsError
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import SkipReason, Status
 from tests.local.conftest import SHORT, eventually, rest
-from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
+from tests.local.recording_app import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
 
 
 def wakes_in(cloud):
@@ -21,7 +21,7 @@ def wakes_in(cloud):
     }
 
 
-def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
+def test_a_deploy_changes_a_cadence_and_removes_a_job(caplog):
     runs = Runs()
     with caplog.at_level("INFO", "duetime.local.news"), LocalCloud(app_of(runs)) as cloud:
         jobs = cloud.scheduler().jobs
@@ -31,7 +31,7 @@ def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
         assert "jobs: 1 changed, 3 dropped" in caplog.text
         assert wakes_in(cloud) == {TEN_SECONDS}
         (rule,) = cloud.client("events").list_rules()["Rules"]
-        assert rule["Name"] == "duetime-notifications"  # which is no job's
+        assert rule["Name"] == "duetime-notifications"  # not a rule of a job
         assert jobs.get(MINUTE).removed_at
         never_ran = [row for row in jobs.history(MINUTE) if not row.attempts]  # a minute may just have begun
         assert {row.skip_reason for row in never_ran} == {SkipReason.DISABLED}
@@ -45,10 +45,10 @@ def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
 
 
 class Press:
-    """A resource that no app makes."""
+    """A resource that no app provides."""
 
 
-def test_an_app_or_a_setting_that_is_refused_leaves_the_one_before_running():
+def test_a_rejected_app_or_setting_leaves_the_previous_one_running():
     runs, broken = Runs(), app_of(Runs())
 
     @broken.job(every(minutes=1), name="shop-print")
@@ -61,11 +61,11 @@ def test_an_app_or_a_setting_that_is_refused_leaves_the_one_before_running():
         with pytest.raises(SettingsError, match="lease"):
             cloud.redeploy(app=app_of(Runs()), lease=timedelta(days=9))
         assert (cloud.app, cloud.settings, wakes_in(cloud)) == (app, settings, wakes)
-        seen = len(runs.of(TEN_SECONDS))
-        eventually(lambda: len(runs.of(TEN_SECONDS)) > seen, "another run of the app before")
+        runs_before = len(runs.of(TEN_SECONDS))
+        eventually(lambda: len(runs.of(TEN_SECONDS)) > runs_before, "another run of the previous app")
 
 
-def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
+def test_a_disabled_deployment_lists_jobs_fires_nothing_and_loses_no_event():
     runs = Runs()
     off = replace(SHORT, enabled=False, event_bus="library")
     with LocalCloud(app_of(runs, cadence=every(seconds=1)), LocalOptions(settings=off)) as cloud:
@@ -83,7 +83,7 @@ def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
         runs.wait_for(TEN_SECONDS)
 
 
-def test_a_deploy_that_chooses_the_due_order_adds_it_for_what_is_scheduled_from_then_on():
+def test_a_deploy_with_the_due_order_applies_it_to_new_actions():
     runs = Runs()
     with LocalCloud(app_of(runs), LocalOptions(settings=replace(SHORT, enabled=False))) as cloud:
         cloud.scheduler().schedule(Document(document=1), at=timedelta(hours=1))

@@ -1,4 +1,4 @@
-"""Rules on the local cloud: what EventBridge makes of an event before a function gets it."""
+"""Rules on the local cloud match, transform and deliver events as EventBridge does."""
 
 import json
 import logging
@@ -25,7 +25,7 @@ def filled(template, **paths):
     return transformed({"InputTemplate": template, "InputPathsMap": paths}, EVENT)
 
 
-def test_outside_of_quotes_a_part_is_put_in_as_json():
+def test_a_part_outside_of_quotes_is_inserted_as_json():
     template = '{"a": <order>, "b": <cents>, "c": <detail>, "d": <none>, "e": <type>, "f": "as <it> is"}'
     found = filled(
         template.replace("<it>", "it"),
@@ -45,17 +45,17 @@ def test_outside_of_quotes_a_part_is_put_in_as_json():
     }
 
 
-def test_inside_of_quotes_a_parts_characters_are():
+def test_a_part_inside_of_quotes_is_inserted_as_text():
     assert filled(r'"order <order> \"<cents>\""', order="$.detail.order", cents="$.detail.cents") == (
         'order o "1" "5"'
     )
 
 
-def test_the_whole_event_is_the_root():
+def test_the_root_path_selects_the_event():
     assert filled("<all>", all="$") == EVENT
 
 
-def test_a_part_that_is_not_there_leaves_nothing():
+def test_a_missing_part_is_inserted_as_nothing():
     assert filled('{"a": "<gone>"}', gone="$.detail.gone.deeper") == {"a": ""}
 
 
@@ -73,7 +73,7 @@ def test_a_part_that_is_not_there_leaves_nothing():
         (f'"{"x" * 8_200}"', {}, "AWS takes"),
     ],
 )
-def test_what_aws_would_refuse_is_refused(template, paths, problem):
+def test_a_transformer_that_aws_would_reject_is_rejected(template, paths, problem):
     with pytest.raises(UnknownTransformer, match=problem):
         filled(template, **paths)
 
@@ -108,7 +108,7 @@ def put(events, **more):
     return answer
 
 
-def test_a_function_gets_the_event_that_aws_would_send_with_the_id_that_its_sender_was_told(bus):
+def test_a_function_gets_the_event_of_aws_with_the_id_that_its_sender_received(bus):
     events, made = bus
     rule(events, "one")
     answer = put(events, Time=datetime(2026, 3, 1, 12, 5, 7, tzinfo=UTC))
@@ -127,7 +127,7 @@ def test_a_function_gets_the_event_that_aws_would_send_with_the_id_that_its_send
     }
 
 
-def test_a_rule_that_is_disabled_lets_nothing_through(bus):
+def test_a_disabled_rule_matches_nothing(bus):
     events, made = bus
     rule(events, "one", state="DISABLED")
     put(events)
@@ -137,7 +137,7 @@ def test_a_rule_that_is_disabled_lets_nothing_through(bus):
     assert len(made) == 1
 
 
-def test_a_pattern_or_transformer_that_aws_would_refuse_is_told_of_and_holds_up_no_other(bus, caplog):
+def test_a_pattern_or_transformer_that_aws_would_reject_is_logged_and_delays_no_other(bus, caplog):
     events, made = bus
     rule(events, "good")
     rule(events, "pattern", pattern={"source": [{"near": "bank"}]})
@@ -149,7 +149,7 @@ def test_a_pattern_or_transformer_that_aws_would_refuse_is_told_of_and_holds_up_
     assert "rule template: its input transformer" in caplog.text
 
 
-def test_a_detail_that_is_no_object_reaches_no_function(bus):
+def test_an_event_whose_detail_is_no_object_is_dropped(bus):
     events, made = bus
     rule(events, "one")
     with pytest.warns(UserWarning, match="dict"):
@@ -157,7 +157,7 @@ def test_a_detail_that_is_no_object_reaches_no_function(bus):
     assert made == []
 
 
-def test_a_queue_gets_the_event_that_aws_would_send_from_each_rule_that_lets_it_through(bus):
+def test_a_queue_gets_the_event_of_aws_once_for_each_matching_rule(bus):
     events, made = bus
     sqs = boto3.client("sqs")
     url = sqs.create_queue(QueueName="q")["QueueUrl"]
@@ -165,7 +165,7 @@ def test_a_queue_gets_the_event_that_aws_would_send_from_each_rule_that_lets_it_
     rule(events, "one", target=queue, pattern={"detail": {"order": ["o-1"]}})
     rule(events, "other", target=queue, pattern={"detail": {"order": ["o-2"]}})
     rule(events, "disabled", target=queue, state="DISABLED")
-    rule(events, "nowhere", target=f"{queue}-that-is-not-there")
+    rule(events, "missing", target=f"{queue}-that-is-not-there")
     answer = put(events, Time=datetime(2026, 3, 1, 12, 5, 7, tzinfo=UTC))
     (message,) = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
     assert made == []

@@ -15,7 +15,7 @@ def reaches_arm(record):
 
 
 @pytest.mark.parametrize(
-    ("record", "is_let_through"),
+    ("record", "is_expected"),
     [
         (row("INSERT", "pending"), True),
         (row("MODIFY", "pending"), True),
@@ -31,12 +31,12 @@ def reaches_arm(record):
         (row("REMOVE", action_id={"S": "the item of a key"}), False),
     ],
 )
-def test_arm_sees_what_it_has_to_act_on_and_nothing_else(record, is_let_through):
-    assert reaches_arm(record) is is_let_through
+def test_arm_receives_only_changes_that_need_it(record, is_expected):
+    assert reaches_arm(record) is is_expected
 
 
 @pytest.mark.parametrize(
-    ("rule", "fits", "fits_not"),
+    ("rule", "matching", "other"),
     [
         ("a", "a", "b"),
         (1, 1, True),
@@ -51,28 +51,28 @@ def test_arm_sees_what_it_has_to_act_on_and_nothing_else(record, is_let_through)
         ({"exists": False}, ..., "x"),
     ],
 )
-def test_a_rule_says_what_a_field_may_hold(rule, fits, fits_not):
+def test_a_rule_matches_the_value_of_a_field(rule, matching, other):
     def event(value):
         return {"outer": {} if value is ... else {"field": value}}
 
     pattern = {"outer": {"field": [rule]}}
-    assert matches(pattern, event(fits))
-    assert not matches(pattern, event(fits_not))
+    assert matches(pattern, event(matching))
+    assert not matches(pattern, event(other))
 
 
-def test_rules_of_a_field_are_alternatives_and_fields_must_all_match():
+def test_one_rule_of_each_field_must_match():
     pattern = {"a": ["x", "y"], "b": ["z"]}
     assert matches(pattern, {"a": "y", "b": "z", "c": "more"})
     assert not matches(pattern, {"a": "y"})
 
 
-def test_one_element_of_a_list_is_enough():
+def test_one_matching_element_of_a_list_is_enough():
     assert matches({"tags": ["b"]}, {"tags": ["a", "b"]})
 
 
 @pytest.mark.parametrize(
     "pattern", [{"a": "bare"}, {"a": [{"near": 3}]}, {"a": [{"prefix": "x", "suffix": "y"}]}]
 )
-def test_a_pattern_that_is_not_known_is_refused_instead_of_dropping_events(pattern):
+def test_an_unknown_pattern_is_rejected(pattern):
     with pytest.raises(UnknownPattern):
         matches(pattern, {"a": "bare"})

@@ -1,11 +1,11 @@
-"""What the pumps hand to the functions has the form of the samples in events/."""
+"""The events that functions receive have the form of the samples in events/."""
 
 import json
 from datetime import timedelta
 from pathlib import Path
 
-from duetime.local.functions import LocalFunctions
-from tests.local.conftest import Note, settled
+from duetime.local import LocalCloud, LocalOptions
+from tests.local.conftest import SHORT, Note, settled
 
 EVENTS = Path(__file__).parents[2] / "events"
 
@@ -16,19 +16,21 @@ def sample(name):
 
 
 def types(value):
-    """The keys and types of a record, down to the texts and numbers."""
+    """Return the keys and types of a record."""
     return {name: types(part) for name, part in value.items()} if isinstance(value, dict) else type(value)
 
 
-def test_pumps_send_what_aws_sends(cloud, monkeypatch):
+def test_pollers_send_the_events_that_aws_sends(notes):
     sent = {}
-    invoke = LocalFunctions.invoke
 
-    def listening(self, arn, event):
-        sent.setdefault(arn.rpartition(":")[2], event)
-        return invoke(self, arn, event)
+    def recorded(name, handler):
+        def handle(event, context):
+            sent.setdefault(name, event)
+            return handler(event, context)
 
-    monkeypatch.setattr(LocalFunctions, "invoke", listening)
-    settled(cloud, cloud.scheduler().schedule(Note(text="one"), at=timedelta(0), correlation_id="c"))
+        return handle
+
+    with LocalCloud(notes.app, LocalOptions(settings=SHORT, wrap_handler=recorded)) as cloud:
+        settled(cloud, cloud.scheduler().schedule(Note(text="one"), at=timedelta(0), correlation_id="c"))
     assert types(sent["duetime-work-default"]["Records"][0]) == types(sample("work"))
     assert types(sent["duetime-arm"]["Records"][0]) == types(sample("arm"))

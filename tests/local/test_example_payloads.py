@@ -1,4 +1,4 @@
-"""What the local cloud suggests works when it is pasted."""
+"""The commands that the local cloud suggests are valid."""
 
 import json
 import shlex
@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from duetime import App, Payload
 from duetime.local.example_payload import example_of
-from duetime.local.suggestions import commands
+from duetime.local.welcome import commands
 from examples.billing import app as billing
 
 
@@ -61,7 +61,7 @@ class Nested(Payload):
     inner: "Nested"
 
 
-def test_an_example_is_what_its_model_takes():
+def test_an_example_is_valid_for_its_model():
     example = example_of(Everything)
     read = Everything.from_json(example)
     assert "note" not in json.loads(example)
@@ -69,23 +69,23 @@ def test_an_example_is_what_its_model_takes():
 
 
 @pytest.mark.parametrize("payload", [Patterned, Ruled, Nested])
-def test_where_no_example_can_be_made_none_is_claimed(payload):
+def test_some_models_have_no_example(payload):
     assert example_of(payload) is None
 
 
-def test_the_suggested_command_schedules_what_the_app_takes():
+def test_the_suggested_command_schedules_a_valid_payload():
     words = shlex.split(commands(billing, "http://127.0.0.1:8080")[0])
     assert words[:3] == ["duetime", "schedule", "apply-plan-change"]
     assert billing.payload("apply-plan-change", words[words.index("--payload") + 1])
     assert "--url" not in words
 
 
-def test_another_port_is_said_in_the_commands():
+def test_the_suggested_commands_name_another_port():
     url = "http://127.0.0.1:9999"
     assert all(url in command for command in commands(billing, url))
 
 
-def test_a_type_that_an_example_can_be_made_for_is_preferred():
+def test_a_type_with_an_example_is_preferred():
     app = App()
 
     @app.action

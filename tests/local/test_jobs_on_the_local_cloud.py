@@ -1,4 +1,4 @@
-"""The road of a job over the very handlers and back ends that a deploy ships."""
+"""Jobs on the handlers and back ends of a deployment."""
 
 import json
 from datetime import timedelta
@@ -9,10 +9,10 @@ import pytest
 
 from duetime.clock import SystemClock
 from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
-from duetime.local.job_lines import job_lines, upcoming_runs
+from duetime.local.welcome import job_lines, upcoming_runs
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, eventually, rest
-from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
+from tests.local.recording_app import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
 from tests.local.test_event_shapes import EVENTS, types
 
 
@@ -23,7 +23,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def cloud(runs):
-    """One for the whole module, on which everything comes twice."""
+    """One cloud for the module; it delivers everything twice."""
     options = LocalOptions(settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=0.5)
     with LocalCloud(app_of(runs), options) as cloud:
         yield cloud
@@ -39,7 +39,7 @@ def wake_of(cloud, job):
 
 
 def settled(jobs, action):
-    """The run of a job once it is final."""
+    """Wait until the run of a job is final, and return it."""
 
     def final():
         found = next(past_run for past_run in jobs.history(action.job) if past_run.id == action.id)
@@ -69,7 +69,7 @@ def test_a_job_of_every_minute_is_planned_ahead_minute_by_minute(cloud, jobs):
     assert all(after - before == timedelta(minutes=1) for before, after in pairwise(rows))
 
 
-def test_a_jobs_schedule_says_what_the_sample_says_and_its_wake_plans(cloud, jobs):
+def test_a_jobs_schedule_equals_the_sample_and_its_wake_plans(cloud, jobs):
     payloads = json.loads(wake_of(cloud, MINUTE)["Target"]["Input"])
     assert types(payloads) == types(json.loads((EVENTS / "dispatch-job.json").read_text()))
     assert cloud.invoke("dispatch", payloads).error is None
@@ -77,7 +77,7 @@ def test_a_jobs_schedule_says_what_the_sample_says_and_its_wake_plans(cloud, job
     assert jobs.get(MINUTE).cursor >= horizon.replace(second=0, microsecond=0)
 
 
-def test_an_event_starts_one_run_however_often_it_comes_and_gives_it_its_detail(cloud, runs, jobs):
+def test_a_repeated_event_starts_one_run_with_its_detail(cloud, runs, jobs):
     (answer,) = cloud.client("events").put_events(Entries=[UPLOADED])["Entries"]
     assert answer["EventId"]
     (run, *_) = runs.wait_for("search-add-document")
@@ -96,7 +96,7 @@ def test_an_event_starts_one_run_however_often_it_comes_and_gives_it_its_detail(
         UPLOADED | {"EventBusName": "another"},
     ],
 )
-def test_an_event_that_no_rule_lets_through_starts_nothing(cloud, jobs, entry):
+def test_an_event_that_matches_no_rule_starts_nothing(cloud, jobs, entry):
     before = {past_run.id for past_run in jobs.history("search-add-document")}
     events = cloud.client("events")
     if "EventBusName" in entry and not events.list_event_buses(NamePrefix="another")["EventBuses"]:
@@ -124,7 +124,7 @@ def test_a_job_is_paused_triggered_and_resumed(cloud, jobs):
     assert wake_of(cloud, job)["State"] == "ENABLED"
 
 
-def test_the_passes_are_jobs_with_a_history_and_can_be_triggered(cloud, jobs):
+def test_sweep_and_catch_up_are_jobs_with_a_history_and_can_be_triggered(cloud, jobs):
     def by_clock():
         return [past_run for past_run in jobs.history("duetime-catch-up") if past_run.trigger == "cadence"]
 
@@ -135,7 +135,7 @@ def test_the_passes_are_jobs_with_a_history_and_can_be_triggered(cloud, jobs):
     assert (done.status, done.trigger) == (Status.EXECUTED, "manual")
 
 
-def test_the_cloud_says_which_jobs_it_runs_and_when(cloud):
+def test_the_start_lists_the_jobs_with_their_next_runs(cloud):
     connection = HTTPConnection(cloud.url.removeprefix("http://"))
     connection.request("GET", "/local")
     page = connection.getresponse().read().decode()
@@ -148,6 +148,6 @@ def test_the_cloud_says_which_jobs_it_runs_and_when(cloud):
         assert f"<code>{job}</code>" in page
 
 
-def test_of_many_jobs_twenty_are_listed(cloud):
+def test_the_start_lists_at_most_twenty_jobs(cloud):
     (one, *_) = upcoming_runs(cloud.jobs, SystemClock().now())
     assert job_lines([one] * 23)[20:] == ["and 3 more"]

@@ -1,4 +1,4 @@
-"""What the local cloud keeps of its functions' metrics, in place of CloudWatch."""
+"""The metrics that the local cloud collects in place of CloudWatch."""
 
 import logging
 from datetime import timedelta
@@ -11,7 +11,7 @@ from tests.local.conftest import Note, eventually, settled
 ALL, PINGS = {"deployment": "duetime"}, {"deployment": "duetime", "type": "ping"}
 
 
-def test_a_counter_stands_at_its_sum_and_any_other_metric_at_its_last_value():
+def test_a_counter_is_its_sum_and_another_metric_its_last_value():
     metrics = Metrics()
     metrics.take([BufferedMetric([ALL, PINGS], {Metric.EXECUTED: [2], Metric.LATENESS: [5, 7]})])
     metrics.take([BufferedMetric([ALL], {Metric.EXECUTED: [1]})])
@@ -25,7 +25,7 @@ def test_a_counter_stands_at_its_sum_and_any_other_metric_at_its_last_value():
     assert metrics.value("failed") is None
 
 
-def test_an_action_that_ran_stands_there_and_standard_output_is_left_alone(cloud, capsys, caplog):
+def test_metrics_count_an_executed_action_and_do_not_use_standard_output(cloud, capsys, caplog):
     with caplog.at_level(logging.DEBUG, "duetime.metrics"):
         action = cloud.scheduler().schedule(Note(text="counted"), at=timedelta(0))
         settled(cloud, action)

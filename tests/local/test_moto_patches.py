@@ -1,4 +1,4 @@
-"""moto's functions are replaced within a block alone."""
+"""A patch replaces a function of moto within its block only."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def fail_within(patch, instance):
 
 
 @pytest.mark.parametrize("is_class", [True, False])
-def test_a_replacement_ends_with_its_block_even_after_an_error(is_class):
+def test_a_patch_is_undone_after_its_block_even_after_an_error(is_class):
     instance = Owner()
     owner = Owner if is_class else instance
     before = dict(vars(owner))

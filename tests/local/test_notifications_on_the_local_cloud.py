@@ -1,4 +1,4 @@
-"""What fails is told by the very function that a deploy ships, and what was sent can be looked at."""
+"""Failures send notifications through the deployed functions; the outbox shows them."""
 
 import json
 from dataclasses import replace
@@ -12,13 +12,13 @@ from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import SettingsError
 from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
-from duetime.local.channels import SENDER
+from duetime.local.notifications import SENDER
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import InvalidPreferences, Preferences
 from duetime.model.undelivered import UndeliveredKind
 from duetime.settings import Settings
 from tests.local.conftest import SHORT, eventually
-from tests.local.test_undelivered_on_the_local_cloud import HASTY, undelivered_thing
+from tests.local.test_undelivered_on_the_local_cloud import HASTY, undelivered_item
 
 FAILED, DEAD = "scheduling.action_failed", "scheduling.dead_lettered"
 TO = "ops@acme.example"
@@ -64,7 +64,7 @@ def listed(cloud, tenant):
 
 
 def report(action, word="failed", *, deployment="duetime-", number="1.1"):
-    """An event of the bus, as publish puts it there."""
+    """Return an event of the bus as publish puts it there."""
     detail = {
         "version": 1,
         "id": f"acme/{action}/{word}/{number}",
@@ -93,7 +93,7 @@ def test_a_failure_is_an_event_mails_messages_and_entries_in_the_list(cloud):
     assert {row.notification.kind for row in listed(cloud, "acme")} == {FAILED, DEAD}
 
 
-def test_a_mail_leads_to_the_console_of_this_cloud(cloud):
+def test_a_mail_links_to_the_console_of_this_cloud(cloud):
     if not cloud.has_console:
         pytest.skip("the console is not built")
     action = fail(cloud)
@@ -102,7 +102,7 @@ def test_a_mail_leads_to_the_console_of_this_cloud(cloud):
     assert action.id in mail.text
 
 
-def test_each_tenant_is_told_in_its_language(cloud):
+def test_each_tenant_gets_mails_in_its_language(cloud):
     choose(cloud, "globex", language="fr", addresses=("ada@globex.example",))
     fail(cloud, "globex")
     (mail,) = sent(cloud.outbox.mails, 1)
@@ -132,7 +132,7 @@ def test_the_same_event_again_sends_nothing_more(cloud):
     assert sorted(row.number for row in cloud.outbox.mails.list()) == [1, 2, 3, 4]
 
 
-def test_events_of_another_deployment_on_the_same_bus_are_not_told(cloud):
+def test_events_of_another_deployment_on_the_same_bus_send_nothing(cloud):
     cloud.client("events").put_events(Entries=[report("others", deployment="other-"), report("ours")])
     mails = sent(cloud.outbox.mails, 2)
     assert {mail.type for mail in mails} == {FAILED, DEAD}
@@ -140,7 +140,7 @@ def test_events_of_another_deployment_on_the_same_bus_are_not_told(cloud):
     assert not any("others" in row.text for row in cloud.outbox.mails.list())
 
 
-def test_many_at_once_are_told_together_when_their_window_is_over():
+def test_many_notifications_become_one_digest_when_their_window_ends():
     few = replace(SHORT, notification_burst=1, notification_window=timedelta(seconds=3))
     with LocalCloud(app_of(), LocalOptions(settings=few, mail_to=TO)) as cloud:
         cloud.client("events").put_events(Entries=[report(f"a-{index}") for index in range(8)])
@@ -155,20 +155,20 @@ def test_many_at_once_are_told_together_when_their_window_is_over():
         assert {row.address for row in eventually(digests, "a digest")} == {TO}
 
 
-def test_a_poison_message_is_kept_as_undelivered_and_a_redrive_puts_it_back():
+def test_a_poison_message_becomes_undelivered_and_a_redrive_sends_it_again():
     with LocalCloud(app_of(), replace(HASTY, mail_to=TO)) as cloud:
         sqs, url = cloud.client("sqs"), cloud.settings.notification_queue
         sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
         sqs.send_message(QueueUrl=url, MessageBody="poison")
-        thing = undelivered_thing(cloud, kind=UndeliveredKind.NOTIFICATION)
-        assert (thing.source, thing.body) == ("notifications", "poison")
-        cloud.scheduler().undelivered.redrive(thing.id)
+        item = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
+        assert (item.source, item.body) == ("notifications", "poison")
+        cloud.scheduler().undelivered.redrive(item.id)
         eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
-        again = undelivered_thing(cloud, kind=UndeliveredKind.NOTIFICATION)
+        again = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
         assert (again.body, again.count) == ("poison", 1)
 
 
-def test_a_deploy_again_goes_on_telling(cloud):
+def test_notifications_continue_after_another_deploy(cloud):
     before = cloud.settings
     cloud.redeploy(notification_burst=9)
     assert cloud.settings == replace(before, notification_burst=9)
@@ -176,7 +176,7 @@ def test_a_deploy_again_goes_on_telling(cloud):
     assert len(sent(cloud.outbox.mails, 2)) == 2
 
 
-def test_what_is_published_is_chosen_at_the_start_and_not_later(cloud):
+def test_the_published_events_cannot_change_after_the_start(cloud):
     with pytest.raises(SettingsError, match="events is 'off'; this cloud was started with 'standard'"):
         cloud.redeploy(events="off")
     assert cloud.settings.events == "standard"
@@ -192,7 +192,7 @@ def test_the_settings_may_name_the_sender_and_the_topic():
         sent(cloud.outbox.messages, 2)
 
 
-def test_where_nothing_is_published_nothing_is_made_and_nobody_is_told():
+def test_a_cloud_without_events_creates_and_sends_nothing():
     with LocalCloud(app_of(), LocalOptions(settings=replace(SHORT, events="off"), mail_to=TO)) as cloud:
         assert (cloud.settings.notification_queue, cloud.settings.mail_from) == ("", "")
         assert "notifications" not in str(cloud.client("sqs").list_queues()["QueueUrls"])
@@ -203,7 +203,7 @@ def test_where_nothing_is_published_nothing_is_made_and_nobody_is_told():
         assert cloud.outbox.events.list() == []
 
 
-def test_mails_of_the_users_own_are_sent_and_are_not_duetimes(cloud):
+def test_mails_of_the_users_code_are_in_the_outbox_without_an_entry(cloud):
     ses = boto3.client("ses", endpoint_url=cloud.url)
     own = {"TemplateName": "own", "SubjectPart": "Hello {{name}}", "TextPart": "…", "HtmlPart": "…"}
     ses.create_template(Template=own)
@@ -216,6 +216,6 @@ def test_mails_of_the_users_own_are_sent_and_are_not_duetimes(cloud):
     assert cloud.outbox.mails.list() == []
 
 
-def test_only_a_mail_address_can_get_everything():
-    with pytest.raises(InvalidPreferences, match="'nobody' is no mail address"):
-        LocalOptions(mail_to="nobody")
+def test_mail_to_needs_a_mail_address():
+    with pytest.raises(InvalidPreferences, match="'unknown' is no mail address"):
+        LocalOptions(mail_to="unknown")

@@ -1,4 +1,4 @@
-"""The one port: the API behind its gateway, moto for other processes, and the page."""
+"""One port serves the API, moto for other processes, the console and the start page."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ from tests.local.conftest import Note, settled
 
 
 class Answers:
-    """Functions that answer as they are told to, and keep what they were asked."""
+    """Functions that return a given outcome, and record the last event."""
 
     def __init__(self, outcome=None):
         self.outcome = outcome or InvocationOutcome({"statusCode": 200, "body": "{}"})
@@ -63,7 +63,7 @@ def browser(answers, built):
             LocalGateway(answers, "api", Clock()),
             Aws(),
             lambda: "<!doctype html>page",
-            lambda _asked: Response("sent"),
+            lambda _request: Response("sent"),
             Site(ConsoleConfig("api/v1"), built),
         )
     )
@@ -97,20 +97,20 @@ def test_a_request_without_query_and_body_has_null_for_them_as_on_aws():
     assert event["body"] is None
 
 
-def test_a_body_that_is_no_text_comes_in_base64():
+def test_a_binary_body_is_encoded_in_base64():
     event = event_of(path="/api/v1/scheduling", method="POST", data=b"\xff\xfe")
     assert (base64.b64decode(event["body"]), event["isBase64Encoded"]) == (b"\xff\xfe", True)
 
 
-def test_who_calls_is_what_the_development_headers_say():
+def test_the_development_headers_set_the_caller():
     claims = event_of(path="/api/v1/health")["requestContext"]["authorizer"]["claims"]
     assert (claims["sub"], claims["custom:tenant_id"], claims["cognito:groups"]) == (
         "developer",
         "acme",
         "admins",
     )
-    output = {"X-Duetime-User": "eve@x.org", "X-Duetime-Tenant": "other", "X-Duetime-Groups": "viewer"}
-    claims = event_of(path="/api/v1/health", headers=output)["requestContext"]["authorizer"]["claims"]
+    headers = {"X-Duetime-User": "eve@x.org", "X-Duetime-Tenant": "other", "X-Duetime-Groups": "viewer"}
+    claims = event_of(path="/api/v1/health", headers=headers)["requestContext"]["authorizer"]["claims"]
     assert (claims["email"], claims["custom:tenant_id"], claims["cognito:groups"]) == (
         "eve@x.org",
         "other",
@@ -118,26 +118,26 @@ def test_who_calls_is_what_the_development_headers_say():
     )
 
 
-def test_a_service_that_signs_is_played_by_its_arn():
+def test_an_arn_header_plays_a_service_that_signs():
     arn = "arn:aws:sts::123456789012:assumed-role/shop-checkout/till-4"
     context = event_of(path="/api/v1/me", headers={"X-Duetime-Arn": arn})["requestContext"]
     assert (context["identity"]["userArn"], context["authorizer"]) == (arn, None)
     assert event_of(path="/api/v1/me")["requestContext"]["identity"]["userArn"] is None
 
 
-def test_the_function_gets_who_calls_and_not_the_headers_that_said_so():
-    output = {
+def test_the_function_gets_the_caller_without_the_development_headers():
+    headers = {
         "x-duetime-user": "eve",
         "X-DUETIME-ARN": "arn:x",
         "X-Duetime-Tenant": "a",
         "X-Duetime-Groups": "b",
     }
-    event = event_of(path="/api/v1/me", headers=output)
-    for item in (event["headers"], event["multiValueHeaders"]):
-        assert not [name for name in item if "duetime" in name.lower()]
+    event = event_of(path="/api/v1/me", headers=headers)
+    for received in (event["headers"], event["multiValueHeaders"]):
+        assert not [name for name in received if "duetime" in name.lower()]
 
 
-def test_an_answer_becomes_a_response_with_all_its_headers():
+def test_a_result_becomes_a_response_with_all_its_headers():
     answer = {
         "statusCode": 201,
         "headers": {"Content-Type": "application/json"},
@@ -155,11 +155,11 @@ def test_an_answer_becomes_a_response_with_all_its_headers():
     "outcome",
     [InvocationOutcome(error=ValueError("x")), InvocationOutcome(None), InvocationOutcome({"no": "status"})],
 )
-def test_a_function_without_an_answer_is_a_502(outcome):
+def test_a_function_without_a_result_is_a_502(outcome):
     assert response_of(outcome).status_code == 502
 
 
-def test_a_body_over_the_limit_is_refused_before_the_function_sees_it(browser, answers):
+def test_a_body_over_the_limit_is_rejected_before_the_function_runs(browser, answers):
     response = browser.post("/api/v1/scheduling", data=b"x" * (LARGEST_BODY + 1))
     assert response.status_code == 413
     assert response.json["title"]
@@ -181,17 +181,17 @@ def test_the_console_is_at_the_root(browser):
 
 
 @pytest.mark.parametrize("path", ["/assets/", "/assets/none.js", "/assets/../index.html", "/index.html"])
-def test_nothing_else_of_it_is_served(browser, path):
+def test_other_files_of_the_console_are_not_served(browser, path):
     assert browser.get(path).status_code == 404
 
 
-def test_the_page_of_this_cloud_is_beside_it_and_at_the_root_where_no_console_is_built(browser, built):
+def test_the_start_page_is_at_the_root_if_no_console_is_built(browser, built):
     assert browser.get("/local").text == "<!doctype html>page"
     (built / "index.html").unlink()
     assert browser.get("/").text == "<!doctype html>page"
 
 
-def test_the_pages_are_only_read(browser):
+def test_the_pages_allow_only_get(browser):
     for path in ("/", "/outbox"):
         response = browser.post(path)
         assert response.status_code == 405
@@ -202,18 +202,18 @@ def test_the_pages_are_only_read(browser):
     "headers",
     [{"Origin": "https://evil.example"}, {"Host": "evil.example"}, {"Origin": "null"}],
 )
-def test_a_page_of_another_site_gets_nothing(browser, answers, headers):
+def test_a_page_of_another_site_is_rejected(browser, answers, headers):
     for path in ("/", "/api/v1/health", "/outbox/mails"):
         assert browser.get(path, headers=headers).status_code == 403
     assert browser.post("/", headers={**headers, "X-Amz-Target": "AmazonSQS.ListQueues"}).status_code == 403
     assert answers.event is None
 
 
-def test_a_page_of_this_machine_may_ask(browser):
+def test_a_page_of_this_machine_is_allowed(browser):
     assert browser.get("/api/v1/health", headers={"Origin": "http://localhost:5173"}).status_code == 200
 
 
-def test_what_an_sdk_signed_goes_to_moto_unless_it_was_signed_for_the_api(browser):
+def test_signed_requests_go_to_moto_unless_they_are_signed_for_the_api(browser):
     def signed(service):
         return {
             "Authorization": f"AWS4-HMAC-SHA256 Credential=x/20260301/us-east-1/{service}/aws4_request, …"
@@ -223,7 +223,7 @@ def test_what_an_sdk_signed_goes_to_moto_unless_it_was_signed_for_the_api(browse
     assert browser.get("/api/v1/health", headers=signed("execute-api")).text == "{}"
 
 
-def ask(cloud, method, path, body=None, **headers):
+def request(cloud, method, path, body=None, **headers):
     connection = HTTPConnection(cloud.url.removeprefix("http://"))
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
@@ -234,32 +234,32 @@ def ask(cloud, method, path, body=None, **headers):
 
 def test_everything_answers_on_one_port(cloud, notes):
     order = json.dumps({"type": "note", "payload": {"text": "by http"}, "in": 0})
-    output = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
-    status, action = ask(cloud, "POST", "/api/v1/scheduling", order, **output)
+    headers = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
+    status, action = request(cloud, "POST", "/api/v1/scheduling", order, **headers)
     (run,) = notes.wait_for("by http")
     assert (status, run.id, run.tenant_id) == (201, json.loads(action)["id"], "other")
-    _, page = ask(cloud, "GET", "/local")
+    _, page = request(cloud, "GET", "/local")
     assert "<code>note</code>" in page
     assert "http://" not in page.replace(cloud.url, "")
     sqs = boto3.client("sqs", endpoint_url=cloud.url)
     assert cloud.settings.queues["default"].rpartition("/")[2] in str(sqs.list_queues()["QueueUrls"])
 
 
-def test_a_long_poll_of_another_process_holds_up_nobody(cloud, notes):
+def test_a_long_poll_of_another_process_delays_no_request(cloud, notes):
     sqs = boto3.client("sqs", endpoint_url=cloud.url)
     queue = sqs.create_queue(QueueName="empty")["QueueUrl"]
     assert "Messages" not in sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=20)
-    settled(cloud, cloud.scheduler().schedule(Note(text="meanwhile"), at=timedelta(0)))
+    settled(cloud, cloud.scheduler().schedule(Note(text="next"), at=timedelta(0)))
 
 
-def test_people_and_services_may_do_what_the_settings_give_their_roles(notes):
+def test_users_and_services_have_the_permissions_of_their_roles(notes):
     settings = Settings(
         roles={"readers": "actions:read", "admins": "admin"},
         identities={"arn:aws:iam::123456789012:role/till": "globex readers"},
     )
     with LocalCloud(notes.app, LocalOptions(settings=settings)) as cloud:
         arn = "arn:aws:sts::123456789012:assumed-role/till/4"
-        for output, who in (
+        for headers, caller in (
             ({}, ("acme", "developer@localhost", ["admins"])),
             (
                 {"X-Duetime-User": "eve@x.org", "X-Duetime-Groups": "readers"},
@@ -267,9 +267,9 @@ def test_people_and_services_may_do_what_the_settings_give_their_roles(notes):
             ),
             ({"X-Duetime-Arn": arn}, ("globex", "till/4", ["readers"])),
         ):
-            status, text = ask(cloud, "GET", "/api/v1/me", **output)
-            report = json.loads(text)
-            assert (status, report["tenant_id"], report["actor"], report["roles"]) == (200, *who)
+            status, text = request(cloud, "GET", "/api/v1/me", **headers)
+            me = json.loads(text)
+            assert (status, me["tenant_id"], me["actor"], me["roles"]) == (200, *caller)
         stranger = {"X-Duetime-Arn": "arn:aws:iam::123456789012:user/eve"}
-        assert ask(cloud, "GET", "/api/v1/me", **stranger)[0] == 403
-        assert ask(cloud, "DELETE", "/api/v1/scheduling/x", **{"X-Duetime-Arn": arn})[0] == 403
+        assert request(cloud, "GET", "/api/v1/me", **stranger)[0] == 403
+        assert request(cloud, "DELETE", "/api/v1/scheduling/x", **{"X-Duetime-Arn": arn})[0] == 403

@@ -1,4 +1,4 @@
-"""The road of an action over the very handlers and back ends that a deploy ships."""
+"""Actions on the handlers and back ends of a deployment."""
 
 import logging
 import subprocess
@@ -32,12 +32,12 @@ def test_a_near_action_runs_when_it_is_due_and_not_before(cloud, notes):
     assert run.actor == "local"
 
 
-def test_an_action_that_is_due_already_runs_at_once(cloud, notes):
+def test_an_action_that_is_already_due_runs_at_once(cloud, notes):
     cloud.scheduler().schedule(Note(text="past"), at=timedelta(hours=-1))
     assert notes.wait_for("past")
 
 
-def test_a_far_action_is_woken_by_a_schedule_which_is_gone_afterwards(cloud, notes):
+def test_a_schedule_wakes_a_far_action_and_is_then_deleted(cloud, notes):
     action = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=3.5))
     assert eventually(lambda: schedules_in(cloud), "the schedule") == [f"{action.id}.1"]
     notes.wait_for("far")
@@ -46,7 +46,7 @@ def test_a_far_action_is_woken_by_a_schedule_which_is_gone_afterwards(cloud, not
     assert schedules_in(cloud) == []
 
 
-def test_a_cancelled_action_does_not_run_and_its_schedule_goes(cloud, notes):
+def test_a_cancelled_action_does_not_run_and_its_schedule_is_deleted(cloud, notes):
     scheduler = cloud.scheduler()
     near = scheduler.schedule(Note(text="near"), at=timedelta(seconds=1))
     far = scheduler.schedule(Note(text="far"), at=timedelta(seconds=4))
@@ -80,7 +80,7 @@ def test_the_action_of_a_killed_worker_runs_again_without_using_up_an_attempt(cl
     assert (done.status, done.attempt, done.recoveries) == (Status.EXECUTED, 1, 1)
 
 
-def test_switched_off_nothing_runs_and_switched_on_again_it_runs_once(notes):
+def test_a_disabled_deployment_runs_nothing_and_runs_it_once_when_enabled(notes):
     with LocalCloud(notes.app, LocalOptions(settings=replace(SHORT, enabled=False))) as cloud:
         action = cloud.scheduler().schedule(Note(text="held"), at=timedelta(0))
         rest(1.2)
@@ -95,7 +95,7 @@ def test_switched_off_nothing_runs_and_switched_on_again_it_runs_once(notes):
         assert len(notes.of("held")) == 1
 
 
-def test_what_aws_delivers_twice_runs_once(notes, caplog):
+def test_a_message_that_sqs_delivers_twice_runs_once(notes, caplog):
     doubled = LocalOptions(settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=1.0)
     with LocalCloud(notes.app, doubled) as cloud:
         near = cloud.scheduler().schedule(Note(text="near"), at=timedelta(seconds=0.5))
@@ -107,13 +107,13 @@ def test_what_aws_delivers_twice_runs_once(notes, caplog):
     assert "a turn failed" not in caplog.text
 
 
-def test_a_message_that_nobody_can_read_holds_up_no_other(cloud, notes):
+def test_a_malformed_message_delays_no_other(cloud, notes):
     cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
-    action = cloud.scheduler().schedule(Note(text="well"), at=timedelta(0))
+    action = cloud.scheduler().schedule(Note(text="next"), at=timedelta(0))
     settled(cloud, action)
 
 
-def test_a_schedule_that_aws_would_refuse_is_told_of_and_holds_up_no_other(cloud, notes, caplog):
+def test_a_schedule_that_aws_would_reject_is_logged_and_delays_no_other(cloud, notes, caplog):
     with caplog.at_level(logging.ERROR, "duetime.local"):
         for name, bad in {"hello": "hello", "cron": "cron(99 99 * * * *)"}.items():
             make_schedule(cloud, name, bad)
@@ -131,16 +131,16 @@ def test_another_process_schedules_through_the_sdk(cloud, notes):
         "from duetime import Payload, Scheduler\n"
         "class Note(Payload):\n    text: str\n"
         "scheduler = Scheduler.from_env(tenant_id='other', actor='process')\n"
-        "print(scheduler.schedule(Note(text='from afar'), at=timedelta(0)).id)\n"
+        "print(scheduler.schedule(Note(text='remote'), at=timedelta(0)).id)\n"
     )
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", program], env=cloud.environment, capture_output=True, text=True, check=True
     )
-    (run,) = notes.wait_for("from afar")
+    (run,) = notes.wait_for("remote")
     assert (run.id, run.tenant_id, run.actor) == (done.stdout.strip(), "other", "process")
 
 
-def test_expired_rows_are_removed_and_their_payloads_with_them(cloud):
+def test_expired_rows_are_deleted_with_their_payloads(cloud):
     scheduler, dynamodb = cloud.scheduler(), cloud.client("dynamodb")
     action = scheduler.schedule(Note(text="x" * 3_000), at=timedelta(0))
     settled(cloud, action)
@@ -148,7 +148,7 @@ def test_expired_rows_are_removed_and_their_payloads_with_them(cloud):
 
     def items():
         found = dynamodb.scan(TableName=table)["Items"]
-        return [entry for entry in found if action.id in entry["sk"]["S"] + entry["pk"]["S"]]
+        return [item for item in found if action.id in item["sk"]["S"] + item["pk"]["S"]]
 
     (row,) = (item for item in items() if "status" in item)
     assert len(items()) == 2

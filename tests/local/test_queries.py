@@ -1,4 +1,4 @@
-"""A query in the local cloud's moto looks at one partition, and answers as moto's own does."""
+"""A patched query reads one partition only, and returns the same as moto's own."""
 
 import boto3
 import pytest
@@ -58,15 +58,15 @@ def table(monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", QUERIES)
-def test_the_answer_is_motos_own(table, arguments):
-    usual = table.query(**arguments)
+def test_a_query_returns_the_response_of_moto(table, arguments):
+    expected = table.query(**arguments)
     with single_partition_queries():
-        quick = table.query(**arguments)
-    for item in (usual, quick):
-        del item["ResponseMetadata"]
-    assert quick == usual
+        patched = table.query(**arguments)
+    for response in (expected, patched):
+        del response["ResponseMetadata"]
+    assert patched == expected
 
 
-def test_a_scan_still_sees_all(table):
+def test_a_scan_returns_all_items(table):
     with single_partition_queries():
         assert table.scan()["Count"] == 20

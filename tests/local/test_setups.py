@@ -1,4 +1,4 @@
-"""What a handler's own tables are made by, before the app is deployed on the local cloud."""
+"""A setup creates the handlers' own tables before the app is deployed on the local cloud."""
 
 import sys
 from datetime import timedelta
@@ -32,7 +32,7 @@ def shop() -> App:
 
 
 def ran(cloud):
-    """The first action that a cloud ran, after its attempt."""
+    """Run an action, and return it after its first attempt."""
     scheduler = cloud.scheduler()
     placed = scheduler.schedule(Place(order="o-1"), at=timedelta(0))
 
@@ -43,32 +43,32 @@ def ran(cloud):
     return eventually(ended, "the attempt")
 
 
-def test_what_the_setup_makes_is_there_for_handlers():
+def test_handlers_use_the_resources_of_the_setup():
     with LocalCloud(shop(), LocalOptions(setup=setups.make_orders)) as cloud:
         assert ran(cloud).status is Status.EXECUTED
         assert cloud.client("dynamodb").scan(TableName="orders")["Items"] == [{"id": {"S": "o-1"}}]
 
 
-def test_without_it_the_first_attempt_tells_which_table_is_missing_and_where_and_waits_for_the_next():
+def test_without_a_setup_an_attempt_names_the_missing_table_and_is_retried():
     with LocalCloud(shop()) as cloud:
         row = ran(cloud)
     assert row.status is Status.PENDING
     assert "Make the table orders in us-east-1" in row.attempts[0].message
 
 
-def test_it_is_called_once_before_anything_is_deployed():
+def test_the_setup_runs_once_before_the_deploy():
     found = []
 
-    def look():
+    def setup():
         client = boto3.client("dynamodb")
         found.append((client.meta.region_name, client.list_tables()["TableNames"]))
 
-    with LocalCloud(shop(), LocalOptions(setup=look)) as cloud:
+    with LocalCloud(shop(), LocalOptions(setup=setup)) as cloud:
         cloud.redeploy(app=shop())
     assert found == [("us-east-1", [])]
 
 
-def test_what_it_raises_ends_the_start_and_nothing_is_left():
+def test_an_error_of_the_setup_ends_the_start_and_cleans_up():
     with pytest.raises(Exception, match="Table already exists"):
         LocalCloud(shop(), LocalOptions(setup=setups.make_them_twice)).start()
     with LocalCloud(shop(), LocalOptions(setup=setups.make_orders)) as cloud:
@@ -77,7 +77,7 @@ def test_what_it_raises_ends_the_start_and_nothing_is_left():
 
 @pytest.fixture
 def report(monkeypatch, capsys):
-    """What ``duetime local`` tells, line by line, of a setup that cannot be done."""
+    """Return a function that runs ``duetime local`` with a failing setup and returns the error lines."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
@@ -88,17 +88,17 @@ def report(monkeypatch, capsys):
     return report
 
 
-def test_on_the_command_line_its_error_is_told_with_the_line_that_asked_for_it(report):
-    line, place = report("tests.local.apps.setups:make_them_twice")
+def test_the_command_prints_an_error_of_the_setup_with_its_source_line(report):
+    line, location = report("tests.local.apps.setups:make_them_twice")
     assert "the setup 'tests.local.apps.setups:make_them_twice' failed: ResourceInUseException" in line
-    assert place.strip().startswith(f"at {setups.__file__}, line ")
+    assert location.strip().startswith(f"at {setups.__file__}, line ")
 
 
 @pytest.mark.parametrize(
-    ("setup", "output"),
+    ("setup", "expected"),
     [
         ("setups", "--setup 'setups' is not module:name"),
-        ("tests.local.apps.nowhere:make", "cannot import the setup"),
+        ("tests.local.apps.missing:make", "cannot import the setup"),
         ("tests.local.apps.broken:make", "ZeroDivisionError"),
         ("tests.local.apps.setups:make_carts", "no function that can be called with nothing"),
         ("tests.local.apps.setups:TABLES", "no function that can be called with nothing"),
@@ -106,5 +106,5 @@ def test_on_the_command_line_its_error_is_told_with_the_line_that_asked_for_it(r
         ("tests.local.apps.setups:make_named", "missing 1 required positional argument"),
     ],
 )
-def test_one_that_cannot_be_called_is_told_in_a_line(report, setup, output):
-    assert output in report(setup)[0]
+def test_a_setup_that_is_no_function_is_an_error_on_one_line(report, setup, expected):
+    assert expected in report(setup)[0]

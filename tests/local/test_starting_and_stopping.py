@@ -10,23 +10,20 @@ from duetime.local.emulator import AlreadyRunning
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, Note, settled
 
-LEFT_TO_ITSELF = {"duetime-heartbeat", "duetime-strand"}
-"""Threads that live as long as their process, and sleep.
-
-The worker's heartbeat, and a simulation's, of another test.
-"""
+PERMANENT = {"duetime-heartbeat", "duetime-strand"}
+"""Threads that live as long as their process: heartbeats of workers and of simulations."""
 
 
 def running():
-    ours = [row for row in threading.enumerate() if row.name.startswith("duetime-")]
-    return [our for our in ours if "scanner" not in our.name and our.name not in LEFT_TO_ITSELF]
+    ours = [thread for thread in threading.enumerate() if thread.name.startswith("duetime-")]
+    return [thread for thread in ours if "scanner" not in thread.name and thread.name not in PERMANENT]
 
 
 def threads():
-    return {row.name for row in running()}
+    return {thread.name for thread in running()}
 
 
-def test_a_stop_leaves_no_thread_no_variable_and_no_port_behind(notes):
+def test_a_stop_ends_all_threads_and_frees_the_port_and_the_environment(notes):
     variables = dict(os.environ)  # noqa: TID251 - what must not change
     with LocalCloud(notes.app, LocalOptions(settings=SHORT)) as cloud:
         port = int(cloud.url.rpartition(":")[2])
@@ -39,7 +36,7 @@ def test_a_stop_leaves_no_thread_no_variable_and_no_port_behind(notes):
         assert list(again.scheduler().list()) == []
 
 
-def test_a_stop_waits_for_a_run_that_is_under_way(notes):
+def test_a_stop_waits_for_a_current_run(notes):
     entered, ended = threading.Event(), threading.Event()
 
     class Slow(Note):
@@ -57,23 +54,23 @@ def test_a_stop_waits_for_a_run_that_is_under_way(notes):
     assert ended.is_set()
 
 
-def test_a_stop_does_not_wait_for_ever(notes, caplog):
+def test_a_stop_waits_for_a_limited_time(notes, caplog):
     release = threading.Event()
-    notes._write = lambda *_: release.wait(30)
+    notes.blocked_until = release
     options = LocalOptions(settings=SHORT, stop_within=timedelta(seconds=0.2))
-    with mock_aws():  # outlasts the cloud: whoever is left behind asks nobody else
+    with mock_aws():  # outlasts the cloud, for the thread that still runs
         with LocalCloud(notes.app, options) as cloud:
             cloud.scheduler().schedule(Note(text="endless"), at=timedelta(0))
             while cloud.scheduler().list().actions[0].status is Status.PENDING:
                 threading.Event().wait(0.02)
         assert "1 still running after 0.2 s" in caplog.text
         release.set()
-        for row in running():
-            row.join(30)
+        for thread in running():
+            thread.join(30)
     assert threads() == set()
 
 
-def test_two_at_once_in_one_process_are_refused_and_the_first_goes_on(cloud, notes):
+def test_a_second_cloud_in_one_process_is_rejected_and_the_first_keeps_running(cloud, notes):
     with pytest.raises(AlreadyRunning):
         LocalCloud(notes.app).start()
     settled(cloud, cloud.scheduler().schedule(Note(text="still"), at=timedelta(0)))

@@ -1,4 +1,4 @@
-"""How batches of stream records are halved, tried again and given up."""
+"""Batches of stream records are bisected, retried and finally given up."""
 
 from datetime import timedelta
 
@@ -7,30 +7,30 @@ from duetime.local.stream_delivery import TRIES, StreamDelivery
 
 
 class Function:
-    """Takes records, but for those it chokes on; `names` says whether it tells which."""
+    """Accepts records, except those in `rejects`; if `reports` is set, it names them."""
 
-    def __init__(self, *chokes_on, names=False, recovers_after=None):
-        self.chokes_on, self.names, self.recovers_after = set(chokes_on), names, recovers_after
+    def __init__(self, *rejects, reports=False, recovers_after=None):
+        self.rejects, self.reports, self.recovers_after = set(rejects), reports, recovers_after
         self.batches: list[list[str]] = []
-        self.taken: list[str] = []
+        self.accepted: list[str] = []
 
     def __call__(self, event):
-        numbers = [row["dynamodb"]["SequenceNumber"] for row in event["Records"]]
+        numbers = [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
         self.batches.append(numbers)
         if self.recovers_after is not None and len(self.batches) > self.recovers_after:
-            self.chokes_on = set()
-        bad = [number for number in numbers if number in self.chokes_on]
+            self.rejects = set()
+        bad = [number for number in numbers if number in self.rejects]
         if not bad:
-            self.taken += numbers
+            self.accepted += numbers
             return InvocationOutcome({"batchItemFailures": []})
-        if not self.names:
-            return InvocationOutcome(error=ValueError("choked"))
-        self.taken += numbers[: numbers.index(bad[0])]
-        return InvocationOutcome({"batchItemFailures": [{"itemIdentifier": row} for row in bad]})
+        if not self.reports:
+            return InvocationOutcome(error=ValueError("rejected"))
+        self.accepted += numbers[: numbers.index(bad[0])]
+        return InvocationOutcome({"batchItemFailures": [{"itemIdentifier": number} for number in bad]})
 
 
 def delivered(function, count, *, stops_after=None):
-    """Deliver so many records; returns those given up, and the pauses made."""
+    """Deliver `count` records; return those given up, and the pauses."""
     given_up, pauses = [], []
     deliver = StreamDelivery(
         function,
@@ -42,56 +42,56 @@ def delivered(function, count, *, stops_after=None):
     return given_up, pauses
 
 
-def test_a_batch_that_is_taken_is_delivered_once():
+def test_a_successful_batch_is_delivered_once():
     function = Function()
     assert delivered(function, 5) == ([], [])
     assert function.batches == [["0", "1", "2", "3", "4"]]
 
 
-def test_a_poison_record_is_cornered_by_halving_and_given_up_alone():
+def test_a_poison_record_is_isolated_by_bisection_and_fails_alone():
     function = Function("2")
     given_up, pauses = delivered(function, 8)
     assert given_up == ["2"]
-    assert function.taken == ["0", "1", "3", "4", "5", "6", "7"]
+    assert function.accepted == ["0", "1", "3", "4", "5", "6", "7"]
     assert function.batches.count(["2"]) == TRIES
     assert pauses == sorted(pauses[:3]) + pauses[3:]
 
 
-def test_a_record_that_the_function_names_is_tried_again_without_those_before_it():
-    function = Function("2", names=True)
+def test_a_reported_record_is_retried_without_the_records_before_it():
+    function = Function("2", reports=True)
     given_up, _ = delivered(function, 4)
     assert given_up == ["2"]
-    assert function.taken == ["0", "1", "3"]
+    assert function.accepted == ["0", "1", "3"]
     assert function.batches[1][0] == "2"
 
 
-def test_a_failure_that_passes_loses_nothing_and_keeps_the_order():
+def test_a_temporary_failure_loses_no_record_and_keeps_the_order():
     function = Function("0", "1", "2", "3", recovers_after=4)
     given_up, _ = delivered(function, 4)
     assert given_up == []
-    assert function.taken == ["0", "1", "2", "3"]
+    assert function.accepted == ["0", "1", "2", "3"]
 
 
-def test_a_function_that_names_a_record_it_never_had_fails_the_whole_batch():
+def test_a_report_of_an_unknown_record_fails_the_batch():
     answers = [{"batchItemFailures": [{"itemIdentifier": "99"}]}, None, None]
-    seen = []
+    sizes = []
 
     def function(event):
-        seen.append(len(event["Records"]))
-        return InvocationOutcome(answers[len(seen) - 1])
+        sizes.append(len(event["Records"]))
+        return InvocationOutcome(answers[len(sizes) - 1])
 
-    function.batches = seen
+    function.batches = sizes
     delivered(function, 2)
-    assert seen == [2, 1, 1]
+    assert sizes == [2, 1, 1]
 
 
-def test_pauses_grow_while_one_record_is_tried():
+def test_pauses_grow_while_one_record_is_retried():
     _, pauses = delivered(Function("0"), 1)
     assert pauses == sorted(pauses)
     assert pauses[-1] > timedelta(seconds=1)
 
 
-def test_a_stop_ends_the_trying():
+def test_a_stop_ends_the_retries():
     function = Function("0")
     given_up, _ = delivered(function, 1, stops_after=2)
     assert given_up == []

@@ -1,12 +1,12 @@
-"""The stream that the local cloud reads tells each write once, as DynamoDB's does, also where moto makes two steps of it."""
+"""The stream of the local cloud has one record for each write, as DynamoDB's has, even where moto has two."""
 
 import boto3
 import pytest
 from moto import mock_aws
 
 from duetime.aws.tables import ACTIONS, create_table_request
-from duetime.local.gate import Gate
-from duetime.local.stream_shard import StreamShard
+from duetime.local.call_lock import CallLock
+from duetime.local.stream_poller import StreamShard
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def update(client, sort):
     )
 
 
-def report(records):
+def summary(records):
     return [
         (
             record["eventName"],
@@ -63,26 +63,26 @@ WRITTEN = [
 ]
 
 
-def test_an_item_that_an_update_makes_is_one_record_of_the_whole_item(dynamodb):
-    shard = StreamShard(Gate(), "actions")
+def test_an_update_that_creates_an_item_is_one_record_with_the_new_item(dynamodb):
+    shard = StreamShard(CallLock(), "actions")
     written(dynamodb)
-    assert report(shard.read(1_000)) == WRITTEN
+    assert summary(shard.read(1_000)) == WRITTEN
     assert shard.read(1_000) == []
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
-def test_so_it_is_however_the_stream_is_cut_into_pages(dynamodb, most):
-    shard, found = StreamShard(Gate(), "actions"), []
+def test_records_are_the_same_for_every_page_size(dynamodb, most):
+    shard, found = StreamShard(CallLock(), "actions"), []
     written(dynamodb)
     while page := shard.read(most):
         assert len(page) <= most
-        found += report(page)
+        found += summary(page)
     assert found == WRITTEN
 
 
-def test_what_is_written_while_it_is_read_comes_after(dynamodb):
-    shard = StreamShard(Gate(), "actions")
+def test_records_written_during_a_read_come_after_it(dynamodb):
+    shard = StreamShard(CallLock(), "actions")
     update(dynamodb, "a")
-    assert report(shard.read(10)) == WRITTEN[:1]
+    assert summary(shard.read(10)) == WRITTEN[:1]
     update(dynamodb, "a")
-    assert report(shard.read(10)) == WRITTEN[1:2]
+    assert summary(shard.read(10)) == WRITTEN[1:2]

@@ -42,18 +42,18 @@ def test_a_one_shot_fires_at_its_time_and_is_then_completed(timetable):
     assert timetable.take_due(NOON + timedelta(days=1)) == []
 
 
-def test_a_rate_fires_when_it_is_made_and_then_each_period(timetable):
+def test_a_rate_fires_at_its_creation_and_then_once_each_period(timetable):
     assert timetable.add(description(), AT_ONCE) == NOON
     (fired,) = timetable.take_due(NOON)
     assert fired.after(NOON).next_at == NOON + timedelta(minutes=1)
 
 
-def test_a_cron_expression_is_read_in_its_zone(timetable):
+def test_a_cron_expression_is_evaluated_in_its_zone(timetable):
     daily = description(expression="cron(0 9 * * ? *)", ScheduleExpressionTimezone="Asia/Tokyo")
     assert timetable.add(daily, AT_ONCE) == datetime(2026, 3, 2, 0, tzinfo=UTC)
 
 
-def test_lateness_delays_the_firing_and_not_the_time_it_is_for(timetable):
+def test_lateness_delays_the_firing_and_keeps_the_scheduled_time(timetable):
     late = timedelta(seconds=40)
     assert timetable.add(description(), late) == NOON + late
     assert timetable.take_due(NOON) == []
@@ -84,7 +84,7 @@ def test_start_and_end_bound_a_rate(timetable):
         {"ScheduleExpressionTimezone": "Mars/X"},
     ],
 )
-def test_what_aws_would_refuse_is_told_of_and_the_others_fire(timetable, caplog, bad):
+def test_a_schedule_that_aws_would_reject_is_logged_and_the_others_fire(timetable, caplog, bad):
     timetable.add(description("bad") | bad, AT_ONCE)
     timetable.add(description("good"), AT_ONCE)
     assert names(timetable.take_due(NOON)) == ["good"]
@@ -98,7 +98,7 @@ def test_a_changed_schedule_fires_by_its_new_expression_only(timetable):
     assert names(timetable.take_due(NOON + timedelta(minutes=2))) == ["s"]
 
 
-def test_what_is_forgotten_fires_no_more(timetable):
+def test_a_deleted_schedule_does_not_fire(timetable):
     for name in ("a", "b", "c"):
         timetable.add(description(name), AT_ONCE)
     timetable.forget(ScheduleKey("g", "a"))

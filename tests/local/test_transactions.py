@@ -1,4 +1,4 @@
-"""A transaction that is refused leaves moto's tables, and whoever reads their streams, as they were."""
+"""A rejected transaction changes neither moto's tables nor their streams."""
 
 import boto3
 import pytest
@@ -46,7 +46,7 @@ def counted(key):
     "first",
     [counted(KEY), counted(OTHER), ("Put", {"Item": {**OTHER, "n": {"N": "7"}}}), ("Delete", {"Key": KEY})],
 )
-def test_what_was_written_before_the_refusal_is_undone(dynamodb, first):
+def test_a_rejected_transaction_is_rolled_back(dynamodb, first):
     before, length = shard(), len(shard().items)
     with pytest.raises(dynamodb.exceptions.TransactionCanceledException):
         write(dynamodb, first, ("ConditionCheck", {"Key": {**KEY, "sk": {"S": "c"}}, **NEVER}))
@@ -55,7 +55,7 @@ def test_what_was_written_before_the_refusal_is_undone(dynamodb, first):
     assert len(before.items) == length
 
 
-def test_what_is_not_refused_is_written_and_told_to_the_stream(dynamodb):
+def test_a_transaction_is_written_and_sent_to_the_stream(dynamodb):
     before, length = shard(), len(shard().items)
     write(dynamodb, counted(KEY), counted(OTHER))
     assert stored(dynamodb) == {"a": "5", "b": "5"}
@@ -63,14 +63,14 @@ def test_what_is_not_refused_is_written_and_told_to_the_stream(dynamodb):
     assert len(before.items) > length
 
 
-def test_an_item_that_is_named_twice_is_refused_and_nothing_is_written(dynamodb):
+def test_a_transaction_with_one_item_twice_is_rejected(dynamodb):
     with pytest.raises(dynamodb.exceptions.ClientError):
         write(dynamodb, counted(KEY), counted(KEY))
     assert stored(dynamodb) == {"a": "1"}
 
 
-def test_a_table_that_is_not_there_is_refused(dynamodb):
+def test_a_transaction_on_a_missing_table_is_rejected(dynamodb):
     with pytest.raises(dynamodb.exceptions.ClientError):
         dynamodb.transact_write_items(
-            TransactItems=[{"Put": {"TableName": "nowhere", "Item": {**KEY, "n": {"N": "1"}}}}]
+            TransactItems=[{"Put": {"TableName": "missing", "Item": {**KEY, "n": {"N": "1"}}}}]
         )

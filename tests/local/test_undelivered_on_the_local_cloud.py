@@ -1,4 +1,4 @@
-"""What was given up is salvaged by the very function that a deploy ships, and redriven when somebody asks."""
+"""Failed inputs become undelivered through the deployed function, and can be redriven."""
 
 import json
 from dataclasses import replace
@@ -26,29 +26,29 @@ def cloud(notes):
         yield cloud
 
 
-def undelivered_thing(cloud, **of):
-    """The one undelivered thing, once there is one that is so."""
+def undelivered_item(cloud, **of):
+    """Wait for the only undelivered item with these values, and return it."""
 
     def found():
-        things = cloud.scheduler().undelivered.list()
-        return [thing for thing in things if all(getattr(thing, name) == value for name, value in of.items())]
+        items = cloud.scheduler().undelivered.list()
+        return [item for item in items if all(getattr(item, name) == value for name, value in of.items())]
 
-    (thing,) = eventually(found, f"something undelivered, {of}")
-    return thing
+    (item,) = eventually(found, f"an undelivered item, {of}")
+    return item
 
 
-def test_a_message_that_nobody_can_read_is_kept_and_can_be_put_back(cloud, notes):
+def test_a_malformed_message_becomes_undelivered_and_can_be_redriven(cloud, notes):
     cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
-    thing = undelivered_thing(cloud)
-    assert (thing.kind, thing.source, thing.body) == (UndeliveredKind.MESSAGE, "due-default", "poison")
-    assert thing.action is None
-    cloud.scheduler().undelivered.redrive(thing.id)
+    item = undelivered_item(cloud)
+    assert (item.kind, item.source, item.body) == (UndeliveredKind.MESSAGE, "due-default", "poison")
+    assert item.action is None
+    cloud.scheduler().undelivered.redrive(item.id)
     eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
-    again = undelivered_thing(cloud)
+    again = undelivered_item(cloud)
     assert (again.body, again.count) == ("poison", 1)
 
 
-def test_the_dead_message_of_an_action_leads_back_to_it_and_its_redrive_runs_it(notes):
+def test_an_undelivered_message_names_its_action_and_its_redrive_runs_it(notes):
     patient = replace(HASTY.settings, grace=timedelta(minutes=9))
     with LocalCloud(notes.app, replace(HASTY, settings=patient)) as cloud:
         notes.kills_left = 1
@@ -57,46 +57,49 @@ def test_the_dead_message_of_an_action_leads_back_to_it_and_its_redrive_runs_it(
         message = to_json(message_of(action))
         dead = cloud.client("sqs").get_queue_url(QueueName="duetime-due-default-dead")["QueueUrl"]
         cloud.client("sqs").send_message(QueueUrl=dead, MessageBody=message)
-        thing = undelivered_thing(cloud)
-        assert (thing.kind, thing.action, thing.body) == (UndeliveredKind.MESSAGE, action.ref, message)
+        item = undelivered_item(cloud)
+        assert (item.kind, item.action, item.body) == (UndeliveredKind.MESSAGE, action.ref, message)
         settled(cloud, action)
-        cloud.scheduler().undelivered.redrive(thing.id)
+        cloud.scheduler().undelivered.redrive(item.id)
         eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
         assert len(notes.of("killed")) == 2
 
 
-def test_a_wake_that_dispatch_never_takes_is_kept(cloud):
+def test_a_wake_that_dispatch_rejects_becomes_undelivered(cloud):
     make_schedule(
         cloud, "strange", "rate(1 hour)", target=cloud.settings.dispatch_arn, target_input='{"no": "wake"}'
     )
-    thing = undelivered_thing(cloud)
-    assert (thing.kind, thing.source, json.loads(thing.body)) == (
+    item = undelivered_item(cloud)
+    assert (item.kind, item.source, json.loads(item.body)) == (
         UndeliveredKind.WAKE,
         "dispatch",
         {"no": "wake"},
     )
-    assert "not a due message" in thing.reason
+    assert "not a due message" in item.reason
 
 
-def test_a_wake_of_a_function_that_is_not_there_is_kept(cloud):
-    nobody = "arn:aws:lambda:us-east-1:123456789012:function:nobody"
-    make_schedule(cloud, "lost", "rate(1 hour)", target=nobody, target_input='{"to": "nobody"}')
-    thing = undelivered_thing(cloud)
-    assert (thing.kind, thing.source, json.loads(thing.body)) == (
+def test_a_wake_for_a_missing_function_becomes_undelivered(cloud):
+    missing = "arn:aws:lambda:us-east-1:123456789012:function:missing"
+    make_schedule(cloud, "lost", "rate(1 hour)", target=missing, target_input='{"to": "missing"}')
+    item = undelivered_item(cloud)
+    assert (item.kind, item.source, json.loads(item.body)) == (
         UndeliveredKind.MESSAGE,
         "failures",
-        {"to": "nobody"},
+        {"to": "missing"},
     )
 
 
-def test_what_arm_gave_up_on_is_read_from_the_stream_and_armed(notes, monkeypatch):
+def test_a_redrive_arms_a_failed_stream_record(notes):
     def broken(_event, _context):
         raise ConnectionError("no queue")
 
-    monkeypatch.setattr("duetime.lambdas.arm.make_handler", lambda _settings, **_said: broken)
-    monkeypatch.setattr("duetime.local.stream_delivery.LONGEST_PAUSE", timedelta(milliseconds=10))
-    patient = replace(SHORT, grace=timedelta(minutes=9))
-    with LocalCloud(notes.app, replace(HASTY, settings=patient)) as cloud:
+    options = replace(
+        HASTY,
+        settings=replace(SHORT, grace=timedelta(minutes=9)),
+        wrap_handler=lambda name, handler: broken if name == "duetime-arm" else handler,
+        longest_pause=timedelta(milliseconds=10),
+    )
+    with LocalCloud(notes.app, options) as cloud:
         action = cloud.scheduler().schedule(Note(text="unarmed"), at=timedelta(0))
         settled(cloud, action)
         assert len(notes.of("unarmed")) == 1

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
-from duetime.cli.tables import coloured, plain, table
+from duetime.cli.client import Json
+from duetime.cli.tables import coloured, facts, plain, table
 from duetime.cli.times import both, span
-
-Json = Mapping[str, Any]
 
 LONGEST_PAYLOAD = 500
 """Characters; the JSON has the complete payload."""
@@ -33,11 +31,9 @@ def listed(actions: Sequence[Json], now: datetime) -> str:
 
 def in_full(action: Json, now: datetime) -> str:
     """Return all facts of an action."""
-    lines = [f"{action['id']}  {plain(action['type'])}  {coloured(action['status'])}"]
-    lines += [f"  {name:<14}  {plain(value)}" for name, value in _facts(action, now)]
-    if action["attempts"]:
-        lines += ["", attempts(action["attempts"], now)]
-    return "\n".join(lines)
+    head = f"{action['id']}  {plain(action['type'])}  {coloured(action['status'])}"
+    text = facts(head, _facts(action, now))
+    return f"{text}\n\n{_attempts(action['attempts'], now)}" if action["attempts"] else text
 
 
 def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
@@ -65,7 +61,6 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def _keys(action: Json) -> Iterator[tuple[str, str]]:
-    """Yield the keys that it was scheduled under."""
     if action["idempotency_key"]:
         yield "idempotency", action["idempotency_key"]
     if action["concurrency_key"]:
@@ -73,7 +68,6 @@ def _keys(action: Json) -> Iterator[tuple[str, str]]:
 
 
 def _of_job(action: Json) -> Iterator[tuple[str, str]]:
-    """Yield the facts of a job's run: its trigger, its cadence, and why it was skipped."""
     yield "job", action["job"]
     yield "trigger", action["trigger"]
     if action["cadence"]:
@@ -94,8 +88,7 @@ def payload(item: Json) -> str:
     return json.dumps(item["payload"], ensure_ascii=False)
 
 
-def attempts(runs: Sequence[Json], now: datetime) -> str:
-    """Return a table with one row an attempt."""
+def _attempts(runs: Sequence[Json], now: datetime) -> str:
     rows = [
         [
             str(run["number"]),
@@ -117,9 +110,7 @@ def progress(action: Json, now: datetime) -> str:
 
 
 def _of_none(action: Json, now: datetime) -> str:
-    if action["status"] == "pending":
-        return f"due {both(action['due_at'], now)}"
-    return why(action)
+    return f"due {both(action['due_at'], now)}" if action["status"] == "pending" else why(action)
 
 
 def _of_run(action: Json, last: Json, now: datetime) -> str:

@@ -1,111 +1,117 @@
-"""``duetime actions``: list, show, cancel, reschedule and redrive."""
+"""``duetime actions`` and ``duetime dead-letters``: list, show, cancel, reschedule and redrive."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
+from datetime import datetime
 
 from duetime.cli.action_text import in_full, listed
 from duetime.cli.arguments import (
     Commands,
-    add_connection,
+    Run,
+    add_command,
     add_due_time,
+    add_group,
+    add_page,
     client_of,
     due_time_of,
-    pasted,
-    print_json,
 )
-from duetime.cli.filters import add_filters, as_options, filters_of
-from duetime.cli.follow import add_follow
-from duetime.cli.many import BulkVerb, Json, add_many, change
+from duetime.cli.client import Json
+from duetime.cli.filters import add_filters, filters_of
+from duetime.cli.many import BulkVerb, add_many, change
+from duetime.cli.output import print_content, print_list
 from duetime.cli.screen import add_watch
+from duetime.cli.tables import table
 from duetime.cli.times import both
-from duetime.clock import SystemClock
+from duetime.cli.watch import add_wait
+from duetime.errors import truncate
 
-Run = Callable[[argparse.Namespace], int]
+LONGEST_REASON = 100
+"""Characters; `duetime actions show` prints all."""
 
 
 def add_parser(commands: Commands) -> None:
-    """Add the command and its own commands."""
-    parser = commands.add_parser(
-        "actions",
-        help="look at actions and change them",
-    )
-    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_list(verbs)
-    add_watch(_add_one(verbs, "show", show, "show all facts of one"), show)
+    """Add both commands and their own commands."""
+    verbs = add_group(commands, "actions", "look at actions and change them")
+    _add_list(verbs, list_actions, "list them: newest first, or those of a correlation id, oldest first")
+    add_watch(_add_one(verbs, "show", show, "show all facts of one"))
     _add_many(verbs, "cancel", cancel, "cancel pending ones, and request running ones to stop")
-    add_due_time(
-        _add_one(verbs, "reschedule", reschedule, "give a pending one another due time"), required=True
-    )
-    add_follow(_add_many(verbs, "redrive", redrive, "run failed ones again, at once"))
+    parser = _add_one(verbs, "reschedule", reschedule, "give a pending one another due time")
+    add_due_time(parser, required=True)
+    add_wait(_add_many(verbs, "redrive", redrive, "run failed ones again, at once"))
+    verbs = add_group(commands, "dead-letters", "look at what failed, and run it again")
+    help_text = "list what failed, runs of jobs too: the latest failure first"
+    _add_list(verbs, list_failed, help_text, has_status=False)
+    parser = _add_many(verbs, "redrive", redrive_failed, "run failed ones again, at once", has_status=False)
+    parser.add_argument("--all", action="store_true", help="all of them, if no filter is given")
+    add_wait(parser)
 
 
-def _add_list(verbs: Commands) -> None:
-    parser = verbs.add_parser(
-        "list", help="list them: newest first, or those of a correlation id, oldest first"
-    )
-    add_filters(parser)
+def _add_list(verbs: Commands, run: Run, help_text: str, *, has_status: bool = True) -> None:
+    parser = add_command(verbs, "list", run, help_text)
+    add_filters(parser, has_status=has_status)
     add_page(parser)
-    add_watch(parser, list_all)
+    add_watch(parser)
 
 
-def _add_many(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(
-        name, help=help_text, description=f"{help_text.capitalize()}: by id, or all that filters mean."
-    )
-    add_ids(parser)
-    add_filters(parser)
-    add_many(parser)
-    add_connection(parser)
-    parser.set_defaults(run=run)
-    return parser
-
-
-def add_page(parser: argparse.ArgumentParser) -> None:
-    """Add ``--limit``, ``--cursor``, and the connection's."""
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
-    parser.add_argument("--cursor", help="where the page before this one ended")
-    add_connection(parser)
-
-
-def add_ids(parser: argparse.ArgumentParser) -> None:
-    """Add ``ID…``, of actions."""
+def _add_many(
+    verbs: Commands, name: str, run: Run, help_text: str, *, has_status: bool = True
+) -> argparse.ArgumentParser:
+    description = f"{help_text.capitalize()}: by id, or all that match the filters."
+    parser = add_command(verbs, name, run, help_text, description)
     parser.add_argument("ids", metavar="ID", nargs="*", type=_id, help="an action's id")
+    add_filters(parser, has_status=has_status)
+    add_many(parser)
+    return parser
 
 
 def _add_one(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=help_text)
+    parser = add_command(verbs, name, run, help_text)
     parser.add_argument("id", metavar="ID", type=_id, help="the action's id")
-    add_connection(parser)
-    parser.set_defaults(run=run)
     return parser
 
 
-def list_all(arguments: argparse.Namespace) -> int:
+def _id(written: str) -> str:
+    if not written.strip():
+        raise argparse.ArgumentTypeError("it is empty; `duetime actions list` shows the ids")
+    return written
+
+
+def list_actions(arguments: argparse.Namespace) -> int:
     """List a page of actions."""
-    filters, limit = filters_of(arguments), str(arguments.limit)
-    query = {**filters, "limit": limit, "cursor": arguments.cursor}
-    page = client_of(arguments).ask("GET", "scheduling", "query", query=query)
-    if arguments.json:
-        print_json(page)
-        return 0
-    print(listed(page["items"], SystemClock().now()) if page["items"] else "no actions")
-    if page["next_cursor"]:
-        given = {**as_options(filters), "--limit": limit, "--cursor": page["next_cursor"]}
-        print(f"more: duetime actions list {pasted(arguments, given)}")
-    return 0
+    path, filters = ["scheduling", "query"], filters_of(arguments)
+    return print_list(arguments, path, "actions list", listed, empty="no actions", filters=filters)
+
+
+def list_failed(arguments: argparse.Namespace) -> int:
+    """List a page of failed actions."""
+    path, filters = ["dead-letters"], filters_of(arguments)
+    return print_list(
+        arguments, path, "dead-letters list", _dead_letters, empty="no dead letters", filters=filters
+    )
+
+
+def _dead_letters(actions: Sequence[Json], now: datetime) -> str:
+    rows = [
+        [
+            action["id"],
+            both(
+                (action["attempts"][-1] if action["attempts"] else {}).get("finished_at") or action["due_at"],
+                now,
+            ),
+            action["job"] or action["type"],
+            str(action["attempts"][-1]["number"] if action["attempts"] else 0),
+            truncate(action["failure_reason"] or "-", LONGEST_REASON),
+        ]
+        for action in actions
+    ]
+    return table(["ID", "FAILED", "TYPE OR JOB", "ATTEMPTS", "REASON"], rows)
 
 
 def show(arguments: argparse.Namespace) -> int:
     """Show one action in full."""
-    action = client_of(arguments).ask("GET", "scheduling", arguments.id)
-    if arguments.json:
-        print_json(action)
-    else:
-        print(in_full(action, SystemClock().now()))
-    return 0
+    return print_content(arguments, client_of(arguments).ask("GET", "scheduling", arguments.id), in_full)
 
 
 def cancel(arguments: argparse.Namespace) -> int:
@@ -118,22 +124,28 @@ def redrive(arguments: argparse.Namespace) -> int:
     return change(arguments, REDRIVE, filters_of(arguments))
 
 
+def redrive_failed(arguments: argparse.Namespace) -> int:
+    """Run dead letters again, with ``--all`` every one."""
+    everything = {"status": "failed"} if arguments.all else {}
+    return change(arguments, REDRIVE, filters_of(arguments) or everything)
+
+
 def reschedule(arguments: argparse.Namespace) -> int:
     """Give one action another due time."""
     body = due_time_of(arguments)
     action = client_of(arguments).ask("PUT", "scheduling", arguments.id, "reschedule", body=body)
-    if arguments.json:
-        print_json(action)
-    else:
-        print(_moved("rescheduled", action))
-    return 0
+    return print_content(arguments, action, _rescheduled)
 
 
-def _moved(done: str, action: Json) -> str:
-    return f"{done} {action['id']}, due {both(action['due_at'], SystemClock().now())}"
+def _rescheduled(action: Json, now: datetime) -> str:
+    return f"rescheduled {action['id']}, due {both(action['due_at'], now)}"
 
 
-def _cancelled(action: Json) -> str:
+def _redriven(action: Json, now: datetime) -> str:
+    return f"redriven {action['id']}, due {both(action['due_at'], now)}"
+
+
+def _cancelled(action: Json, _now: datetime) -> str:
     if action["status"] == "cancelled":
         return f"cancelled {action['id']}"
     return f"asked {action['id']} to stop: it is running, and ends when its handler looks"
@@ -143,14 +155,5 @@ CANCEL = BulkVerb(
     "cancel", "cancelled", lambda client, one: client.ask("DELETE", "scheduling", one), _cancelled
 )
 REDRIVE = BulkVerb(
-    "redrive",
-    "redriven",
-    lambda client, one: client.ask("POST", "scheduling", one, "redrive"),
-    partial(_moved, "redriven"),
+    "redrive", "redriven", lambda client, one: client.ask("POST", "scheduling", one, "redrive"), _redriven
 )
-
-
-def _id(written: str) -> str:
-    if not written.strip():
-        raise argparse.ArgumentTypeError("it is empty; `duetime actions list` shows the ids")
-    return written

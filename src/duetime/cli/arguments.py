@@ -1,25 +1,25 @@
-"""The arguments that several commands share, and their conversion to a client, a time and a payload."""
+"""Adds commands and the arguments that several share, and converts them to a client, a time, a payload."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
-import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NoReturn, Protocol
 
 from duetime.cli.client import Client
-from duetime.cli.duration import duration
 from duetime.cli.failures import BadUsage
+from duetime.cli.times import duration
 
 JOBS = "background-jobs"
 """The API's path of jobs."""
 
-_CONNECTION = ("profile", "url", "region", "tenant", "user")
-"""The options of a connection that a printed command repeats."""
+
+Run = Callable[[argparse.Namespace], int]
+"""Runs a command, and returns its exit status."""
 
 
 class Commands(Protocol):
@@ -28,6 +28,28 @@ class Commands(Protocol):
     def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
         """Return a parser for the command of that name."""
         ...
+
+
+def add_group(commands: Commands, name: str, help_text: str) -> Commands:
+    """Add a command that has commands of its own; return those."""
+    parser = commands.add_parser(name, help=help_text)
+    return parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+
+def add_command(
+    commands: Commands, name: str, run: Run, help_text: str, description: str | None = None
+) -> argparse.ArgumentParser:
+    """Add a command that calls a scheduler; return its parser."""
+    parser = commands.add_parser(name, help=help_text, description=description)
+    add_connection(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_page(parser: argparse.ArgumentParser) -> None:
+    """Add ``--limit`` and ``--cursor``."""
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
+    parser.add_argument("--cursor", help="where the page before this one ended")
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
@@ -75,11 +97,6 @@ def due_time_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return {"at": arguments.at} | ({"tz": arguments.tz} if arguments.tz else {})
 
 
-def print_json(content: object) -> None:
-    """Print the API's JSON unchanged."""
-    print(json.dumps(content, indent=2, ensure_ascii=False))
-
-
 def add_job(parser: argparse.ArgumentParser) -> None:
     """Add ``NAME``, of a job."""
     parser.add_argument("name", metavar="NAME", type=_job_name, help="the job, such as billing-nightly")
@@ -93,19 +110,6 @@ def _job_name(written: str) -> str:
         return job_name(written)
     except InvalidIdentifier as refused:
         raise argparse.ArgumentTypeError(f"{refused}; `duetime jobs list` shows them") from None
-
-
-def pasted(arguments: argparse.Namespace, given: Mapping[str, object]) -> str:
-    """Return the options and those of the connection, quoted for a shell, without the token."""
-    connection = {f"--{name}": getattr(arguments, name) for name in _CONNECTION}
-    options = {**given, **connection}.items()
-    words = [f"{name} {shlex.quote(str(value))}" for name, value in options if value is not None]
-    return " ".join([*words, "--sign"] if arguments.sign else words)
-
-
-def print_next(arguments: argparse.Namespace, *command: str) -> None:
-    """Print a command that shows the created item on the same scheduler."""
-    print("look at it:", " ".join(word for word in ("duetime", *command, pasted(arguments, {})) if word))
 
 
 def json_object(written: str) -> dict[str, Any]:

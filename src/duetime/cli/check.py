@@ -13,8 +13,6 @@ from duetime.cli.tables import plain, table
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.check import JobReport, Report
 
-OK, PROBLEMS = 0, 1
-
 
 def add_parser(commands: Commands) -> None:
     """Add the command."""
@@ -36,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     found = report(app_at(arguments.app))
     print(json.dumps(_as_json(found), indent=2, ensure_ascii=False) if arguments.json else _as_text(found))
-    return PROBLEMS if found.problems else OK
+    return 1 if found.problems else 0
 
 
 def _as_text(report: Report) -> str:

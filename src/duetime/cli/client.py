@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
 
+Json = Mapping[str, Any]
+"""A JSON object."""
+
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
+# Each successful response of the API has one of these fields.
 _OURS = {"actor", "changed", "id", "items", "name", "parts", "read", "revision", "role"}
-"""Each successful response of the API has one of these fields."""
 _NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 204, 400, 401, 429
 
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
 
     from duetime.cli.arguments import Commands
     from duetime.cost.estimate import Estimate
-    from duetime.cost.lines import CostLine
-    from duetime.cost.prices import Prices
+    from duetime.cost.prices import CostLine, Prices
     from duetime.cost.workload import Workload
 
 _NUMBERS = ("units a month", "grows", "fixed", "dollars")
@@ -109,7 +108,7 @@ def _rows(made: Estimate) -> Iterator[tuple[str, ...]]:
     for line in made.lines:
         if line.quantity:
             amounts = (line.growing_dollars, line.fixed_dollars, line.dollars)
-            yield line.name, _count(line.quantity), *map(_dollars, amounts), f"{line.unit}: {line.note}"
+            yield line.name, _count(line.quantity), *map(_dollars, amounts), f"{line.price.unit}: {line.note}"
     sums = map(_dollars, (made.growing_dollars, made.fixed_dollars, made.dollars))
     per_million = (
         "" if made.per_million is None else f"{_dollars(made.per_million)} per million actions and runs"
@@ -132,8 +131,8 @@ def _count(quantity: float) -> str:
     return f"{quantity:,.0f}" if quantity >= _NO_FRACTIONS else f"{quantity:,.2f}"
 
 
+# Quantities from this one on are printed without fractions.
 _NO_FRACTIONS = 100
-"""Quantities from this one on are printed without fractions."""
 
 
 def _dollars(amount: float) -> str:
@@ -171,7 +170,7 @@ def _line(line: CostLine) -> dict[str, Any]:
     return {
         "name": line.name,
         "quantity": line.quantity,
-        "unit": line.unit,
+        "unit": line.price.unit,
         "growing_dollars": line.growing_dollars,
         "fixed_dollars": line.fixed_dollars,
         "dollars": line.dollars,

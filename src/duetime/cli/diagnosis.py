@@ -23,8 +23,8 @@ _JOB = "A job keeps failing"
 SECTIONS = (_ANSWERS, _LATE, _SWEEP, _SWITCH, _DEAD, _UNDELIVERED, _FAILURES, _TYPES, _JOB)
 """The headings in docs/runbook.md that findings name."""
 
+# The number of jobs that a finding names.
 _NAMED = 5
-"""The number of jobs that a finding names."""
 
 
 class Finding(NamedTuple):

@@ -1,4 +1,4 @@
-"""``duetime doctor``: looks a deployment over, and says what to do."""
+"""``duetime doctor``: checks a deployment, and prints remedies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from duetime.cli.arguments import JOBS, Commands, add_connection, client_of, pasted, print_json
+from duetime.cli.arguments import JOBS, Commands, add_command, client_of
+from duetime.cli.output import pasted, print_json
 from duetime.cli.tables import plain, table
 from duetime.clock import SystemClock
 
@@ -15,20 +16,19 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.cli.client import Client
     from duetime.cli.diagnosis import Finding, Json
 
+# A page has 100 jobs.
 _MOST_PAGES = 10
-"""A page has 100 jobs."""
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
+    add_command(
+        commands,
         "doctor",
-        help="look the deployment over: what lags, what is wrong, what to do",
-        description="Look the deployment over. It needs the permission `system`."
-        " Exit status 1: something is ill.",
+        run,
+        "check the deployment: what lags, what is wrong, what to do",
+        "Check the deployment. It needs the permission `system`. Exit status 1: a part is ill.",
     )
-    add_connection(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC
 
 from duetime.cli.arguments import instant
-from duetime.cli.duration import duration
+from duetime.cli.times import duration
 from duetime.clock import SystemClock
 
 _TIMES = {
@@ -32,18 +32,13 @@ def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> 
     group.add_argument("--correlation-id", metavar="ID", help="scheduled with it")
     group.add_argument("--job", metavar="NAME", help="runs of this job")
     for name, help_text in _TIMES.items():
-        group.add_argument(_option(name), metavar="TIME", type=moment, help=help_text)
+        group.add_argument(f"--{name.replace('_', '-')}", metavar="TIME", type=moment, help=help_text)
 
 
 def filters_of(arguments: argparse.Namespace) -> dict[str, str]:
     """Return the given filters by the API's names."""
     given = {name: getattr(arguments, name, None) for name in _FILTERS}
     return {name: value for name, value in given.items() if value is not None}
-
-
-def as_options(filters: dict[str, str]) -> dict[str, str]:
-    """Return the filters as options of the command line."""
-    return {_option(name): value for name, value in filters.items()}
 
 
 def moment(written: str) -> str:
@@ -56,7 +51,3 @@ def moment(written: str) -> str:
     except OverflowError:
         raise argparse.ArgumentTypeError(f"{written[:40]!r} lies outside the years 1970 to 2199") from None
     return at.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"

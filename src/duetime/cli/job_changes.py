@@ -3,49 +3,61 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from duetime.cli.arguments import (
     JOBS,
     Commands,
-    add_connection,
+    Run,
+    add_command,
     add_job,
     client_of,
     instant,
     json_object,
-    print_json,
-    print_next,
     seconds,
 )
+from duetime.cli.client import Json
 from duetime.cli.job_text import policy
+from duetime.cli.output import print_content, print_json, print_next
 from duetime.cli.times import both, local
-from duetime.cli.watch import watch
+from duetime.cli.watch import add_wait, watch
 from duetime.clock import SystemClock
-
-Run = Callable[[argparse.Namespace], int]
 
 
 def add_parsers(verbs: Commands) -> None:
     """Add the commands that change a job."""
-    _add_pause(verbs)
-    _add_cadence(_add_one(verbs, "resume", resume, "end a pause"))
-    trigger_parser = _add_one(verbs, "trigger", trigger, "run it now, paused or not")
-    add_payload(trigger_parser, "the payload of the run instead of the job's own payload")
-    trigger_parser.add_argument(
-        "--watch", action="store_true", help="wait until the run is done; exit with 0 if it was executed"
+    parser = _add_one(verbs, "pause", pause, "run nothing of it from now on")
+    parser.add_argument("--reason", default="", help="why, for those who look at it later")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--until", metavar="TIME", type=instant, help="end it then: 2027-06-01T09:00 on this machine's clock"
     )
+    choice.add_argument("--for", dest="span", metavar="SPAN", type=seconds, help="end it after 30m, 2h, 1d")
+    _add_cadence(parser)
+    _add_cadence(_add_one(verbs, "resume", resume, "end a pause"))
+    parser = _add_one(verbs, "trigger", trigger, "run it now, paused or not")
+    add_payload(parser, "the payload of the run instead of the job's own payload")
+    add_wait(parser)
     _add_cadence(_add_one(verbs, "skip-next", skip_next, "skip its next run; the one after it runs"))
-    _add_set(verbs)
-    _add_one(verbs, "unregister", unregister, "take back one that was registered; its history stays")
+    help_text = "set how its runs are retried; what is left out follows the declared policy"
+    parser = _add_one(verbs, "set", set_retries, help_text)
+    add_retries(parser.add_argument)
+    _add_cadence(parser)
+    _add_one(verbs, "unregister", unregister, "remove one that was registered; its history stays")
+
+
+def add_retries(add: Callable[..., object]) -> None:
+    """Add ``--attempts``, ``--backoff`` and ``--jitter`` to a parser or a group."""
+    add("--attempts", type=int, metavar="N", help="runs in all: 3 is one and two more")
+    add("--backoff", type=_spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h")
+    add("--jitter", type=float, metavar="X", help="widen a wait by up to this share of it, 0 to 1")
 
 
 def _add_one(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=help_text)
+    parser = add_command(verbs, name, run, help_text)
     add_job(parser)
-    add_connection(parser)
-    parser.set_defaults(run=run)
     return parser
 
 
@@ -64,37 +76,12 @@ def add_payload(parser: argparse.ArgumentParser, help_text: str) -> None:
     )
 
 
-def _add_pause(verbs: Commands) -> None:
-    parser = _add_one(verbs, "pause", pause, "run nothing of it from now on")
-    parser.add_argument("--reason", default="", help="why, for those who look at it later")
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--until", metavar="TIME", type=instant, help="end it then: 2027-06-01T09:00 on this machine's clock"
-    )
-    choice.add_argument("--for", dest="span", metavar="SPAN", type=seconds, help="end it after 30m, 2h, 1d")
-    _add_cadence(parser)
-
-
-def _add_set(verbs: Commands) -> None:
-    parser = _add_one(
-        verbs,
-        "set",
-        set_retries,
-        "set how its runs are retried; what is left out follows the declared policy",
-    )
-    parser.add_argument("--attempts", type=int, metavar="N", help="runs in all: 3 is one and two more")
-    parser.add_argument("--backoff", type=spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h")
-    parser.add_argument(
-        "--jitter", type=float, metavar="X", help="widen a wait by up to this share of it, 0 to 1"
-    )
-    _add_cadence(parser)
-
-
 def pause(arguments: argparse.Namespace) -> int:
     """Pause one job, or a cadence of it."""
-    body = {"reason": arguments.reason, "until": _until(arguments), "cadence": arguments.cadence}
-    client_of(arguments).send("POST", JOBS, arguments.name, "pause", body=_without_none(body))
-    until = f" until {local(body['until'], SystemClock().now())}" if body["until"] else ""
+    end = _until(arguments)
+    body = {"reason": arguments.reason, "until": end, "cadence": arguments.cadence}
+    client_of(arguments).send("POST", JOBS, arguments.name, "pause", body=given(body))
+    until = f" until {local(end, SystemClock().now())}" if end else ""
     return _changed(arguments, f"paused {_named(arguments)}{until}")
 
 
@@ -102,18 +89,15 @@ def _until(arguments: argparse.Namespace) -> str | None:
     if arguments.span is None:
         return str(arguments.until) if arguments.until else None
     try:
-        return _text(SystemClock().now() + timedelta(seconds=arguments.span))
+        end = SystemClock().now() + timedelta(seconds=arguments.span)
     except OverflowError:
-        return _text(datetime.max.replace(tzinfo=UTC))
-
-
-def _text(at: datetime) -> str:
-    return at.isoformat().removesuffix("+00:00") + "Z"
+        end = datetime.max.replace(tzinfo=UTC)
+    return end.isoformat().removesuffix("+00:00") + "Z"
 
 
 def resume(arguments: argparse.Namespace) -> int:
     """End a pause of one job, or of a cadence of it."""
-    body = _without_none({"cadence": arguments.cadence})
+    body = given({"cadence": arguments.cadence})
     client_of(arguments).send("POST", JOBS, arguments.name, "resume", body=body)
     return _changed(arguments, f"resumed {_named(arguments)}")
 
@@ -136,36 +120,30 @@ def trigger(arguments: argparse.Namespace) -> int:
 
 def skip_next(arguments: argparse.Namespace) -> int:
     """Skip the next run of one job."""
-    body = _without_none({"cadence": arguments.cadence})
+    body = given({"cadence": arguments.cadence})
     run = client_of(arguments).ask("POST", JOBS, arguments.name, "skip-next", body=body)
-    if arguments.json:
-        print_json(run)
-    else:
-        print(f"skipped {run['id']}, due {both(run['nominal_at'], SystemClock().now())}")
-    return 0
+    return print_content(arguments, run, _skipped)
+
+
+def _skipped(run: Json, now: datetime) -> str:
+    return f"skipped {run['id']}, due {both(run['nominal_at'], now)}"
 
 
 def set_retries(arguments: argparse.Namespace) -> int:
     """Set how runs of one job are retried."""
     options = {name: getattr(arguments, name) for name in ("attempts", "backoff", "jitter", "cadence")}
-    job = client_of(arguments).ask("PUT", JOBS, arguments.name, "settings", body=_without_none(options))
-    if arguments.json:
-        print_json(job)
-        return 0
+    job = client_of(arguments).ask("PUT", JOBS, arguments.name, "settings", body=given(options))
     tunings = [tuning for tuning in job["tuning"] if tuning["cadence"] == arguments.cadence]
     message = f"set: {policy(tunings[0])}" if tunings else "nothing set; the declared policy applies"
-    print(f"{_named(arguments)}: {message}")
-    return 0
+    return print_content(arguments, job, lambda *_: f"{_named(arguments)}: {message}")
 
 
 def unregister(arguments: argparse.Namespace) -> int:
-    """Take back one job."""
-    client_of(arguments).send("DELETE", JOBS, arguments.name)
-    if arguments.json:
-        print_json({"name": arguments.name})
-    else:
-        print(f"unregistered {arguments.name}; its runs: duetime jobs history {arguments.name}")
-    return 0
+    """Remove one job that was registered."""
+    name = arguments.name
+    client_of(arguments).send("DELETE", JOBS, name)
+    message = f"unregistered {name}; its runs: duetime jobs history {name}"
+    return print_content(arguments, {"name": name}, lambda *_: message)
 
 
 def _changed(arguments: argparse.Namespace, message: str) -> int:
@@ -181,10 +159,10 @@ def _named(arguments: argparse.Namespace) -> str:
     return f"{arguments.cadence} of {arguments.name}" if arguments.cadence else str(arguments.name)
 
 
-def _without_none(body: dict[str, Any]) -> dict[str, Any]:
+def given(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that have a value."""
     return {name: value for name, value in body.items() if value is not None}
 
 
-def spans(written: str) -> list[float]:
-    """Parse ``30s,5m`` to seconds. For argparse."""
+def _spans(written: str) -> list[float]:
     return [seconds(part) for part in written.split(",")]

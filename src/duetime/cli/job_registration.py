@@ -8,16 +8,15 @@ from typing import Any
 from duetime.cli.arguments import (
     JOBS,
     Commands,
-    add_connection,
+    add_command,
     add_job,
     client_of,
     json_object,
-    print_json,
-    print_next,
     seconds,
 )
-from duetime.cli.job_changes import add_payload, spans
+from duetime.cli.job_changes import add_payload, add_retries, given
 from duetime.cli.job_text import words
+from duetime.cli.output import print_json, print_next
 from duetime.cli.times import local
 from duetime.clock import SystemClock
 
@@ -38,10 +37,12 @@ _FIELDS = (
 
 def add_parsers(verbs: Commands) -> None:
     """Add the command."""
-    parser = verbs.add_parser(
+    parser = add_command(
+        verbs,
         "register",
-        help="register a job of your own",
-        description='A cadence is a cron expression or words: "0 9 * * *", "daily 09:00 tz=Europe/Paris",'
+        register,
+        "register a job of your own",
+        'A cadence is a cron expression or words: "0 9 * * *", "daily 09:00 tz=Europe/Paris",'
         ' "every 10m".'
         " Without one the job runs when it is triggered.",
     )
@@ -57,8 +58,24 @@ def add_parsers(verbs: Commands) -> None:
         metavar="TEXT",
         help="when it runs; may be repeated",
     )
-    _add_rules(parser)
-    _add_retry(parser)
+    add = parser.add_argument
+    add("--title", help="what lists show")
+    add("--category", help="what lists are grouped by")
+    add("--description", help="what it is for")
+    add(
+        "--overlap",
+        metavar="POLICY",
+        help="the policy for a run that is due while another runs:"
+        " skip (default), queue_one, allow, cancel_running",
+    )
+    add("--catch-up", type=int, metavar="N", help="make up for the latest N missed runs")
+    add("--precision", metavar="P", help="second (default), or minute if it may be that late")
+    add("--failure-threshold", type=int, metavar="N", help="failures in a row that are worth an alarm")
+    group = parser.add_argument_group("retries, by default as the handler declares")
+    add_retries(group.add_argument)
+    group.add_argument(
+        "--give-up-after", type=seconds, metavar="SPAN", help="start no further run after that"
+    )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--replace", action="store_true", help="take the place of your job of this name")
     choice.add_argument("--trigger", action="store_true", help="run it at once, too")
@@ -67,37 +84,6 @@ def add_parsers(verbs: Commands) -> None:
     )
     parser.add_argument(
         "--idempotency-ttl", metavar="SPAN", type=seconds, help="how long the key holds: 1m to 30d"
-    )
-    add_connection(parser)
-    parser.set_defaults(run=register)
-
-
-def _add_rules(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--title", help="what lists show")
-    parser.add_argument("--category", help="what lists are grouped by")
-    parser.add_argument("--description", help="what it is for")
-    parser.add_argument(
-        "--overlap",
-        metavar="POLICY",
-        help="the policy for a run that is due while another runs:"
-        " skip (default), queue_one, allow, cancel_running",
-    )
-    parser.add_argument("--catch-up", type=int, metavar="N", help="make up for the latest N missed runs")
-    parser.add_argument("--precision", metavar="P", help="second (default), or minute if it may be that late")
-    parser.add_argument(
-        "--failure-threshold", type=int, metavar="N", help="failures in a row that are worth an alarm"
-    )
-
-
-def _add_retry(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("retries, by default as the handler declares")
-    group.add_argument("--attempts", type=int, metavar="N", help="runs in all: 3 is one and two more")
-    group.add_argument("--backoff", type=spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h")
-    group.add_argument(
-        "--jitter", type=float, metavar="X", help="widen a wait by up to this share of it, 0 to 1"
-    )
-    group.add_argument(
-        "--give-up-after", type=seconds, metavar="SPAN", help="start no further run after that"
     )
 
 
@@ -121,13 +107,10 @@ def register(arguments: argparse.Namespace) -> int:
 
 
 def _body(arguments: argparse.Namespace) -> dict[str, Any]:
-    body: dict[str, Any] = {"type": arguments.type, **_given(arguments, _FIELDS)}
-    if retry := _given(arguments, _RETRY):
+    options = vars(arguments)
+    body: dict[str, Any] = {"type": arguments.type, **given({name: options[name] for name in _FIELDS})}
+    if retry := given({name: options[name] for name in _RETRY}):
         body["retry"] = retry
     if arguments.payload is not None:
         body["payload"] = json_object(arguments.payload)
     return body
-
-
-def _given(arguments: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name in names if (value := getattr(arguments, name)) is not None}

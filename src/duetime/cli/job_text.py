@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from duetime.cli.action_text import payload, took, why
-from duetime.cli.tables import coloured, plain, table
+from duetime.cli.client import Json
+from duetime.cli.tables import coloured, facts, plain, table
 from duetime.cli.times import both, local, relative, span
-
-Json = Mapping[str, Any]
 
 
 def listed(jobs: Sequence[Json], now: datetime) -> str:
     """Return a table with one row a job."""
     rows = [
-        [job["name"], words(job), local(job["next_due_at"], now), _latest(job, now), state(job, now)]
+        [job["name"], words(job), local(job["next_due_at"], now), _latest(job, now), _state(job, now)]
         for job in jobs
     ]
     return table(["NAME", "CADENCE", "NEXT RUN", "LAST RUN", "STATE"], rows)
@@ -44,8 +42,7 @@ def _ago(written: str, now: datetime) -> str:
     return relative(datetime.fromisoformat(written), now)
 
 
-def state(job: Json, now: datetime) -> str:
-    """Return its state in a few words."""
+def _state(job: Json, now: datetime) -> str:
     if not job["enabled"]:
         return "disabled"
     if job["paused"]:
@@ -66,9 +63,8 @@ def state(job: Json, now: datetime) -> str:
 def in_full(job: Json, now: datetime) -> str:
     """Return all facts of a job."""
     title = f"  {plain(job['title'])}" if job["title"] else ""
-    lines = [f"{job['name']}{title}  {coloured(state(job, now))}"]
-    lines += [f"  {name:<14}  {plain(value)}" for name, value in _facts(job, now)]
-    lines += ["", _cadences(job["cadences"], now)]
+    head = f"{job['name']}{title}  {coloured(_state(job, now))}"
+    lines = [facts(head, _facts(job, now)), "", _cadences(job["cadences"], now)]
     if job["next_runs"]:
         rows = [[local(entry["at"], now), ", ".join(entry["cadences"])] for entry in job["next_runs"]]
         lines += ["", table(["NEXT RUNS", "CADENCES"], rows)]
@@ -86,7 +82,7 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if job["disabled_at"]:
         yield "disabled", f"{both(job['disabled_at'], now)}: it is no longer declared"
     if job["paused"]:
-        yield "paused", pause(job["paused"], now)
+        yield "paused", _pause(job["paused"], now)
     yield "handler", job["type"]
     yield "payload", "-" if payload(job) == "null" else payload(job)
     yield "retry", "as its handler declares" if job["retry"] is None else policy(job["retry"])
@@ -112,8 +108,7 @@ def _runs(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "last error", tally["last_error"]
 
 
-def pause(item: Json, now: datetime) -> str:
-    """Return since when, by which actor, why and until when it is paused."""
+def _pause(item: Json, now: datetime) -> str:
     reason = f": {item['reason']}" if item["reason"] else ""
     until = f"; until {both(item['until'], now)}" if item["until"] else ""
     return f"since {both(item['since'], now)} by {item['by']}{reason}{until}"
@@ -139,7 +134,7 @@ def _cadences(cadences: Sequence[Json], now: datetime) -> str:
             cadence["name"],
             cadence["words"],
             cadence["text"],
-            pause(cadence["paused"], now) if cadence["paused"] else "-",
+            _pause(cadence["paused"], now) if cadence["paused"] else "-",
         ]
         for cadence in cadences
     ]

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from duetime.cli import job_changes, job_registration
 from duetime.cli.arguments import (
     JOBS,
     Commands,
-    add_connection,
+    add_command,
+    add_group,
     add_job,
+    add_page,
     client_of,
-    pasted,
-    print_json,
 )
 from duetime.cli.client import Client
 from duetime.cli.filters import moment
 from duetime.cli.job_text import accounts, history, in_full, listed
+from duetime.cli.output import pasted, print_json, print_list, print_page
 from duetime.cli.screen import add_watch
 from duetime.clock import SystemClock
 
-Run = Callable[[argparse.Namespace], int]
-
+# The number of pages read for one list: a filtered page may be short or empty.
 _MOST_PAGES = 20
-"""The number of pages read for one list: a filtered page may be short or empty."""
 
 _TIME = (
     "A TIME is 2027-06-01T09:00 on this machine's clock, or 2027-06-01T07:00Z,"
@@ -36,46 +34,26 @@ _TO = "and not later than this (default, without --status: now, which leaves out
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its own commands."""
-    parser = commands.add_parser("jobs", help="look at jobs, pause and trigger them, register your own")
-    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_list(verbs)
-    _add_show(verbs)
-    _add_history(verbs)
-    job_changes.add_parsers(verbs)
-    job_registration.add_parsers(verbs)
-
-
-def _add_list(verbs: Commands) -> None:
-    parser = verbs.add_parser("list", help="list them by name: code's, then the tenant's own")
-    _add_page(parser)
-    add_connection(parser)
-    add_watch(parser, list_all)
-
-
-def _add_show(verbs: Commands) -> None:
-    parser = verbs.add_parser(
-        "show",
-        help="show all facts of one; with --from or --until, the status of each occurrence",
-        description=_TIME,
-    )
+    verbs = add_group(commands, "jobs", "look at jobs, pause and trigger them, register your own")
+    parser = add_command(verbs, "list", list_all, "list them by name: code's, then the tenant's own")
+    add_page(parser)
+    add_watch(parser)
+    help_text = "show all facts of one; with --from or --until, the status of each occurrence"
+    parser = add_command(verbs, "show", show, help_text, _TIME)
     add_job(parser)
     _add_window(
-        parser, "account for its times from then on (default: 24 h ago)", "and up to then (default: in 24 h)"
+        parser, "list its occurrences from then on (default: 24 h ago)", "and up to then (default: in 24 h)"
     )
-    add_connection(parser)
-    add_watch(parser, show)
-
-
-def _add_history(verbs: Commands) -> None:
-    parser = verbs.add_parser("history", help="list its runs, newest first", description=_TIME)
+    add_watch(parser)
+    parser = add_command(verbs, "history", list_runs, "list its runs, newest first", _TIME)
     add_job(parser)
     parser.add_argument(
         "--status", help="only those that are executed, failed, skipped, cancelled, pending or processing"
     )
     _add_window(parser, "only those whose nominal time is later", _TO)
-    _add_page(parser)
-    add_connection(parser)
-    parser.set_defaults(run=list_runs)
+    add_page(parser)
+    job_changes.add_parsers(verbs)
+    job_registration.add_parsers(verbs)
 
 
 def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
@@ -84,23 +62,9 @@ def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
     parser.add_argument("--to", dest="until", type=moment, help=argparse.SUPPRESS)  # an old name, not listed
 
 
-def _add_page(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
-    parser.add_argument("--cursor", help="where the page before this one ended")
-
-
 def list_all(arguments: argparse.Namespace) -> int:
     """List a page of jobs."""
-    query = {"limit": str(arguments.limit), "cursor": arguments.cursor, "runs": "1"}
-    page = client_of(arguments).ask("GET", JOBS, query=query)
-    if arguments.json:
-        print_json(page)
-        return 0
-    print(listed(page["items"], SystemClock().now()) if page["items"] else "no jobs")
-    if page["next_cursor"]:
-        given = {"--limit": arguments.limit, "--cursor": page["next_cursor"]}
-        print(f"more: duetime jobs list {pasted(arguments, given)}")
-    return 0
+    return print_list(arguments, [JOBS], "jobs list", listed, empty="no jobs", scope={"runs": "1"})
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -127,21 +91,10 @@ def show(arguments: argparse.Namespace) -> int:
 
 def list_runs(arguments: argparse.Namespace) -> int:
     """List runs of one job."""
-    found = _runs(client_of(arguments), arguments)
-    if arguments.json:
-        print_json(found)
-        return 0
-    print(history(found["items"], SystemClock().now()) if found["items"] else "no runs")
-    if found["next_cursor"]:
-        given = {
-            "--status": arguments.status,
-            "--from": arguments.start,
-            "--until": arguments.until,
-            "--limit": arguments.limit,
-            "--cursor": found["next_cursor"],
-        }
-        print(f"more: duetime jobs history {arguments.name} {pasted(arguments, given)}")
-    return 0
+    filters = {"status": arguments.status, "from": arguments.start, "until": arguments.until}
+    page = _runs(client_of(arguments), arguments)
+    command = f"jobs history {arguments.name}"
+    return print_page(arguments, page, command, history, empty="no runs", filters=filters)
 
 
 def _runs(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:

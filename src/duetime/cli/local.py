@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
 import threading
@@ -13,10 +14,9 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from duetime.cli.arguments import Commands
-from duetime.cli.duration import duration
 from duetime.cli.failures import BadUsage, CommandFailed
 from duetime.cli.loading import app_at, setup_at
-from duetime.cli.local_access import access_of, add_access
+from duetime.cli.times import duration
 from duetime.errors import SettingsError
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
@@ -24,9 +24,10 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.local import LocalOptions
     from duetime.settings import Settings
 
+# The probability of a second delivery with ``--at-least-once``.
 _DOUBLES = 0.3
-"""The probability of a second delivery with ``--at-least-once``."""
 _A_MINUTE = timedelta(minutes=1)
+_ACCESS = ("authorization", "roles", "required_role", "identities")
 _LARGEST_PORT, _MOST_AT_ONCE = 65_535, 1_000
 
 
@@ -55,7 +56,24 @@ def add_parser(commands: Commands) -> None:
     add("--at-least-once", action="store_true", help="some wakes and messages come twice, as they may on AWS")
     add("--mail-to", type=_address, metavar="ADDRESS", help="send every notification to this address")
     add("--verbose", action="store_true", help="show all log lines")
-    add_access(parser)
+    group = parser.add_argument_group(
+        "access",
+        "As the deployment's settings of these names. JSON is an object of texts, or a file that holds one.",
+    )
+    add = group.add_argument
+    add("--roles", type=_texts, metavar="JSON", help="what each role may do: role to permissions")
+    add(
+        "--identities",
+        type=_texts,
+        metavar="JSON",
+        help="who signed requests come from: ARN to tenant and roles",
+    )
+    add("--required-role", metavar="ROLE", help="the role that every caller needs")
+    add(
+        "--authorization",
+        choices=("roles", "allow-all"),
+        help="by the roles, or allow everything (default: roles)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -73,9 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(app: App, options: LocalOptions, stop: threading.Event, *, verbose: bool) -> None:
     from duetime.clock import SystemClock  # noqa: PLC0415 - as below
     from duetime.local import LocalCloud  # noqa: PLC0415 - `duetime --help` needs no moto
-    from duetime.local.job_lines import upcoming_runs  # noqa: PLC0415
     from duetime.local.run_lines import run_lines  # noqa: PLC0415
-    from duetime.local.welcome import welcome  # noqa: PLC0415
+    from duetime.local.welcome import upcoming_runs, welcome  # noqa: PLC0415
 
     with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
         jobs = upcoming_runs(cloud.jobs, SystemClock().now())
@@ -132,6 +149,12 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         changes |= {"cancel_poll": min(usual.cancel_poll, heartbeat)}
         changes |= {"clock_skew": min(usual.clock_skew, lease / 4)}
     return Settings(**changes, **access_of(arguments))
+
+
+def access_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given."""
+    given = {name: getattr(arguments, name) for name in _ACCESS}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 class _Signals:
@@ -194,3 +217,21 @@ def _between(low: int, high: int, written: str) -> int:
     if not written.isascii() or not written.isdigit() or not low <= int(written) <= high:
         raise argparse.ArgumentTypeError(f"{written!r} must be a number from {low} to {high}")
     return int(written)
+
+
+def _texts(written: str) -> dict[str, str]:
+    """Parse an object of texts from JSON, or from a file of that name. For argparse."""
+    try:
+        is_json = written.lstrip().startswith("{")
+        content = json.loads(written if is_json else Path(written).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise argparse.ArgumentTypeError(
+            f"{written[:60]!r} is no JSON object, and no file of that name can be read: {error.strerror}"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"{written[:60]!r} is no JSON: {error}") from None
+    if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
+        raise argparse.ArgumentTypeError(
+            f'{written[:60]!r} is no object of texts, such as {{"viewers": "actions:read"}}'
+        )
+    return content

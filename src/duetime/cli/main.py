@@ -12,14 +12,12 @@ from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from duetime.cli import (
+    access,
     actions,
-    audit,
     check,
     completion,
     cost,
-    dead_letters,
     doctor,
-    grants,
     jobs,
     local,
     notifications,
@@ -28,7 +26,6 @@ from duetime.cli import (
     schedule,
     simulate,
     undelivered,
-    whoami,
 )
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
 from duetime.cli.tables import has_caret, plain, plain_lines
@@ -42,13 +39,10 @@ _COMMANDS = (
     schedule,
     actions,
     jobs,
-    dead_letters,
     undelivered,
     notifications,
     doctor,
-    audit,
-    grants,
-    whoami,
+    access,
     preview,
     check,
     simulate,

@@ -6,23 +6,23 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from duetime.cli.action_text import listed
-from duetime.cli.arguments import client_of, print_json
-from duetime.cli.client import Client
+from duetime.cli.arguments import client_of
+from duetime.cli.client import Client, Json
 from duetime.cli.failures import BadUsage, RequestRejected
-from duetime.cli.follow import all_executed, ends, follow
+from duetime.cli.output import print_content, print_json
 from duetime.cli.tables import plain
+from duetime.cli.watch import all_executed, ends, follow
 from duetime.clock import SystemClock
-
-Json = Mapping[str, Any]
 
 FIRST = 10
 """The number of actions that are shown before the change."""
 
+# The number of actions that one API call changes.
 _STEP = 100
-"""The number of actions that one API call changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,11 @@ class BulkVerb:
     name: str
     done: str
     change_one: Callable[[Client, str], Json]
-    describe: Callable[[Json], str]
+    describe: Callable[[Json, datetime], str]
 
 
 @dataclass(slots=True)
 class _Sum:
-    """The results of all steps."""
-
     changed: list[Json] = field(default_factory=list)
     left: list[Json] = field(default_factory=list)
 
@@ -68,7 +66,8 @@ def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, 
     if not filters:
         raise BadUsage(f"choose which to {verb.name}: ids, or filters such as --correlation-id")
     if arguments.dry_run:
-        return _look(arguments, verb, filters)
+        found = _matching(client_of(arguments), verb, filters)
+        return print_content(arguments, found.document(dry_run=True), lambda _, now: _shown(verb, found, now))
     return _change_all(arguments, verb, filters)
 
 
@@ -84,20 +83,11 @@ def _change_each(arguments: argparse.Namespace, verb: BulkVerb) -> int:
             print(f"duetime: {plain(refused)}", file=sys.stderr)
             continue
         if not arguments.json:
-            print(verb.describe(done.changed[-1]))
+            print(verb.describe(done.changed[-1], SystemClock().now()))
     is_well = _is_well(arguments, client, done)
     if arguments.json:
         print_json(done.changed[0] if len(arguments.ids) == 1 else done.document(dry_run=False))
     return 0 if is_well else 1
-
-
-def _look(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
-    found = _all(_steps(client_of(arguments), verb, filters, dry_run=True))
-    if arguments.json:
-        print_json(found.document(dry_run=True))
-    else:
-        print(_shown(verb, found))
-    return 0
 
 
 def _change_all(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
@@ -134,8 +124,8 @@ def _is_agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> bo
     """
     if not sys.stdin.isatty():
         raise BadUsage("there is no terminal to ask at: look with --dry-run, then say --yes")
-    found = _all(_steps(client, verb, filters, dry_run=True))
-    print(_shown(verb, found), file=sys.stderr)
+    found = _matching(client, verb, filters)
+    print(_shown(verb, found, SystemClock().now()), file=sys.stderr)
     if not found.changed:
         return False
     print(f"{verb.name} {_counted(len(found.changed))}? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -152,16 +142,16 @@ def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_ru
         body["cursor"] = step["next_cursor"]
 
 
-def _all(steps: Iterator[Json]) -> _Sum:
+def _matching(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> _Sum:
+    steps = _steps(client, verb, filters, dry_run=True)
     return _Sum([action for step in steps for action in step["changed"]])
 
 
-def _shown(verb: BulkVerb, found: _Sum) -> str:
+def _shown(verb: BulkVerb, found: _Sum, now: datetime) -> str:
     if not found.changed:
         return f"no actions to {verb.name}"
     more = f", the first {FIRST}" if len(found.changed) > FIRST else ""
-    table = listed(found.changed[:FIRST], SystemClock().now())
-    return f"would {verb.name} {_counted(len(found.changed))}{more}:\n{table}"
+    return f"would {verb.name} {_counted(len(found.changed))}{more}:\n{listed(found.changed[:FIRST], now)}"
 
 
 def _summary(verb: BulkVerb, done: _Sum) -> Iterator[str]:

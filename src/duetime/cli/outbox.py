@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
-from duetime.cli.arguments import Commands, add_connection, client_of, print_json
-from duetime.cli.client import Client
+from duetime.cli.arguments import Commands, add_command, add_group, client_of
+from duetime.cli.client import Client, Json
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
+from duetime.cli.output import print_content, print_json
 from duetime.cli.screen import add_watch
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both
@@ -24,7 +25,6 @@ CAPACITY = 1_000
 _USUAL, _REASON = 20, 60
 _NOT_FOUND = 404
 
-Item = Mapping[str, Any]
 Row = tuple[str, ...]
 
 
@@ -44,15 +44,14 @@ class _OutboxKind(NamedTuple):
     help_text: str
     of_type: str
     heads: Row
-    row: Callable[[Item], Row]
+    row: Callable[[Json], Row]
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its own commands."""
-    parser = commands.add_parser("outbox", help="look at what a local cloud has sent")
-    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    verbs = add_group(commands, PATH, "look at what a local cloud has sent")
     for kind in _KINDS:
-        verb = verbs.add_parser(kind.name, help=kind.help_text)
+        verb = add_command(verbs, kind.name, run, kind.help_text)
         if kind.name == "mails":
             verb.add_argument(
                 "number", metavar="N", type=int, nargs="?", help="show the mail of this number, as text"
@@ -60,9 +59,8 @@ def add_parser(commands: Commands) -> None:
         usual = "all" if kind.name == "metrics" else f"the newest {_USUAL}"
         verb.add_argument("--limit", type=int, metavar="N", help=f"how many: 1 to 1,000 (default: {usual})")
         verb.add_argument("--type", metavar="TYPE", help=kind.of_type)
-        add_connection(verb)
         verb.set_defaults(kind=kind)
-        add_watch(verb, run)
+        add_watch(verb)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,13 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     if limit is None:
         limit = CAPACITY if kind.name == "metrics" else _USUAL
     sent = _ask(client_of(arguments), kind.name, limit=str(limit), type=arguments.type)
-    if arguments.json:
-        print_json(sent)
-    elif sent["items"]:
-        print(table(kind.heads, [kind.row(item) for item in sent["items"]]))
-    else:
-        print(f"no {kind.name}")
-    return 0
+    rows = [kind.row(item) for item in sent["items"]]
+    return print_content(arguments, sent, lambda *_: table(kind.heads, rows) if rows else f"no {kind.name}")
 
 
 def _show(arguments: argparse.Namespace) -> int:
@@ -98,7 +91,7 @@ def _show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _ask(client: Client, name: str, **query: str | None) -> dict[str, Any]:
+def _ask(client: Client, name: str, **query: str | None) -> Json:
     """Call the local cloud itself, beside its API and without a sign-in.
 
     Raises:
@@ -119,23 +112,23 @@ def _ask(client: Client, name: str, **query: str | None) -> dict[str, Any]:
         raise
 
 
-def _at(sent: Item) -> str:
+def _at(sent: Json) -> str:
     return both(sent["at"], SystemClock().now())
 
 
-def _event(sent: Item) -> Row:
+def _event(sent: Json) -> Row:
     detail = sent["detail"]
-    about: Item = next((detail[name] for name in ("action", "job", "undelivered") if name in detail), {})
+    about: Json = next((detail[name] for name in ("action", "job", "undelivered") if name in detail), {})
     name = about.get("id") or about.get("name") or ""
     reason = truncate(about.get("reason") or "", _REASON)
     return (_at(sent), sent["type"], str(detail.get("tenant_id", "")), str(name), reason)
 
 
-def _mail(sent: Item) -> Row:
+def _mail(sent: Json) -> Row:
     return (str(sent["number"]), _at(sent), sent["type"], sent["address"], sent["language"], sent["subject"])
 
 
-def _message(sent: Item) -> Row:
+def _message(sent: Json) -> Row:
     attributes = sent["attributes"]
     return (
         _at(sent),
@@ -146,7 +139,7 @@ def _message(sent: Item) -> Row:
     )
 
 
-def _metric(metric: Item) -> Row:
+def _metric(metric: Json) -> Row:
     of = " ".join(f"{name}={value}" for name, value in metric["dimensions"].items())
     return (metric["name"], f"{metric['value']:g}", metric["unit"], str(metric["count"]), of)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from duetime.cli.arguments import Commands, add_connection, client_of, print_json
+from duetime.cli.arguments import Commands, add_command, add_group, client_of
+from duetime.cli.client import Json
 from duetime.cli.failures import BadUsage
+from duetime.cli.output import print_content
 from duetime.cli.tables import plain
 from duetime.cli.times import both
-from duetime.clock import SystemClock
 
 _PATH = ("notifications", "preferences")
 CHANNELS = ("email", "sns", "in_app")
@@ -19,27 +20,13 @@ CHANNELS = ("email", "sns", "in_app")
 NONE, DEFAULT = "none", "default"
 """Accepted instead of addresses or channels."""
 
-Run = Callable[[argparse.Namespace], int]
-
 
 def add_parser(commands: Commands, kinds: Sequence[str]) -> None:
     """Add the command and its own commands; `kinds` are those whose channels may be chosen."""
-    parser = commands.add_parser("preferences", help="look at recipients and channels, and choose")
-    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add(verbs, "show", show, "show what was chosen, and where each kind goes")
-    _add_set(verbs, kinds)
-
-
-def _add(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=help_text)
+    verbs = add_group(commands, "preferences", "look at recipients and channels, and choose")
+    add_system(add_command(verbs, "show", show, "show what was chosen, and where each kind goes"))
+    parser = add_command(verbs, "set", choose, "change some; the others stay as they are")
     add_system(parser)
-    add_connection(parser)
-    parser.set_defaults(run=run)
-    return parser
-
-
-def _add_set(verbs: Commands, kinds: Sequence[str]) -> None:
-    parser = _add(verbs, "set", choose, "change some; the others stay as they are")
     add_language(parser, "the language of notifications")
     for name, recipients in (
         ("email", "who gets mails"),
@@ -52,12 +39,12 @@ def _add_set(verbs: Commands, kinds: Sequence[str]) -> None:
         metavar="KIND=CHANNEL[,CHANNEL…]",
         action="append",
         type=lambda written: _channel(written, kinds),
-        help="where a kind goes: email, sns, in_app; or `none`, or `default`; may be said again",
+        help="where a kind goes: email, sns, in_app; or `none`, or `default`; may be repeated",
     )
 
 
 def add_language(parser: argparse.ArgumentParser, help_text: str) -> None:
-    """``--language``."""
+    """Add ``--language``."""
     parser.add_argument("--language", metavar="TAG", help=f"{help_text}: en, fr, …")
 
 
@@ -93,11 +80,12 @@ def _channel(written: str, kinds: Sequence[str]) -> tuple[str, list[str] | None]
 
 def show(arguments: argparse.Namespace) -> int:
     """Show what was chosen."""
-    return _print(arguments, client_of(arguments).ask("GET", *_PATH, query=scope_of(arguments)))
+    chosen = client_of(arguments).ask("GET", *_PATH, query=scope_of(arguments))
+    return print_content(arguments, chosen, _describe)
 
 
 def choose(arguments: argparse.Namespace) -> int:
-    """Choose anew."""
+    """Change what was chosen."""
     values = {
         "language": arguments.language,
         "addresses": _addresses(arguments.email),
@@ -107,7 +95,8 @@ def choose(arguments: argparse.Namespace) -> int:
     body = {name: value for name, value in values.items() if value is not None}
     if not body:
         raise BadUsage("nothing to set; give --language, --email, --admin-email or --channel")
-    return _print(arguments, client_of(arguments).ask("PUT", *_PATH, query=scope_of(arguments), body=body))
+    chosen = client_of(arguments).ask("PUT", *_PATH, query=scope_of(arguments), body=body)
+    return print_content(arguments, chosen, _describe)
 
 
 def _addresses(values: list[str] | None) -> list[str] | None:
@@ -118,34 +107,28 @@ def _addresses(values: list[str] | None) -> list[str] | None:
     return []
 
 
-def _print(arguments: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
-    if arguments.json:
-        print_json(chosen)
-        return 0
+def _describe(chosen: Json, now: datetime) -> str:
     language, admins = chosen["mails_in"], chosen["admin_addresses"]
-    fallback = (
-        ""
-        if chosen["language"].partition("-")[0] == language
-        else f", which there are no words in: {language}"
-    )
-    changed = f"{chosen['changed_by']}, {both(chosen['changed_at'], SystemClock().now())}"
-    lines = {
-        "language": chosen["language"] + fallback,
+    has_texts = chosen["language"].partition("-")[0] == language
+    changed = f"{chosen['changed_by']}, {both(chosen['changed_at'], now)}"
+    values = {
+        "language": chosen["language"]
+        + ("" if has_texts else f", which has no texts; mails are in: {language}"),
         "mails to": _named(chosen["addresses"]),
         "admins' to": "only admins see that" if admins is None else _named(admins),
         "changed by": changed if chosen["revision"] else "no user",
     }
-    print("\n".join(f"{name:<10}  {plain(line)}" for name, line in lines.items()))
+    lines = [f"{name:<10}  {plain(value)}" for name, value in values.items()]
     for kind, channels in chosen["channels_in_force"].items():
-        print(f"{kind:<25}  {_channels(kind, channels, chosen)}")
-    return 0
+        lines.append(f"{kind:<25}  {_channels(kind, channels, chosen)}")
+    return "\n".join(lines)
 
 
 def _named(addresses: Sequence[str]) -> str:
     return ", ".join(addresses) or "none"
 
 
-def _channels(kind: str, channels: Sequence[str], chosen: Mapping[str, Any]) -> str:
+def _channels(kind: str, channels: Sequence[str], chosen: Json) -> str:
     lacking = [channel for channel in channels if channel not in chosen["channels_available"]]
     default = "" if kind in chosen["channels"] else "  (default)"
     without = f"  (this deployment has no {', no '.join(lacking)})" if lacking else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from duetime import cadence as cadences
+from duetime.cli.tables import table
 from duetime.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -17,9 +18,8 @@ if TYPE_CHECKING:
 
     from duetime.cadence import Cadence, LocalOccurrence, Preview
 
-OK, BAD_USAGE = 0, 2
-_COUNT = 10
-_MOST = 10_000
+_COUNT, _MOST = 10, 10_000
+_BAD_USAGE = 2
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -60,17 +60,15 @@ def run(args: argparse.Namespace) -> int:
         preview = _preview_of(args)
     except cadences.InvalidCadence as refused:
         print(refused, file=sys.stderr)
-        return BAD_USAGE
+        return _BAD_USAGE
     print(json.dumps(_as_json(preview), indent=2) if args.json else _as_table(preview))
-    return OK
+    return 0
 
 
 def _preview_of(args: argparse.Namespace) -> Preview:
-    text = args.cadence
-    text += "".join(
-        f" {key}={value}" for key, value in (("day_rule", args.day_rule), ("dst", args.dst)) if value
-    )
-    cadence = cadences.parse(text)
+    modifiers = {"day_rule": args.day_rule, "dst": args.dst}
+    written = [args.cadence, *(f"{name}={value}" for name, value in modifiers.items() if value)]
+    cadence = cadences.parse(" ".join(written))
     if args.tz:
         cadence = cadence.with_default_tz(args.tz)
     start = SystemClock().now() if args.start is None else _instant(args.start, "--from", cadence.tz)
@@ -136,17 +134,13 @@ def _row_as_json(row: LocalOccurrence) -> dict[str, object]:
 
 def _as_table(preview: Preview) -> str:
     cadence = preview.cadence
-    lines = [f"{cadence.name}: {cadence.describe()}", ""]
     rows = [(_shown(row), "-" if row.at is None else _zulu(row.at), row.words) for row in preview.occurrences]
-    if rows:
-        zone = f"local ({cadence.tz})"
-        width = max(len(zone), *(len(local) for local, _, _ in rows))
-        lines.append(f"{zone:{width}}  {'UTC':20}".rstrip())
-        lines += [f"{local:{width}}  {utc:20}  {words}".rstrip() for local, utc, words in rows]
-    else:
-        lines.append(_nothing(preview))
-    lines += _notes_of(preview)
-    return "\n".join(lines)
+    lines = [
+        f"{cadence.name}: {cadence.describe()}",
+        "",
+        table((f"local ({cadence.tz})", "UTC", ""), rows) if rows else _nothing(preview),
+    ]
+    return "\n".join([*lines, *_notes_of(preview)])
 
 
 def _notes_of(preview: Preview) -> Iterator[str]:

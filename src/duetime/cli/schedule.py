@@ -6,30 +6,29 @@ import argparse
 
 from duetime.cli.arguments import (
     Commands,
-    add_connection,
+    add_command,
     add_due_time,
     client_of,
     due_time_of,
     json_object,
-    print_json,
-    print_next,
     seconds,
 )
+from duetime.cli.output import print_json, print_next
 from duetime.cli.times import both
-from duetime.cli.watch import watch
+from duetime.cli.watch import add_wait, watch
 from duetime.clock import SystemClock
 
+# Sent if they are given.
 _OPTIONS = ("correlation_id", "idempotency_key", "idempotency_ttl", "concurrency_key", "concurrency_limit")
-"""Sent if they are given."""
 
+# The status for a new action; a repeat returns the first action of its idempotency key.
 _CREATED = 201
-"""The status for a new action; a repeat returns the first action of its idempotency key."""
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "schedule", help="schedule an action", description="Schedule an action: now, if no time is given."
+    parser = add_command(
+        commands, "schedule", run, "schedule an action", "Schedule an action: now, if no time is given."
     )
     parser.add_argument("type", metavar="TYPE", help="a payload type of the app, such as apply-plan-change")
     parser.add_argument(
@@ -54,11 +53,7 @@ def add_parser(commands: Commands) -> None:
         type=int,
         help="how many, this one included: 1 (default) to 100",
     )
-    parser.add_argument(
-        "--watch", action="store_true", help="wait until it is done; exit with 0 if it was executed"
-    )
-    add_connection(parser)
-    parser.set_defaults(run=run)
+    add_wait(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from contextlib import redirect_stdout
 from datetime import timedelta
 from functools import partial, wraps
 
+from duetime.cli.arguments import Run
 from duetime.cli.failures import BadUsage, CommandFailed
 from duetime.cli.tables import has_colours, plain
 from duetime.clock import Clock, SystemClock
@@ -17,20 +18,16 @@ from duetime.clock import Clock, SystemClock
 INTERVAL = timedelta(seconds=2)
 """The time between two drawings."""
 
-Run = Callable[[argparse.Namespace], int]
 
-
-def add_watch(parser: argparse.ArgumentParser, run: Run) -> None:
-    """Add ``--watch``, and set the function that runs once or repeatedly."""
+def add_watch(parser: argparse.ArgumentParser) -> None:
+    """Add ``--watch``, which runs the command of the parser repeatedly."""
     parser.add_argument(
         "--watch", action="store_true", help="in a terminal, draw it again every 2 s until interrupted"
     )
-    parser.set_defaults(run=watchable(run))
+    parser.set_defaults(run=_watchable(parser.get_default("run")))
 
 
-def watchable(run: Run) -> Run:
-    """Return the command with support for ``--watch``."""
-
+def _watchable(run: Run) -> Run:
     @wraps(run)
     def run_once_or_watch(arguments: argparse.Namespace) -> int:
         if not arguments.watch:

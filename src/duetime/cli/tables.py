@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 _STYLES: Mapping[str, str] = {
     "pending": "cyan",
@@ -25,8 +25,8 @@ _STYLES: Mapping[str, str] = {
     "look": "yellow",
     "ill": "red",
 }
+# The width, in characters, of a table that a file or another program reads: no cell is folded.
 _UNLIMITED = 1_000_000
-"""The width, in characters, of a table that a file or another program reads: no cell is folded."""
 
 
 def plain(text: object) -> str:
@@ -86,3 +86,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     with console.capture() as capture:
         console.print(grid)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def facts(head: str, values: Iterable[tuple[str, object]]) -> str:
+    """Return a heading with one line for each named value below."""
+    return "\n".join([head, *(f"  {name:<14}  {plain(value)}" for name, value in values)])

@@ -1,12 +1,16 @@
-"""Instants for people: to the second, with how far off they are. Pure."""
+"""Durations such as ``2h30m``, and instants to the second with their distance from now. Pure."""
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
+_WRITTEN = re.compile(
+    r"(?:([0-9]{1,6})d)?(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9}(?:\.[0-9]{1,6})?)s)?", re.ASCII
+)
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
+# A unit is used from this number on: 90 minutes is more precise than 1 hour.
 _UNTIL = 2
-"""A unit is used from this number on: 90 minutes is more precise than 1 hour."""
 
 
 def span(length: timedelta) -> str:
@@ -43,3 +47,16 @@ def local(written: str | None, now: datetime) -> str:
     instant = datetime.fromisoformat(written).astimezone()
     offset = f"{instant:%z}"
     return f"{instant:%a %Y-%m-%d %H:%M:%S} {offset[:3]}:{offset[3:5]} ({relative(instant, now)})"
+
+
+def duration(written: str) -> timedelta:
+    """Read days, hours, minutes and seconds, in this order; each may be left out, not all.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    found = _WRITTEN.fullmatch(written)
+    if found is None or not written:
+        raise ValueError(f"{written[:40]!r} is no duration; write one such as 3s, 5m, 2h30m or 1d")
+    days, hours, minutes, seconds = (float(group or 0) for group in found.groups())
+    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)

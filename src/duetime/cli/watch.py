@@ -1,25 +1,41 @@
-"""Watches an action until it is settled."""
+"""``--watch`` of commands that change actions: waits until one action, or many, are settled."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from duetime.cli.action_text import progress
-from duetime.cli.arguments import print_json
-from duetime.cli.client import Client
+from duetime.cli.client import Client, Json
 from duetime.cli.failures import CommandFailed
+from duetime.cli.output import print_json
+from duetime.cli.tables import plain
 from duetime.clock import Clock
 
 OFTEN, SELDOM = timedelta(seconds=0.5), timedelta(seconds=10)
 """The time between two requests: `SELDOM` while the action is far from due."""
 
-GOES_ON = {"pending", "processing"}
-"""The statuses of open actions."""
+PAUSE = timedelta(seconds=1)
+"""The time between two requests for one of many actions."""
+
+_OPEN = {"pending", "processing"}
+# The number of actions not executed that are listed.
+_FIRST = 10
 
 
-def watch(client: Client, action: Mapping[str, Any], clock: Clock, *, as_json: bool) -> int:
+def add_wait(parser: argparse.ArgumentParser) -> None:
+    """Add ``--watch``."""
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="wait until the actions are done; exit with 0 if all were executed",
+    )
+
+
+def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
     """Print each change until the action is settled.
 
     Raises:
@@ -31,7 +47,7 @@ def watch(client: Client, action: Mapping[str, Any], clock: Clock, *, as_json: b
         if stage != printed and not as_json:
             print(progress(action, clock.now()), flush=True)
         printed = stage
-        if action["status"] not in GOES_ON:
+        if action["status"] not in _OPEN:
             break
         clock.wait_until(_next_look(action, clock.now()))
         action = client.ask("GET", "scheduling", action["id"])
@@ -42,6 +58,36 @@ def watch(client: Client, action: Mapping[str, Any], clock: Clock, *, as_json: b
     return 0
 
 
-def _next_look(action: Mapping[str, Any], now: datetime) -> datetime:
+def _next_look(action: Json, now: datetime) -> datetime:
     left = datetime.fromisoformat(action["due_at"]) - now
     return now + min(max(left, OFTEN), SELDOM)
+
+
+def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Json]:
+    """Return the settled actions in the same order; print the number of open ones to standard error."""
+    latest = {action["id"]: action for action in actions}
+    reported = 0
+    while waiting := [action for action in latest.values() if action["status"] in _OPEN]:
+        if len(waiting) != reported:
+            reported = len(waiting)
+            print(f"{reported} not done yet", file=sys.stderr, flush=True)
+        clock.wait_until(clock.now() + PAUSE)
+        for action in waiting:
+            latest[action["id"]] = client.ask("GET", "scheduling", action["id"])
+    return list(latest.values())
+
+
+def ends(actions: Sequence[Json]) -> Iterator[str]:
+    """Yield the number of actions by status, and the first that were not executed with the reason."""
+    counted = Counter(action["status"] for action in actions)
+    yield ", ".join(f"{count} {status}" for status, count in sorted(counted.items())) or "nothing to wait for"
+    others = [action for action in actions if action["status"] != "executed"]
+    for other in others[:_FIRST]:
+        yield f"{other['status']} {other['id']}: {plain(other['failure_reason'] or '-')}"
+    if len(others) > _FIRST:
+        yield f"and {len(others) - _FIRST} more"
+
+
+def all_executed(actions: Sequence[Json]) -> bool:
+    """Return whether all were executed."""
+    return all(action["status"] == "executed" for action in actions)

@@ -10,17 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from duetime.cost import units
-from duetime.cost.functions import InvocationCounts, bare_calls, compute, invocations
-from duetime.cost.lines import CostLine, total
-from duetime.cost.prices import Prices
+from duetime.cost.functions import InvocationCounts, compute, invocations
+from duetime.cost.prices import CostLine, Prices, total
 from duetime.cost.units import DAYS, kilobytes
-from duetime.cost.volume import Volume
-from duetime.cost.workload import Workload
+from duetime.cost.workload import Volume, Workload
 
 _GB = 1_000_000_000
 _HOP_MINUTES = 15
+# Into the wait, into the task, to the end.
 _TRANSITIONS = 3
-"""Into the wait, into the task, to the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +37,13 @@ class Alternative:
 
 def alternatives(work: Workload, volume: Volume, prices: Prices) -> tuple[Alternative, ...]:
     """Return the three usual alternatives."""
-    done, runs = volume.done, volume.runs
     hops = volume.far * max(0, math.ceil(work.far_hours * 60 / _HOP_MINUTES) - 1)
     requests = (volume.messages + hops) * units.MESSAGE_REQUESTS
     polls = units.POLLERS * units.POLLS * DAYS
-    writes = done * 2 * kilobytes(work.payload_bytes + units.PENDING_BYTES)
-    transitions = done * _TRANSITIONS + volume.retries
-    handler = bare_calls(work, volume.messages)
+    writes = volume.done * 2 * kilobytes(work.payload_bytes + units.PENDING_BYTES)
+    transitions = volume.done * _TRANSITIONS + volume.retries
+    calls = volume.messages
+    handler = InvocationCounts("handler", calls, calls * work.handler_ms, work.handler_memory)
     hop = InvocationCounts("hop", hops, hops * units.HOP_MS, work.handler_memory)
 
     def line(name: str, price: str, grows: float, note: str, fixed: float = 0) -> CostLine:
@@ -55,7 +53,7 @@ def alternatives(work: Workload, volume: Volume, prices: Prices) -> tuple[Altern
         Alternative(
             "EventBridge Scheduler, bare",
             (
-                line("timers", "timers", done, "making a schedule is free"),
+                line("timers", "timers", volume.done, "making a schedule is free"),
                 *_function_lines(work, prices, handler),
             ),
             "precise to a minute; no claim against doubles, no history, no search; two retries",
@@ -69,7 +67,7 @@ def alternatives(work: Workload, volume: Volume, prices: Prices) -> tuple[Altern
                     transitions,
                     f"{_TRANSITIONS} an execution, one more a retry",
                 ),
-                line("timers", "timers", runs, "schedules start runs of jobs"),
+                line("timers", "timers", volume.runs, "schedules start runs of jobs"),
                 *_function_lines(work, prices, handler),
             ),
             "no schedule in your own transaction, no list by due time, no reschedule",
@@ -81,7 +79,7 @@ def alternatives(work: Workload, volume: Volume, prices: Prices) -> tuple[Altern
                     "queues: requests", "queue-requests", requests, f"hops of {_HOP_MINUTES} minutes", polls
                 ),
                 line("tables: writes", "write-units", writes, "a put and a mark"),
-                line("timers", "timers", runs, "schedules send runs of jobs"),
+                line("timers", "timers", volume.runs, "schedules send runs of jobs"),
                 *_function_lines(work, prices, handler, hop),
             ),
             "no sweep of lost messages, no fence, no cancel, no retry policy: you write them all",
@@ -93,9 +91,14 @@ def _function_lines(work: Workload, prices: Prices, *calls: InvocationCounts) ->
     """Yield the lines of the functions and of the logs that Lambda itself writes."""
     called = invocations(calls)
     written = called * units.PLATFORM_BYTES / _GB
-    stored = written * work.log_days / DAYS
     yield CostLine("functions: calls", prices["lambda-requests"], called, 0, "the handler's")
     price = prices[f"lambda-{work.architecture}"]
     yield CostLine("functions: compute", price, compute(calls), 0, "without any waiting")
     yield CostLine("logs: ingestion", prices["log-ingestion"], written, 0, "Lambda's own lines")
-    yield CostLine("logs: storage", prices["log-storage"], stored, 0, f"for {work.log_days:g} days")
+    yield CostLine(
+        "logs: storage",
+        prices["log-storage"],
+        written * work.log_days / DAYS,
+        0,
+        f"for {work.log_days:g} days",
+    )

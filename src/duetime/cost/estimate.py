@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from duetime.cost import tables, units
 from duetime.cost.alternatives import Alternative, alternatives
 from duetime.cost.functions import compute, fixed_calls, growing_calls, invocations, waiting
-from duetime.cost.lines import CostLine, total
-from duetime.cost.prices import Prices
+from duetime.cost.prices import CostLine, Prices, total
 from duetime.cost.units import DAYS
-from duetime.cost.volume import Volume
-from duetime.cost.workload import Workload
+from duetime.cost.workload import Volume, Workload
 
 _GB = 1_000_000_000
 _MILLION = 1_000_000
@@ -20,12 +18,11 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The monthly price of a workload by a price list."""
+    """The monthly price of a workload by a price list; `done` counts its actions and runs of a month."""
 
     workload: Workload
     prices: Prices
     done: float
-    """One-shots and runs of jobs a month."""
     lines: tuple[CostLine, ...]
     alternatives: tuple[Alternative, ...]
 

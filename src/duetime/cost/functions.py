@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from duetime.cost import units
 from duetime.cost.units import DAYS
-from duetime.cost.volume import Volume
-from duetime.cost.workload import Workload
+from duetime.cost.workload import Volume, Workload
 
 _MB_OF_GB = 1_024
 
@@ -37,19 +36,17 @@ class InvocationCounts:
 def growing_calls(work: Workload, volume: Volume) -> Iterator[InvocationCounts]:
     """Yield the calls that grow with the work."""
     own, messages = work.function_memory, volume.messages
-    arm = (
-        volume.arm_batches * units.ARM_MS
-        + volume.armed * units.ARM_RECORD_MS
-        + volume.timers * units.ARM_TIMER_MS
-    )
-    yield InvocationCounts("arm", volume.arm_batches, arm, own)
+    batches = units.batches(volume.armed)
+    arm = batches * units.ARM_MS + volume.armed * units.ARM_RECORD_MS + volume.timers * units.ARM_TIMER_MS
+    yield InvocationCounts("arm", batches, arm, own)
     wakes = volume.timers + volume.runs
     yield InvocationCounts("dispatch", wakes, wakes * units.DISPATCH_MS, own)
     yield InvocationCounts(
         "work", messages, messages * (units.WORK_MS + work.handler_ms), work.handler_memory
     )
-    publish = volume.event_batches * units.PUBLISH_MS + volume.events * units.PUBLISH_RECORD_MS
-    yield InvocationCounts("publish", volume.event_batches, publish, own)
+    batches = units.batches(volume.events)
+    publish = batches * units.PUBLISH_MS + volume.events * units.PUBLISH_RECORD_MS
+    yield InvocationCounts("publish", batches, publish, own)
     requests = work.api_requests_per_day * DAYS
     yield InvocationCounts("api", requests, requests * units.API_MS, own)
 
@@ -65,11 +62,6 @@ def fixed_calls(work: Workload) -> Iterator[InvocationCounts]:
 def waiting(work: Workload, volume: Volume) -> InvocationCounts:
     """Return the time that workers wait, within their calls, for an action's due time."""
     return InvocationCounts("work", 0, volume.messages * units.WAIT_MS, work.handler_memory)
-
-
-def bare_calls(work: Workload, number: float) -> InvocationCounts:
-    """Return the calls of a function that only runs the handler."""
-    return InvocationCounts("handler", number, number * work.handler_ms, work.handler_memory)
 
 
 def invocations(calls: Iterable[InvocationCounts]) -> float:

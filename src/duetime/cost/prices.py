@@ -1,16 +1,16 @@
-"""The price list: a dated file of the package, or a file of your own with the same names."""
+"""The price list, a dated file of the package or of your own, and the lines of an estimate that use it."""
 
 from __future__ import annotations
 
-import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from duetime.cost.workload import is_number
 from duetime.errors import DuetimeError, truncate
 
 _USUAL = "prices.toml"
@@ -49,6 +49,42 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
+class CostLine:
+    """Units a month at one price.
+
+    Attributes:
+        grows: units that grow with the work.
+        fixed: units without any work.
+    """
+
+    name: str
+    price: Price
+    grows: float
+    fixed: float
+    note: str
+
+    @property
+    def quantity(self) -> float:
+        """All units."""
+        return self.grows + self.fixed
+
+    @property
+    def growing_dollars(self) -> float:
+        """Dollars a month that grow with the work."""
+        return self.price.dollars_for(self.grows)
+
+    @property
+    def fixed_dollars(self) -> float:
+        """Dollars a month without any work."""
+        return self.price.dollars_for(self.fixed)
+
+    @property
+    def dollars(self) -> float:
+        """Dollars a month."""
+        return self.growing_dollars + self.fixed_dollars
+
+
+@dataclass(frozen=True, slots=True)
 class Prices:
     """The prices of one region on one date, by name."""
 
@@ -59,6 +95,11 @@ class Prices:
 
     def __getitem__(self, name: str) -> Price:
         return self.by_name[name]
+
+
+def total(lines: Iterable[CostLine]) -> float:
+    """Return the dollars a month of these lines."""
+    return sum(line.dollars for line in lines)
 
 
 def usual_prices() -> Prices:
@@ -99,14 +140,9 @@ def _price(source: str, name: str, given: Any) -> Price:
     expected = {field.name for field in fields(Price)}
     if not isinstance(given, dict) or set(given) != expected:
         raise InvalidPrices(source, f"[{name}] must have exactly {', '.join(sorted(expected))}")
-    if not _is_amount(given["dollars"]) or not _is_amount(given["per"]) or given["per"] == 0:
+    dollars, per = given["dollars"], given["per"]
+    if not (is_number(dollars) and is_number(per) and dollars >= 0 and per > 0):
         raise InvalidPrices(source, f"[{name}]: dollars must be a number of at least 0, per a number above 0")
     if not isinstance(given["unit"], str) or not isinstance(given["source"], str):
         raise InvalidPrices(source, f"[{name}]: unit and source must be texts")
     return Price(**given)
-
-
-def _is_amount(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return math.isfinite(value) and value >= 0

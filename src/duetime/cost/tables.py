@@ -6,11 +6,10 @@ import math
 
 from duetime.cost import units
 from duetime.cost.units import DAYS, KB, kilobytes
-from duetime.cost.volume import Volume
-from duetime.cost.workload import Workload
+from duetime.cost.workload import Volume, Workload
 
-RENEWED_MS, CANCEL_POLL_MS = 60_000, 3_000
-"""Intervals of lease renewal and cancel checks: `settings.heartbeat` and `cancel_poll`."""
+# Intervals of lease renewal and cancel checks: `settings.heartbeat` and `cancel_poll`.
+_RENEWED_MS, _CANCEL_POLL_MS = 60_000, 3_000
 _READ_BYTES = 4 * KB
 _GB = 1_000_000_000
 

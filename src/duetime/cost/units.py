@@ -10,116 +10,113 @@ from __future__ import annotations
 import math
 
 KB = 1_024
+# Days of the month that is priced.
 DAYS = 30
-"""Days of the month that is priced."""
 
 # Metered: DynamoDB, rows of at most 1 KB.
 
+# Scheduling: the row, and its entry in the due index.
 PUT_WRITES = 2
-"""Scheduling: the row, and its entry in the due index."""
 
+# The claim changes no index.
 CLAIM_WRITES = 1
-"""The claim changes no index."""
 
+# The row, and the removal of its entry in the due index.
 SETTLE_WRITES = 2
-"""The row, and the removal of its entry in the due index."""
 
 LIFE_WRITES = PUT_WRITES + CLAIM_WRITES + SETTLE_WRITES
 CORRELATION_WRITES = 1
+# The failed index.
 FAILURE_WRITES = 1
-"""The failed index."""
 
+# A claim, and a settle that moves the row in the due index: one removal and one new entry.
 RETRY_WRITES = 4
-"""A claim, and a settle that moves the row in the due index: one removal and one new entry."""
 
+# Under a concurrency key: transactions of two items, and the reads of slots.
 KEYED_CLAIM_WRITES, KEYED_SETTLE_WRITES, KEYED_READS = 4, 5, 2
-"""Under a concurrency key: transactions of two items, and the reads of slots."""
 
+# A job's run from claim to settle, transactions over its row and its job's.
 RUN_WRITES, RUN_READS = 9, 2
-"""A job's run from claim to settle, transactions over its row and its job's."""
 
+# A job's next occurrence: its put, and its job's cursor with the index of jobs to maintain.
 PLAN_WRITES, PLAN_READS = 5, 1
-"""A job's next occurrence: its put, and its job's cursor with the index of jobs to maintain."""
 
+# A row without its payload: when it is put, and after a run.
 PENDING_BYTES, RUN_BYTES = 180, 340
-"""A row without its payload: when it is put, and after a run."""
 
 # Derived from the code and the stack.
 
+# Bytes of a payload that stays in the row; a larger one is an item of its own.
 IN_ROW_LIMIT = 2_048
-"""Bytes of a payload that stays in the row; a larger one is an item of its own."""
 
+# The keys and times of an offloaded payload.
 OFFLOADED_BYTES = 60
-"""The keys and times of an offloaded payload."""
 
 DUE_SHARDS, BANDS = 16, 7
+# Passes a day.
 SWEEPS = 60 * 24
-"""A day."""
-
 CATCH_UPS = 4
-"""A day."""
 
+# Half a unit for a page without rows; the bookmark of 5 KB; four pages of jobs to maintain.
 SWEEP_READS = DUE_SHARDS * BANDS / 2 + 2 + 2
-"""Half a unit for a page without rows; the bookmark of 5 KB; four pages of jobs to maintain."""
 
+# The bookmark of 5 KB, and the pass's record.
 SWEEP_WRITES = 5 + 1
-"""The bookmark of 5 KB, and the pass's record."""
 
+# One turn: a read of each due shard; its bookmark.
 WHEEL_READS, WHEEL_WRITES = DUE_SHARDS / 2 + 1, 2
-"""One turn: a read of each due shard; its bookmark."""
 
+# A far action's index entry and its row, as the wheel reads them, at most.
 WHEEL_READS_OF_ONE = 1.5
-"""A far action's index entry and its row, as the wheel reads them, at most."""
 
+# A page of 50: the most expensive request to the API.
 LIST_READS = 18
-"""A page of 50: the most expensive request to the API."""
 
+# Long polls of 20 seconds by one poller on an idle queue, a day.
 POLLS = 3 * 60 * 24
-"""Long polls of 20 seconds by one poller on an idle queue, a day."""
 
+# Concurrent pollers: the fewest that Lambda runs on a queue.
 POLLERS = 5
-"""Concurrent pollers: the fewest that Lambda runs on a queue."""
 
+# Send, receive, delete: the worker takes messages one by one.
 MESSAGE_REQUESTS = 3
-"""Send, receive, delete: the worker takes messages one by one."""
 
+# Records of the stream in one invocation, at most.
 BATCH = 100
-"""Records of the stream in one invocation, at most."""
 
+# Scheduled or planned, started, ended.
 EVENTS_OF_ONE = 3
-"""Scheduled or planned, started, ended."""
 
 # Assumed.
 
+# Batches a month: Lambda reads each of a table's four shards four times a second.
+# Evenly spread records cost the most, because records in bursts share batches.
 STREAM_BATCHES = 4 * 4 * 86_400 * DAYS
-"""Batches a month: Lambda reads each of a table's four shards four times a second.
 
-Evenly spread records cost the most, because records in bursts share batches."""
-
+# SQS delays whole seconds; a worker waits for the rest, half a second on average.
 WAIT_MS = 500
-"""SQS delays whole seconds; a worker waits for the rest, half a second on average."""
 
+# Claim and settle, without the handler.
 WORK_MS = 30
-"""Claim and settle, without the handler."""
 
+# A batch with its send; each record; each schedule created at EventBridge.
 ARM_MS, ARM_RECORD_MS, ARM_TIMER_MS = 20, 2, 40
-"""A batch with its send; each record; each schedule created at EventBridge."""
 
 DISPATCH_MS = 40
 PUBLISH_MS, PUBLISH_RECORD_MS = 20, 2
 SWEEP_MS, WHEEL_MS, CATCH_UP_MS = 300, 150, 5_000
 API_MS = 100
+# A message of your own queue, received and sent again.
 HOP_MS = 30
-"""A message of your own queue, received and sent again."""
 
+# Lambda's own lines of an invocation, as CloudWatch counts them.
 PLATFORM_BYTES = 400
-"""Lambda's own lines of an invocation, as CloudWatch counts them."""
 
+# The log line of a run's end.
 LINE_BYTES = 600
-"""The log line of a run's end."""
 
+# A settled row without its payload, with the overhead of DynamoDB and the indexes.
 STORED_BYTES = 700
-"""A settled row without its payload, with the overhead of DynamoDB and the indexes."""
 
 
 def queues_of(workers: float) -> float:

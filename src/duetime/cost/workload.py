@@ -1,12 +1,13 @@
-"""The expected workload of a deployment: the input of the estimate."""
+"""The expected workload of a deployment, the input of the estimate, and its counts of a month."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 
+from duetime.cost.units import DAYS, EVENTS_OF_ONE, IN_ROW_LIMIT
 from duetime.errors import DuetimeError, truncate
 
 ARCHITECTURES = ("arm64", "x86_64")
@@ -91,15 +92,80 @@ def _problems(field: Field[Any], value: object) -> Iterator[str]:
             yield f"{field.name} is {_shown(value)}; allowed is {', '.join(choices)}"
         return
     low, high = field.metadata["low"], field.metadata["high"]
-    if not _is_number(value) or not low <= value <= high:
+    if not is_number(value) or not low <= value <= high:
         yield f"{field.name} is {_shown(value)}; allowed is a number from {low:,.12g} to {high:,.0f}"
 
 
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return isinstance(value, int) or math.isfinite(value)
+def is_number(value: Any) -> bool:
+    """Return whether it is a finite int or float, and no bool."""
+    return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
 def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else truncate(repr(value), 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """Counts of a month.
+
+    Attributes:
+        actions: one-shots.
+        far: one-shots due more than 15 minutes ahead.
+        runs: runs of jobs; each has a timer, since it is planned with the run before.
+        retries: further attempts, of actions and runs.
+        failures: actions and runs that failed for good.
+        timers: one-shot schedules of EventBridge Scheduler; none with the wheel.
+        events: published lifecycle events.
+        is_offloaded: whether payloads are items of their own.
+    """
+
+    actions: float
+    far: float
+    runs: float
+    retries: float
+    failures: float
+    timers: float
+    events: float
+    is_offloaded: bool
+
+    @classmethod
+    def from_workload(cls, work: Workload) -> Self:
+        """Return the counts of a workload."""
+        actions = work.actions_per_day * DAYS
+        runs = work.runs_of_jobs_per_day * DAYS
+        far = actions * work.far_share
+        done = actions + runs
+        failed_actions = actions * work.failed_share
+        return cls(
+            actions=actions,
+            far=far,
+            runs=runs,
+            retries=done * work.retries_share,
+            failures=done * work.failed_share,
+            timers=far + runs if work.timers == "eventbridge" else 0,
+            events=_events(work.events, actions, runs, failed_actions),
+            is_offloaded=work.payload_bytes > IN_ROW_LIMIT,
+        )
+
+    @property
+    def done(self) -> float:
+        """One-shots and runs of jobs."""
+        return self.actions + self.runs
+
+    @property
+    def messages(self) -> float:
+        """Due messages: one for each attempt."""
+        return self.done + self.retries
+
+    @property
+    def armed(self) -> float:
+        """Stream records that arm receives: one for each pending row and each offloaded payload."""
+        return self.messages + (self.actions if self.is_offloaded else 0)
+
+
+def _events(which: str, actions: float, runs: float, failed_actions: float) -> float:
+    if which == "off":
+        return 0
+    of_actions = EVENTS_OF_ONE * actions if which == "all" else failed_actions
+    return of_actions + EVENTS_OF_ONE * runs

@@ -28,7 +28,7 @@ CONCURRENCY = 8
 @contextmanager
 def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
     """See `duetime.App.embedded`."""
-    engine = _Engine(app)
+    engine = Engine(app)
     with failures_logged():
         engine.start()
         try:
@@ -45,7 +45,7 @@ def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
             engine.stop()
 
 
-class _Engine:
+class Engine:
     """One thread turns the memory cloud; a pool runs the handlers."""
 
     def __init__(self, app: App) -> None:
@@ -64,6 +64,7 @@ class _Engine:
         self._thread = threading.Thread(target=self._turn, name="duetime-embedded", daemon=True)
 
     def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:

@@ -15,11 +15,6 @@ ACCOUNT: Final = "123456789012"
 """moto's own account."""
 
 
-def function_arn(name: str) -> str:
-    """Return a Lambda function's ARN."""
-    return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
-
-
 def queue_arn(name: str) -> str:
     """Return an SQS queue's ARN."""
     return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
@@ -51,10 +46,6 @@ class ResourceNames:
         """Return the name of a worker's due queue."""
         return f"{self.prefix}due-{worker}"
 
-    def dead_queue(self, worker: str) -> str:
-        """Return the name of the dead-letter queue of a worker's due queue."""
-        return dead_queue_of(self.due_queue(worker))
-
     @property
     def notifications(self) -> str:
         """The name of the notification queue, of the rule that feeds it, and of the topic."""
@@ -65,15 +56,19 @@ class ResourceNames:
         """The queue of stream records and invocations that failed too often."""
         return f"{self.prefix}failures"
 
-    def salvaged(self, *, notifies: bool) -> tuple[str, ...]:
-        """Return the queues that feed `salvage`.
+    def dead_letter_queues(self, *, notifies: bool) -> tuple[str, ...]:
+        """Return the queues that feed the function `salvage`.
 
         Args:
             notifies: whether notifications are sent.
         """
         workers = dict.fromkeys((self.worker, SYSTEM_WORKER))
         notifications = (dead_queue_of(self.notifications),) if notifies else ()
-        return (*map(self.dead_queue, workers), *notifications, self.failure_queue)
+        return (
+            *(dead_queue_of(self.due_queue(worker)) for worker in workers),
+            *notifications,
+            self.failure_queue,
+        )
 
     @property
     def pass_group(self) -> str:
@@ -92,4 +87,4 @@ class ResourceNames:
 
     def function(self, name: str) -> str:
         """Return a function's ARN by its name without the prefix."""
-        return function_arn(self.prefix + name)
+        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.prefix}{name}"

@@ -6,7 +6,7 @@
                              ├─ signed requests ────────────────┤
                              ├─ /outbox: what was sent          ▼
                              ├─ /: the console
-    Scheduler.schedule ─────────────────────────────────────── Gate ── moto
+    Scheduler.schedule ─────────────────────────────────── CallLock ── moto
                                                                 │
       StreamPoller ── arm ─┬── near ── SQS ── QueuePoller ──────┼── work ── the app's handlers
                            └── far ── SchedulePoller ───────────┴── dispatch
@@ -40,16 +40,14 @@ from duetime.console import ConsoleConfig, Site
 from duetime.errors import DeclarationError, SettingsError
 from duetime.jobs.reconcile import Reconciled
 from duetime.local.addresses import ResourceNames
-from duetime.local.default_preferences import choose_everything
+from duetime.local.call_lock import CallLock
 from duetime.local.emulator import Emulator
 from duetime.local.environment import Environment, for_another_process
 from duetime.local.event_sources import EventSources
-from duetime.local.functions import InvocationOutcome, LocalFunctions
-from duetime.local.gate import Gate
+from duetime.local.functions import InvocationOutcome, LocalFunctions, functions_of
 from duetime.local.gateway import LocalGateway
-from duetime.local.handlers import functions_of
-from duetime.local.job_lines import upcoming_runs
 from duetime.local.metrics import Metrics
+from duetime.local.notifications import choose_everything
 from duetime.local.options import LocalOptions
 from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
@@ -58,6 +56,7 @@ from duetime.local.outbox_tap import tap
 from duetime.local.page import page
 from duetime.local.server import Server
 from duetime.local.stack import Stack
+from duetime.local.welcome import upcoming_runs
 from duetime.local.wsgi_app import START, WsgiApp
 from duetime.model.job import Job, Origin
 from duetime.model.selection import LARGEST_PAGE
@@ -104,8 +103,8 @@ class LocalCloud:
             undo.callback(self._server.stop)
             self._environment.use_dummy_credentials()
             undo.callback(self._environment.restore)
-            gate = Gate()
-            emulator = Emulator(gate, self._clock)
+            lock = CallLock()
+            emulator = Emulator(lock, self._clock)
             emulator.start()
             undo.callback(emulator.stop)
             undo.enter_context(tap(self.outbox, lambda: self.settings))
@@ -116,14 +115,14 @@ class LocalCloud:
             undo.callback(self._functions.deploy, {})
             if self.options.mail_to:
                 choose_everything(self.options.mail_to, self.settings, self._clock)
-            self._start_sources(gate, undo)
+            self._start_sources(lock, undo)
             self._start_answering(emulator, undo)
             gc.freeze()  # a full collection of the imported modules would delay a run by 0.2 s
             undo.callback(gc.unfreeze)
             self._undo = undo.pop_all()
 
-    def _start_sources(self, gate: Gate, undo: ExitStack) -> None:
-        sources = EventSources(self.settings, self._names, self._functions, gate, self.options)
+    def _start_sources(self, lock: CallLock, undo: ExitStack) -> None:
+        sources = EventSources(self.settings, self._names, self._functions, lock, self.options)
         sources.start()
 
         def stop() -> None:
@@ -174,7 +173,14 @@ class LocalCloud:
         self._environment.use(self.settings)
         console = self.url if self.has_console else ""
         functions = functions_of(self.app, self.settings, self._names, self.metrics.take, console_url=console)
-        self._functions.deploy(functions)
+        self._functions.deploy(
+            {
+                arn: replace(
+                    function, handler=self.options.wrap_handler(arn.rpartition(":")[2], function.handler)
+                )
+                for arn, function in functions.items()
+            }
+        )
         if reconciled.changes:
             kinds = Counter(line.partition(" ")[0] for line in reconciled.changes)
             news.info("jobs: %s", ", ".join(f"{count} {kind}" for kind, count in kinds.items()))

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Request
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
 from duetime.local import moto_patches
-from duetime.local.gate import AwsCall, Gate, without_long_poll
+from duetime.local.call_lock import AwsCall, CallLock, without_long_poll
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -30,10 +30,10 @@ class AlreadyRunning(DuetimeError, RuntimeError):
 
 
 class Emulator:
-    """moto behind the gate."""
+    """moto behind the lock of its calls."""
 
-    def __init__(self, gate: Gate, clock: Clock) -> None:
-        self._gate, self._clock = gate, clock
+    def __init__(self, lock: CallLock, clock: Clock) -> None:
+        self._lock, self._clock = lock, clock
         self._mock = mock_aws()
         self._wsgi_application: Any = None
         self._patches = ExitStack()
@@ -44,7 +44,7 @@ class Emulator:
             raise AlreadyRunning
         self._mock.start()
         for patch in (
-            moto_patches.boto3_requests(self._through_gate),
+            moto_patches.boto3_requests(self._through_lock),
             moto_patches.sqs_milliseconds(self._clock),
             moto_patches.undone_transactions(),
             moto_patches.single_partition_queries(),
@@ -59,7 +59,7 @@ class Emulator:
     def serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a signed request of another process.
 
-        The body is read outside the gate, so a slow client delays no other call.
+        The body is read outside the lock, so a slow client delays no other call.
         """
         target = environ.get("HTTP_X_AMZ_TARGET", "")
         body = without_long_poll(target, Request(environ).get_data(cache=False))
@@ -67,13 +67,13 @@ class Emulator:
         path = environ["PATH_INFO"] + (f"?{query}" if query else "")
         call = AwsCall(target, environ["REQUEST_METHOD"], path, body)
         ready = {**environ, "wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
-        return self._gate.let_in(call, lambda: list(self._application()(ready, start_response)))
+        return self._lock.call(call, lambda: list(self._application()(ready, start_response)))
 
-    def _through_gate(self, process_request: Any) -> Any:
+    def _through_lock(self, process_request: Any) -> Any:
         def enter(request: Any) -> Any:
             call = _call_of(request)
             request.body = without_long_poll(call.target, call.body) if request.body else request.body
-            return self._gate.let_in(call, lambda: process_request(request))
+            return self._lock.call(call, lambda: process_request(request))
 
         return enter
 

@@ -1,7 +1,7 @@
 """Simulates EventBridge's rules: delivers an event to the functions and queues whose rules match it.
 
 moto finds the bus, assigns the event's id and calls each rule of the bus, disabled ones too. This module
-delivers to functions and queues, in AWS' form and through the gate. moto delivers to other targets.
+delivers to functions and queues, in AWS' form and under the lock of calls. moto delivers to other targets.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Target = Mapping[str, Any]
 Deliver = Callable[[Target, Any], None]
 
 _LAMBDA, _SQS = ":lambda:", ":sqs:"
+# A field of moto's, which AWS' events lack.
 _OWN = "ingestion-time"
-"""A field of moto's, which AWS' events lack."""
 
 
 class LocalEventBus:

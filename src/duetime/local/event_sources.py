@@ -11,18 +11,16 @@ from duetime.clock import SystemClock
 from duetime.lambdas.arm import FILTERS
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.local.addresses import ResourceNames, queue_arn
+from duetime.local.call_lock import CallLock
 from duetime.local.dead_letters import DeadLetters
 from duetime.local.event_bus import LocalEventBus
 from duetime.local.expiry_poller import ExpiryPoller
 from duetime.local.functions import LocalFunctions
-from duetime.local.gate import Gate
 from duetime.local.invocation_poller import InvocationPoller
 from duetime.local.options import LocalOptions
-from duetime.local.queue_poller import QueuePoller
+from duetime.local.queue_poller import QueuePoller, QueueSource
 from duetime.local.schedule_poller import SchedulePoller
-from duetime.local.sources import QueueSource, StreamSource
-from duetime.local.stream_poller import StreamPoller
-from duetime.local.stream_shard import StreamShard
+from duetime.local.stream_poller import StreamPoller, StreamShard, StreamSource
 from duetime.model.event_pattern import Pattern
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
@@ -31,8 +29,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _LAST_TURN = timedelta(seconds=5)
+# As deployed: few notifications are sent at once.
 _NOTIFY_CONCURRENCY = 2
-"""As deployed: few notifications are sent at once."""
 
 
 class _Reader(NamedTuple):
@@ -48,7 +46,7 @@ class EventSources:
         settings: as deployed, with the names of the tables and queues.
         names: the names of the functions and the other queues.
         functions: the functions that are invoked.
-        gate: notifies the pollers of each call.
+        lock: notifies the pollers of each call.
         options: the options of the sources.
     """
 
@@ -57,11 +55,11 @@ class EventSources:
         settings: Settings,
         names: ResourceNames,
         functions: LocalFunctions,
-        gate: Gate,
+        lock: CallLock,
         options: LocalOptions,
     ) -> None:
         self._functions = functions
-        self._gate, self._options = gate, options
+        self._lock, self._options = lock, options
         self._clock, self._sqs, dynamodb = SystemClock(), clients.sqs(), clients.dynamodb()
         dead_letters = DeadLetters(self._sqs, settings.failure_queue)
         streams = [
@@ -81,7 +79,10 @@ class EventSources:
                 if notifies
                 else []
             ),
-            *(self._queue(name, names.function("salvage"), 1) for name in names.salvaged(notifies=notifies)),
+            *(
+                self._queue(name, names.function("salvage"), 1)
+                for name in names.dead_letter_queues(notifies=notifies)
+            ),
         )
         self._invocations = InvocationPoller(
             functions, dead_letters, self._clock, retry_waits=options.retry_waits
@@ -98,16 +99,17 @@ class EventSources:
             schedules.listen,
             *(queue.listen for queue in self._queues),
         ):
-            gate.listen(listener)
+            lock.listen(listener)
 
     def _stream(self, reader: _Reader, dynamodb: DynamoDBClient, dead_letters: DeadLetters) -> StreamPoller:
         arn = dynamodb.describe_table(TableName=reader.table)["Table"]["LatestStreamArn"]
         return StreamPoller(
-            StreamShard(self._gate, reader.table),
+            StreamShard(self._lock, reader.table),
             StreamSource(arn, reader.function, reader.filters),
             self._functions,
             dead_letters,
             self._clock,
+            longest_pause=self._options.longest_pause,
         )
 
     def _queue(self, name: str, function: str, concurrency: int) -> QueuePoller:
@@ -117,7 +119,7 @@ class EventSources:
             self._sqs,
             source,
             self._functions,
-            self._gate,
+            self._lock,
             self._clock,
             concurrency=concurrency,
             doubles=self._options.message_doubles,

@@ -7,12 +7,19 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from duetime.app import App
 from duetime.clock import Clock
+from duetime.declare.handler import LONGEST_RUN
+from duetime.environment import instance_name
+from duetime.lambdas import api, arm, dispatch, notify, passes, publish, undelivered, work
+from duetime.lambdas.metrics_buffer import HandOver
+from duetime.local.addresses import ResourceNames
+from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +27,8 @@ Event = Mapping[str, Any]
 Handler = Callable[[Any, Any], Any]
 
 _MILLISECOND = timedelta(milliseconds=1)
+_SHORT, _PASS = timedelta(minutes=1), timedelta(minutes=5)
+UNDELIVERED_TIMEOUT = NOTIFY_TIMEOUT = _SHORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +58,15 @@ class InvocationOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LocalFunction:
-    """A deployed handler."""
+    """A deployed handler; Lambda runs one process for each concurrent invocation.
+
+    Attributes:
+        runs_in_parallel: whether concurrent invocations may share this process.
+    """
 
     handler: Handler
     timeout: timedelta
     runs_in_parallel: bool = False
-    """Whether concurrent invocations may share this process; Lambda has one process for each."""
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -83,7 +95,8 @@ class LocalFunctions:
             with _turn(function):
                 return InvocationOutcome(function.handler(json.loads(json.dumps(event)), context))
         except BaseException as error:  # the invocation ends here, as a Lambda's process would
-            log.warning("%s died of %s", context.function_name, repr(error), exc_info=_traced(error))
+            trace = error if isinstance(error, Exception) else None
+            log.warning("%s died of %s", context.function_name, repr(error), exc_info=trace)
             return InvocationOutcome(error=error)
 
 
@@ -96,5 +109,28 @@ def _turn(function: LocalFunction) -> Iterator[None]:
             yield
 
 
-def _traced(error: BaseException) -> BaseException | None:
-    return error if isinstance(error, Exception) else None
+def functions_of(
+    app: App, settings: Settings, names: ResourceNames, metrics: HandOver, *, console_url: str
+) -> Mapping[str, LocalFunction]:
+    """Return the functions by ARN, with handlers for these settings; `metrics` receives their measurements.
+
+    Mails link to `console_url`, unless the settings have another.
+    """
+    instance = instance_name()
+    worker = work.make_handler(settings, app.handler_set, instance=instance, metrics=metrics)
+    sweep = passes.make_sweep_handler(settings, instance=instance, metrics=metrics)
+    catch_up = passes.make_catch_up_handler(settings, instance=instance, metrics=metrics)
+    functions = {
+        "arm": LocalFunction(arm.make_handler(settings, metrics=metrics), _SHORT),
+        "dispatch": LocalFunction(dispatch.make_handler(settings, metrics=metrics), _SHORT),
+        "sweep": LocalFunction(sweep, _SHORT),
+        "catch-up": LocalFunction(catch_up, _PASS),
+        "publish": LocalFunction(publish.make_handler(settings), _SHORT),
+        "salvage": LocalFunction(undelivered.make_handler(settings, metrics=metrics), UNDELIVERED_TIMEOUT),
+        "api": LocalFunction(api.make_handler(settings, app), _SHORT),
+    }
+    if settings.events != "off":
+        linked = replace(settings, console_url=settings.console_url or console_url)
+        functions["notify"] = LocalFunction(notify.make_handler(linked), NOTIFY_TIMEOUT)
+    by_arn = {names.function(name): function for name, function in functions.items()}
+    return {**by_arn, names.work_function: LocalFunction(worker, LONGEST_RUN, runs_in_parallel=True)}

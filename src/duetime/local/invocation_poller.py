@@ -18,8 +18,7 @@ from typing import Any
 from duetime.clock import Clock
 from duetime.local.dead_letters import DeadLetters
 from duetime.local.functions import LocalFunctions
-from duetime.local.poller import Poller
-from duetime.local.runs import Runs
+from duetime.local.poller import Poller, Runs
 
 RETRY_WAITS = (timedelta(minutes=1), timedelta(minutes=2))
 _AT_ONCE = 10

@@ -18,15 +18,18 @@ _SeriesKey = tuple[Metric, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, slots=True)
 class MetricSeries:
-    """One metric under one set of dimensions."""
+    """One metric under one set of dimensions.
+
+    Attributes:
+        value: a counter's sum since the start; of another metric, the last value.
+        count: the number of values.
+    """
 
     name: str
     unit: str
     dimensions: Mapping[str, str]
     value: float
-    """A counter's sum since the start; of another metric, the last value."""
     count: int
-    """The number of values."""
 
 
 class Metrics:

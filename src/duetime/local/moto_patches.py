@@ -58,9 +58,14 @@ def is_active() -> bool:
     return "process_request" in vars(botocore_stubber)
 
 
-def boto3_requests(wrap: Wrap) -> Patch:
-    """Replace what receives the requests of this process' boto3 clients, so that they pass the gate."""
-    return replaced(botocore_stubber, "process_request", wrap)
+# What receives the requests of this process' boto3 clients: they must take the lock of calls.
+boto3_requests = partial(replaced, botocore_stubber, "process_request")
+# The outbox receives the events, mails and topic messages.
+published_events = partial(replaced, EventsBackend, "put_events")
+sent_mails = partial(replaced, SESBackend, "send_templated_email")
+topic_messages = partial(replaced, Topic, "publish")
+# moto's own neither invokes local functions nor takes the lock of calls.
+rule_targets = partial(replaced, Rule, "send_to_targets")
 
 
 def sqs_milliseconds(clock: Clock) -> Patch:
@@ -70,26 +75,6 @@ def sqs_milliseconds(clock: Clock) -> Patch:
     twenty times as long: with 500 messages, 30 ms of each receive.
     """
     return replaced(sqs, "unix_time_millis", lambda _: lambda: clock.now().timestamp() * 1000)
-
-
-def published_events(wrap: Wrap) -> Patch:
-    """Replace `EventsBackend.put_events`, so that the outbox receives the events."""
-    return replaced(EventsBackend, "put_events", wrap)
-
-
-def sent_mails(wrap: Wrap) -> Patch:
-    """Replace `SESBackend.send_templated_email`, so that the outbox receives the mails."""
-    return replaced(SESBackend, "send_templated_email", wrap)
-
-
-def topic_messages(wrap: Wrap) -> Patch:
-    """Replace `Topic.publish`, so that the outbox receives the topic's messages."""
-    return replaced(Topic, "publish", wrap)
-
-
-def rule_targets(wrap: Wrap) -> Patch:
-    """Replace `Rule.send_to_targets`: moto's own neither invokes local functions nor passes the gate."""
-    return replaced(Rule, "send_to_targets", wrap)
 
 
 @contextmanager

@@ -8,9 +8,11 @@ from datetime import timedelta
 
 from duetime.api.authenticator import check_access
 from duetime.ids import SYSTEM_TENANT
-from duetime.local.default_preferences import everything_to
+from duetime.local.functions import Handler
 from duetime.local.invocation_poller import RETRY_WAITS
+from duetime.local.notifications import everything_to
 from duetime.local.schedule_poller import SchedulerQuirks
+from duetime.local.stream_delivery import LONGEST_PAUSE
 from duetime.settings import Settings
 
 
@@ -31,6 +33,9 @@ class LocalOptions:
             follow their preferences.
         setup: called once before the app is deployed, when boto3 already reaches the local cloud. It
             creates the handlers' own tables, queues and topics. An error in it ends the start.
+        wrap_handler: returns what runs in place of a function's handler, by the function's name: a fault
+            or a recording for a test.
+        longest_pause: the longest pause between two tries of a stream record.
 
     Raises:
         InvalidPreferences: `mail_to` is no mail address.
@@ -47,6 +52,8 @@ class LocalOptions:
     stop_within: timedelta = timedelta(seconds=10)
     mail_to: str = ""
     setup: Callable[[], object] | None = None
+    wrap_handler: Callable[[str, Handler], Handler] = lambda _name, handler: handler
+    longest_pause: timedelta = LONGEST_PAUSE
 
     def __post_init__(self) -> None:
         check_access(self.settings)

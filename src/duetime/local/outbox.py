@@ -22,21 +22,24 @@ KEPT: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A sent item."""
+    """A sent item.
+
+    Attributes:
+        number: the number within its kind, from 1 since the start.
+        at: when it was sent.
+        type: an event's detail-type, or the kind of notification of a mail or message.
+    """
 
     number: int
-    """The number within its kind, from 1 since the start."""
     at: datetime
     type: str
-    """An event's detail-type, or the kind of notification of a mail or message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentEvent(Sent):
-    """A lifecycle event that was put on the bus."""
+    """A lifecycle event that was put on the bus, which assigned the id."""
 
     id: str
-    """The id that the bus assigned."""
     detail: Mapping[str, Any]
 
 

@@ -22,8 +22,8 @@ from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
+# The language at the end of a template's name.
 _LANGUAGE = re.compile(r"-([a-z]{2,3}(?:-[A-Z]{2})?)$", re.ASCII)
-"""The language at the end of a template's name."""
 
 
 @contextmanager

@@ -9,8 +9,7 @@ from html import escape
 from duetime.api import PREFIX
 from duetime.app import App
 from duetime.declare.handler import Handler
-from duetime.local.job_lines import UpcomingRun
-from duetime.local.suggestions import commands
+from duetime.local.welcome import UpcomingRun, commands
 from duetime.settings import Settings
 
 _PAGE = """<!doctype html>

@@ -1,18 +1,56 @@
-"""A poller: a thread that simulates one of AWS' event sources until it is stopped."""
+"""A poller: a thread that simulates one of AWS' event sources, with its sleeper and its worker threads."""
 
 from __future__ import annotations
 
+import heapq
 import logging
 import threading
 from abc import ABC, abstractmethod
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from duetime.clock import Clock
-from duetime.local.alarm import WakeableSleeper
 
 log = logging.getLogger(__name__)
 
 _AFTER_A_FAILURE = timedelta(seconds=1)
+
+
+class WakeableSleeper:
+    """Sleeps until the earliest of its instants. A wake-up is a hint: there may be nothing to do."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._times: list[datetime] = []
+        self._known: set[datetime] = set()
+        self._changed = threading.Condition()
+
+    def set_for(self, instant: datetime) -> None:
+        """Let `wait` return at `instant`."""
+        with self._changed:
+            if instant in self._known:
+                return
+            self._known.add(instant)
+            heapq.heappush(self._times, instant)
+            if self._times[0] == instant:
+                self._changed.notify_all()
+
+    def ring(self) -> None:
+        """Let `wait` return now."""
+        self.set_for(self._clock.now())
+
+    def wait(self, longest: timedelta) -> None:
+        """Return at the next instant, or after `longest`; then discard the instants that have passed."""
+        end = self._clock.now() + longest
+        with self._changed:
+            while (left := self._next(end) - self._clock.now()) > timedelta(0):
+                self._changed.wait(left.total_seconds())
+            now = self._clock.now()
+            while self._times and self._times[0] <= now:
+                self._known.discard(heapq.heappop(self._times))
+
+    def _next(self, end: datetime) -> datetime:
+        return min(end, self._times[0]) if self._times else end
 
 
 class Poller(ABC):
@@ -37,11 +75,10 @@ class Poller(ABC):
         self.stopping.set()
         self.alarm.ring()
 
-    def join(self, timeout: timedelta) -> bool:
-        """Wait for the end of the last turn; return whether it has ended."""
+    def join(self, timeout: timedelta) -> None:
+        """Wait for the end of the last turn, at most `timeout`."""
         if self._thread.is_alive():
             self._thread.join(timeout.total_seconds())
-        return not self._thread.is_alive()
 
     def pause(self, span: timedelta) -> None:
         """Sleep within a turn; a stop ends the sleep."""
@@ -56,3 +93,53 @@ class Poller(ABC):
                 rest = _AFTER_A_FAILURE
             if rest > timedelta(0):
                 self.alarm.wait(rest)
+
+
+class Runs:
+    """Runs invocations in threads, at most `limit` at a time.
+
+    The threads are daemons: an endless handler delays neither a stop beyond its limit nor the exit.
+    """
+
+    def __init__(self, name: str, limit: int, clock: Clock) -> None:
+        self._name, self._limit, self._clock = name, limit, clock
+        self._under_way = 0
+        self._threads: set[threading.Thread] = set()
+        self._changing = threading.Lock()
+
+    @property
+    def under_way(self) -> int:
+        """The number of running invocations."""
+        return self._under_way
+
+    @property
+    def room(self) -> int:
+        """The number of invocations that may start now."""
+        return max(0, self._limit - self._under_way)
+
+    def start(self, work: Callable[[], None], ended: Callable[[], None]) -> None:
+        """Run `work` in a thread, then free its place and call `ended`; neither may raise."""
+        thread = threading.Thread(
+            target=self._run, args=(work, ended), name=f"duetime-{self._name}", daemon=True
+        )
+        with self._changing:
+            self._under_way += 1
+            self._threads.add(thread)
+        thread.start()
+
+    def wait(self, longest: timedelta) -> int:
+        """Wait until all have ended, at most `longest`; return how many have not."""
+        end = self._clock.now() + longest
+        with self._changing:
+            threads = tuple(self._threads)
+        for thread in threads:
+            thread.join(max(0.0, (end - self._clock.now()).total_seconds()))
+        return self._under_way
+
+    def _run(self, work: Callable[[], None], ended: Callable[[], None]) -> None:
+        work()
+        with self._changing:
+            self._under_way -= 1
+        ended()
+        with self._changing:
+            self._threads.discard(threading.current_thread())

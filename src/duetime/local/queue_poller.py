@@ -12,16 +12,15 @@ import logging
 import random
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime.clock import Clock
 from duetime.local.addresses import REGION, queue_name
+from duetime.local.call_lock import AwsCall, CallLock
 from duetime.local.functions import InvocationOutcome, LocalFunctions
-from duetime.local.gate import AwsCall, Gate
-from duetime.local.poller import Poller
-from duetime.local.runs import Runs
-from duetime.local.sources import QueueSource
+from duetime.local.poller import Poller, Runs
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -29,10 +28,25 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _BATCH = 10
+# For messages that become visible again; a send sets an alarm of its own.
 _LOOK_ANYWAY = timedelta(seconds=1)
-"""For messages that become visible again; a send sets an alarm of its own."""
 _GATHER = timedelta(milliseconds=20)
 _SENDS = {"AmazonSQS.SendMessage", "AmazonSQS.SendMessageBatch"}
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSource:
+    """A queue that feeds a function one message at a time.
+
+    Attributes:
+        url: the queue's URL.
+        arn: the queue's ARN.
+        function: the function's ARN.
+    """
+
+    url: str
+    arn: str
+    function: str
 
 
 class QueuePoller(Poller):
@@ -42,7 +56,7 @@ class QueuePoller(Poller):
         client: the SQS client.
         source: the queue and its function.
         functions: the deployed functions.
-        gate: prefers the calls of runs.
+        lock: prefers the calls of runs.
         clock: the machine's clock.
         concurrency: the number of parallel runs.
         doubles: the probability that a message is delivered twice, as in SQS.
@@ -53,7 +67,7 @@ class QueuePoller(Poller):
         client: SQSClient,
         source: QueueSource,
         functions: LocalFunctions,
-        gate: Gate,
+        lock: CallLock,
         clock: Clock,
         *,
         concurrency: int,
@@ -61,7 +75,7 @@ class QueuePoller(Poller):
     ) -> None:
         super().__init__("queue", clock)
         self._client, self._source, self._functions = client, source, functions
-        self._gate, self._doubles = gate, doubles
+        self._lock, self._doubles = lock, doubles
         self._runs = Runs("work", concurrency, clock)
         self._processed: deque[str] = deque()
 
@@ -81,7 +95,7 @@ class QueuePoller(Poller):
     def turn(self) -> timedelta:
         """Delete processed messages, receive as many as there is room for, and start them."""
         room = min(_BATCH, self._runs.room)
-        with self._gate.hurried():
+        with self._lock.urgent():
             self._delete_processed()
             messages = self._receive(room) if room else []
         for message in messages:
@@ -120,7 +134,7 @@ class QueuePoller(Poller):
             self._runs.start(lambda: self._run(record), self._ended)
 
     def _run(self, record: Mapping[str, Any]) -> None:
-        with self._gate.hurried():
+        with self._lock.urgent():
             outcome = self._functions.invoke(self._source.function, {"Records": [record]})
         if _was_processed(outcome):
             self._processed.append(record["receiptHandle"])

@@ -1,6 +1,6 @@
 """Simulates EventBridge Scheduler: fires the schedules that moto stores.
 
-It reads a schedule when the call that created it passes the gate, so it need not list thousands each
+It reads a schedule when the call that created it passes the lock, so it need not list thousands each
 second. Options make it fire late by up to a minute, or twice, as AWS may.
 """
 
@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.local.gate import AwsCall
+from duetime.local.call_lock import AwsCall
 from duetime.local.invocation_poller import InvocationPoller
 from duetime.local.poller import Poller
 from duetime.local.timetable import Schedule, ScheduleKey, Timetable

@@ -16,8 +16,8 @@ from duetime.local.wsgi_app import WsgiApp
 
 log = logging.getLogger(__name__)
 
+# Seconds between two checks for a stop.
 _POLL = 0.1
-"""Seconds between two checks for a stop."""
 
 
 class PortUnavailable(DuetimeError, OSError):

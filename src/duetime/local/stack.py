@@ -18,13 +18,12 @@ from duetime.ids import DEFAULT_WORKER
 from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.rollout import Rollout
 from duetime.local.addresses import ResourceNames, dead_queue_of, queue_arn
-from duetime.local.channels import Channels
-from duetime.local.handlers import NOTIFY_TIMEOUT, SALVAGE_TIMEOUT
+from duetime.local.functions import NOTIFY_TIMEOUT, UNDELIVERED_TIMEOUT
+from duetime.local.notifications import NotificationResources
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
-"""The functions that schedules invoke, with their rates."""
 _BEYOND_TIMEOUT = timedelta(seconds=5)
 
 
@@ -52,9 +51,9 @@ class Stack:
     def _make(self, settings: Settings) -> Settings:
         self._make_table(tables.actions_shape(due_order=settings.due_order), settings.actions_table)
         self._make_table(tables.JOBS, settings.jobs_table)
-        failures = self._make_salvaged(self._names.failure_queue)
-        url = self._make_due_queue(self._names.worker, settings)
-        system = self._make_due_queue(SYSTEM_WORKER, settings)
+        failures = self._make_dead_letter_queue(self._names.failure_queue)
+        url = self._make_queue(self._names.due_queue(self._names.worker), settings.queue_visibility)
+        system = self._make_queue(self._names.due_queue(SYSTEM_WORKER), settings.queue_visibility)
         for group in (settings.schedule_group, settings.job_group, self._names.pass_group):
             self._make_group(group)
         self._make_bus(settings.event_bus)
@@ -99,16 +98,15 @@ class Stack:
         """Return the settings with the notification resources; unchanged if no events are published."""
         if settings.events == "off":
             return settings
-        url = self._make_retried(self._names.notifications, NOTIFY_TIMEOUT + _BEYOND_TIMEOUT)
-        return Channels(self._names.notifications).make(replace(settings, notification_queue=url))
+        url = self._make_queue(self._names.notifications, NOTIFY_TIMEOUT + _BEYOND_TIMEOUT)
+        return NotificationResources(self._names.notifications).make(
+            replace(settings, notification_queue=url)
+        )
 
-    def _make_due_queue(self, worker: str, settings: Settings) -> str:
-        return self._make_retried(self._names.due_queue(worker), settings.queue_visibility)
-
-    def _make_retried(self, name: str, visibility: timedelta) -> str:
-        """Create a queue with its dead-letter queue, which feeds `salvage`; return its URL."""
+    def _make_queue(self, name: str, visibility: timedelta) -> str:
+        """Create a queue with its dead-letter queue, return its URL."""
         dead = dead_queue_of(name)
-        self._make_salvaged(dead)
+        self._make_dead_letter_queue(dead)
         url = self._queue_url(name)
         redrive = {"deadLetterTargetArn": queue_arn(dead), "maxReceiveCount": self._max_receives}
         self._sqs.set_queue_attributes(
@@ -120,10 +118,10 @@ class Stack:
         )
         return url
 
-    def _make_salvaged(self, name: str) -> str:
-        """Create a queue that feeds `salvage`; its visibility is that function's timeout."""
+    def _make_dead_letter_queue(self, name: str) -> str:
+        """Create a queue that feeds the function `salvage`; its visibility is that function's timeout."""
         url = self._queue_url(name)
-        hidden = str(math.ceil(SALVAGE_TIMEOUT.total_seconds()))
+        hidden = str(math.ceil(UNDELIVERED_TIMEOUT.total_seconds()))
         self._sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": hidden})
         return url
 

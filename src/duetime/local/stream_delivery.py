@@ -28,6 +28,7 @@ class StreamDelivery:
         invoke: calls the function with an event.
         give_up: receives a record that the function rejects, and the reason.
         pause: sleeps; returns at once during a stop.
+        longest_pause: the longest pause between two tries.
         is_stopping: returns whether to stop trying.
     """
 
@@ -37,10 +38,11 @@ class StreamDelivery:
         give_up: Callable[[Record, str], None],
         *,
         pause: Callable[[timedelta], None],
+        longest_pause: timedelta = LONGEST_PAUSE,
         is_stopping: Callable[[], bool],
     ) -> None:
         self._invoke, self._give_up = invoke, give_up
-        self._pause, self._is_stopping = pause, is_stopping
+        self._pause, self._longest_pause, self._is_stopping = pause, longest_pause, is_stopping
 
     def __call__(self, batch: Sequence[Record]) -> None:
         """Deliver one batch."""
@@ -58,7 +60,7 @@ class StreamDelivery:
                 self._give_up(rest[0], reason)
                 return
             else:
-                self._pause(min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries))
+                self._pause(min(self._longest_pause, FIRST_PAUSE * 2**tries))
 
     def _try(self, batch: Sequence[Record]) -> tuple[int, str | None]:
         """Invoke the function; return how many records it took, and why it rejected the next one, if any."""

@@ -4,29 +4,78 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Any
 
+from moto.dynamodb.models import dynamodb_backends
+
 from duetime.clock import Clock
-from duetime.local.addresses import REGION
+from duetime.local.addresses import ACCOUNT, REGION
+from duetime.local.call_lock import AwsCall, CallLock
 from duetime.local.dead_letters import DeadLetters
 from duetime.local.functions import LocalFunctions
-from duetime.local.gate import AwsCall
 from duetime.local.poller import Poller
-from duetime.local.sources import StreamSource
 from duetime.local.stream_delivery import StreamDelivery
-from duetime.local.stream_shard import StreamShard
-from duetime.model.event_pattern import matches
+from duetime.model.event_pattern import Pattern, matches
 
 log = logging.getLogger(__name__)
 
 BATCH = 100
 _PAGE = 1_000
+# Under load, writes are batched for this time; after a rest, a write is read at once.
 _BETWEEN_READS = timedelta(milliseconds=50)
-"""Under load, writes are batched for this time; after a rest, a write is read at once."""
 _LOOK_ANYWAY = timedelta(seconds=30)
 _READS = {"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "DescribeTable", "ListTables"}
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """A stream that feeds a function batches of records.
+
+    Attributes:
+        arn: the stream's ARN.
+        function: the function's ARN.
+        filters: patterns; one must match a record.
+    """
+
+    arn: str
+    function: str
+    filters: Sequence[Pattern]
+
+
+class StreamShard:
+    """Reads the single shard of a table of moto from its beginning, and returns each record once.
+
+    It reads moto's own shard instead of ``GetRecords``. The records have the same form, but each costs
+    microseconds instead of 3 ms, and most are filtered out. With ``GetRecords`` a drain would spend a
+    quarter of its time on reading its writes.
+
+    moto creates a missing item by ``UpdateItem`` in two steps: its stream has a record with the keys, then
+    one with the item. DynamoDB's stream has the second record only, and so has this reader.
+    """
+
+    def __init__(self, lock: CallLock, table: str) -> None:
+        self._lock = lock
+        shard: Any = dynamodb_backends[ACCOUNT][REGION].get_table(table).stream_shard
+        self._shard = shard
+        self.id: str = shard.id
+        self._next: int = shard.starting_sequence_number
+
+    def read(self, most: int) -> Sequence[Mapping[str, Any]]:
+        """Return the next records, at most `most`; empty if there are none yet."""
+        with self._lock:
+            ahead: list[dict[str, Any]] = self._shard.get(self._next, most + 1)
+        ends_within = len(ahead) > most and _is_a_first_step(ahead[most - 1], ahead[most])
+        taken = ahead if ends_within else ahead[:most]
+        self._next += len(taken)
+        return [
+            record
+            for record, later in zip_longest(taken, taken[1:])
+            if not (later and _is_a_first_step(record, later))
+        ]
 
 
 class StreamPoller(Poller):
@@ -39,6 +88,8 @@ class StreamPoller(Poller):
         functions: LocalFunctions,
         dead_letters: DeadLetters,
         clock: Clock,
+        *,
+        longest_pause: timedelta,
     ) -> None:
         super().__init__("stream", clock)
         self._shard, self._source = shard, source
@@ -46,6 +97,7 @@ class StreamPoller(Poller):
             lambda event: functions.invoke(source.function, event),
             lambda record, reason: dead_letters.of_stream(record, shard.id, source.function, reason),
             pause=self.pause,
+            longest_pause=longest_pause,
             is_stopping=self.stopping.is_set,
         )
         self._read_at = clock.now() - _BETWEEN_READS
@@ -81,3 +133,10 @@ def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return int(value.timestamp())
     raise TypeError(f"a stream record holds {type(value).__name__}, which JSON cannot carry")
+
+
+def _is_a_first_step(record: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
+    """Return whether both records are of one write: no item is inserted twice in a row."""
+    both = (record, later)
+    keys, keys_later = (step["dynamodb"]["Keys"] for step in both)
+    return keys == keys_later and all(step["eventName"] == "INSERT" for step in both)

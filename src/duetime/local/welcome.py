@@ -1,14 +1,34 @@
-"""The welcome text of `duetime local`."""
+"""The welcome text of `duetime local`: the app's handlers and jobs, and commands to try."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
 
 from duetime.app import App
+from duetime.cadence import parse
+from duetime.declare.handler import Handler
+from duetime.local.example_payload import example_of
 from duetime.local.gateway import ARN, GROUPS, TENANT, USER
-from duetime.local.job_lines import UpcomingRun, job_lines
-from duetime.local.suggestions import commands, elsewhere
+from duetime.model.job import Job
 from duetime.settings import Settings
+
+DEFAULT_PORT = 8080
+"""The port that the command line uses by default."""
+
+_LONGEST_LIST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class UpcomingRun:
+    """A job, its cadences in words, and its next nominal time in words, empty where no time makes it due."""
+
+    name: str
+    cadences: str
+    next_run: str
 
 
 def welcome(
@@ -55,9 +75,86 @@ def _look(url: str, *, has_console: bool) -> Sequence[str]:
 def _outbox(settings: Settings, url: str, program: str) -> Sequence[str]:
     if settings.events == "off":
         return ()
-    command = f"{program} outbox mails{elsewhere(url)}"
+    command = f"{program} outbox mails{_url_option(url)}"
     return ("", f"  Mails never leave this machine: see {url}/outbox, or `{command}`.")
 
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' if count > 1 else ''}" if count else ""
+
+
+def upcoming_runs(jobs: Iterable[Job], now: datetime) -> Sequence[UpcomingRun]:
+    """Return the next run of each job after `now`."""
+    return [
+        UpcomingRun(job.name, " and ".join(_words(job)), _next_run(job, now))
+        for job in sorted(jobs, key=lambda job: job.name)
+    ]
+
+
+def job_lines(jobs: Sequence[UpcomingRun]) -> Sequence[str]:
+    """Return a line for each of the first 20 jobs."""
+    width = max((len(job.name) for job in jobs), default=0)
+    lines = [_line(job, width) for job in islice(jobs, _LONGEST_LIST)]
+    return [*lines, f"and {len(jobs) - _LONGEST_LIST} more"] if len(jobs) > _LONGEST_LIST else lines
+
+
+def _line(job: UpcomingRun, width: int) -> str:
+    return f"{job.name:{width}}  {'; '.join(filter(None, (job.cadences, job.next_run)))}"
+
+
+def _words(job: Job) -> Sequence[str]:
+    return [parse(cadence).describe() for cadence in job.definition.cadences]
+
+
+def _next_run(job: Job, now: datetime) -> str:
+    if job.is_paused:
+        return "paused"
+    at = job.stacked.next_after(now)
+    if at is None:
+        return ""
+    here, today = at.astimezone(), now.astimezone().date()
+    return f"next {here:%H:%M:%S}" if here.date() == today else f"next {here:%Y-%m-%d %H:%M:%S %Z}"
+
+
+def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
+    """Return commands that schedule, list, trigger a job, and call the API.
+
+    Args:
+        app: the app.
+        url: the local cloud's URL.
+        program: the command that starts the command line.
+    """
+    return (
+        *(
+            f"{program} {for_type_}{_url_option(url)}"
+            for for_type_ in (*_for_types(app), "actions list", *_for_jobs(app))
+        ),
+        f"curl {url}/api/v1/scheduling/query",
+    )
+
+
+def _url_option(url: str) -> str:
+    return "" if url.endswith(f":{DEFAULT_PORT}") else f" --url {url}"
+
+
+def _for_jobs(app: App) -> tuple[str, ...]:
+    ready = [name for name, handler in app.handlers.items() if handler.job and not _is_bare(handler)]
+    return ("jobs list", *(f"jobs trigger {name}" for name in ready[:1])) if app.jobs else ()
+
+
+def _is_bare(handler: Handler) -> bool:
+    """Return whether its runs need a payload that no job declares."""
+    return handler.payload is not None and (handler.job is None or handler.job.payload is None)
+
+
+def _for_types(app: App) -> tuple[str, ...]:
+    """Return a command that schedules a type with an example payload; else one with a payload to fill in."""
+    types = {
+        name: handler.payload
+        for name, handler in app.handlers.items()
+        if handler.payload and handler.job is None
+    }
+    for name, payload in types.items():
+        if example := example_of(payload):
+            return (f"schedule {name} --payload {shlex.quote(example)} --in 3s",)
+    return tuple(f"schedule {type_} --payload {shlex.quote('{…}')} --in 3s" for type_ in list(types)[:1])

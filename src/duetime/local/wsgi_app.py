@@ -37,7 +37,7 @@ class WsgiApp:
         outbox: Callable[[Request], Response],
         site: Site,
     ) -> None:
-        self._gateway, self._emulator = gateway, emulator
+        self._lockway, self._emulator = gateway, emulator
         self._page, self._outbox, self._site = page, outbox, site
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -54,7 +54,7 @@ class WsgiApp:
 
     def _answer(self, request: Request) -> Response:
         if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
-            return self._gateway(request)
+            return self._lockway(request)
         if request.method not in {"GET", "HEAD"}:
             if self._shown(request) is None:
                 raise NotFound

@@ -2,16 +2,15 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 from duetime.clock import SystemClock
-from duetime.local.alarm import WakeableSleeper
-from duetime.local.gate import RECEIVE, AwsCall, Gate, without_long_poll
-from duetime.local.priority_lock import PriorityLock
+from duetime.local.call_lock import RECEIVE, AwsCall, CallLock, without_long_poll
+from duetime.local.poller import WakeableSleeper
 from tests.local.conftest import eventually
 
 CALL = AwsCall("AmazonSQS.SendMessage", "POST", "/", b"{}")
 
 
-def test_one_call_at_a_time_passes():
-    gate, inside, most = Gate(), [], []
+def test_one_call_runs_at_a_time():
+    lock, inside, most = CallLock(), [], []
 
     def call():
         inside.append(1)
@@ -19,66 +18,66 @@ def test_one_call_at_a_time_passes():
         threading.Event().wait(0.002)
         inside.pop()
 
-    workers = [threading.Thread(target=lambda: [gate.let_in(CALL, call) for _ in range(5)]) for _ in range(8)]
-    for row in workers:
-        row.start()
+    workers = [threading.Thread(target=lambda: [lock.call(CALL, call) for _ in range(5)]) for _ in range(8)]
+    for worker in workers:
+        worker.start()
     for worker in workers:
         worker.join()
     assert len(most) == 40
     assert max(most) == 1
 
 
-def test_listeners_learn_of_a_call_after_it_was_made():
-    gate, seen = Gate(), []
-    gate.listen(lambda call: seen.append(("told", call.target)))
-    gate.let_in(CALL, lambda: seen.append("made"))
-    assert seen == ["made", ("told", "AmazonSQS.SendMessage")]
+def test_listeners_are_called_after_the_call():
+    lock, events = CallLock(), []
+    lock.listen(lambda call: events.append(("listener", call.target)))
+    lock.call(CALL, lambda: events.append("call"))
+    assert events == ["call", ("listener", "AmazonSQS.SendMessage")]
 
 
-def test_a_call_that_fails_lets_the_next_one_in():
-    gate = Gate()
+def test_a_failed_call_releases_the_lock():
+    lock = CallLock()
     try:
-        gate.let_in(CALL, lambda: 1 // 0)
+        lock.call(CALL, lambda: 1 // 0)
     except ZeroDivisionError:
-        assert gate.let_in(CALL, lambda: "next") == "next"
+        assert lock.call(CALL, lambda: "next") == "next"
 
 
-def test_who_is_in_a_hurry_passes_before_most_of_the_others():
-    turnstile, order, threads = PriorityLock(), [], []
+def test_urgent_threads_get_the_lock_before_most_others():
+    lock, order, threads = CallLock(), [], []
 
     def ordinary(name):
-        with turnstile:
+        with lock:
             order.append(name)
 
-    def hurried(name):
-        with turnstile.hurried():
+    def urgent(name):
+        with lock.urgent():
             ordinary(name)
 
     def start(target, name):
-        waiting = len(turnstile._hurried) + len(turnstile._others)
+        waiting = lock.waiting
         threads.append(threading.Thread(target=target, args=(name,)))
         threads[-1].start()
-        eventually(lambda: len(turnstile._hurried) + len(turnstile._others) > waiting)
+        eventually(lambda: lock.waiting > waiting)
 
-    with turnstile:
+    with lock:
         for name in ("a", "b"):
             start(ordinary, name)
         for name in ("X", "Y", "Z"):
-            start(hurried, name)
+            start(urgent, name)
     for thread in threads:
         thread.join()
     assert order == ["X", "Y", "a", "Z", "b"]
 
 
-def test_who_is_inside_may_enter_again():
-    turnstile = PriorityLock()
-    with turnstile, turnstile:
+def test_the_lock_is_reentrant():
+    lock = CallLock()
+    with lock, lock:
         pass
-    with turnstile:
+    with lock:
         pass
 
 
-def test_a_long_poll_becomes_a_short_one_of_the_same_length():
+def test_a_long_poll_becomes_short_polls_of_the_same_total_length():
     request = b'{"QueueUrl": "q", "WaitTimeSeconds": 20, "MaxNumberOfMessages": 10}'
     passed = without_long_poll(RECEIVE, request)
     assert len(passed) == len(request)
@@ -86,7 +85,7 @@ def test_a_long_poll_becomes_a_short_one_of_the_same_length():
     assert without_long_poll("AmazonSQS.SendMessage", request) == request
 
 
-def test_an_alarm_wakes_at_the_earliest_of_its_instants_and_forgets_it():
+def test_an_alarm_wakes_once_at_its_earliest_instant():
     clock = SystemClock()
     alarm = WakeableSleeper(clock)
     soon = clock.now() + timedelta(milliseconds=30)
@@ -100,7 +99,7 @@ def test_an_alarm_wakes_at_the_earliest_of_its_instants_and_forgets_it():
     assert clock.now() - before >= timedelta(milliseconds=30)
 
 
-def test_an_alarm_that_is_rung_beforehand_wakes_at_once():
+def test_an_alarm_that_rang_before_the_wait_wakes_at_once():
     alarm = WakeableSleeper(SystemClock())
     alarm.set_for(datetime(2001, 1, 1, tzinfo=UTC))
     alarm.wait(timedelta(hours=1))

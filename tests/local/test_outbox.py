@@ -1,4 +1,4 @@
-"""The outbox: what was sent, over HTTP, in the terminal and from the command line."""
+"""The outbox over HTTP, in the terminal and from the command line."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from duetime.model.action import Action
 from duetime.model.metric import Metric
 from tests.local.conftest import SHORT
 from tests.local.test_notifications_on_the_local_cloud import FAILED, TO, app_of, fail, sent
-from tests.local.test_one_port import ask
+from tests.local.test_one_port import request
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def browser_of(outbox, metrics):
     )
 
 
-def test_the_newest_come_first_and_only_as_many_as_are_asked_for(browser):
+def test_the_newest_come_first_up_to_the_limit(browser):
     items = browser.get("/outbox/mails?limit=2").json["items"]
     assert [(item["number"], item["text"]) for item in items] == [
         (3, "text of three: é"),
@@ -64,7 +64,7 @@ def test_the_newest_come_first_and_only_as_many_as_are_asked_for(browser):
     assert len(browser.get("/outbox/mails").json["items"]) == 3
 
 
-def test_a_type_may_be_asked_for(browser):
+def test_a_list_is_filtered_by_type(browser):
     (event,) = browser.get("/outbox/events?type=run.failed").json["items"]
     assert (event["id"], event["detail"], event["type"]) == (
         "e-globex",
@@ -79,11 +79,11 @@ def test_a_type_may_be_asked_for(browser):
 
 
 @pytest.mark.parametrize("limit", ["0", "1001", "-1", "x", ""])
-def test_a_limit_that_is_none_is_refused(browser, limit):
+def test_an_invalid_limit_is_rejected(browser, limit):
     assert browser.get(f"/outbox/events?limit={limit}").status_code == 400
 
 
-def test_a_mail_is_shown_as_it_arrives_and_nothing_in_it_may_run(browser):
+def test_a_mail_is_served_unchanged_and_its_scripts_cannot_run(browser):
     response = browser.get("/outbox/mails/1")
     assert (response.text, response.content_type) == ("<p>one: é</p>", "text/html; charset=utf-8")
     policy = response.headers["Content-Security-Policy"]
@@ -96,11 +96,11 @@ def test_a_mail_is_shown_as_it_arrives_and_nothing_in_it_may_run(browser):
 @pytest.mark.parametrize(
     "path", ["/mails/4", "/mails/0", "/mails/x", "/mails/1.pdf", "/nothing", "/events/1"]
 )
-def test_what_is_not_there_is_not_found(browser, path):
+def test_an_unknown_mail_or_list_is_a_404(browser, path):
     assert browser.get(f"/outbox{path}").status_code == 404
 
 
-def test_the_page_leads_to_the_lists_and_to_the_latest_mails(browser):
+def test_the_page_links_to_the_lists_and_to_the_latest_mails(browser):
     page = browser.get("/outbox").text
     for path in ("events", "mails", "messages", "metrics", "mails/3", "mails/3.txt"):
         assert f'href="/outbox/{path}"' in page
@@ -109,7 +109,7 @@ def test_the_page_leads_to_the_lists_and_to_the_latest_mails(browser):
     assert "mails/" not in browser_of(Outbox(), Metrics()).get("/outbox/").text
 
 
-def test_of_each_kind_the_latest_are_kept(outbox):
+def test_each_list_holds_the_latest_entries(outbox):
     for index in range(KEPT):
         outbox.put_event("job.paused", id=str(index), detail={})
     stored = outbox.events.list()
@@ -118,7 +118,7 @@ def test_of_each_kind_the_latest_are_kept(outbox):
     assert outbox.events.get(3) == stored[-1]
 
 
-def test_a_mail_and_a_message_are_a_line_in_the_terminal_and_an_event_where_everything_is_told(caplog):
+def test_the_terminal_prints_mails_and_messages_and_with_verbose_events(caplog):
     def lines():
         return [RunLines(in_colour=False).format(record).partition("  ")[2] for record in caplog.records]
 
@@ -138,8 +138,8 @@ def test_a_mail_and_a_message_are_a_line_in_the_terminal_and_an_event_where_ever
 
 
 @pytest.fixture(scope="module")
-def notified():
-    """A local cloud that has told of a failure."""
+def failed_action():
+    """A local cloud that has sent notifications of a failed action."""
     with LocalCloud(app_of(), LocalOptions(settings=SHORT, mail_to=TO)) as cloud:
         action = fail(cloud)
         sent(cloud.outbox.mails, 2)
@@ -148,10 +148,10 @@ def notified():
 
 
 @pytest.fixture
-def duetime(notified, capsys):
+def duetime(failed_action, capsys):
     def run(*words):
         try:
-            status = main(["outbox", *words, "--url", notified[0].url])
+            status = main(["outbox", *words, "--url", failed_action[0].url])
         except SystemExit as ended:
             status = ended.code
         return status, *capsys.readouterr()
@@ -159,16 +159,16 @@ def duetime(notified, capsys):
     return run
 
 
-def test_the_start_page_leads_to_the_outbox(notified):
-    cloud, _ = notified
-    assert 'href="/outbox"' in ask(cloud, "GET", "/local")[1]
-    status, page = ask(cloud, "GET", "/outbox")
+def test_the_start_page_links_to_the_outbox(failed_action):
+    cloud, _ = failed_action
+    assert 'href="/outbox"' in request(cloud, "GET", "/local")[1]
+    status, page = request(cloud, "GET", "/outbox")
     assert (status, "doomed failed" in page) == (200, True)
 
 
-def test_each_list_is_a_table(duetime, notified):
-    action: Action = notified[1]
-    for kind, told_of in (
+def test_each_list_is_a_table(duetime, failed_action):
+    action: Action = failed_action[1]
+    for kind, expected in (
         ("events", action.id),
         ("mails", TO),
         ("messages", "warning"),
@@ -176,10 +176,10 @@ def test_each_list_is_a_table(duetime, notified):
     ):
         status, printed, _ = duetime(kind)
         assert status == 0
-        assert told_of in printed
+        assert expected in printed
 
 
-def test_some_of_a_type_are_listed(duetime):
+def test_the_command_lists_entries_of_one_type(duetime):
     _, printed, _ = duetime("mails", "--type", FAILED, "--limit", "5")
     head, line = printed.splitlines()
     assert head.split() == ["N", "SENT", "TYPE", "TO", "LANGUAGE", "SUBJECT"]
@@ -189,8 +189,8 @@ def test_some_of_a_type_are_listed(duetime):
     assert {load["name"] for load in json.loads(printed)["items"]} == {"failed"}
 
 
-def test_a_mail_is_printed_as_text(duetime, notified):
-    (mail,) = notified[0].outbox.mails.list(type=FAILED)
+def test_a_mail_is_printed_as_text(duetime, failed_action):
+    (mail,) = failed_action[0].outbox.mails.list(type=FAILED)
     status, printed, _ = duetime("mails", str(mail.number))
     assert status == 0
     assert printed.startswith(f"to:       {TO}\nsubject:  acme: doomed failed\nlanguage: en\n\n")
@@ -212,8 +212,8 @@ def test_a_mail_is_printed_as_text(duetime, notified):
         ),
     ],
 )
-def test_what_cannot_be_shown_is_told_in_one_line(capsys, notified, words, status, problem):
-    where = () if "--url" in words else ("--url", notified[0].url)
+def test_an_unknown_mail_is_an_error_on_one_line(capsys, failed_action, words, status, problem):
+    where = () if "--url" in words else ("--url", failed_action[0].url)
     assert main(["outbox", *words, *where]) == status
     (line,) = capsys.readouterr().err.splitlines()
     assert problem in line

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from duetime.cli import main
-from duetime.cli.local_access import access_of
+from duetime.cli.local import access_of
 from duetime.cli.main import parser
 from duetime.local.run_lines import RunLines
 from duetime.settings import Settings
@@ -24,7 +24,7 @@ DUETIME = [sys.executable, "-m", "duetime"]
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run a command in this process; returns its status and the lines it wrote to standard error."""
+    """Return a function that runs a command, and returns its status and its lines on standard error."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
@@ -38,7 +38,7 @@ def run(monkeypatch, capsys):
     return run
 
 
-def test_it_says_what_to_try_runs_it_and_stops_cleanly():
+def test_the_command_suggests_a_call_runs_it_and_stops_cleanly():
     command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0"]
     with subprocess.Popen(  # noqa: S603 - our own program
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -70,10 +70,10 @@ def read_until(process, *words):
         lines.append(line)
         if all(word in line for word in words):
             return lines
-    raise AssertionError(f"{words} did not come in {lines}")
+    raise AssertionError(f"{words} is not in {lines}")
 
 
-def test_a_port_in_use_is_told_in_one_line(run):
+def test_a_port_in_use_is_an_error_on_one_line(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         status, (line,) = run("--app", "examples.billing:app", "--port", str(port))
@@ -83,20 +83,20 @@ def test_a_port_in_use_is_told_in_one_line(run):
 
 
 @pytest.mark.parametrize(
-    ("app", "report"),
+    ("app", "expected"),
     [
-        ("examples.nowhere:app", "No module named 'examples.nowhere'"),
+        ("examples.missing:app", "No module named 'examples.missing'"),
         ("examples.billing:nothing", "has no 'nothing'"),
         ("examples.billing:RetryPolicy", "not a duetime.App"),
         ("tests.local.apps.empty:app", "registers no handler"),
         ("tests.local.apps.broken:app", "ZeroDivisionError"),
     ],
 )
-def test_an_app_that_cannot_be_had_is_told_in_one_line_and_where_the_fault_is_in_another(run, app, report):
-    status, (line, *places) = run("--app", app)
+def test_an_app_that_cannot_be_imported_is_an_error_with_its_source_line(run, app, expected):
+    status, (line, *locations) = run("--app", app)
     assert status == 1
-    assert report in line
-    assert [place.strip().split(" ")[0] for place in places] == ["at"] * ("broken" in app)
+    assert expected in line
+    assert [location.strip().split(" ")[0] for location in locations] == ["at"] * ("broken" in app)
 
 
 @pytest.mark.parametrize(
@@ -108,22 +108,22 @@ def test_an_app_that_cannot_be_had_is_told_in_one_line_and_where_the_fault_is_in
         ["--lease", "soon"],
         ["--lease", "1s"],
         ["--near-limit", "3h"],
-        ["--mail-to", "nobody"],
+        ["--mail-to", "unknown"],
         ["--nonsense"],
     ],
 )
-def test_bad_usage_is_told_in_one_line(run, words):
+def test_bad_usage_is_printed_on_one_line(run, words):
     status, (line,) = run("--app", "examples.billing:app", *words)
     assert status == 2
     assert line.startswith("duetime: ")
 
 
 @pytest.mark.parametrize(
-    ("words", "report"),
+    ("words", "expected"),
     [
         (["--roles", '{"viewers": "actions:read"'], "is no JSON: "),
         (["--roles", '{"viewers": ["actions:read"]}'], "is no object of texts, such as"),
-        (["--roles", "nowhere.json"], "no file of that name can be read: No such file"),
+        (["--roles", "missing.json"], "no file of that name can be read: No such file"),
         (["--roles", "pyproject.toml"], "'pyproject.toml' is no JSON"),
         (["--roles", '{"viewers": "actions:write"}'], "roles gives 'viewers' actions:write; permissions are"),
         (["--identities", '{"arn:aws:iam::1:role/till": "#"}'], "its first word, the tenant, "),
@@ -131,14 +131,14 @@ def test_bad_usage_is_told_in_one_line(run, words):
         (["--authorization", "none"], "invalid choice"),
     ],
 )
-def test_roles_and_identities_that_make_no_sense_are_bad_usage(run, words, report):
+def test_invalid_roles_and_identities_are_bad_usage(run, words, expected):
     status, (line,) = run("--app", "examples.billing:app", *words)
     assert status == 2
     assert line.startswith("duetime: ")
-    assert report in line
+    assert expected in line
 
 
-def test_the_settings_of_access_are_taken_as_json_or_from_a_file(tmp_path):
+def test_the_access_settings_are_json_or_a_file(tmp_path):
     roles, arn = tmp_path / "roles.json", "arn:aws:iam::123456789012:role/till"
     roles.write_text('{"viewers": "actions:read"}')
     words = [
@@ -160,7 +160,7 @@ def test_the_settings_of_access_are_taken_as_json_or_from_a_file(tmp_path):
     )
 
 
-def test_a_local_cloud_lets_people_do_what_the_roles_that_it_was_told_allow():
+def test_the_local_cloud_applies_the_permissions_of_its_roles():
     roles = '{"admins": "admin", "viewers": "actions:read"}'
     command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0", "--roles", roles]
     with subprocess.Popen(  # noqa: S603 - our own program
@@ -169,26 +169,26 @@ def test_a_local_cloud_lets_people_do_what_the_roles_that_it_was_told_allow():
         try:
             output = "".join(read_until(cloud, "Ctrl-C"))
             (url,) = re.findall(r"at (http://127\.0\.0\.1:\d+)", output)
-            report = {}
+            permissions = {}
             for role in ("viewers", "operators", "admins"):
                 query = urllib.request.Request(f"{url}/api/v1/me", headers={"X-Duetime-Groups": role})  # noqa: S310
                 with urllib.request.urlopen(query, timeout=PATIENCE) as answer:  # noqa: S310 - this machine
-                    report[role] = json.load(answer)["permissions"]
+                    permissions[role] = json.load(answer)["permissions"]
         finally:
             cloud.kill()
-    assert report["viewers"] == ["actions:read"]
-    assert report["operators"] == []
-    assert "admin" in report["admins"]
+    assert permissions["viewers"] == ["actions:read"]
+    assert permissions["operators"] == []
+    assert "admin" in permissions["admins"]
 
 
-def test_an_app_that_is_not_named_as_one_is_bad_usage(run):
+def test_an_app_option_that_is_not_module_name_is_bad_usage(run):
     status, (line,) = run("--app", "examples.billing")
     assert status == 2
     assert "is not module:name" in line
 
 
 def run_record(**more):
-    report = {
+    values = {
         "action": "0" * 28 + "abcd1234",
         "tenant": "acme",
         "type": "send-receipt",
@@ -196,17 +196,17 @@ def run_record(**more):
         "ran_ms": 1_500,
     }
     return logging.makeLogRecord(
-        {"name": "duetime.worker.worker", "levelno": logging.INFO, "msg": "retried", **report, **more}
+        {"name": "duetime.worker.worker", "levelno": logging.INFO, "msg": "retried", **values, **more}
     )
 
 
-def test_a_run_is_one_line_whatever_its_reason_holds():
+def test_a_run_is_one_line_whatever_its_reason_contains():
     line = RunLines(in_colour=False).format(run_record(reason="first\nsecond"))
     assert line.endswith("…abcd1234  acme        4 ms late, ran 1.5 s: first second")
     assert "\n" not in line
 
 
-def test_what_a_deploy_changed_is_a_line():
+def test_each_change_of_a_deploy_is_a_line():
     record = {"name": "duetime.local.news", "levelno": logging.INFO, "msg": "jobs: 3 added"}
     line = RunLines(in_colour=True).format(logging.makeLogRecord(record))
     assert line.endswith("  deployed        jobs: 3 added")

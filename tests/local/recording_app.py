@@ -1,4 +1,4 @@
-"""An app with jobs, which writes down what ran."""
+"""An app with jobs, which records their runs."""
 
 import json
 import threading
@@ -15,7 +15,7 @@ class Document(Payload):
 
 
 class Runs:
-    """What ran, by job."""
+    """The runs, by job."""
 
     def __init__(self):
         self.calls: list[tuple[Run, object]] = []

@@ -1,6 +1,7 @@
-"""Creates the resources of notifications in moto: the rule, the topic and the mail templates.
+"""Creates the resources of notifications in moto, and default preferences.
 
-It also verifies the sender. As on AWS, existing resources stay unchanged.
+The resources are the rule, the topic, the mail templates and the verified sender. As on AWS, existing
+resources stay unchanged.
 """
 
 from __future__ import annotations
@@ -9,18 +10,25 @@ import json
 from dataclasses import replace
 from typing import Final
 
+from duetime import ids
 from duetime.aws import clients
-from duetime.ids import EVENT_SOURCE
+from duetime.aws.backends import AwsBackends
+from duetime.clock import Clock
+from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
 from duetime.local.addresses import queue_arn, queue_name
-from duetime.model.notification import EVENT_TYPES
+from duetime.model.notification import EVENT_TYPES, Channel, NotificationKind
+from duetime.model.preferences import Preferences
 from duetime.notifications.mail import templates
 from duetime.settings import Settings
+
+TENANTS: Final = (ids.tenant("acme"), SYSTEM_TENANT)
+"""The default tenant, and the tenant of the jobs that code declares."""
 
 SENDER: Final = "duetime@localhost.example"
 """The sender of mails, unless the settings name one."""
 
 
-class Channels:
+class NotificationResources:
     """Creates the notification resources.
 
     Args:
@@ -69,3 +77,25 @@ class Channels:
         self._events.put_targets(
             Rule=self._name, EventBusName=bus, Targets=[{"Id": "queue", "Arn": queue_arn(self._name)}]
         )
+
+
+def everything_to(address: str, tenant_id: TenantId) -> Preferences:
+    """Return preferences for all kinds in all channels, in English.
+
+    Raises:
+        InvalidPreferences: the address is invalid.
+    """
+    return Preferences(
+        tenant_id=tenant_id,
+        channels=dict.fromkeys(NotificationKind, frozenset(Channel)),
+        addresses=(address,),
+        admin_addresses=(address,),
+        changed_by="local",
+    )
+
+
+def choose_everything(address: str, settings: Settings, clock: Clock) -> None:
+    """Send every notification of these tenants to `address`."""
+    preferences = AwsBackends(settings, clock).preferences
+    for tenant_id in TENANTS:
+        preferences.put(replace(everything_to(address, tenant_id), changed_at=clock.now()))

@@ -1,7 +1,4 @@
-"""The shop of `make run`.
-
-Within a minute it shows something of each kind, and it stays light all afternoon.
-"""
+"""The shop of `make run` shows every kind of data within a minute, and its load stays low."""
 
 from collections import Counter
 from contextlib import suppress
@@ -32,7 +29,7 @@ def ended(cloud, job):
 
 
 def executed(cloud, job):
-    return sum(row.status == "executed" for row in cloud.scheduler().jobs.history(job))
+    return sum(run.status == "executed" for run in cloud.scheduler().jobs.history(job))
 
 
 class PublishedEvents:
@@ -47,30 +44,31 @@ class PublishedEvents:
 
 @pytest.fixture(scope="module")
 def cloud():
-    """The shop, whose first minute is played at once."""
+    """The shop after the runs of its first minute."""
     with LocalCloud(shop.app, LocalOptions(mail_to="ops@acme.example")) as cloud:
         for name, runs in ((TRAFFIC, 3), (COURIER, 4)):
             for n in range(1, runs + 1):
-                with suppress(JobConflict):  # its own run of this moment is under way, and counts as well
+                with suppress(JobConflict):  # its own run is in progress, and counts too
                     cloud.scheduler().jobs.trigger(name)
                 eventually(lambda name=name, n=n: ended(cloud, name) >= n, f"run {n} of {name}")
         yield cloud
 
 
 def test_there_are_actions_of_each_status_and_dead_letters_of_two_errors(cloud):
-    seen = set()
+    kinds = set()
 
-    def all_seen():
-        for row in cloud.scheduler().list(limit=200):
-            seen.add("retrying" if row.status == "pending" and row.attempts else row.status.value)
-            seen.add((row.failure_reason or "").partition(":")[0])
+    def has_all():
+        for action in cloud.scheduler().list(limit=200):
+            is_retrying = action.status == "pending" and action.attempts
+            kinds.add("retrying" if is_retrying else action.status.value)
+            kinds.add((action.failure_reason or "").partition(":")[0])
         expected = {"executed", "failed", "cancelled", "pending", "processing", "retrying"}
-        return seen >= expected | {"Fatal", "ConnectionError"}
+        return kinds >= expected | {"Fatal", "ConnectionError"}
 
-    eventually(all_seen, "an action of each kind")
+    eventually(has_all, "an action of each kind")
 
 
-def test_one_customer_has_several_actions_one_of_them_moved_and_one_due_tomorrow(cloud):
+def test_one_customer_has_several_actions_with_one_rescheduled_and_one_due_tomorrow(cloud):
     actions = cloud.scheduler().list(correlation_id="customer:bob").actions
     assert len(actions) >= 4
     assert any(action.due_at > action.created_at + timedelta(hours=23) for action in actions)
@@ -80,26 +78,26 @@ def test_one_customer_has_several_actions_one_of_them_moved_and_one_due_tomorrow
     }  # was due in half an hour
 
 
-def test_events_start_jobs_and_three_of_one_moment_become_one_reindex(cloud):
+def test_events_start_jobs_and_three_at_once_start_one_reindex(cloud):
     for name in ("billing-book-payment", "ingestion-refresh-prices"):
         eventually(lambda name=name: executed(cloud, name), f"a run of {name}")
     eventually(lambda: executed(cloud, "search-document-changed") >= 3, "the runs of three events")
     reindexed = cloud.scheduler().list(correlation_id="document:how-to-brew-tea")
-    assert len(reindexed) in {1, 2}  # a moment may end between two of the three
+    assert len(reindexed) in {1, 2}  # their window may end between two of the three
 
 
-def test_people_are_told_that_a_job_keeps_failing_and_that_it_works_again(cloud):
-    def report():
-        subjects = [row.subject for row in cloud.outbox.mails.list()]
+def test_notifications_report_a_job_that_keeps_failing_and_its_recovery(cloud):
+    def subjects_of_the_courier():
+        subjects = [mail.subject for mail in cloud.outbox.mails.list()]
         return [subject for subject in subjects if COURIER in subject and "dead letters" not in subject]
 
-    assert len(eventually(lambda: len(report()) == 2 and report(), "both mails")) == 2
+    assert len(eventually(lambda: len(found := subjects_of_the_courier()) == 2 and found, "both mails")) == 2
 
 
-def test_the_other_tenant_has_its_own(cloud):
+def test_the_other_tenant_has_its_own_actions(cloud):
     found = eventually(lambda: cloud.scheduler(tenant_id="globex").list().actions, "globex' actions")
-    assert {row.tenant_id for row in found} == {"globex"}
-    assert {row.tenant_id for row in cloud.scheduler().list()} == {"acme"}
+    assert {action.tenant_id for action in found} == {"globex"}
+    assert {action.tenant_id for action in cloud.scheduler().list()} == {"acme"}
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +106,8 @@ def hour():
     globex, bus = Later(), PublishedEvents()
     given = {**schedulers, shop.Globex: globex, shop.Bus: bus}
     cloud = SimulatedCloud(shop.app, start=datetime(2026, 3, 1, 12, tzinfo=UTC), resources=given)
-    for row in schedulers.values():
-        row.is_of(cloud.scheduler)
+    for later in schedulers.values():
+        later.is_of(cloud.scheduler)
     globex.is_of(cloud.scheduler_for("globex"))
     for _ in range(60 * 4):
         cloud.advance(seconds=15)
@@ -118,11 +116,11 @@ def hour():
     return cloud
 
 
-def test_nothing_is_left_overdue(hour):
+def test_no_action_is_overdue(hour):
     grace = timedelta(seconds=30)
-    open_ones = [action for action in hour.actions() if not action.status.is_final]
-    assert open_ones
-    assert [open_one for open_one in open_ones if open_one.due_at < hour.now - grace] == []
+    open_actions = [action for action in hour.actions() if not action.status.is_final]
+    assert open_actions
+    assert [action for action in open_actions if action.due_at < hour.now - grace] == []
     hour.check()
 
 
@@ -134,14 +132,14 @@ def test_each_ending_occurs_for_both_tenants(hour):
     assert of_globex >= {"executed", "failed", "pending"}
 
 
-def test_it_is_a_few_actions_a_minute(hour):
+def test_the_shop_schedules_a_few_actions_a_minute(hour):
     created = Counter(action.created_at.replace(second=0) for action in hour.actions() if action.job is None)
     first, *later = [count for _, count in sorted(created.items())]
     assert first <= 20
     assert max(later) <= 8
 
 
-def test_a_customer_who_changes_her_mind_all_the_time_has_one_change_waiting(hour):
+def test_a_repeatedly_changed_order_has_one_pending_action(hour):
     changes = Counter(action.status for action in hour.actions() if action.type == "change-plan")
     assert changes["pending"] == 1
     assert changes["cancelled"] > 10
