@@ -1,6 +1,6 @@
 """The tables: write units, read units and stored bytes."""
 
-from _future__ import annotations
+from __future__ import annotations
 
 import math
 
