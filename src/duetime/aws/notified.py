@@ -25,7 +25,10 @@ IS_MINE = "holder = :me"
 
 
 class DynamoDeliveries:
-    """One item for each delivery."""
+    """One item for each delivery.
+
+    See `duetime.ports.notifications.Deliveries`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
@@ -40,7 +43,6 @@ class DynamoDeliveries:
         until: datetime,
         expires_at: datetime,
     ) -> SendPermit:
-        """See `duetime.ports.notifications.Deliveries`, here and below."""
         try:
             self._table.update(
                 _delivery_key(tenant_id, delivery_id),

@@ -25,14 +25,16 @@ _BETWEEN_MARKS = "|"
 
 
 class DynamoQueries:
-    """The queries of the actions table."""
+    """The queries of the actions table.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, client: Client, table: str, *, due_shards: int) -> None:
         self._table = DynamoTable(client, table)
         self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         rows: list[Action] = []
         distinct = list(
             dict.fromkeys(refs)
@@ -169,7 +171,6 @@ class DynamoQueries:
         return Page(tuple(row.without_payload() for row in rows), more["sk"]["S"] if more else None)
 
     def _of_shards(self, start: str, cursor: str | None, limit: int) -> Iterator[Action]:
-        """Yield the rows of 16 partitions, newest first."""
         at_once = max(4, 2 * limit // len(SHARDS))
         shards = [self._newest_first(start + shard, cursor, at_once) for shard in SHARDS]
         return heapq.merge(*shards, key=lambda row: row.id, reverse=True)

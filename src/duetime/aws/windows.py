@@ -52,7 +52,10 @@ _NAME_LIMIT = 200
 
 
 class DynamoWindows:
-    """One item for each window, for each name in it, and for each notification's position."""
+    """One item for each window, for each name in it, and for each notification's position.
+
+    See `duetime.ports.notifications.Windows`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
@@ -60,7 +63,6 @@ class DynamoWindows:
     def count(
         self, notification: Notification, window: DigestWindow, *, expires_at: datetime
     ) -> DigestPosition | None:
-        """See `duetime.ports.notifications.Windows`, here and below."""
         item = self._window_item(window)
         for attempt in range(_RACES):
             if "closed" in item:

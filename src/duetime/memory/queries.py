@@ -21,13 +21,15 @@ _AFTER_ALL = "~"
 
 
 class MemoryQueries:
-    """The queries of the actions table."""
+    """The queries of the actions table.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, table: MemoryTable) -> None:
         self._table, self._rows = table, table.by_ref
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         with self._table.lock:
             return [_small(self._rows[ref]) for ref in dict.fromkeys(refs) if ref in self._rows]
 

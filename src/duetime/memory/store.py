@@ -43,6 +43,8 @@ class MemoryStore:
     """The actions in memory.
 
     The store calls `on_change` with each change, in order: this is the table's stream.
+
+    See `duetime.ports.actions.ActionStore`.
     """
 
     on_commit: OnCommit | None = None
@@ -88,7 +90,6 @@ class MemoryStore:
                 self.remove_key(row.ref, row.idempotency_key or "")
 
     def put(self, action: Action) -> None:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         with self.lock:
             if action.ref not in self._rows:
                 self.write(None, action)
