@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import groupby, islice
+from itertools import islice
 
 from duetime import ids, instant
 from duetime.aws import due_order
-from duetime.aws.dynamodb import Client, DynamoTable, readable
+from duetime.aws.dynamodb import Client, DynamoTable, readable, sort_ties
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
@@ -80,16 +80,7 @@ class DynamoQueries:
         return Page(tuple(row.without_payload() for row in failed), more)
 
     def _failed_in(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """Yield the marks of a partition of the failed index in order.
-
-        The index does not order equal times.
-        """
-        marks = self._latest_first(place, before, at_once)
-        for _, tied in groupby(marks, key=lambda mark: mark.failed_at):
-            yield from sorted(tied, reverse=True)
-
-    def _latest_first(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """Yield the same marks in the order of the index, page by page as the merge consumes them."""
+        """Yield the marks of a partition of the failed index in order, page by page."""
         until = instant.LATEST if before is None else before.failed_at
         entries = self._table.items(
             IndexName=FAILED.name,
@@ -99,7 +90,8 @@ class DynamoQueries:
             Limit=at_once,
         )
         marks = readable(entries, _failed_mark, "failed entry")
-        return (mark for mark in marks if before is None or mark < before)
+        later = (mark for mark in marks if before is None or mark < before)
+        return sort_ties(later, key=lambda mark: mark.failed_at, reverse=True)
 
     def in_due_order(
         self,
