@@ -66,7 +66,8 @@ class DynamoWindows:
         item = self._window_item(window)
         for attempt in range(_RACES):
             if "closed" in item:
-                return self._place_of(notification, window)
+                counted = self._table.get(_place_key(notification, window))
+                return _to_place(window, counted) if counted else None
             place = DigestPosition(_as_begun(window, item), _total(item) + 1)
             try:
                 write(self._table.client, self._counting(notification, place, expires_at))
@@ -118,13 +119,18 @@ class DynamoWindows:
     def _window_item(self, window: DigestWindow) -> Item:
         return self._table.get(_window_key(window)) or {}
 
-    def _place_of(self, notification: Notification, window: DigestWindow) -> DigestPosition | None:
-        item = self._table.get(_place_key(notification, window))
-        return _to_place(window, item) if item else None
-
     def close(self, window: DigestWindow) -> Digest | None:
         try:
-            closed = retry_on_conflict(partial(self._closed, window))
+            closed = retry_on_conflict(
+                partial(
+                    self._table.update,
+                    _window_key(window),
+                    ConditionExpression=IS_THERE,
+                    UpdateExpression="SET closed = :yes",
+                    ExpressionAttributeValues={":yes": {"BOOL": True}},
+                    ReturnValues="ALL_NEW",
+                )
+            )
         except ConditionFailed:
             return None
         return Digest(
@@ -134,15 +140,6 @@ class DynamoWindows:
             until=_as_begun(window, closed).until,
             total=_total(closed),
             by_name=self._names(window),
-        )
-
-    def _closed(self, window: DigestWindow) -> Item:
-        return self._table.update(
-            _window_key(window),
-            ConditionExpression=IS_THERE,
-            UpdateExpression="SET closed = :yes",
-            ExpressionAttributeValues={":yes": {"BOOL": True}},
-            ReturnValues="ALL_NEW",
         )
 
     def _names(self, window: DigestWindow) -> dict[str, int]:
