@@ -102,7 +102,7 @@ def test_what_is_signed_is_quoted_as_aws_reads_it(ask, served, seen):
 def test_no_region_and_no_credentials_are_told_with_the_fix(ask, served, monkeypatch):
     status, _, told = ask("--url", served, "--sign")
     assert status == 1
-    assert "say --region, or AWS_REGION" in told
+    assert "pass --region, or set AWS_REGION" in told
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     status, _, told = ask("--url", served, "--sign", "--region", "eu-west-1")

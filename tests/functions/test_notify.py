@@ -244,7 +244,7 @@ def test_an_attribute_that_says_nothing_is_left_out(ports, heard):
 
 
 def test_an_address_that_ses_does_not_take_is_refused_with_its_reason(ports):
-    with pytest.raises(DeliveryRejected, match="email refuses it"):
+    with pytest.raises(DeliveryRejected, match="email rejects it"):
         ports.mailer.send(Mail(address="nobody", template=TEMPLATE, data={}))
 
 

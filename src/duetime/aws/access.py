@@ -8,8 +8,7 @@ partition                 sort key                        holds
 ========================  ==============================  ========================================
 
 DynamoDB's time to live removes an entry after the deployment's audit retention. The partition of an entry is
-a hash.
-Permissions on jobs and their runs do not cover it, because their keys have hyphens.
+a hash. Permissions on jobs and their runs do not cover it, because their keys have hyphens.
 """
 
 from __future__ import annotations

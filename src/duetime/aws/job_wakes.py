@@ -40,8 +40,8 @@ _DESCRIPTION_LIMIT = 512
 class EventBridgeJobWakes:
     """Schedules in a group of their own, and rules on the bus with names that begin with the prefix.
 
-    Of a bus' rules, this deployment owns those that invoke its dispatcher, because prefixes may overlap.
-    See `duetime.ports.jobs.JobWakes`.
+    Of a bus' rules, this deployment owns those that invoke its dispatcher, because prefixes may overlap. See
+    `duetime.ports.jobs.JobWakes`.
     """
 
     precision: Precision = "second"

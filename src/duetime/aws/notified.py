@@ -1,8 +1,7 @@
 """Deliveries in the jobs table: partition ``acme#notified#deliveries``, sort key a hash of the delivery's id.
 
 An item has the lease of the sender, or the mark that the delivery was sent. It contains no address.
-DynamoDB's time to live
-removes it.
+DynamoDB's time to live removes it.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ the window's begin, ``#name#``, a name    the count of this job or type
     close   the window is there                                               -> closed
 
 If the window counts more than the caller read, the caller tries again with the new count. DynamoDB's time to
-live removes
-all items.
+live removes all items.
 """
 
 from __future__ import annotations

@@ -73,5 +73,5 @@ def _check_is_payload(payload: object) -> None:
     if not hasattr(type(payload), "type_name"):
         name = payload.__name__ if isinstance(payload, type) else type(payload).__name__
         raise InvalidPayload(
-            name, ["it is no payload; make one of a class, such as SendReceipt(order='o-17')"]
+            name, ["it is no payload; pass an instance of a payload class, such as SendReceipt(order='o-17')"]
         )
