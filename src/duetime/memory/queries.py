@@ -31,7 +31,8 @@ class MemoryQueries:
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
         with self._table.lock:
-            return [_small(self._rows[ref]) for ref in dict.fromkeys(refs) if ref in self._rows]
+            found = [self._rows[ref] for ref in dict.fromkeys(refs) if ref in self._rows]
+        return [row.without_payload() if row.payload_offloaded else row for row in found]
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
@@ -163,10 +164,6 @@ class MemoryQueries:
 def _downwards(partition: Sequence[ActionId], before: str) -> Iterator[ActionId]:
     below = bisect_left(partition, before)
     return (partition[at] for at in range(below - 1, -1, -1))
-
-
-def _small(row: Action) -> Action:
-    return row.without_payload() if row.payload_offloaded else row
 
 
 def _page(rows: Iterable[Action], limit: int) -> Page:
