@@ -231,6 +231,6 @@ def test_redrive_of_unfailed_action_is_rejected(cloud, name):
 )
 def test_value_that_is_no_payload_is_rejected_with_remedy(options, name):
     cloud = SimulatedCloud(App())
-    with pytest.raises(InvalidPayload, match=f"payload of '{name}': it is no payload; make one of a class"):
+    with pytest.raises(InvalidPayload, match=f"payload of '{name}': it is no payload; pass an instance"):
         cloud.scheduler.schedule(options, at=DAY)
     assert list(cloud.scheduler.list()) == []

@@ -248,7 +248,7 @@ def test_an_empty_attribute_is_omitted(ports, received):
 
 
 def test_the_error_of_an_address_that_ses_rejects_has_the_reason(ports):
-    with pytest.raises(DeliveryRejected, match="email refuses it"):
+    with pytest.raises(DeliveryRejected, match="email rejects it"):
         ports.mailer.send(Mail(address="no-address", template=TEMPLATE, data={}))
 
 

@@ -8,8 +8,7 @@ partition                 sort key                        holds
 ========================  ==============================  ========================================
 
 DynamoDB's time to live removes an entry after the deployment's audit retention. The partition of an entry is
-a hash.
-Permissions on jobs and their runs do not cover it, because their keys have hyphens.
+a hash. Permissions on jobs and their runs do not cover it, because their keys have hyphens.
 """
 
 from __future__ import annotations
@@ -43,14 +42,16 @@ _KNOWN = frozenset(Permission)
 
 
 class DynamoGrants:
-    """Grants, cached for ten seconds: other processes notice a revoked grant after this time."""
+    """Grants, cached for ten seconds: other processes notice a revoked grant after this time.
+
+    See `duetime.ports.access.Grants`.
+    """
 
     def __init__(self, client: Client, table: str, *, clock: Clock) -> None:
         self._table, self._clock = DynamoTable(client, table), clock
         self._read: dict[TenantId, tuple[datetime, Mapping[str, Grant]]] = {}
 
     def for_tenant(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        """See `duetime.ports.access.Grants`, here and below."""
         now = self._clock.now()
         read_at, grants = self._read.get(tenant_id, (None, {}))
         if read_at is None or now - read_at >= _REREAD_AFTER:
@@ -78,13 +79,15 @@ class DynamoGrants:
 
 
 class DynamoAuditTrail:
-    """The audit trail. Its entries outlive the actions and jobs that they name."""
+    """The audit trail. Its entries outlive the actions and jobs that they name.
+
+    See `duetime.ports.access.AuditTrail`.
+    """
 
     def __init__(self, client: Client, table: str, *, retention: timedelta) -> None:
         self._table, self._retention = DynamoTable(client, table), retention
 
     def begin(self, entry: AuditEntry) -> None:
-        """See `duetime.ports.access.AuditTrail`, here and below."""
         self._put(entry, IS_NEW)
 
     def end(self, entry: AuditEntry) -> None:

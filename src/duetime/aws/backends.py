@@ -149,11 +149,7 @@ class AwsBackends:
 
     def waiting_failures(self) -> int:
         """Return the approximate number of messages in the failure queue."""
-        return self._bodies.waiting(FAILURES)
-
-    @cached_property
-    def _bodies(self) -> SqsBodies:
-        return SqsBodies(clients.sqs(clients.BRIEF), self._settings)
+        return SqsBodies(clients.sqs(clients.BRIEF), self._settings).waiting(FAILURES)
 
     @cached_property
     def preferences(self) -> DynamoPreferences:

@@ -36,8 +36,6 @@ ONCE = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1
 
 
 class _Shared:
-    """The clients of the current process, session and environment."""
-
     def __init__(self) -> None:
         self._lock = Lock()
         self._owner: object = None

@@ -1,10 +1,8 @@
 """A run's commit in DynamoDB: the handler's writes and the settle of its action in one transaction.
 
 The request is built once and has a token. For ten minutes, DynamoDB treats repeats with this token as one
-transaction.
-After that, and after each rejection, the row decides: only the run of its fence can have settled it. The end
-time in the row
-identifies the commit of this run.
+transaction. After that, and after each rejection, the row decides: only the run of its fence can have settled
+it. The end time in the row identifies the commit of this run.
 """
 
 from __future__ import annotations

@@ -67,6 +67,7 @@ def take_over(terms: ClaimTerms, dead: Action) -> Update:
 
 
 def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[str, Any]) -> Update:
+    begun = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
     return {
         "ConditionExpression": condition,
         "UpdateExpression": (
@@ -82,16 +83,12 @@ def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[st
             ":lease_until": _at(terms.lease_until),
             ":nonce": {"S": terms.nonce},
             ":none": {"L": []},
-            ":started": {"L": [attempt_entry(_begun(terms))]},
+            ":started": {"L": [attempt_entry(begun)]},
             ":retry": {"S": terms.retry},
             **values,
         },
         "ReturnValues": "ALL_NEW",
     }
-
-
-def _begun(terms: ClaimTerms) -> Attempt:
-    return Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
 
 
 def renew(claimed: Action, until: datetime) -> Update:
@@ -114,7 +111,8 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
         ":ending": {"S": settlement.ending},
     }
     sets = ["#status = :status", f"{last}.f = :finished_at", f"{last}.e = :ending"]
-    removes = ["lease_until", "nonce", *_attempts_too_many(claimed)]
+    dropped = (f"attempts[{index}]" for index in range(len(claimed.attempts) - KEPT_ATTEMPTS))
+    removes = ["lease_until", "nonce", *dropped]
     condition = f"{IS_PROCESSING} AND {FENCE_IS_MINE}"
     if settlement.message is not None:
         sets.append(f"{last}.m = :message")
@@ -233,10 +231,6 @@ def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime)
             ":one": _ONE,
         },
     }
-
-
-def _attempts_too_many(claimed: Action) -> list[str]:
-    return [f"attempts[{place}]" for place in range(len(claimed.attempts) - KEPT_ATTEMPTS)]
 
 
 def _mine(claimed: Action) -> dict[str, Any]:

@@ -6,10 +6,9 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 
 from duetime import instant
-from duetime.aws.dynamodb import DynamoTable, readable
+from duetime.aws.dynamodb import DynamoTable, readable, sort_ties
 from duetime.aws.keys import Item, partition, ref_of
 from duetime.aws.tables import TENANT_DUE
 from duetime.ids import SHARDS
@@ -40,12 +39,7 @@ class KeyRange:
         return heapq.merge(*(self._marks(table, place, at_once) for place in places))
 
     def _marks(self, table: DynamoTable, place: str, at_once: int) -> Iterator[DueMark]:
-        """Yield a partition's marks in order. The index does not order equal times."""
-        for _, tied in groupby(self._soonest_first(table, place, at_once), key=lambda mark: mark.due_at):
-            yield from sorted(tied)
-
-    def _soonest_first(self, table: DynamoTable, place: str, at_once: int) -> Iterator[DueMark]:
-        """Yield the same marks in the order of the index, page by page."""
+        """Yield a partition's marks in order, page by page."""
         first, last = self._bounds()
         if first > last:
             return iter(())  # DynamoDB rejects a BETWEEN with reversed bounds
@@ -56,7 +50,8 @@ class KeyRange:
             Limit=at_once,
         )
         marks = readable(entries, _due_mark, "due entry")
-        return (mark for mark in marks if self.mark is None or mark > self.mark)
+        later = (mark for mark in marks if self.mark is None or mark > self.mark)
+        return sort_ties(later, key=lambda mark: mark.due_at)
 
     def _bounds(self) -> tuple[str, str]:
         """Return the first and the last sort key. Entries at the mark's own time are read again."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
 from duetime.errors import BackendUnavailable
+from duetime.model.marks import DueMark, FailedMark
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -20,6 +23,7 @@ _BATCH_READS = 8
 _UNREADABLE = (KeyError, ValueError, OverflowError)
 
 T = TypeVar("T")
+M = TypeVar("M", DueMark, FailedMark)
 Client: TypeAlias = "DynamoDBClient"
 
 
@@ -31,6 +35,12 @@ def readable(items: Iterable[Item], read: Callable[[Item], T], kind: str) -> Ite
         except _UNREADABLE:
             extra = {"pk": item.get("pk"), "sk": item.get("sk")}
             log.exception("%s cannot be read", kind, extra=extra)
+
+
+def sort_ties(marks: Iterable[M], key: Callable[[M], datetime], *, reverse: bool = False) -> Iterator[M]:
+    """Yield marks in order. An index orders them by an instant, but does not order equal instants."""
+    for _, tied in groupby(marks, key=key):
+        yield from sorted(tied, reverse=reverse)
 
 
 class DynamoTable:

@@ -134,7 +134,6 @@ def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
 
 
 def _of_reasons(service: str, error: ClientError) -> Exception:
-    """Return the error for the cancellation reasons of a transaction's entries."""
     reasons: list[Any] = dict(error.response).get("CancellationReasons") or []  # type: ignore[assignment]
     codes = [reason.get("Code", "None") for reason in reasons]
     if "ConditionalCheckFailed" in codes:

@@ -51,6 +51,8 @@ class DynamoIdempotencyKeys:
     """The idempotency keys of an actions table.
 
     `get` reads a row consistently and with its payload; `to_item` converts an action to a row.
+
+    See `duetime.ports.actions.ActionStore`.
     """
 
     def __init__(self, client: Client, table: str, get: Get, to_item: Callable[[Action], Item]) -> None:
@@ -143,7 +145,6 @@ class DynamoIdempotencyKeys:
         )
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
-        """See `duetime.ports.actions.ActionStore.remove_key`."""
         with suppress(ConditionFailed):
             self._table.delete(
                 self._key(ref, key),
@@ -152,7 +153,6 @@ class DynamoIdempotencyKeys:
             )
 
     def _taking(self, action: Action, terms: KeyTerms, held: HeldKey | None) -> Sequence[Entry]:
-        """Return the entries that take a free key, or take over the key of `held`."""
         row = put(self._table.name, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
         taking = [self.entry(action, terms, held), row]
         if held is not None:

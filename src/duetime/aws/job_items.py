@@ -10,8 +10,7 @@ sort key                   holds
 =========================  =======================================================================
 
 One query reads a job, and one reads its versions. A query may read the two items at different times. Both
-have the
-revision that last wrote the definition; if these differ, one item is old.
+have the revision that last wrote the definition; if these differ, one item is old.
 """
 
 from __future__ import annotations

@@ -37,13 +37,15 @@ _UNREADABLE = (KeyError, ValueError)
 
 
 class JobQueries:
-    """The queries of the jobs table."""
+    """The queries of the jobs table.
+
+    See `duetime.ports.jobs.JobStore`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
 
     def get(self, ref: JobRef) -> Job | None:
-        """See `duetime.ports.jobs.JobStore`, here and below."""
         found = self._current(ref, CURRENT + "~")
         return from_items(found[STATE], found[DEFINITION]) if found else None
 
@@ -132,7 +134,6 @@ class JobQueries:
             return None
 
     def _items(self, ref: JobRef, first: str, last: str) -> Iterator[Item]:
-        """Yield the items of a job's partition between two sort keys."""
         return self._table.items(
             KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
             ExpressionAttributeValues={

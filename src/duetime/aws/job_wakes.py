@@ -40,11 +40,12 @@ _DESCRIPTION_LIMIT = 512
 class EventBridgeJobWakes:
     """Schedules in a group of their own, and rules on the bus with names that begin with the prefix.
 
-    Of a bus' rules, this deployment owns those that invoke its dispatcher, because prefixes may overlap.
+    Of a bus' rules, this deployment owns those that invoke its dispatcher, because prefixes may overlap. See
+    `duetime.ports.jobs.JobWakes`.
     """
 
     precision: Precision = "second"
-    """See `duetime.ports.jobs.JobWakes`, here and below. The queue's delay provides the seconds."""
+    """The queue's delay provides the seconds."""
 
     def __init__(self, scheduler: EventBridgeSchedulerClient, events: Any, settings: Settings) -> None:
         self._scheduler, self._events, self._settings = scheduler, events, settings

@@ -41,7 +41,10 @@ _FIRST = 0
 
 
 class DynamoJobStore:
-    """The jobs table, and the rows of the actions table that change together with a job."""
+    """The jobs table, and the rows of the actions table that change together with a job.
+
+    See `duetime.ports.jobs.JobStore`.
+    """
 
     def __init__(self, client: Client, actions_table: str, jobs_table: str, *, due_shards: int) -> None:
         self._client, self._table = client, jobs_table
@@ -56,7 +59,6 @@ class DynamoJobStore:
     spans = delegate("_queries", JobQueries.spans)
 
     def add(self, job: Job) -> bool:
-        """See `duetime.ports.jobs.JobStore`, here and below."""
         state = put(self._table, to_state(job), ConditionExpression=conditions.ROW_IS_ABSENT)
         try:
             self._write([state, put(self._table, to_definition(job))])
@@ -197,5 +199,4 @@ class DynamoJobStore:
 
 
 def _is_the_locks(refused: CommitRejected, place: int) -> bool:
-    """Return whether the condition of the lock's entry failed."""
     return any((reason.index, reason.code) == (place, CONDITION_FAILED) for reason in refused.reasons)

@@ -20,6 +20,8 @@ class DynamoRoutes:
     """The published manifests, one item for each worker, cached for a minute.
 
     Five seconds for unknown types.
+
+    See `duetime.ports.wakeups.Routes`.
     """
 
     def __init__(self, client: Client, table: str, *, clock: Clock) -> None:
@@ -28,7 +30,6 @@ class DynamoRoutes:
         self._read_at: datetime | None = None
 
     def queue_for(self, type_name: str) -> str | None:
-        """See `duetime.ports.wakeups.Routes`, here and below."""
         route = self._route(type_name)
         return route.worker if route else None
 
@@ -70,13 +71,15 @@ def publish(client: Client, table: str, manifest: Manifest) -> None:
 
 
 class DynamoBookmarks:
-    """The positions at which the sweep and the deep sweep continue."""
+    """The positions at which the sweep and the deep sweep continue.
+
+    See `duetime.ports.wakeups.Bookmarks`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
 
     def read(self, name: str) -> Mapping[str, str]:
-        """See `duetime.ports.wakeups.Bookmarks`, here and below."""
         item = self._table.get({"pk": _BOOKMARKS, "sk": {"S": name}})
         return json.loads(item["marks"]["S"]) if item else {}
 

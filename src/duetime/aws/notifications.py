@@ -41,13 +41,15 @@ _KINDS, _CHANNELS = frozenset(NotificationKind), frozenset(Channel)
 
 
 class DynamoPreferences:
-    """One item for each tenant."""
+    """One item for each tenant.
+
+    See `duetime.ports.notifications.PreferencesStore`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
 
     def get(self, tenant_id: TenantId) -> Preferences:
-        """See `duetime.ports.notifications.PreferencesStore`, here and below."""
         item = self._table.get(_preferences_key(tenant_id))
         return _to_preferences(tenant_id, item) if item else Preferences(tenant_id=tenant_id)
 
@@ -103,13 +105,15 @@ def _to_preferences(tenant_id: TenantId, item: Item) -> Preferences:
 
 
 class DynamoInbox:
-    """One item for each notification, with its id as the sort key."""
+    """One item for each notification, with its id as the sort key.
+
+    See `duetime.ports.notifications.Inbox`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
 
     def add(self, notification: Notification, *, expires_at: datetime) -> None:
-        """See `duetime.ports.notifications.Inbox`, here and below."""
         key = _entry_key(notification.tenant_id, notification.entry_id)
         item = {**key, **_entry_item(notification), "ttl": {"N": to_epoch(expires_at)}}
         with suppress(ConditionFailed):

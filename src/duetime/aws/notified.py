@@ -1,8 +1,7 @@
 """Deliveries in the jobs table: partition ``acme#notified#deliveries``, sort key a hash of the delivery's id.
 
 An item has the lease of the sender, or the mark that the delivery was sent. It contains no address.
-DynamoDB's time to live
-removes it.
+DynamoDB's time to live removes it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,10 @@ IS_MINE = "holder = :me"
 
 
 class DynamoDeliveries:
-    """One item for each delivery."""
+    """One item for each delivery.
+
+    See `duetime.ports.notifications.Deliveries`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
@@ -40,7 +42,6 @@ class DynamoDeliveries:
         until: datetime,
         expires_at: datetime,
     ) -> SendPermit:
-        """See `duetime.ports.notifications.Deliveries`, here and below."""
         try:
             self._table.update(
                 _delivery_key(tenant_id, delivery_id),

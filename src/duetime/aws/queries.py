@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import groupby, islice
+from itertools import islice
 
 from duetime import ids, instant
 from duetime.aws import due_order
-from duetime.aws.dynamodb import Client, DynamoTable, readable
+from duetime.aws.dynamodb import Client, DynamoTable, readable, sort_ties
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
@@ -25,14 +25,16 @@ _BETWEEN_MARKS = "|"
 
 
 class DynamoQueries:
-    """The queries of the actions table."""
+    """The queries of the actions table.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, client: Client, table: str, *, due_shards: int) -> None:
         self._table = DynamoTable(client, table)
         self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         rows: list[Action] = []
         distinct = list(
             dict.fromkeys(refs)
@@ -78,16 +80,7 @@ class DynamoQueries:
         return Page(tuple(row.without_payload() for row in failed), more)
 
     def _failed_in(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """Yield the marks of a partition of the failed index in order.
-
-        The index does not order equal times.
-        """
-        marks = self._latest_first(place, before, at_once)
-        for _, tied in groupby(marks, key=lambda mark: mark.failed_at):
-            yield from sorted(tied, reverse=True)
-
-    def _latest_first(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """Yield the same marks in the order of the index, page by page as the merge consumes them."""
+        """Yield the marks of a partition of the failed index in order, page by page."""
         until = instant.LATEST if before is None else before.failed_at
         entries = self._table.items(
             IndexName=FAILED.name,
@@ -97,7 +90,8 @@ class DynamoQueries:
             Limit=at_once,
         )
         marks = readable(entries, _failed_mark, "failed entry")
-        return (mark for mark in marks if before is None or mark < before)
+        later = (mark for mark in marks if before is None or mark < before)
+        return sort_ties(later, key=lambda mark: mark.failed_at, reverse=True)
 
     def in_due_order(
         self,
@@ -169,7 +163,6 @@ class DynamoQueries:
         return Page(tuple(row.without_payload() for row in rows), more["sk"]["S"] if more else None)
 
     def _of_shards(self, start: str, cursor: str | None, limit: int) -> Iterator[Action]:
-        """Yield the rows of 16 partitions, newest first."""
         at_once = max(4, 2 * limit // len(SHARDS))
         shards = [self._newest_first(start + shard, cursor, at_once) for shard in SHARDS]
         return heapq.merge(*shards, key=lambda row: row.id, reverse=True)

@@ -26,13 +26,15 @@ _GONE = (
 
 
 class SqsQueues:
-    """Standard queues, one for each worker: delays of up to 900 seconds, batches of ten."""
+    """Standard queues, one for each worker: delays of up to 900 seconds, batches of ten.
+
+    See `duetime.ports.wakeups.DueQueues`.
+    """
 
     def __init__(self, client: SQSClient, urls: Mapping[str, str]) -> None:
         self._client, self._urls = client, urls
 
     def send(self, sends: Sequence[Send]) -> None:
-        """See `duetime.ports.wakeups.DueQueues`, here and below."""
         by_queue: dict[str, list[Send]] = defaultdict(list)
         for send in sends:
             by_queue[send.queue].append(send)
@@ -67,7 +69,10 @@ class SqsQueues:
 
 
 class SqsBodies:
-    """The due queues, the failure queue and the notification queue, for unchanged bodies."""
+    """The due queues, the failure queue and the notification queue, for unchanged bodies.
+
+    See `duetime.ports.undelivered.BodyQueues`.
+    """
 
     def __init__(self, client: SQSClient, settings: Settings) -> None:
         self._client = client
@@ -76,7 +81,6 @@ class SqsBodies:
         self._urls: Mapping[str, str] = due | {name: url for name, url in others.items() if url}
 
     def put(self, queue: str, body: str) -> None:
-        """See `duetime.ports.undelivered.BodyQueues`."""
         with translate_errors(SERVICE):
             self._client.send_message(QueueUrl=self._at(queue), MessageBody=body)
 

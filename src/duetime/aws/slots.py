@@ -41,13 +41,15 @@ _OUTLIVES = timedelta(days=2)
 
 
 class DynamoSlots:
-    """The concurrency keys of an actions table."""
+    """The concurrency keys of an actions table.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
 
     def holders(self, tenant_id: TenantId, key: str) -> frozenset[ActionId]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         item = self._table.get(slots_key(tenant_id, key)) or {}
         return frozenset(map(ActionId, item.get("holders", {}).get("SS", ())))
 

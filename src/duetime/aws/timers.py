@@ -22,13 +22,15 @@ _NAME = re.compile(r"[0-9a-zA-Z-_.]{1,64}", re.ASCII)
 
 
 class EventBridgeTimers:
-    """One schedule for each generation of an action, in one group."""
+    """One schedule for each generation of an action, in one group.
+
+    See `duetime.ports.wakeups.Timers`.
+    """
 
     def __init__(self, client: EventBridgeSchedulerClient, settings: Settings) -> None:
         self._client, self._settings = client, settings
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
-        """See `duetime.ports.wakeups.Timers`, here and below."""
         try:
             with translate_errors(SERVICE), ignoring("ConflictException"):  # this generation has a timer
                 self._client.create_schedule(

@@ -26,16 +26,16 @@ NOT_KEPT_SINCE = "attribute_not_exists(pk) OR #count = :count"
 
 
 class DynamoUndelivered:
-    """One item for each undelivered message, with its id as the sort key."""
+    """One item for each undelivered message, with its id as the sort key.
+
+    See `duetime.ports.undelivered.UndeliveredStore`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
-        """See `duetime.ports.undelivered.UndeliveredStore`, here and below.
-
-        Only the first write sends the body.
-        """
+        """Only the first write sends the body."""
         latest: Item = {
             "reason": {"S": thing.reason},
             "last_at": {"S": instant.text(thing.last_at)},
@@ -98,7 +98,6 @@ def _key(undelivered_id: str) -> Item:
 
 
 def _first(thing: Undelivered) -> Item:
-    """Return the attributes that only the first write sets."""
     attributes: Item = {
         "kind": {"S": thing.kind.value},
         "source": {"S": thing.source},

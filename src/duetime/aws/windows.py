@@ -16,8 +16,7 @@ the window's begin, ``#name#``, a name    the count of this job or type
     close   the window is there                                               -> closed
 
 If the window counts more than the caller read, the caller tries again with the new count. DynamoDB's time to
-live removes
-all items.
+live removes all items.
 """
 
 from __future__ import annotations
@@ -52,7 +51,10 @@ _NAME_LIMIT = 200
 
 
 class DynamoWindows:
-    """One item for each window, for each name in it, and for each notification's position."""
+    """One item for each window, for each name in it, and for each notification's position.
+
+    See `duetime.ports.notifications.Windows`.
+    """
 
     def __init__(self, client: Client, table: str) -> None:
         self._table = DynamoTable(client, table)
@@ -60,11 +62,11 @@ class DynamoWindows:
     def count(
         self, notification: Notification, window: DigestWindow, *, expires_at: datetime
     ) -> DigestPosition | None:
-        """See `duetime.ports.notifications.Windows`, here and below."""
         item = self._window_item(window)
         for attempt in range(_RACES):
             if "closed" in item:
-                return self._place_of(notification, window)
+                counted = self._table.get(_place_key(notification, window))
+                return _to_place(window, counted) if counted else None
             place = DigestPosition(_as_begun(window, item), _total(item) + 1)
             try:
                 write(self._table.client, self._counting(notification, place, expires_at))
@@ -116,13 +118,18 @@ class DynamoWindows:
     def _window_item(self, window: DigestWindow) -> Item:
         return self._table.get(_window_key(window)) or {}
 
-    def _place_of(self, notification: Notification, window: DigestWindow) -> DigestPosition | None:
-        item = self._table.get(_place_key(notification, window))
-        return _to_place(window, item) if item else None
-
     def close(self, window: DigestWindow) -> Digest | None:
         try:
-            closed = retry_on_conflict(partial(self._closed, window))
+            closed = retry_on_conflict(
+                partial(
+                    self._table.update,
+                    _window_key(window),
+                    ConditionExpression=IS_THERE,
+                    UpdateExpression="SET closed = :yes",
+                    ExpressionAttributeValues={":yes": {"BOOL": True}},
+                    ReturnValues="ALL_NEW",
+                )
+            )
         except ConditionFailed:
             return None
         return Digest(
@@ -132,15 +139,6 @@ class DynamoWindows:
             until=_as_begun(window, closed).until,
             total=_total(closed),
             by_name=self._names(window),
-        )
-
-    def _closed(self, window: DigestWindow) -> Item:
-        return self._table.update(
-            _window_key(window),
-            ConditionExpression=IS_THERE,
-            UpdateExpression="SET closed = :yes",
-            ExpressionAttributeValues={":yes": {"BOOL": True}},
-            ReturnValues="ALL_NEW",
         )
 
     def _names(self, window: DigestWindow) -> dict[str, int]:

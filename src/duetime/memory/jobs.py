@@ -30,6 +30,8 @@ class MemoryJobStore:
     """The jobs in memory.
 
     The store calls `on_change` with each change, in order: this is the jobs' stream.
+
+    See `duetime.ports.jobs.JobStore`.
     """
 
     def __init__(
@@ -41,7 +43,6 @@ class MemoryJobStore:
         self._spans: dict[JobRef, dict[JobSpan, None]] = {}
 
     def get(self, ref: JobRef) -> Job | None:
-        """See `duetime.ports.jobs.JobStore`, here and below."""
         with self._store.lock:
             return self._jobs.get(ref)
 

@@ -13,14 +13,16 @@ from duetime.model.lease import Applied, Rejected
 
 
 class MemoryIdempotencyKeys:
-    """The keys, in a dictionary by tenant and key."""
+    """The keys, in a dictionary by tenant and key.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
         self.by_key: dict[tuple[TenantId, str], HeldKey] = {}
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         key, table = _tenant_key(action.ref, action.idempotency_key), self._table
         with table.lock:
             held = self.by_key.get(key)

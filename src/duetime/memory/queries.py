@@ -21,15 +21,18 @@ _AFTER_ALL = "~"
 
 
 class MemoryQueries:
-    """The queries of the actions table."""
+    """The queries of the actions table.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, table: MemoryTable) -> None:
         self._table, self._rows = table, table.by_ref
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         with self._table.lock:
-            return [_small(self._rows[ref]) for ref in dict.fromkeys(refs) if ref in self._rows]
+            found = [self._rows[ref] for ref in dict.fromkeys(refs) if ref in self._rows]
+        return [row.without_payload() if row.payload_offloaded else row for row in found]
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
@@ -161,10 +164,6 @@ class MemoryQueries:
 def _downwards(partition: Sequence[ActionId], before: str) -> Iterator[ActionId]:
     below = bisect_left(partition, before)
     return (partition[at] for at in range(below - 1, -1, -1))
-
-
-def _small(row: Action) -> Action:
-    return row.without_payload() if row.payload_offloaded else row
 
 
 def _page(rows: Iterable[Action], limit: int) -> Page:

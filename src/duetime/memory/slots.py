@@ -11,14 +11,16 @@ from duetime.model.action import Action, ActionRef, Status
 
 
 class MemorySlots:
-    """The holders of slots, in a dictionary by tenant and key."""
+    """The holders of slots, in a dictionary by tenant and key.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
         self.by_key: dict[tuple[TenantId, str], frozenset[ActionId]] = {}
 
     def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         return self.by_key.get((tenant_id, concurrency_key), frozenset())
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:

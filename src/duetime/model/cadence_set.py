@@ -63,11 +63,11 @@ class CadenceSet:
         return tuple(dict.fromkeys(wake for cadence in self.cadences for wake in cadence.wakes()))
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first nominal time strictly after `instant`; None when there is none any more."""
+        """Return the first nominal time strictly after `instant`, or None if there is none."""
         return min((at for cadence in self.cadences if (at := cadence.next_after(instant))), default=None)
 
     def after(self, instant: datetime) -> Iterator[DueTime]:
-        """The nominal times strictly after `instant`, soonest first; endless where the cadences are."""
+        """Yield the nominal times strictly after `instant`, soonest first. There may be no end."""
         heap = [
             (at, index)
             for index, cadence in enumerate(self.cadences)
@@ -85,16 +85,16 @@ class CadenceSet:
             yield DueTime(at, tuple(names))
 
     def between(self, start: datetime, end: datetime) -> Iterator[DueTime]:
-        """The nominal times in (start, end]."""
+        """Yield the nominal times in (start, end]."""
         for due in self.after(start):
             if due.at > end:
                 return
             yield due
 
     def planned_until(self, now: datetime, wakes_ahead: int) -> datetime | None:
-        """Up to when a wake at `now` should plan so that `wakes_ahead` less one may be lost.
+        """Return the time up to which a wake at `now` plans; `wakes_ahead` less one wakes may then be lost.
 
-        None if no wake comes.
+        Return None if no wake comes.
         """
         return cadences.planned_until(self.wakes, now, wakes_ahead=wakes_ahead)
 

@@ -241,10 +241,6 @@ class Job:
             tally=self.tally,
         )
 
-    def pause_of(self, cadence: str | None) -> Pause | None:
-        """Return the pause of a cadence: its own or the job's."""
-        return self.pauses.get(WHOLE_JOB) or (self.pauses.get(cadence) if cadence else None)
-
     def policy_for(self, cadence: str | None, handlers: RetryPolicy) -> RetryPolicy:
         """Return the retry policy of a run.
 

@@ -1,7 +1,6 @@
-"""Step 1, *schedule*: a payload and a due time become one pending action, and one conditional put.
+"""Step 1, *schedule*: create a pending action from a payload and a due time.
 
-It runs in the caller's Lambda and makes no second call that could fail: the timer is set by `arm`, which
-reads the table's stream.
+The caller writes it with one conditional put. `arm` sets the timer later, from the table's stream.
 """
 
 from __future__ import annotations
@@ -68,13 +67,13 @@ def new_action(
     concurrency: Concurrency | None = None,
     trace: str | None = None,
 ) -> Action:
-    """A fresh pending action; nothing is written yet.
+    """Return a new pending action; nothing is written yet.
 
     Raises:
-        InvalidPayload: it is no `Payload`, or JSON cannot carry it.
-        PayloadTooLarge: one DynamoDB item cannot hold it.
+        InvalidPayload: `payload` is no `Payload`, or has no JSON form.
+        PayloadTooLarge: the payload does not fit into one DynamoDB item.
     """
-    _refuse_what_is_none(payload)
+    _check_is_payload(payload)
     written = payload.to_json()
     size = len(written) if written.isascii() else len(written.encode())
     if size > PAYLOAD_LIMIT:
@@ -98,13 +97,10 @@ def new_action(
     )
 
 
-def _refuse_what_is_none(payload: object) -> None:
-    """A dict, or the class in place of one of it.
-
-    Seen by the name that each class of payloads has, without loading them.
-    """
+def _check_is_payload(payload: object) -> None:
+    """Reject dicts and payload classes. Each payload type has a ``type_name``; this imports no pydantic."""
     if not hasattr(type(payload), "type_name"):
         name = payload.__name__ if isinstance(payload, type) else type(payload).__name__
         raise InvalidPayload(
-            name, ["it is no payload; make one of a class, such as SendReceipt(order='o-17')"]
+            name, ["it is no payload; pass an instance of a payload class, such as SendReceipt(order='o-17')"]
         )

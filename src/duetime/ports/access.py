@@ -87,8 +87,7 @@ class AuditTrail(Protocol):
         """Return at most `limit` of a tenant's entries, latest first: the entries of one target, or all.
 
         The list of all entries may lag by a moment. No entry occurs on two pages. Each entry that exists
-        before the first
-        page occurs on one page. Entries end with their retention.
+        before the first page occurs on one page. Entries end with their retention.
 
         Raises:
             InvalidCursor: the cursor is not from this query.

@@ -67,9 +67,8 @@ class ActionStore(Protocol):
         """*schedule*: add a pending row if no row has this id.
 
         An id is random, or names one occurrence of one job. Therefore an existing row is the same action: a
-        response was
-        lost, or another planner was faster. This is success.
-        An offloaded payload is written first, so that no row is ever without its payload.
+        response was lost, or another planner was faster. This is success. An offloaded payload is written
+        first, so that no row is ever without its payload.
         """
 
     def put_many(self, actions: Sequence[Action]) -> None:
@@ -85,10 +84,9 @@ class ActionStore(Protocol):
         """*schedule, under a key*: take the action's idempotency key, and add its row, in one transaction.
 
         A key is free if no action of the tenant has it. If the key's time has passed by ``terms.now``, and
-        its action is
-        final or gone, this action takes the key over. Otherwise, return the current row of the action that
-        has the key.
-        A returned action with the id of `action` is this action, also after a lost response.
+        its action is final or gone, this action takes the key over. Otherwise, return the current row of the
+        action that has the key. A returned action with the id of `action` is this action, also after a lost
+        response.
 
         Raises:
             IdempotencyConflict: the key is not free, and its action has another type or payload. Nothing was
@@ -99,8 +97,7 @@ class ActionStore(Protocol):
         """*schedule*: return the writes of `put` as entries for the caller's own ``TransactWriteItems``.
 
         With `terms`, the entries also take the action's idempotency key, if no action has it. Here, a key
-        whose time has
-        passed counts as taken.
+        whose time has passed counts as taken.
 
         Raises:
             Unsupported: this back end is not DynamoDB.
@@ -140,11 +137,9 @@ class ActionStore(Protocol):
         """*claim under a concurrency key*: replace `row` by `claimed` and take a slot, in one transaction.
 
         Status, generation, fence and lease of the stored row must be as in `row`. Other actions must hold
-        fewer slots than
-        the limit of this action, which may hold a slot already. Otherwise, return False and change nothing.
-        A row that is processing with the nonce of `claimed` was claimed by the first attempt of this call:
-        return True.
-        Other attributes of the row, such as a request to cancel, stay as they are.
+        fewer slots than the limit of this action, which may hold a slot already. Otherwise, return False and
+        change nothing. A row that is processing with the nonce of `claimed` was claimed by the first attempt
+        of this call: return True. Other attributes of the row, such as a request to cancel, stay as they are.
         """
 
     def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
@@ -273,9 +268,8 @@ class ActionStore(Protocol):
         Settled ones are included.
 
         Callers use it only with the setting ``due_order``. It contains the actions scheduled since the
-        setting is on. The
-        list may lag by a moment. An action whose due time moves between two pages may occur twice or not at
-        all.
+        setting is on. The list may lag by a moment. An action whose due time moves between two pages may
+        occur twice or not at all.
 
         Raises:
             InvalidCursor: the cursor is not from a list in due order.

@@ -74,9 +74,8 @@ class JobRunClaim:
     """The holder of the lock as read: processing under a lease that has ended, or settled.
 
     The claim may take the lock while status, fence and lease of this row are unchanged; a late heartbeat
-    keeps the lock.
-    The claim also increases the fence of a processing row by one and removes its nonce: its worker then holds
-    nothing.
+    keeps the lock. The claim also increases the fence of a processing row by one and removes its nonce: its
+    worker then holds nothing.
     """
     dead_ref: ActionRef | None = None
     """The holder of the lock, also if its row is gone."""
@@ -111,14 +110,11 @@ class JobStore(Protocol):
         Return False if the stored revision is not `old`'s.
 
         The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends,
-        pauses,
-        dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key and idempotency_until. It
-        never writes the
-        lock, the waiting run or the statistics. A new version is stored beside the previous ones, with the
-        end of the
-        previous one. A changed definition of the same version replaces it. The spans are in the same
-        transaction.
-        A row that is as this call leaves it was changed by its first attempt: return True.
+        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key and
+        idempotency_until. It never writes the lock, the waiting run or the statistics. A new version is
+        stored beside the previous ones, with the end of the previous one. A changed definition of the same
+        version replaces it. The spans are in the same transaction. A row that is as this call leaves it was
+        changed by its first attempt: return True.
         """
 
     def move_cursor(

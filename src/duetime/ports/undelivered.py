@@ -41,8 +41,7 @@ class UndeliveredStore(Protocol):
         """Add an undelivered message. If its id exists, count the same message once more.
 
         A repeat increases the count by one and replaces reason and `last_at`; all else stays. The back end
-        may remove the
-        message after `expires_at`. After a lost response, the count may be one too high.
+        may remove the message after `expires_at`. After a lost response, the count may be one too high.
         """
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
