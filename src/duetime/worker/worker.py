@@ -219,7 +219,7 @@ class Worker:
             with self._ports.heartbeat.watching(
                 action, run.stop, run.deadline, delivery, self._handlers.worker
             ):
-                handler(payload, run, self._resources.of(handler.wants))
+                handler(payload, run, self._resources.for_parameters(handler.wants))
         except (Exception, RunCancelled) as error:
             log.info("handler raised", extra={"action": action.id, "type": action.type}, exc_info=error)
             span.raised(error)
