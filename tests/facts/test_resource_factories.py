@@ -153,4 +153,4 @@ class TestAFactory:
 def test_factories_may_be_gathered_without_an_app():
     factories = Factories()
     factories.add(factory_of(config))
-    assert Resources(factories.by_type).of(factory_of(database).wants).keys() == {"config"}
+    assert Resources(factories.by_type).for_parameters(factory_of(database).wants).keys() == {"config"}

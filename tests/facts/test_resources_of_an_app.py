@@ -74,7 +74,7 @@ class TestAnApp:
 
         app = App()
         app.job(takes)
-        assert app.complete().of(app.handlers["test-resources-of-an-app-takes"].wants) == {}
+        assert app.complete().for_parameters(app.handlers["test-resources-of-an-app-takes"].wants) == {}
 
     def test_prefers_its_resource_to_a_default(self):
         def takes(config: Config = None) -> None: ...
