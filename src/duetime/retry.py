@@ -98,13 +98,14 @@ class RetryPolicy:
         jitter: float = 0.1,
         give_up_after: Duration | None = None,
     ) -> None:
-        fixed = object.__setattr__
-        fixed(self, "attempts", attempts)
-        fixed(self, "backoff", back_offs(backoff))
-        fixed(self, "jitter", jitter)
-        fixed(
-            self, "give_up_after", None if give_up_after is None else duration("give_up_after", give_up_after)
-        )
+        given = {
+            "attempts": attempts,
+            "backoff": back_offs(backoff),
+            "jitter": jitter,
+            "give_up_after": None if give_up_after is None else duration("give_up_after", give_up_after),
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
         self._check()
 
     def _check(self) -> None:

@@ -77,7 +77,7 @@ def given_to(resources, function):
     app = App()
     app.job(function)
     [handler] = app.handlers.values()
-    return resources.of(handler.wants)
+    return resources.for_parameters(handler.wants)
 
 
 def lambda_taking(annotation):

@@ -74,7 +74,7 @@ class TestAppResources:
 
         app = App()
         app.job(takes)
-        assert app.complete().of(app.handlers["test-app-resources-takes"].wants) == {}
+        assert app.complete().for_parameters(app.handlers["test-app-resources-takes"].wants) == {}
 
     def test_resource_precedes_parameter_default(self):
         def takes(config: Config = None) -> None: ...

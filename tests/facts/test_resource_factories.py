@@ -153,4 +153,4 @@ class TestFactory:
 def test_factories_work_without_app():
     factories = Factories()
     factories.add(factory_of(config))
-    assert Resources(factories.by_type).of(factory_of(database).wants).keys() == {"config"}
+    assert Resources(factories.by_type).for_parameters(factory_of(database).wants).keys() == {"config"}

@@ -148,7 +148,7 @@ def test_timeline_lists_every_nominal_time_exactly_once(example, many):
     assert [one[:3] for one in found] == list(nominal_times(facts, *window))
     for number, at, names, entry in found:
         stored = by_id.get(ids.occurrence_id(NAME, number, at))
-        verdict = facts.of(stored, at, names)
+        verdict = facts.status_at(stored, at, names)
         assert (entry.account, entry.reason) == (verdict.account, verdict.reason)
         assert verdict.note in entry.note
         assert entry.action_id == (stored and stored.id)

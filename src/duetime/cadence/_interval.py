@@ -38,9 +38,10 @@ class Interval(Cadence):
     _open: WallSchedule | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        filtered = self.modifiers.narrows
         opened = (
-            build_wall_schedule(self._head(), DayFields(), TimeSteps(1), self.modifiers) if filtered else None
+            build_wall_schedule(self._head(), DayFields(), TimeSteps(1), self.modifiers)
+            if self.modifiers.narrows
+            else None
         )
         object.__setattr__(self, "_open", opened)
 
@@ -53,11 +54,6 @@ class Interval(Cadence):
         return replace(self, start=seconds_of(at))
 
     @property
-    def filtered(self) -> bool:
-        """Whether only some days or a window have occurrences."""
-        return self._open is not None
-
-    @property
     def precision(self) -> Precision:
         is_minutes = self.step % 60 == 0 and (self.start or 0) % 60 == 0
         return "minute" if is_minutes else "second"
@@ -65,7 +61,7 @@ class Interval(Cadence):
     def wakes(self) -> tuple[WakeExpression, ...]:
         from duetime.cadence.wakes import interval_wakes  # noqa: PLC0415 - most processes never compile wakes
 
-        return interval_wakes(self.step, filtered=self.filtered)
+        return interval_wakes(self.step, filtered=self.modifiers.narrows)
 
     def _next(self, at: int) -> int:
         start = at if self.start is None else self.start
@@ -93,7 +89,7 @@ class Interval(Cadence):
         return f"Interval_{duration_text(self.step)}"
 
     def describe(self) -> str:
-        return Cadence.describe(self) if self.filtered else self._words()
+        return Cadence.describe(self) if self.modifiers.narrows else self._words()
 
     def _words(self) -> str:
         return f"every {duration_words(self.step)} of elapsed time"

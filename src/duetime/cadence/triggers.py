@@ -126,8 +126,8 @@ def on_event(
     for option, value in (("source", source), ("type", type)):
         if not value.strip():
             raise InvalidCadence(str(value), f"on_event: {option} is empty", "name it as the event does")
-    if tenant is not None:
-        _check_path(tenant)
+    if tenant is not None and (not all(tenant.split(".")) or not tenant.isprintable() or " " in tenant):
+        raise InvalidCadence(tenant, "on_event: tenant is no path", "write it as in detail.tenant_id")
     if no_tenant not in get_args(NoTenant):
         raise InvalidCadence(str(no_tenant), "on_event: no such rule for no_tenant", "use system or refuse")
     if no_tenant != "system" and tenant is None:
@@ -144,12 +144,6 @@ def on_event(
 def manual() -> Manual:
     """Return a cadence without times: the job runs when it is triggered."""
     return Manual()
-
-
-def _check_path(tenant: str) -> None:
-    keys = tenant.split(".")
-    if not all(keys) or any(char.isspace() or not char.isprintable() for char in tenant):
-        raise InvalidCadence(tenant, "on_event: tenant is no path", "write it as in detail.tenant_id")
 
 
 def _canonical(match: Mapping[str, Any] | None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from duetime.declare.handler import Handler
 from duetime.declare.resources import Factories, Factory, Resources
@@ -35,7 +34,3 @@ class HandlerSet:
         if missing := [problem for function in functions for problem in self.factories.missing(function)]:
             raise DeclarationError("; ".join(missing))
         return Resources(self.factories.by_type)
-
-    def __contains__(self, name: Any) -> bool:
-        """Return whether a type or job has a handler here."""
-        return name in self.by_name

@@ -172,7 +172,7 @@ class Resources:
         self._made: dict[Any, object] = {}
         self._locks = {factory: threading.Lock() for factory in self._factories}
 
-    def of(self, wants: Iterable[Dependency]) -> dict[str, object]:
+    def for_parameters(self, wants: Iterable[Dependency]) -> dict[str, object]:
         """Return the resources for parameters, by their names; one without a resource has its default.
 
         Raises:
@@ -187,7 +187,7 @@ class Resources:
             return self._made[annotation]
 
     def _make(self, factory: Factory) -> object:
-        given = self.of(factory.wants)
+        given = self.for_parameters(factory.wants)
         try:
             return factory.function(**given)
         except Exception as error:

@@ -102,7 +102,7 @@ class JobHistory:
     job_grace: timedelta
     retention: timedelta
 
-    def of(self, row: Action | None, at: datetime, cadences: Sequence[str]) -> StatusReason:
+    def status_at(self, row: Action | None, at: datetime, cadences: Sequence[str]) -> StatusReason:
         """Return the status of a nominal time of these cadences; `row` is its row, if it has one."""
         if row is None:
             return self._excuse(at, cadences) or self._without_row(at)

@@ -114,7 +114,17 @@ class Plan:
         is_advanced = self._jobs.move_cursor(job, step.cursor, step.maintain_at, missed=step.missed)
         for span in step.missed if is_advanced else ():
             self._meter.add(Metric.MISSED, of=Subject(job.definition.type, job.ref.tenant_id))
-            log.warning(Metric.MISSED.value, extra=_log_fields(job, span, len(step.rows)))
+            log.warning(
+                Metric.MISSED.value,
+                extra={
+                    "tenant": job.ref.tenant_id,
+                    "type": job.definition.type,
+                    "job": job.name,
+                    "since": instant.text(span.start),
+                    "until": instant.text(span.end),
+                    "made_up": len(step.rows),
+                },
+            )
         return is_advanced
 
     def _missed(self, job: Job, now: datetime) -> _Step | None:
@@ -169,17 +179,6 @@ class Plan:
             planned_at=now,
             catches_up=catches_up,
         )
-
-
-def _log_fields(job: Job, missed: JobSpan, made_up: int) -> dict[str, object]:
-    return {
-        "tenant": job.ref.tenant_id,
-        "type": job.definition.type,
-        "job": job.name,
-        "since": instant.text(missed.start),
-        "until": instant.text(missed.end),
-        "made_up": made_up,
-    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ class _Walk:
         row: Action | None,
     ) -> Keyed:
         names = tuple(source.name for source in here)
-        verdict = self._known.of(row, at, names)
+        verdict = self._known.status_at(row, at, names)
         noted = [source.note(at) for source in here]
         notes = [
             *(note for note, _ in noted),

@@ -41,7 +41,7 @@ def make_handler(
     backends = AwsBackends(settings, clock)
     heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings)
     ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
-    meter = MetricsBuffer(settings, handlers.__contains__, metrics)
+    meter = MetricsBuffer(settings, handlers.by_name.__contains__, metrics)
     work = Worker(handlers, ports, clock=clock, settings=settings, instance=instance, meter=meter)
 
     def handler(event: Event, _context: object) -> Event:

@@ -209,7 +209,7 @@ class Worker:
             with self._ports.heartbeat.watching(
                 action, run.stop, run.deadline, delivery, self._handlers.worker
             ):
-                handler(payload, run, self._resources.of(handler.wants))
+                handler(payload, run, self._resources.for_parameters(handler.wants))
         except (Exception, RunCancelled) as error:
             about = {"action": action.id, "type": action.type, "is_failure": True}
             log.info("handler raised", extra=about, exc_info=error)
