@@ -65,19 +65,19 @@ class MemoryCloud:
     ) -> None:
         self.clock, self.settings, self.meter = clock, settings, meter
         self._notice = TransitionLog(meter)
-        self._changes: deque[Change] = deque()
+        self.changes: deque[Change] = deque()
         self._facts: deque[tuple[PublishedFact, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
         self._wake = wake
         self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
         self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
-        self._bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
+        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
         self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
         self.job_wakes = MemoryJobWakes(clock)
         self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
         self._instance = instance
-        self._seen = self._as_seen(
+        self.backends = self._as_seen(
             MemoryBackends(
                 clock=clock,
                 store=self.store,
@@ -85,22 +85,22 @@ class MemoryCloud:
                 queues=self.queues,
                 timers=self.timers,
                 job_wakes=self.job_wakes,
-                bookmarks=self._bookmarks,
-                routes=self._routes,
+                bookmarks=self.bookmarks,
+                routes=self.routes,
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
-        self._publish = Publish(EventSelection(self.job_store, self._routes, settings=settings), self.bus)
+        self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
         if settings.timers == "wheel":
-            self._seen = replace(self._seen, timers=WheelTimers())
-        self._sweep_at = clock.now() + settings.sweep_rate
+            self.backends = replace(self.backends, timers=WheelTimers())
+        self.sweep_at = clock.now() + settings.sweep_rate
         self._catch_up_at = clock.now() + settings.catch_up_rate
         self.deploy(app)
 
     @property
     def job_ports(self) -> JobPorts:
         """What a `Scheduler` needs for jobs."""
-        return JobPorts(self.job_store, self._routes, self.job_wakes.precision)
+        return JobPorts(self.job_store, self.routes, self.job_wakes.precision)
 
     def deploy(self, app: App) -> Reconciled:
         """Run an app, in place of the one before; returns what became of its jobs.
@@ -109,8 +109,8 @@ class MemoryCloud:
             DeclarationError: a function asks for a resource that nothing makes; the one before goes on.
         """
         app.complete()  # before anything changes
-        self._routes.publish([app.manifest, system_jobs.manifest(self.settings)])
-        self._wire(app)
+        self.routes.publish([app.manifest, system_jobs.manifest(self.settings)])
+        self.wire(app)
         self.steps.reconcile(system_jobs.definitions(self.settings), worker=SYSTEM_WORKER)
         reconciled = self.steps.reconcile(app.manifest.jobs, worker=app.worker)
         self.steps.repair(stop_at=self.clock.now() + _PASS_LIMIT)
@@ -125,22 +125,23 @@ class MemoryCloud:
         del function
         do()
 
-    def _wire(self, app: App) -> None:
-        seen, settings = self._seen, self.settings
+    def wire(self, app: App) -> None:
+        """Make the steps and workers anew, as after a restart."""
+        seen, settings = self.backends, self.settings
         self.steps = Steps(seen, clock=seen.clock, settings=settings, meter=self.meter)
         self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=self._instance)
         passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings)
-        self._usual, self._heart = app.worker, self._heartbeat()
+        self._usual, self.heartbeat = app.worker, self._heartbeat()
         self._handlers = {handlers.worker: handlers for handlers in (passes, app.handler_set)}
-        self._work = {name: self._worker(one, self._instance) for name, one in self._handlers.items()}
+        self.workers = {name: self._worker(one, self._instance) for name, one in self._handlers.items()}
 
     def _heartbeat(self) -> Heartbeat:
-        seen = self._seen
+        seen = self.backends
         return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings)
 
     def _worker(self, handlers: HandlerSet, instance: str) -> Worker:
-        seen = self._seen
-        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self._heart)
+        seen = self.backends
+        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat)
         return Worker(
             handlers,
             ports,
@@ -162,7 +163,7 @@ class MemoryCloud:
 
     def _pass(self, job: JobName, run_pass: Callable[[datetime], str]) -> None:
         with self.journal.recording(job) as fact:
-            fact.append(run_pass(self._seen.clock.now() + _PASS_LIMIT))
+            fact.append(run_pass(self.backends.clock.now() + _PASS_LIMIT))
 
     def _sweep(self, stop_at: datetime) -> str:
         ahead = self.steps.wheel if self.settings.timers == "wheel" else self.steps.rearm
@@ -190,7 +191,7 @@ class MemoryCloud:
     def _changed(self, change: Change) -> None:
         self._record_fact(change)
         if self._lets_through(change):
-            self._changes.append(change)
+            self.changes.append(change)
             self._wake()
 
     @staticmethod
@@ -225,12 +226,12 @@ class MemoryCloud:
     def run(self, delivery: Delivery) -> None:
         """Work on a delivery; it stays in the queue, and comes again, if that raises."""
         queue = self._queue_of.pop(delivery.receipt, self._usual)
-        self._work.get(queue, self._work[self._usual])(delivery)
+        self.workers.get(queue, self.workers[self._usual])(delivery)
         self.queues.delete(delivery.receipt)
 
     def next_at(self) -> datetime:
         """When there is something to do again."""
-        if self._changes or self._facts:
+        if self.changes or self._facts:
             return self.clock.now()
         instants = (
             self._catch_up_at,
@@ -243,9 +244,9 @@ class MemoryCloud:
 
     def _sweeps(self, now: datetime) -> bool:
         """Whether a sweep is woken now."""
-        if now < self._sweep_at:
+        if now < self.sweep_at:
             return False
-        self._sweep_at = now + self.settings.sweep_rate
+        self.sweep_at = now + self.settings.sweep_rate
         return True
 
     def _next_sweep_at(self) -> datetime | None:
@@ -257,8 +258,8 @@ class MemoryCloud:
         ]
         if not finds:
             return None
-        idle = max(min(finds) - self._sweep_at, timedelta(0))
-        return self._sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
+        idle = max(min(finds) - self.sweep_at, timedelta(0))
+        return self.sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
 
     def _overdue_at(self) -> datetime | None:
         """When the sweep, or the wheel, would find the row that is due first."""
@@ -273,7 +274,7 @@ class MemoryCloud:
             self._publish(fact)
 
     def _arm_changes(self) -> None:
-        if changes := taken_from(self._changes):
+        if changes := taken_from(self.changes):
             self._invoke("arm", partial(self._arm_and_notice, changes))
 
     def _arm_and_notice(self, changes: Sequence[Change]) -> None:

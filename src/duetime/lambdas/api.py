@@ -17,11 +17,11 @@ from duetime.settings import Settings
 
 
 def make_handler(settings: Settings, app: App, *, runbook: str | None = None) -> Handler:
-    """The handler of API Gateway's events.
+    """Return the handler of API Gateway's events.
 
     Args:
         settings: the deployment's.
-        app: its payload models decide what may be scheduled and registered; its handlers are not called here.
+        app: its payload models limit what may be scheduled and registered; its handlers are not called.
         runbook: the address of the operators' runbook; None if unset.
     """
     clock = SystemClock()
@@ -32,5 +32,5 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None
     details = Details(api, backends.bookmarks, waiting, runbook)
-    door = make_door(api, health.Health(probes, details), access, prefix=settings.api_prefix)
-    return no_store(for_origin(door, settings.console_origin))
+    app_handler = make_door(api, health.Health(probes, details), access, prefix=settings.api_prefix)
+    return no_store(for_origin(app_handler, settings.console_origin))

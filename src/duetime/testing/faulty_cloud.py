@@ -203,7 +203,7 @@ class FaultyCloud(JournaledCloud):
         return self._works[queue, number]
 
     def _waker(self) -> DueScanner:
-        seen = self._seen
+        seen = self.backends
         return _Waker(
             self.store, seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings
         )
