@@ -21,7 +21,7 @@ REF = JobRef(SYSTEM_TENANT, JobName("press-print"))
 
 
 @pytest.fixture
-def printed():
+def recorded():
     return RecordedJob(every(minutes=10))
 
 
@@ -37,11 +37,11 @@ def stored(cloud):
 
 
 class TestADeploy:
-    def test_that_changes_nothing_writes_nothing(self, printed):
-        printed.cloud.advance(minutes=33)
-        before = stored(printed.cloud)
-        assert printed.deploy(every(minutes=10)) == ()
-        assert stored(printed.cloud) == before
+    def test_that_changes_nothing_writes_nothing(self, recorded):
+        recorded.cloud.advance(minutes=33)
+        before = stored(recorded.cloud)
+        assert recorded.deploy(every(minutes=10)) == ()
+        assert stored(recorded.cloud) == before
 
     def test_returns_what_it_added(self):
         cloud = SimulatedCloud(App(), start=MIDNIGHT)
@@ -49,110 +49,110 @@ class TestADeploy:
         assert cloud.deploy(app) == ("added press-print: every day at 03:15, Europe/Paris time",)
 
     def test_of_the_same_cadences_in_another_order_changes_nothing(self):
-        printed = RecordedJob(every(minutes=10), daily("09:00"))
-        assert printed.deploy(daily("09:00"), every(minutes=10)) == ()
+        recorded = RecordedJob(every(minutes=10), daily("09:00"))
+        assert recorded.deploy(daily("09:00"), every(minutes=10)) == ()
 
-    def test_of_another_title_is_no_new_version_and_disturbs_nothing(self, printed):
-        printed.cloud.advance(minutes=15)
-        planned = printed.at(Status.PENDING)
-        (line,) = printed.deploy(every(minutes=10), title="Press", retry=RetryPolicy(attempts=1))
+    def test_of_another_title_is_no_new_version_and_disturbs_nothing(self, recorded):
+        recorded.cloud.advance(minutes=15)
+        planned = recorded.at(Status.PENDING)
+        (line,) = recorded.deploy(every(minutes=10), title="Press", retry=RetryPolicy(attempts=1))
         assert line.startswith("changed press-print")
         assert "version" not in line
-        assert (printed.job.version, printed.job.definition.title) == (1, "Press")
-        assert printed.at(Status.PENDING) == planned
-        printed.cloud.advance(minutes=30)
-        assert printed.begun == at(10, 20, 30, 40)
+        assert (recorded.job.version, recorded.job.definition.title) == (1, "Press")
+        assert recorded.at(Status.PENDING) == planned
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 20, 30, 40)
 
-    def test_of_another_cadence_is_a_new_version_that_begins_at_once(self, printed):
-        printed.cloud.advance(minutes=15)
-        (line,) = printed.deploy(every(minutes=7))
+    def test_of_another_cadence_is_a_new_version_that_begins_at_once(self, recorded):
+        recorded.cloud.advance(minutes=15)
+        (line,) = recorded.deploy(every(minutes=7))
         assert line.endswith("version 2")
-        retired = [(row.nominal_at, row.note) for row in printed.rows if row.skip_reason == "retired"]
+        retired = [(row.nominal_at, row.note) for row in recorded.rows if row.skip_reason == "retired"]
         assert retired[0] == (MIDNIGHT + 20 * MINUTE, "version 2 has taken over")
-        printed.cloud.advance(minutes=30)
-        assert printed.begun == at(10, 21, 28, 35, 42)
-        assert accounts(printed.cloud, printed.name, MIDNIGHT) == {"executed": 5}
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 21, 28, 35, 42)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 5}
 
-    def test_lets_what_was_due_before_it_run(self, printed):
-        printed.cloud.advance(minutes=9)
-        printed.outage(2 * MINUTE)
-        printed.deploy(every(minutes=7))
-        printed.cloud.advance(minutes=10)
-        assert printed.begun == at(10, 14, 21)
-        assert {row.id[:18] for row in printed.rows if row.nominal_at == MIDNIGHT + 10 * MINUTE} == {
+    def test_lets_what_was_due_before_it_run(self, recorded):
+        recorded.cloud.advance(minutes=9)
+        recorded.outage(2 * MINUTE)
+        recorded.deploy(every(minutes=7))
+        recorded.cloud.advance(minutes=10)
+        assert recorded.begun == at(10, 14, 21)
+        assert {row.id[:18] for row in recorded.rows if row.nominal_at == MIDNIGHT + 10 * MINUTE} == {
             "press-print.000001"
         }
 
     @pytest.mark.parametrize("seconds", [0, 0.5, 59.999, 60, 61])
     def test_runs_a_time_that_both_versions_have_once(self, seconds):
-        printed = RecordedJob(every(minutes=1))
-        printed.cloud.advance(minutes=9)
-        printed.cloud.clock.wait_until(MIDNIGHT + 9 * MINUTE + seconds * SECOND)
-        printed.deploy(every(seconds=30))
-        printed.cloud.advance(minutes=5)
-        total = [item for item in printed.begun if item.second == 0]
-        assert set(Counter(printed.begun).values()) == {1}
+        recorded = RecordedJob(every(minutes=1))
+        recorded.cloud.advance(minutes=9)
+        recorded.cloud.clock.wait_until(MIDNIGHT + 9 * MINUTE + seconds * SECOND)
+        recorded.deploy(every(seconds=30))
+        recorded.cloud.advance(minutes=5)
+        total = [item for item in recorded.begun if item.second == 0]
+        assert set(Counter(recorded.begun).values()) == {1}
         assert total == grid(MIDNIGHT, MINUTE, len(total))
-        assert set(accounts(printed.cloud, printed.name, MIDNIGHT)) == {"executed"}
+        assert set(accounts(recorded.cloud, recorded.name, MIDNIGHT)) == {"executed"}
 
-    def test_that_goes_back_is_a_new_version_too(self, printed):
-        printed.cloud.advance(minutes=15)
-        printed.deploy(every(minutes=7))
-        printed.cloud.advance(minutes=14)
-        printed.deploy(every(minutes=10))
-        printed.cloud.advance(minutes=31)
-        assert printed.job.version == 3
-        assert printed.begun == at(10, 21, 28, 30, 40, 50, 60)
-        assert accounts(printed.cloud, printed.name, MIDNIGHT) == {"executed": 7}
+    def test_that_goes_back_is_a_new_version_too(self, recorded):
+        recorded.cloud.advance(minutes=15)
+        recorded.deploy(every(minutes=7))
+        recorded.cloud.advance(minutes=14)
+        recorded.deploy(every(minutes=10))
+        recorded.cloud.advance(minutes=31)
+        assert recorded.job.version == 3
+        assert recorded.begun == at(10, 21, 28, 30, 40, 50, 60)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 7}
 
     def test_every_few_minutes_loses_and_doubles_no_time(self):
-        printed = RecordedJob(every(seconds=10))
+        recorded = RecordedJob(every(seconds=10))
         for index in range(1, 31):
-            printed.cloud.advance(seconds=37)
-            printed.deploy(every(seconds=10), title=f"{index}") if index % 2 else printed.deploy(
+            recorded.cloud.advance(seconds=37)
+            recorded.deploy(every(seconds=10), title=f"{index}") if index % 2 else recorded.deploy(
                 every(seconds=10), daily(f"0{index % 7}:00")
             )
-        printed.cloud.advance(minutes=1)
-        count = int((printed.cloud.now - MIDNIGHT) / (10 * SECOND))
-        assert printed.begun == grid(MIDNIGHT, 10 * SECOND, count)
-        assert accounts(printed.cloud, printed.name, MIDNIGHT) == {"executed": count}
+        recorded.cloud.advance(minutes=1)
+        count = int((recorded.cloud.now - MIDNIGHT) / (10 * SECOND))
+        assert recorded.begun == grid(MIDNIGHT, 10 * SECOND, count)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": count}
 
-    def test_keeps_what_operators_set(self, printed):
-        printed.cloud.jobs.set(printed.name, attempts=7)
-        printed.cloud.jobs.pause(printed.name, cadence="Every_10m", reason="no paper")
-        printed.cloud.advance(minutes=30)
-        before = printed.job
-        printed.deploy(every(minutes=10), title="Press", overlap="allow")
-        printed.deploy(every(minutes=10), daily("09:00"))
-        after = printed.job
+    def test_keeps_what_operators_set(self, recorded):
+        recorded.cloud.jobs.set(recorded.name, attempts=7)
+        recorded.cloud.jobs.pause(recorded.name, cadence="Every_10m", reason="no paper")
+        recorded.cloud.advance(minutes=30)
+        before = recorded.job
+        recorded.deploy(every(minutes=10), title="Press", overlap="allow")
+        recorded.deploy(every(minutes=10), daily("09:00"))
+        after = recorded.job
         assert (after.tuning, after.pauses, after.tally) == (before.tuning, before.pauses, before.tally)
 
     def test_with_a_default_zone_gives_it_to_cadences_that_name_none(self):
         settings = Settings(default_tz="Europe/Paris")
-        printed = RecordedJob(daily("09:00"), daily("10:00", tz="UTC"), settings=settings)
-        printed.cloud.advance(days=1)
-        assert printed.begun == [MIDNIGHT + 8 * HOUR, MIDNIGHT + 10 * HOUR]
-        assert printed.deploy(daily("09:00"), daily("10:00", tz="UTC")) == ()
+        recorded = RecordedJob(daily("09:00"), daily("10:00", tz="UTC"), settings=settings)
+        recorded.cloud.advance(days=1)
+        assert recorded.begun == [MIDNIGHT + 8 * HOUR, MIDNIGHT + 10 * HOUR]
+        assert recorded.deploy(daily("09:00"), daily("10:00", tz="UTC")) == ()
 
     def test_with_a_default_zone_takes_jobs_of_every_kind(self):
         settings = Settings(default_tz="Europe/Paris")
-        printed = RecordedJob(interval(minutes=7), "on_event kb Uploaded", settings=settings, overlap="skip")
-        printed.cloud.advance(minutes=8)
-        printed.cloud.send_event("kb", "Uploaded", {})
-        assert [trigger for trigger, *_ in printed.runs] == ["cadence", "event"]
+        recorded = RecordedJob(interval(minutes=7), "on_event kb Uploaded", settings=settings, overlap="skip")
+        recorded.cloud.advance(minutes=8)
+        recorded.cloud.send_event("kb", "Uploaded", {})
+        assert [trigger for trigger, *_ in recorded.runs] == ["cadence", "event"]
         assert RecordedJob(settings=settings).deploy() == ()
 
-    def test_to_a_back_end_of_minutes_refuses_jobs_that_want_seconds(self, printed, monkeypatch):
+    def test_to_a_back_end_of_minutes_refuses_jobs_that_want_seconds(self, recorded, monkeypatch):
         monkeypatch.setattr(MemoryJobWakes, "precision", "minute")
         with pytest.raises(DeclarationError, match=r"press-print: precision is 'second', .* use precision="):
-            printed.deploy(every(minutes=5))
-        assert printed.job.version == 1
-        printed.deploy(every(minutes=5), precision="minute")
-        assert printed.job.version == 2
+            recorded.deploy(every(minutes=5))
+        assert recorded.job.version == 1
+        recorded.deploy(every(minutes=5), precision="minute")
+        assert recorded.job.version == 2
 
-    def test_that_was_cut_short_is_finished_by_the_next(self, printed, monkeypatch):
-        printed.cloud.advance(minutes=15)
-        wakes = printed.cloud.memory.job_wakes
+    def test_that_was_cut_short_is_finished_by_the_next(self, recorded, monkeypatch):
+        recorded.cloud.advance(minutes=15)
+        wakes = recorded.cloud.memory.job_wakes
         put = wakes.put
 
         def unavailable(_wake):
@@ -160,76 +160,76 @@ class TestADeploy:
 
         monkeypatch.setattr(wakes, "put", unavailable)
         with pytest.raises(BackendUnavailable):
-            printed.deploy(every(minutes=7))
+            recorded.deploy(every(minutes=7))
         monkeypatch.setattr(wakes, "put", put)
-        assert printed.deploy(every(minutes=7)) == ()
-        printed.cloud.advance(minutes=30)
-        assert printed.begun == at(10, 21, 28, 35, 42)
-        assert wakes.wake("schedule", "press-print").expression == expected(printed)[0].expression
+        assert recorded.deploy(every(minutes=7)) == ()
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 21, 28, 35, 42)
+        assert wakes.wake("schedule", "press-print").expression == expected(recorded)[0].expression
 
 
-def expected(printed):
-    memory = printed.cloud.memory
-    return list(wakes_of(printed.job, printed.cloud.now, memory.settings))
+def expected(recorded):
+    memory = recorded.cloud.memory
+    return list(wakes_of(recorded.job, recorded.cloud.now, memory.settings))
 
 
 class TestManyPlanners:
     @pytest.mark.parametrize("start", [MIDNIGHT, MIDNIGHT + 3 * HOUR])
     def test_at_once_make_one_row_for_each_time(self, start):
-        printed = RecordedJob(every(seconds=10), catch_up=5)
-        memory = printed.cloud.memory
-        printed.cloud.clock.wait_until(start + 100 * SECOND)
+        recorded = RecordedJob(every(seconds=10), catch_up=5)
+        memory = recorded.cloud.memory
+        recorded.cloud.clock.wait_until(start + 100 * SECOND)
         barrier = threading.Barrier(20)
 
         def plan():
             barrier.wait()
-            Plan(memory.store, memory.job_store, clock=printed.cloud.clock, settings=memory.settings)(REF)
+            Plan(memory.store, memory.job_store, clock=recorded.cloud.clock, settings=memory.settings)(REF)
 
         threads = [threading.Thread(target=plan) for _ in range(20)]
         for item in threads:
             item.start()
         for thread in threads:
             thread.join()
-        rows = [row.nominal_at for row in printed.rows]
+        rows = [row.nominal_at for row in recorded.rows]
         assert len(set(rows)) == len(rows)
-        assert max(rows) == printed.job.cursor
-        shown = accounts(printed.cloud, printed.name, MIDNIGHT, printed.job.cursor)
+        assert max(rows) == recorded.job.cursor
+        shown = accounts(recorded.cloud, recorded.name, MIDNIGHT, recorded.job.cursor)
         assert set(shown) <= {"pending", "missed"}
         assert ("missed" in shown) == (start != MIDNIGHT)
-        assert sum(row.catches_up for row in printed.rows) == (5 if "missed" in shown else 0)
+        assert sum(row.catches_up for row in recorded.rows) == (5 if "missed" in shown else 0)
 
-    def test_a_wake_of_a_former_version_changes_nothing(self, printed):
-        old = expected(printed)
-        printed.deploy(daily("09:00"))
-        before = stored(printed.cloud)
+    def test_a_wake_of_a_former_version_changes_nothing(self, recorded):
+        old = expected(recorded)
+        recorded.deploy(daily("09:00"))
+        before = stored(recorded.cloud)
         for wake in old:
-            printed.cloud.memory.steps.dispatch_jobs.wake(wake.ref)
-        assert stored(printed.cloud) == before
+            recorded.cloud.memory.steps.dispatch_jobs.wake(wake.ref)
+        assert stored(recorded.cloud) == before
 
-    def test_a_row_that_a_slow_planner_put_for_a_former_version_is_retired_when_it_is_due(self, printed):
-        printed.cloud.advance(minutes=1)
-        memory = printed.cloud.memory
+    def test_a_row_that_a_slow_planner_put_for_a_former_version_is_retired_when_it_is_due(self, recorded):
+        recorded.cloud.advance(minutes=1)
+        memory = recorded.cloud.memory
         put, late = memory.store.put, []
         memory.store.put = late.append
-        printed.cloud.memory.steps.dispatch_jobs.wake(REF)
-        printed.cloud.advance(minutes=11)
+        recorded.cloud.memory.steps.dispatch_jobs.wake(REF)
+        recorded.cloud.advance(minutes=11)
         memory.store.put = put
         assert late
-        printed.deploy(every(minutes=7))
+        recorded.deploy(every(minutes=7))
         for row in late:
             put(row)
-        printed.cloud.advance(minutes=30)
-        assert len(printed.begun) == len(set(printed.begun))
-        previous = [item for item in printed.rows if item.id in {row.id for row in late}]
+        recorded.cloud.advance(minutes=30)
+        assert len(recorded.begun) == len(set(recorded.begun))
+        previous = [item for item in recorded.rows if item.id in {row.id for row in late}]
         assert {item.skip_reason for item in previous if item.nominal_at > MIDNIGHT + 12 * MINUTE} == {
             "retired"
         }
 
 
 class TestMending:
-    def test_sets_again_what_is_missing_and_removes_what_no_job_wants(self, printed):
-        wakes = printed.cloud.memory.job_wakes
-        (wake,) = expected(printed)
+    def test_sets_again_what_is_missing_and_removes_what_no_job_wants(self, recorded):
+        wakes = recorded.cloud.memory.job_wakes
+        (wake,) = expected(recorded)
         wakes.remove("schedule", wake.name)
         stray = App()
 
@@ -239,6 +239,6 @@ class TestMending:
 
         (unwanted,) = wakes_of(SimulatedCloud(stray).jobs.get("gone-job"), MIDNIGHT, Settings())
         wakes.put(unwanted)
-        printed.cloud.advance(hours=6, minutes=1)
+        recorded.cloud.advance(hours=6, minutes=1)
         assert [name for _, name in wakes.known()] == [wake.name]
-        assert printed.begun == grid(MIDNIGHT, 10 * MINUTE, 36)
+        assert recorded.begun == grid(MIDNIGHT, 10 * MINUTE, 36)

@@ -153,15 +153,15 @@ def test_an_event_that_comes_when_its_job_has_been_paused_is_recorded_as_skipped
 
 
 def test_an_event_of_a_paused_trigger_is_recorded_as_skipped_and_the_others_run():
-    printed = RecordedJob(on_event("kb", "Uploaded"), on_event("kb", "Removed"))
-    name = next(trigger.name for trigger in printed.job.stacked.triggers if trigger.type == "Removed")
-    printed.cloud.advance(seconds=1)
-    printed.cloud.jobs.pause(printed.name, cadence=name)
-    printed.cloud.advance(hours=2)
-    printed.cloud.send_event("kb", "Uploaded", {})
-    printed.cloud.send_event("kb", "Removed", {})
-    assert [row.cadence for row in printed.rows if row.status is Status.EXECUTED] == ["OnEvent_kb_Uploaded"]
-    assert [reason for _, reason in printed.skipped()] == ["paused"]
+    recorded = RecordedJob(on_event("kb", "Uploaded"), on_event("kb", "Removed"))
+    name = next(trigger.name for trigger in recorded.job.stacked.triggers if trigger.type == "Removed")
+    recorded.cloud.advance(seconds=1)
+    recorded.cloud.jobs.pause(recorded.name, cadence=name)
+    recorded.cloud.advance(hours=2)
+    recorded.cloud.send_event("kb", "Uploaded", {})
+    recorded.cloud.send_event("kb", "Removed", {})
+    assert [row.cadence for row in recorded.rows if row.status is Status.EXECUTED] == ["OnEvent_kb_Uploaded"]
+    assert [reason for _, reason in recorded.skipped()] == ["paused"]
 
 
 def test_an_event_of_a_dropped_job_starts_nothing():
@@ -172,20 +172,20 @@ def test_an_event_of_a_dropped_job_starts_nothing():
 
 
 def test_events_are_not_lost_while_the_job_is_busy():
-    printed = RecordedJob(on_event("kb", "Uploaded"), lasts=[MINUTE])
-    printed.stop_if_asked = lambda _run: [printed.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
-    printed.cloud.send_event("kb", "Uploaded", {})
-    printed.cloud.advance(minutes=5)
-    assert len(printed.ended) == 6
-    assert printed.job.running is None
+    recorded = RecordedJob(on_event("kb", "Uploaded"), lasts=[MINUTE])
+    recorded.stop_if_asked = lambda _run: [recorded.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
+    recorded.cloud.send_event("kb", "Uploaded", {})
+    recorded.cloud.advance(minutes=5)
+    assert len(recorded.ended) == 6
+    assert recorded.job.running is None
 
 
 def test_events_of_a_busy_job_with_skip_are_recorded():
-    printed = RecordedJob(on_event("kb", "Uploaded"), overlap="skip", lasts=[MINUTE])
-    printed.stop_if_asked = lambda _run: [printed.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
-    printed.cloud.send_event("kb", "Uploaded", {})
-    assert len(printed.ended) == 1
-    assert [reason for _, reason in printed.skipped()] == ["overlap"] * 5
+    recorded = RecordedJob(on_event("kb", "Uploaded"), overlap="skip", lasts=[MINUTE])
+    recorded.stop_if_asked = lambda _run: [recorded.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
+    recorded.cloud.send_event("kb", "Uploaded", {})
+    assert len(recorded.ended) == 1
+    assert [reason for _, reason in recorded.skipped()] == ["overlap"] * 5
 
 
 def test_one_job_starts_another_with_an_event():
@@ -207,10 +207,10 @@ def test_one_job_starts_another_with_an_event():
 
 
 def test_an_event_runs_at_the_moment_that_it_comes():
-    printed = RecordedJob(on_event("kb", "Uploaded"))
-    printed.cloud.advance(seconds=17)
-    printed.cloud.send_event("kb", "Uploaded", {})
-    assert printed.runs == [("event", MIDNIGHT + 17 * SECOND, MIDNIGHT + 17 * SECOND)]
+    recorded = RecordedJob(on_event("kb", "Uploaded"))
+    recorded.cloud.advance(seconds=17)
+    recorded.cloud.send_event("kb", "Uploaded", {})
+    assert recorded.runs == [("event", MIDNIGHT + 17 * SECOND, MIDNIGHT + 17 * SECOND)]
 
 
 def test_an_event_too_large_for_a_row_or_without_a_time_is_refused():

@@ -12,131 +12,131 @@ from tests.journeys.test_recovery import Killed
 
 
 def test_skip_records_what_it_skips_with_the_reason_and_who_was_running():
-    printed = RecordedJob(every(minutes=10), lasts=[25 * MINUTE])
-    printed.cloud.advance(hours=1)
-    assert printed.begun == at(10, 40, 50, 60)
-    skipped = [row for row in printed.rows if row.status is Status.SKIPPED]
+    recorded = RecordedJob(every(minutes=10), lasts=[25 * MINUTE])
+    recorded.cloud.advance(hours=1)
+    assert recorded.begun == at(10, 40, 50, 60)
+    skipped = [row for row in recorded.rows if row.status is Status.SKIPPED]
     assert [item.nominal_at for item in skipped] == at(20, 30)
     assert {item.skip_reason for item in skipped} == {"overlap"}
     assert {item.note for item in skipped} == {"press-print.000001.20260303T001000Z was running"}
-    assert accounts(printed.cloud, printed.name, MIDNIGHT) == {"executed": 4, "overlap": 2}
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 4, "overlap": 2}
 
 
 def test_with_queue_one_the_first_waits_and_starts_the_moment_the_other_ends():
-    printed = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[35.5 * MINUTE])
-    printed.cloud.advance(hours=1)
-    started = [ran_at for _, _, ran_at in printed.runs]
-    assert printed.begun == at(10, 20, 50, 60)
+    recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[35.5 * MINUTE])
+    recorded.cloud.advance(hours=1)
+    started = [ran_at for _, _, ran_at in recorded.runs]
+    assert recorded.begun == at(10, 20, 50, 60)
     assert started == at(10, 45.5, 50, 60)
-    assert printed.skipped() == [(item, "overlap") for item in at(30, 40)]
-    assert printed.job.waiting is None
+    assert recorded.skipped() == [(item, "overlap") for item in at(30, 40)]
+    assert recorded.job.waiting is None
 
 
 def test_one_whose_wake_was_lost_holds_up_no_later_one_and_runs_after_them():
-    printed = RecordedJob(every(minutes=1))
-    printed.cloud.advance(seconds=70)
-    printed.lose(
-        min((row for row in printed.rows if row.status is Status.PENDING), key=lambda row: row.due_at).ref
+    recorded = RecordedJob(every(minutes=1))
+    recorded.cloud.advance(seconds=70)
+    recorded.lose(
+        min((row for row in recorded.rows if row.status is Status.PENDING), key=lambda row: row.due_at).ref
     )
-    printed.cloud.advance(minutes=9)
-    assert printed.begun == at(1, 3, 4, 5, 6, 7, 2, 8, 9, 10)
+    recorded.cloud.advance(minutes=9)
+    assert recorded.begun == at(1, 3, 4, 5, 6, 7, 2, 8, 9, 10)
 
 
 def test_the_one_that_waits_is_not_missed_however_long_the_other_runs():
-    printed = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[2 * HOUR])
-    printed.cloud.advance(hours=3)
-    assert printed.begun[:3] == at(10, 20, 140)
-    assert {reason for _, reason in printed.skipped()} == {"overlap"}
+    recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[2 * HOUR])
+    recorded.cloud.advance(hours=3)
+    assert recorded.begun[:3] == at(10, 20, 140)
+    assert {reason for _, reason in recorded.skipped()} == {"overlap"}
 
 
 def test_with_allow_runs_go_side_by_side():
-    printed = RecordedJob(every(minutes=10), overlap="allow", lasts=[25 * MINUTE] * 2)
-    printed.cloud.advance(hours=1)
-    assert printed.runs == [("cadence", item, item) for item in at(10, 20, 30, 40, 50, 60)]
-    assert printed.ended != printed.begun
-    assert sorted(printed.ended) == printed.begun
-    assert printed.job.running is None
-    assert printed.job.tally.executed == 6
+    recorded = RecordedJob(every(minutes=10), overlap="allow", lasts=[25 * MINUTE] * 2)
+    recorded.cloud.advance(hours=1)
+    assert recorded.runs == [("cadence", item, item) for item in at(10, 20, 30, 40, 50, 60)]
+    assert recorded.ended != recorded.begun
+    assert sorted(recorded.ended) == recorded.begun
+    assert recorded.job.running is None
+    assert recorded.job.tally.executed == 6
 
 
 def test_with_cancel_running_the_running_one_is_asked_to_stop_and_the_newest_runs():
-    printed = RecordedJob(every(minutes=10), overlap="cancel_running", lasts=[25.5 * MINUTE])
-    printed.cloud.advance(hours=1)
-    assert printed.begun == at(10, 30, 40, 50, 60)
-    assert [ran_at for _, _, ran_at in printed.runs] == at(10, 35.5, 40, 50, 60)
-    assert printed.at(Status.CANCELLED) == at(10)
-    (stopped,) = (row for row in printed.rows if row.status is Status.CANCELLED)
+    recorded = RecordedJob(every(minutes=10), overlap="cancel_running", lasts=[25.5 * MINUTE])
+    recorded.cloud.advance(hours=1)
+    assert recorded.begun == at(10, 30, 40, 50, 60)
+    assert [ran_at for _, _, ran_at in recorded.runs] == at(10, 35.5, 40, 50, 60)
+    assert recorded.at(Status.CANCELLED) == at(10)
+    (stopped,) = (row for row in recorded.rows if row.status is Status.CANCELLED)
     assert stopped.cancelled_by == "press-print.000001.20260303T002000Z"
-    assert printed.skipped() == [(MIDNIGHT + 20 * MINUTE, "overlap")]
+    assert recorded.skipped() == [(MIDNIGHT + 20 * MINUTE, "overlap")]
 
 
 def test_with_cancel_running_a_run_that_waits_for_its_retry_is_cancelled_at_once():
     retry = RetryPolicy(attempts=3, backoff=25 * MINUTE, jitter=0)
-    printed = RecordedJob(every(minutes=10), overlap="cancel_running", retry=retry, fails=1)
-    printed.cloud.advance(minutes=35)
-    assert printed.begun == at(10, 20, 30)
-    assert printed.at(Status.CANCELLED) == at(10)
+    recorded = RecordedJob(every(minutes=10), overlap="cancel_running", retry=retry, fails=1)
+    recorded.cloud.advance(minutes=35)
+    assert recorded.begun == at(10, 20, 30)
+    assert recorded.at(Status.CANCELLED) == at(10)
 
 
 def test_with_cancel_running_an_older_occurrence_that_comes_late_stops_no_newer_one():
-    printed = RecordedJob(every(minutes=3), overlap="cancel_running", lasts=[0 * SECOND, 10 * MINUTE])
-    printed.cloud.advance(minutes=5)
-    (row,) = (row for row in printed.rows if row.nominal_at == MIDNIGHT + 6 * MINUTE)
-    printed.lose(row.ref)
-    printed.cloud.advance(minutes=9)
-    first, third, *_ = printed.begun
+    recorded = RecordedJob(every(minutes=3), overlap="cancel_running", lasts=[0 * SECOND, 10 * MINUTE])
+    recorded.cloud.advance(minutes=5)
+    (row,) = (row for row in recorded.rows if row.nominal_at == MIDNIGHT + 6 * MINUTE)
+    recorded.lose(row.ref)
+    recorded.cloud.advance(minutes=9)
+    first, third, *_ = recorded.begun
     assert (first, third) == (MIDNIGHT + 3 * MINUTE, MIDNIGHT + 9 * MINUTE)
-    late = printed.cloud.scheduler.get(row.id)
+    late = recorded.cloud.scheduler.get(row.id)
     assert (late.status, late.skip_reason) == (Status.SKIPPED, "overlap")
     assert "is later, and was running" in late.note
 
 
 def test_a_run_that_waits_for_its_retry_holds_the_lock():
     retry = RetryPolicy(attempts=3, backoff=25 * MINUTE, jitter=0)
-    printed = RecordedJob(every(minutes=10), retry=retry, fails=1)
-    printed.cloud.advance(hours=1)
-    assert [ran_at for _, _, ran_at in printed.runs] == at(10, 35, 40, 50, 60)
-    assert printed.skipped() == [(item, "overlap") for item in at(20, 30)]
-    assert printed.job.running is None
+    recorded = RecordedJob(every(minutes=10), retry=retry, fails=1)
+    recorded.cloud.advance(hours=1)
+    assert [ran_at for _, _, ran_at in recorded.runs] == at(10, 35, 40, 50, 60)
+    assert recorded.skipped() == [(item, "overlap") for item in at(20, 30)]
+    assert recorded.job.running is None
 
 
 def test_a_run_that_fails_for_good_frees_the_lock():
-    printed = RecordedJob(every(minutes=10), retry=RetryPolicy(attempts=1), fails=2)
-    printed.cloud.advance(hours=1)
-    assert printed.begun == at(10, 20, 30, 40, 50, 60)
-    assert printed.at(Status.FAILED) == at(10, 20)
-    tally = printed.job.tally
+    recorded = RecordedJob(every(minutes=10), retry=RetryPolicy(attempts=1), fails=2)
+    recorded.cloud.advance(hours=1)
+    assert recorded.begun == at(10, 20, 30, 40, 50, 60)
+    assert recorded.at(Status.FAILED) == at(10, 20)
+    tally = recorded.job.tally
     assert (tally.executed, tally.failed, tally.consecutive_failures) == (4, 2, 0)
     assert tally.last_error == "ConnectionError: out of paper"
 
 
 def test_cancelling_a_retry_that_waits_frees_the_lock():
     retry = RetryPolicy(attempts=3, backoff=HOUR, jitter=0)
-    printed = RecordedJob(every(minutes=10), retry=retry, fails=1)
-    printed.cloud.advance(minutes=15)
-    holder = printed.job.running
-    printed.cloud.scheduler.cancel(holder.id)
-    assert printed.job.running is None
-    printed.cloud.advance(minutes=15)
-    assert printed.begun == at(10, 20, 30)
-    assert printed.cloud.scheduler.get(holder.id).cancelled_by == "simulation"
+    recorded = RecordedJob(every(minutes=10), retry=retry, fails=1)
+    recorded.cloud.advance(minutes=15)
+    holder = recorded.job.running
+    recorded.cloud.scheduler.cancel(holder.id)
+    assert recorded.job.running is None
+    recorded.cloud.advance(minutes=15)
+    assert recorded.begun == at(10, 20, 30)
+    assert recorded.cloud.scheduler.get(holder.id).cancelled_by == "simulation"
 
 
 def test_a_failed_run_that_is_driven_again_waits_for_the_lock():
-    printed = RecordedJob(every(hours=1), retry=RetryPolicy(attempts=1), fails=1)
-    printed.cloud.advance(hours=1)
-    (failed,) = printed.rows[:1]
-    printed.lasts.append(20 * MINUTE)
-    printed.cloud.clock.wait_until(MIDNIGHT + 2 * HOUR - SECOND)
-    printed.cloud.scheduler.redrive(failed.id, at=5 * MINUTE)
-    printed.cloud.advance(hours=1)
-    begun = [(nominal, ran_at) for _, nominal, ran_at in printed.runs[1:3]]
+    recorded = RecordedJob(every(hours=1), retry=RetryPolicy(attempts=1), fails=1)
+    recorded.cloud.advance(hours=1)
+    (failed,) = recorded.rows[:1]
+    recorded.lasts.append(20 * MINUTE)
+    recorded.cloud.clock.wait_until(MIDNIGHT + 2 * HOUR - SECOND)
+    recorded.cloud.scheduler.redrive(failed.id, at=5 * MINUTE)
+    recorded.cloud.advance(hours=1)
+    begun = [(nominal, ran_at) for _, nominal, ran_at in recorded.runs[1:3]]
     assert begun[0] == (MIDNIGHT + 2 * HOUR, MIDNIGHT + 2 * HOUR)
     nominal, ran_at = begun[1]
     assert nominal == MIDNIGHT + HOUR
     ended_at = MIDNIGHT + 2 * HOUR + 20 * MINUTE
     assert ended_at <= ran_at <= ended_at + 15 * SECOND
-    assert printed.cloud.scheduler.get(failed.id).status is Status.EXECUTED
+    assert recorded.cloud.scheduler.get(failed.id).status is Status.EXECUTED
 
 
 USUAL = Settings()
@@ -159,50 +159,50 @@ class Mortal(RecordedJob):
 
 
 def test_a_run_that_was_killed_is_taken_over_and_holds_the_lock_until_it_has_ended():
-    printed = Mortal(every(seconds=30), lasts=[timedelta(0)], settings=USUAL)
-    printed.live(timedelta(minutes=15))
-    first, second, *_ = printed.runs
+    recorded = Mortal(every(seconds=30), lasts=[timedelta(0)], settings=USUAL)
+    recorded.live(timedelta(minutes=15))
+    first, second, *_ = recorded.runs
     assert first == ("cadence", MIDNIGHT + 30 * SECOND, MIDNIGHT + 30 * SECOND)
     assert second[:2] == first[:2]
     assert second[2] > first[2] + DEAD_FOR
     between = [item for item in grid(MIDNIGHT + 30 * SECOND, 30 * SECOND, 30) if item <= second[2]]
-    assert printed.skipped() == [(item, "overlap") for item in between]
-    assert printed.job.running is None
-    assert accounts(printed.cloud, printed.name, MIDNIGHT)["executed"] == 30 - len(between)
+    assert recorded.skipped() == [(item, "overlap") for item in between]
+    assert recorded.job.running is None
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT)["executed"] == 30 - len(between)
 
 
 def test_the_lock_of_a_dead_run_ends_with_its_lease_without_a_take_over():
-    printed = Mortal(every(seconds=30), lasts=[timedelta(0)], settings=USUAL)
+    recorded = Mortal(every(seconds=30), lasts=[timedelta(0)], settings=USUAL)
     with pytest.raises(Killed):
-        printed.cloud.advance(seconds=30)
-    printed.lose(printed.job.running)
-    printed.cloud.advance(minutes=6)
-    freed_at = printed.runs[1][2]
+        recorded.cloud.advance(seconds=30)
+    recorded.lose(recorded.job.running)
+    recorded.cloud.advance(minutes=6)
+    freed_at = recorded.runs[1][2]
     assert MIDNIGHT + 30 * SECOND + DEAD_FOR < freed_at <= MIDNIGHT + 90 * SECOND + DEAD_FOR
-    assert printed.runs[1][1] == freed_at
-    printed.cloud.advance(minutes=15)
-    assert printed.at(Status.EXECUTED).count(MIDNIGHT + 30 * SECOND) == 1
+    assert recorded.runs[1][1] == freed_at
+    recorded.cloud.advance(minutes=15)
+    assert recorded.at(Status.EXECUTED).count(MIDNIGHT + 30 * SECOND) == 1
 
 
 def test_a_policy_that_a_deploy_changes_holds_for_what_comes_next():
-    printed = RecordedJob(every(minutes=10), overlap="allow", lasts=[15 * MINUTE])
-    printed.cloud.advance(minutes=30)
-    printed.deploy(every(minutes=10), overlap="skip")
-    printed.lasts.append(15 * MINUTE)
-    printed.cloud.advance(minutes=30)
-    assert printed.begun == at(10, 20, 30, 40, 60)
-    assert printed.job.version == 1
+    recorded = RecordedJob(every(minutes=10), overlap="allow", lasts=[15 * MINUTE])
+    recorded.cloud.advance(minutes=30)
+    recorded.deploy(every(minutes=10), overlap="skip")
+    recorded.lasts.append(15 * MINUTE)
+    recorded.cloud.advance(minutes=30)
+    assert recorded.begun == at(10, 20, 30, 40, 60)
+    assert recorded.job.version == 1
 
 
 def test_who_waited_when_its_job_was_paused_runs_and_what_comes_in_the_pause_is_skipped():
-    printed = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[15 * MINUTE])
+    recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[15 * MINUTE])
 
     def pause_meanwhile(_run):
-        printed.cloud.jobs.pause(printed.name, reason="no paper")
-        printed.cloud.advance(minutes=15)
+        recorded.cloud.jobs.pause(recorded.name, reason="no paper")
+        recorded.cloud.advance(minutes=15)
 
-    printed.stop_if_asked = pause_meanwhile
-    printed.cloud.advance(minutes=50)
-    assert printed.begun == at(10, 20)
-    assert printed.skipped() == [(item, "paused") for item in at(30, 40)]
-    assert accounts(printed.cloud, printed.name, MIDNIGHT) == {"executed": 2, "paused": 3}
+    recorded.stop_if_asked = pause_meanwhile
+    recorded.cloud.advance(minutes=50)
+    assert recorded.begun == at(10, 20)
+    assert recorded.skipped() == [(item, "paused") for item in at(30, 40)]
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 2, "paused": 3}

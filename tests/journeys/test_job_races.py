@@ -22,7 +22,7 @@ UNAVAILABLE = BackendUnavailable("the jobs table", "it is throttled")
 
 
 @pytest.fixture
-def printed():
+def recorded():
     return RecordedJob(every(minutes=10))
 
 
@@ -49,31 +49,31 @@ def lose_wakes(monkeypatch, cloud):
 
 class TestAnOperatorsChange:
     CHANGES: ClassVar = {
-        "pause": lambda printed: printed.cloud.jobs.pause(printed.name),
-        "resume": lambda printed: printed.cloud.jobs.resume(printed.name, cadence="Every_10m"),
-        "set": lambda printed: printed.cloud.jobs.set(printed.name, attempts=2),
-        "deploy": lambda printed: printed.deploy(every(minutes=7)),
-        "drop": lambda printed: printed.cloud.deploy(App()),
-        "replace": lambda printed: printed.cloud.jobs.register(registration(replace=True, title="x")),
-        "unregister": lambda printed: printed.cloud.jobs.unregister("acme-print"),
+        "pause": lambda recorded: recorded.cloud.jobs.pause(recorded.name),
+        "resume": lambda recorded: recorded.cloud.jobs.resume(recorded.name, cadence="Every_10m"),
+        "set": lambda recorded: recorded.cloud.jobs.set(recorded.name, attempts=2),
+        "deploy": lambda recorded: recorded.deploy(every(minutes=7)),
+        "drop": lambda recorded: recorded.cloud.deploy(App()),
+        "replace": lambda recorded: recorded.cloud.jobs.register(registration(replace=True, title="x")),
+        "unregister": lambda recorded: recorded.cloud.jobs.unregister("acme-print"),
     }
 
     @pytest.fixture(params=list(CHANGES))
-    def change(self, request, printed):
-        printed.cloud.jobs.register(registration())
-        printed.cloud.jobs.pause(printed.name, cadence="Every_10m")
-        printed.cloud.advance(minutes=5)
-        return lambda: self.CHANGES[request.param](printed)
+    def change(self, request, recorded):
+        recorded.cloud.jobs.register(registration())
+        recorded.cloud.jobs.pause(recorded.name, cadence="Every_10m")
+        recorded.cloud.advance(minutes=5)
+        return lambda: self.CHANGES[request.param](recorded)
 
-    def test_is_made_though_others_were_faster(self, printed, monkeypatch, change):
-        failing(monkeypatch, printed.cloud.memory.job_store, "change", times=3, answer=False)
-        before = {job.ref: job.revision for job in printed.cloud.memory.job_store._jobs.values()}
+    def test_is_made_though_others_were_faster(self, recorded, monkeypatch, change):
+        failing(monkeypatch, recorded.cloud.memory.job_store, "change", times=3, answer=False)
+        before = {job.ref: job.revision for job in recorded.cloud.memory.job_store._jobs.values()}
         change()
-        after = {job.ref: job.revision for job in printed.cloud.memory.job_store._jobs.values()}
+        after = {job.ref: job.revision for job in recorded.cloud.memory.job_store._jobs.values()}
         assert before != after
 
-    def test_is_given_up_when_the_job_never_stops_changing(self, printed, monkeypatch, change):
-        failing(monkeypatch, printed.cloud.memory.job_store, "change", times=99, answer=False)
+    def test_is_given_up_when_the_job_never_stops_changing(self, recorded, monkeypatch, change):
+        failing(monkeypatch, recorded.cloud.memory.job_store, "change", times=99, answer=False)
         with pytest.raises(BackendUnavailable, match="kept changing"):
             change()
 
@@ -86,21 +86,21 @@ class TestAClaim:
     @pytest.mark.parametrize("times", [1, 9])
     @pytest.mark.parametrize("method", ["claim", "end_pending", "wait"])
     def test_that_others_were_faster_than_is_decided_again(self, monkeypatch, method, times):
-        printed = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[35 * MINUTE])
-        failing(monkeypatch, printed.cloud.memory.job_store, method, times=times, answer=False)
-        printed.cloud.advance(hours=1)
-        assert printed.begun == at(10, 20, 50, 60)
+        recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[35 * MINUTE])
+        failing(monkeypatch, recorded.cloud.memory.job_store, method, times=times, answer=False)
+        recorded.cloud.advance(hours=1)
+        assert recorded.begun == at(10, 20, 50, 60)
 
-    def test_of_a_job_that_keeps_changing_fails_and_its_message_comes_again(self, printed, monkeypatch):
-        failing(monkeypatch, printed.cloud.memory.job_store, "claim", times=10, answer=False)
+    def test_of_a_job_that_keeps_changing_fails_and_its_message_comes_again(self, recorded, monkeypatch):
+        failing(monkeypatch, recorded.cloud.memory.job_store, "claim", times=10, answer=False)
         with pytest.raises(BackendUnavailable, match="kept changing during the claim"):
-            printed.cloud.advance(minutes=10)
-        assert printed.runs == []
-        printed.cloud.advance(minutes=8)
-        assert printed.begun == at(10)
+            recorded.cloud.advance(minutes=10)
+        assert recorded.runs == []
+        recorded.cloud.advance(minutes=8)
+        assert recorded.begun == at(10)
 
-    def test_whose_answer_was_lost_runs_once(self, printed, monkeypatch):
-        store = printed.cloud.memory.job_store
+    def test_whose_answer_was_lost_runs_once(self, recorded, monkeypatch):
+        store = recorded.cloud.memory.job_store
         claim, lost = store.claim, []
 
         def lose_the_answer(taking):
@@ -108,17 +108,17 @@ class TestAClaim:
             return claim(taking) if len(lost) > 1 else False
 
         monkeypatch.setattr(store, "claim", lose_the_answer)
-        printed.cloud.advance(minutes=30)
-        assert printed.begun == at(10, 20, 30)
-        assert printed.job.running is None
-        assert printed.job.tally.executed == 3
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 20, 30)
+        assert recorded.job.running is None
+        assert recorded.job.tally.executed == 3
 
-    def test_of_a_row_that_is_gone_does_nothing(self, printed):
-        printed.cloud.advance(minutes=1)
-        memory = printed.cloud.memory
-        wake = message_of(replace(printed.rows[0], id="press-print.000001.20260302T000000Z"))
-        memory.run(Delivery(wake, printed.cloud.now, "gone"))
-        assert printed.runs == []
+    def test_of_a_row_that_is_gone_does_nothing(self, recorded):
+        recorded.cloud.advance(minutes=1)
+        memory = recorded.cloud.memory
+        wake = message_of(replace(recorded.rows[0], id="press-print.000001.20260302T000000Z"))
+        memory.run(Delivery(wake, recorded.cloud.now, "gone"))
+        assert recorded.runs == []
 
     def test_by_many_workers_at_once_runs_each_once_and_no_two_side_by_side(self):
         app, together, most, ran = App(), [0], [0], []
@@ -160,8 +160,8 @@ class TestAClaim:
 
 class TestWhatIsLeftForLater:
     def test_a_run_ends_though_the_next_could_not_be_woken(self, monkeypatch):
-        printed = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[12 * MINUTE])
-        store = printed.cloud.memory.job_store
+        recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[12 * MINUTE])
+        store = recorded.cloud.memory.job_store
         settle = store.settle
 
         def settle_and_break(*arguments):
@@ -171,29 +171,29 @@ class TestWhatIsLeftForLater:
             return done
 
         monkeypatch.setattr(store, "settle", settle_and_break)
-        printed.cloud.advance(minutes=25)
-        (_, _, first), (_, _, second) = printed.runs
+        recorded.cloud.advance(minutes=25)
+        (_, _, first), (_, _, second) = recorded.runs
         assert first == MIDNIGHT + 10 * MINUTE
         assert MIDNIGHT + 22 * MINUTE <= second <= MIDNIGHT + 22 * MINUTE + 15 * SECOND
 
     def test_a_run_without_a_lock_ends_though_it_could_not_be_counted(self, monkeypatch):
-        printed = RecordedJob(every(minutes=10), overlap="allow")
-        failing(monkeypatch, printed.cloud.memory.job_store, "count", times=1)
-        printed.cloud.advance(minutes=20)
-        assert printed.at(Status.EXECUTED) == at(10, 20)
-        assert printed.job.tally.executed == 1
+        recorded = RecordedJob(every(minutes=10), overlap="allow")
+        failing(monkeypatch, recorded.cloud.memory.job_store, "count", times=1)
+        recorded.cloud.advance(minutes=20)
+        assert recorded.at(Status.EXECUTED) == at(10, 20)
+        assert recorded.job.tally.executed == 1
 
     def test_a_run_runs_though_its_job_could_not_be_planned_ahead(self, monkeypatch):
-        printed = RecordedJob(every(minutes=1))
-        memory = printed.cloud.memory
-        lose_wakes(monkeypatch, printed.cloud)
+        recorded = RecordedJob(every(minutes=1))
+        memory = recorded.cloud.memory
+        lose_wakes(monkeypatch, recorded.cloud)
         memory.sweep_at = MIDNIGHT + HOUR
-        printed.cloud.advance(seconds=61)
-        planned = len(printed.rows)
+        recorded.cloud.advance(seconds=61)
+        planned = len(recorded.rows)
         failing(monkeypatch, memory.job_store, "move_cursor", times=1)
-        printed.cloud.advance(minutes=planned - 1)
-        assert sorted(printed.begun) == grid(MIDNIGHT, MINUTE, planned)
-        assert len(printed.rows) > planned
+        recorded.cloud.advance(minutes=planned - 1)
+        assert sorted(recorded.begun) == grid(MIDNIGHT, MINUTE, planned)
+        assert len(recorded.rows) > planned
 
     def test_one_job_that_cannot_be_attended_to_holds_up_no_other(self, monkeypatch):
         app, ran = App(), []
@@ -226,22 +226,22 @@ class TestWhatIsLeftForLater:
         assert [item for item in ran if item] == grid(MIDNIGHT, MINUTE, 60)
         assert memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE).failed == ("a-broken-job",)
 
-    def test_a_tend_that_has_no_time_leaves_the_jobs_for_the_next(self, printed):
-        memory = printed.cloud.memory
-        printed.outage(HOUR)
-        assert memory.steps.maintain_due_jobs(stop_at=printed.cloud.now).attended == 0
-        assert memory.steps.maintain_due_jobs(stop_at=printed.cloud.now + SECOND).attended == 1
+    def test_a_tend_that_has_no_time_leaves_the_jobs_for_the_next(self, recorded):
+        memory = recorded.cloud.memory
+        recorded.outage(HOUR)
+        assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now).attended == 0
+        assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now + SECOND).attended == 1
 
-    def test_a_pass_was_made_though_it_could_not_be_recorded(self, printed, monkeypatch):
-        failing(monkeypatch, printed.cloud.memory.store, "record", times=1_000)
-        printed.cloud.advance(hours=7)
-        assert printed.begun == grid(MIDNIGHT, 10 * MINUTE, 42)
-        assert list(printed.cloud.jobs.history("duetime-catch-up")) == []
+    def test_a_pass_was_made_though_it_could_not_be_recorded(self, recorded, monkeypatch):
+        failing(monkeypatch, recorded.cloud.memory.store, "record", times=1_000)
+        recorded.cloud.advance(hours=7)
+        assert recorded.begun == grid(MIDNIGHT, 10 * MINUTE, 42)
+        assert list(recorded.cloud.jobs.history("duetime-catch-up")) == []
 
 
 def test_planners_that_each_lose_their_answer_now_and_then_lose_and_double_nothing(monkeypatch):
-    printed = RecordedJob(every(seconds=10))
-    store = printed.cloud.memory.job_store
+    recorded = RecordedJob(every(seconds=10))
+    store = recorded.cloud.memory.job_store
     move, count = store.move_cursor, [0]
 
     def lose_the_answer(*arguments, **more):
@@ -250,47 +250,47 @@ def test_planners_that_each_lose_their_answer_now_and_then_lose_and_double_nothi
         return moved and count[0] % 2 == 0
 
     monkeypatch.setattr(store, "move_cursor", lose_the_answer)
-    printed.cloud.advance(hours=1)
-    assert printed.begun == grid(MIDNIGHT, 10 * SECOND, 360)
-    assert accounts(printed.cloud, printed.name, MIDNIGHT) == {"executed": 360}
+    recorded.cloud.advance(hours=1)
+    assert recorded.begun == grid(MIDNIGHT, 10 * SECOND, 360)
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 360}
 
 
-def test_a_row_whose_job_is_gone_is_skipped(printed):
-    printed.cloud.advance(minutes=5)
-    ref = JobRef("system", JobName(printed.name))
-    printed.cloud.memory.job_store._jobs.pop(ref)
-    printed.cloud.memory.job_wakes.remove("schedule", printed.name)
-    printed.cloud.advance(minutes=10)
-    assert printed.skipped()[0] == (MIDNIGHT + 10 * MINUTE, "disabled")
+def test_a_row_whose_job_is_gone_is_skipped(recorded):
+    recorded.cloud.advance(minutes=5)
+    ref = JobRef("system", JobName(recorded.name))
+    recorded.cloud.memory.job_store._jobs.pop(ref)
+    recorded.cloud.memory.job_wakes.remove("schedule", recorded.name)
+    recorded.cloud.advance(minutes=10)
+    assert recorded.skipped()[0] == (MIDNIGHT + 10 * MINUTE, "disabled")
     with pytest.raises(JobNotFound):
-        printed.cloud.jobs.history(printed.name)
+        recorded.cloud.jobs.history(recorded.name)
 
 
 @pytest.mark.parametrize("limit", [0, 201])
-def test_a_page_of_a_size_that_makes_no_sense_is_refused(printed, limit):
+def test_a_page_of_a_size_that_makes_no_sense_is_refused(recorded, limit):
     with pytest.raises(ValueError, match="allowed is 1 to 200"):
-        printed.cloud.jobs.list(limit=limit)
+        recorded.cloud.jobs.list(limit=limit)
     with pytest.raises(ValueError, match="allowed is 1 to 200"):
-        printed.cloud.jobs.history(printed.name, limit=limit)
+        recorded.cloud.jobs.history(recorded.name, limit=limit)
 
 
-def test_a_cursor_of_another_list_is_refused(printed):
+def test_a_cursor_of_another_list_is_refused(recorded):
     with pytest.raises(InvalidCursor):
-        printed.cloud.jobs.list(cursor="press-print")
+        recorded.cloud.jobs.list(cursor="press-print")
 
 
 def test_nothing_is_in_the_way_of_a_day_of_every_second_job_beside_operators():
-    printed = RecordedJob(every(seconds=30), overlap="queue_one")
-    jobs = printed.cloud.jobs
+    recorded = RecordedJob(every(seconds=30), overlap="queue_one")
+    jobs = recorded.cloud.jobs
     for index in range(24):
-        printed.cloud.advance(timedelta(minutes=3, seconds=17 * index % 41))
-        (jobs.pause, jobs.resume)[index % 2](printed.name)
+        recorded.cloud.advance(timedelta(minutes=3, seconds=17 * index % 41))
+        (jobs.pause, jobs.resume)[index % 2](recorded.name)
         if index % 5 == 0:
-            jobs.trigger(printed.name)
+            jobs.trigger(recorded.name)
         if index % 7 == 0:
-            printed.deploy(every(seconds=30 + index % 2 * 15), overlap="queue_one")
-    printed.cloud.advance(minutes=3)
-    assert set(accounts(printed.cloud, printed.name, MIDNIGHT)) == {"executed", "paused"}
-    cadence_runs = [nominal for trigger, nominal, _ in printed.runs if trigger == "cadence"]
+            recorded.deploy(every(seconds=30 + index % 2 * 15), overlap="queue_one")
+    recorded.cloud.advance(minutes=3)
+    assert set(accounts(recorded.cloud, recorded.name, MIDNIGHT)) == {"executed", "paused"}
+    cadence_runs = [nominal for trigger, nominal, _ in recorded.runs if trigger == "cadence"]
     assert len(cadence_runs) == len(set(cadence_runs))
-    assert all(nominal == ran_at for trigger, nominal, ran_at in printed.runs if trigger == "cadence")
+    assert all(nominal == ran_at for trigger, nominal, ran_at in recorded.runs if trigger == "cadence")

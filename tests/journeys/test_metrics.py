@@ -128,25 +128,25 @@ def test_a_run_taken_over_from_a_dead_worker_is_recovered_and_late():
 
 
 def test_an_occurrence_that_is_skipped_is_counted():
-    printed = RecordedJob(every(minutes=10))
-    printed.cloud.advance(minutes=11)
-    before = printed.cloud.metrics.total(Metric.SCHEDULED)
-    printed.cloud.jobs.pause(printed.name)
-    printed.cloud.advance(minutes=1)
-    assert printed.cloud.metrics.total(Metric.SCHEDULED) == before
-    printed.cloud.advance(minutes=30)
-    assert printed.cloud.metrics.total(Metric.SKIPPED) == len(printed.skipped()) > 0
-    assert printed.cloud.metrics.total(Metric.MISSED) == 0
+    recorded = RecordedJob(every(minutes=10))
+    recorded.cloud.advance(minutes=11)
+    before = recorded.cloud.metrics.total(Metric.SCHEDULED)
+    recorded.cloud.jobs.pause(recorded.name)
+    recorded.cloud.advance(minutes=1)
+    assert recorded.cloud.metrics.total(Metric.SCHEDULED) == before
+    recorded.cloud.advance(minutes=30)
+    assert recorded.cloud.metrics.total(Metric.SKIPPED) == len(recorded.skipped()) > 0
+    assert recorded.cloud.metrics.total(Metric.MISSED) == 0
 
 
 def test_a_span_of_unplanned_nominal_times_is_missed_once():
-    printed = RecordedJob(every(minutes=10))
-    printed.cloud.advance(minutes=11)
-    printed.outage(DAY)
-    printed.cloud.advance(minutes=30)
-    late = [reason for _, reason in printed.skipped() if reason == "missed"]
-    assert accounts(printed.cloud, printed.name, MIDNIGHT)["missed"] > 100
-    assert printed.cloud.metrics.total(Metric.MISSED) == 1 + len(late)
+    recorded = RecordedJob(every(minutes=10))
+    recorded.cloud.advance(minutes=11)
+    recorded.outage(DAY)
+    recorded.cloud.advance(minutes=30)
+    late = [reason for _, reason in recorded.skipped() if reason == "missed"]
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT)["missed"] > 100
+    assert recorded.cloud.metrics.total(Metric.MISSED) == 1 + len(late)
 
 
 class TestThePasses:
@@ -202,13 +202,13 @@ def test_a_change_that_is_no_transition_counts_as_nothing(cloud):
 
 
 def test_an_occurrence_beyond_the_grace_is_missed_and_skipped():
-    printed = RecordedJob(every(hours=1))
-    printed.cloud.advance(minutes=59)
-    printed.outage(11 * MINUTE + SECOND)
-    printed.cloud.advance(minutes=1)
-    assert [reason for _, reason in printed.skipped()] == ["missed"]
-    assert printed.cloud.metrics.values(Metric.MISSED, type=printed.name) == (1,)
-    assert printed.cloud.metrics.values(Metric.SKIPPED, type=printed.name) == (1,)
+    recorded = RecordedJob(every(hours=1))
+    recorded.cloud.advance(minutes=59)
+    recorded.outage(11 * MINUTE + SECOND)
+    recorded.cloud.advance(minutes=1)
+    assert [reason for _, reason in recorded.skipped()] == ["missed"]
+    assert recorded.cloud.metrics.values(Metric.MISSED, type=recorded.name) == (1,)
+    assert recorded.cloud.metrics.values(Metric.SKIPPED, type=recorded.name) == (1,)
 
 
 def test_every_metric_has_a_unit_that_cloudwatch_knows():

@@ -95,10 +95,10 @@ class TestWhoChangesAnAction:
 
 class TestAJob:
     def test_triggered_by_a_caller_runs_in_the_callers_trace_and_names_the_caller(self, traced):
-        printed = RecordedJob(every(hours=10))
+        recorded = RecordedJob(every(hours=10))
         with traced.calling() as caller:
-            printed.cloud.jobs.trigger(printed.name)
-        printed.cloud.advance(hours=1)
+            recorded.cloud.jobs.trigger(recorded.name)
+        recorded.cloud.advance(hours=1)
         trigger, execute = traced.one("Trigger"), traced.one("Execute")
         assert is_child(trigger, caller)
         assert is_child(execute, trigger)
@@ -113,16 +113,16 @@ class TestAJob:
         assert traced.one("Trigger").attributes["error.type"] == "JobNotFound"
 
     def test_that_is_due_by_its_cadence_begins_a_trace_and_is_the_systems(self, traced):
-        printed = RecordedJob(every(hours=10))
+        recorded = RecordedJob(every(hours=10))
         with traced.calling():
-            printed.cloud.jobs.pause(printed.name)
-            printed.cloud.jobs.resume(printed.name)
-        printed.cloud.advance(hours=11)
+            recorded.cloud.jobs.pause(recorded.name)
+            recorded.cloud.jobs.resume(recorded.name)
+        recorded.cloud.advance(hours=11)
         execute = traced.one("Execute")
         assert execute.parent is None
         assert execute.attributes["duetime.trigger"] == "cadence"
         assert execute.attributes["duetime.triggered_by"] == "system"
-        assert {row.trace for row in printed.rows} == {None}
+        assert {row.trace for row in recorded.rows} == {None}
 
 
 def test_many_are_scheduled_in_one_span_and_run_in_its_trace(traced, cloud):

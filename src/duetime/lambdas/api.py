@@ -32,5 +32,5 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None
     details = Details(api, backends.bookmarks, waiting, runbook)
-    app_handler = make_door(api, health.Health(probes, details), access, prefix=settings.api_prefix)
-    return no_store(for_origin(app_handler, settings.console_origin))
+    door = make_door(api, health.Health(probes, details), access, prefix=settings.api_prefix)
+    return no_store(for_origin(door, settings.console_origin))

@@ -1,7 +1,7 @@
 """Scan windows of the due index, and send a message for each due row.
 
-The sweep, the wheel and the catch-up use it. A scan reads the index, then the rows. It wakes pending rows, and
-processing rows whose lease has ended. The claim makes needless messages harmless.
+The sweep, the wheel and the catch-up use it. A scan reads the index, then the rows. It wakes pending rows,
+and processing rows whose lease has ended. The claim makes needless messages harmless.
 """
 
 from __future__ import annotations
