@@ -27,7 +27,7 @@ def client_of(cloud, clock, settings):
 
     def make(waiting=None, settings=settings, bookmarks=None):
         api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, cloud.undelivered_ports)
-        details = Details(api, bookmarks or cloud._bookmarks, waiting)
+        details = Details(api, bookmarks or cloud.bookmarks, waiting)
         return Client(make_door(api, Health({}, details), nobodys_access(clock)))
 
     return make

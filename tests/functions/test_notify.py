@@ -26,7 +26,7 @@ from duetime.model.notification import (
 from duetime.model.preferences import Preferences
 from duetime.ports.notifications import Mail
 from tests.functions.conftest import Context, sample
-from tests.journeys.words import PlainWords
+from tests.journeys.plain_words import PlainWords
 
 FAILED, DEAD = NotificationKind.ACTION_FAILED, NotificationKind.DEAD_LETTERED
 NO_FAILURES = {"batchItemFailures": []}

@@ -5,7 +5,7 @@ import pytest
 from duetime import App, Payload, Run
 from duetime.jobs.register import Registration
 from duetime.testing import SimulatedCloud
-from tests.journeys.diary import MIDNIGHT
+from tests.journeys.recorded_job import MIDNIGHT
 
 
 class Report(Payload):

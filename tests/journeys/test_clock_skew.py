@@ -85,7 +85,7 @@ class Office:
 
     def worker(self, name, off=timedelta(0)):
         """Have that worker look at the action, as if a message had come to it."""
-        seen, clock = self.cloud._seen, OffClock(self.clock, off)
+        seen, clock = self.cloud.backends, OffClock(self.clock, off)
         heartbeat = Heartbeat(seen.store, seen.queues, clock=clock, settings=SETTINGS)
         ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, heartbeat)
         work = Worker(self.app(name).handler_set, ports, clock=clock, settings=SETTINGS, instance=name)
@@ -152,7 +152,7 @@ def test_a_lease_that_has_ended_is_taken_over_at_most_twice_the_skew_later(offic
 
 
 @pytest.mark.parametrize("off", [-SKEW, SKEW], ids=["behind", "ahead"])
-def test_a_settle_counts_by_its_fence_whatever_its_clock_says(office, off):
+def test_a_settle_counts_by_its_fence_and_not_by_its_clock(office, off):
     def dies(name):
         raise KeyboardInterrupt
 
@@ -192,7 +192,7 @@ def test_nothing_begins_before_its_due_time_by_the_clock_of_its_worker(off):
     assert office.row.attempts[0].started_at >= office.row.nominal_at
 
 
-def test_a_key_holds_by_the_clocks_of_those_who_call_but_never_ends_before_its_action():
+def test_a_key_holds_by_the_callers_clock_and_never_ends_before_its_action():
     office = Office()
     ahead = office.scheduler_of(SKEW)
 
@@ -207,7 +207,7 @@ def test_a_key_holds_by_the_clocks_of_those_who_call_but_never_ends_before_its_a
     assert call(ahead, HOUR) != first
 
 
-def test_ids_sort_by_the_clock_of_whoever_made_them():
+def test_ids_sort_by_the_clock_of_their_creator():
     office = Office()
     later = office.scheduler_of(SKEW).schedule(Mail(), at=HOUR)
     office.clock.wait_until(NOON + SECOND)

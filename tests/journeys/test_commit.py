@@ -81,7 +81,7 @@ def test_a_handler_whose_commit_was_refused_may_return_and_is_executed():
     assert office.table == []
 
 
-def test_a_cancel_that_was_asked_for_stops_no_commit():
+def test_a_requested_cancel_stops_no_commit():
     def handle(run):
         office.cloud.scheduler.cancel(run.id)
         run.stop.set()
@@ -110,7 +110,7 @@ def test_a_commit_without_an_answer_leaves_the_action_to_be_taken_over_and_uses_
         run.commit([BOOKED])
 
     office = Office(handle, policy=RetryPolicy(attempts=1))
-    memory, answers = office.cloud._cloud.store, [BackendUnavailable("the table", "no answer")]
+    memory, answers = office.cloud.memory.store, [BackendUnavailable("the table", "no answer")]
     memory.on_commit = lambda entries: _raise(answers.pop()) if answers else office.table.extend(entries)
     assert office.after(minutes=4).status is Status.PROCESSING
     done = office.after(minutes=2)
@@ -135,7 +135,7 @@ def test_a_jobs_run_that_commits_frees_the_lock_and_is_counted(overlap):
     job = cloud.jobs.get("night-books")
     assert {action.status for action in cloud.actions() if action.attempts} == {Status.EXECUTED}
     assert (len(booked), job.tally.executed) == (3, 3)
-    assert cloud._cloud.job_store.get(job.ref).running is None
+    assert cloud.memory.job_store.get(job.ref).running is None
 
 
 @pytest.mark.parametrize(

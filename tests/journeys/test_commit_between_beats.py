@@ -71,7 +71,7 @@ class Beating:
 
     @property
     def rests(self):
-        return any(watch.rests for watch in self.cloud._work["default"]._ports.heartbeat._watched)
+        return bool(self.cloud.heartbeat.resting)
 
     def end(self):
         for signal in (self.let_go, self.go, self.done):
@@ -105,7 +105,7 @@ def test_no_beat_is_under_way_when_a_commit_is_sent(beating):
     assert seen == [False]
 
 
-def test_after_a_commit_the_run_is_neither_renewed_nor_told_to_stop(beating):
+def test_after_a_commit_the_run_is_neither_renewed_nor_stopped(beating):
     worker = beating(lambda _entries: None)
     worker.go.set()
     _until(lambda: worker.row.status is Status.EXECUTED)

@@ -81,10 +81,10 @@ def test_never_more_than_the_limit_run_and_all_run_in_the_end(seed):
         cloud.close()
 
 
-def test_the_check_tells_of_too_many():
+def test_the_check_reports_too_many_runs():
     shop = Shop(0)
     try:
-        store = shop.cloud._cloud.store
+        store = shop.cloud.memory.store
         for _ in range(2):
             action = shop.cloud.scheduler.schedule(Sync(), at=MINUTE, concurrency_key="one")
             store.write(action, started(action, terms(NOON)))

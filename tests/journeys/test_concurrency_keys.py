@@ -8,13 +8,11 @@ import pytest
 
 from duetime import App, Order, Payload, Retry, RetryPolicy, Run, Status
 from duetime.errors import InvalidIdentifier
-from duetime.model.outcome import CANCELLED
-from duetime.ports.jobs import LockRequirement
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.worker.claim_job_run import ClaimWon
 from tests.journeys.conftest import NOON
-from tests.journeys.diary import PATIENT
+from tests.journeys.late_settles import settle_cancelled
+from tests.journeys.recorded_job import PATIENT
 
 KEY = "customer:42"
 NOW, MINUTE, HOUR = timedelta(0), timedelta(minutes=1), timedelta(hours=1)
@@ -120,10 +118,10 @@ def test_another_key_another_tenants_key_and_no_key_do_not_wait(desk):
     assert desk.most == 4
 
 
-def test_a_denied_run_has_no_attempt_and_no_recovery_however_often_it_looks(desk):
+def test_a_run_without_a_slot_has_no_attempt_and_no_recovery(desk):
     desk.schedule("long", lasts=5 * HOUR)
     waits, seen = desk.schedule("waits", at=timedelta(seconds=1)), []
-    store = desk.cloud._cloud.store
+    store = desk.cloud.memory.store
     looks = store.holders
     store.holders = lambda *key: seen.append(desk.cloud.now - NOON) or looks(*key)
     desk.advance(6 * HOUR)
@@ -139,7 +137,7 @@ def test_what_waits_is_pending_as_it_was_scheduled(desk):
     desk.schedule("long", lasts=HOUR)
     waits = desk.schedule("waits")
     desk.cloud.scheduler.schedule(Sync(name="x", lasts=NOW), at=30 * MINUTE)
-    store = desk.cloud._cloud.store
+    store = desk.cloud.memory.store
     looks = store.holders
     store.holders = lambda *key: states.append(store.get(waits.ref)) or looks(*key)
     desk.advance(50 * MINUTE)
@@ -193,20 +191,20 @@ def test_a_dead_runs_slot_is_freed_after_its_lease_and_its_late_settle_changes_n
     assert timedelta(minutes=5) <= begun["next"] <= timedelta(minutes=7)
     again = mortal.now_of(dead)
     assert (again.status, again.attempt, again.recoveries) == (Status.EXECUTED, 1, 1)
-    mortal.cloud._cloud._work["default"]._settle(ClaimWon(held, None, LockRequirement.NOTHING), CANCELLED)
+    settle_cancelled(mortal.cloud.memory, held)
     assert mortal.now_of(dead) == again
     assert mortal.most == 1
 
 
-def test_a_run_that_was_evicted_settles_nothing_and_frees_nobodys_slot(mortal):
+def test_an_evicted_run_settles_nothing_and_frees_no_slot(mortal):
     dead = mortal.schedule("dies", dies=1)
     mortal.advance(MINUTE)
-    held, store = mortal.now_of(dead), mortal.cloud._cloud.store
+    held, store = mortal.now_of(dead), mortal.cloud.memory.store
     assert store.evict(held.tenant_id, KEY, held.id, held)
     mortal.schedule("next", dies=1)
     mortal.advance(timedelta(seconds=1))
     holders = store.holders(held.tenant_id, KEY)
-    mortal.cloud._cloud._work["default"]._settle(ClaimWon(held, None, LockRequirement.NOTHING), CANCELLED)
+    settle_cancelled(mortal.cloud.memory, held)
     assert mortal.now_of(dead).status is Status.PROCESSING
     assert store.holders(held.tenant_id, KEY) == holders != frozenset({held.id})
 
@@ -223,8 +221,8 @@ def test_a_run_that_is_redriven_takes_a_slot_again(desk):
 
 
 def test_a_message_of_an_older_arm_that_does_not_speak_of_the_key_is_handled_as_well(desk):
-    send = desk.cloud._cloud.queues.send
-    desk.cloud._cloud.queues.send = lambda sends: send(
+    send = desk.cloud.memory.queues.send
+    desk.cloud.memory.queues.send = lambda sends: send(
         [replace(send, message=replace(send.message, is_keyed=False)) for send in sends]
     )
     for name in "abc":
@@ -246,7 +244,7 @@ def test_many_are_scheduled_with_their_keys(desk):
     "arguments",
     [{"concurrency_key": ""}, {"concurrency_key": KEY, "concurrency_limit": 0}, {"concurrency_limit": 2}],
 )
-def test_what_can_be_no_key_or_no_limit_schedules_nothing(desk, arguments):
+def test_an_invalid_key_or_limit_schedules_nothing(desk, arguments):
     with pytest.raises(InvalidIdentifier):
         desk.cloud.scheduler.schedule(Sync(name="a"), at=NOW, **arguments)
     assert desk.cloud.actions() == ()

@@ -9,7 +9,7 @@ from duetime.errors import BackendUnavailable
 from duetime.model.notification import Channel
 from duetime.notifications.notify import Notify
 from duetime.testing import TurnedClock
-from tests.journeys.people_to_tell import (
+from tests.journeys.notified_tenants import (
     BOTH,
     DOWN,
     FAILING,
@@ -20,11 +20,11 @@ from tests.journeys.people_to_tell import (
     job_failing,
     mails_to_both,
 )
-from tests.journeys.people_to_tell import world as world  # noqa: PLC0414 - a fixture
-from tests.journeys.words import PlainWords
+from tests.journeys.notified_tenants import world as world  # noqa: PLC0414 - a fixture
+from tests.journeys.plain_words import PlainWords
 
 
-def test_of_ten_thousand_failures_the_first_few_are_told_and_one_digest_of_all(world):
+def test_ten_thousand_failures_make_a_few_notifications_and_one_digest(world):
     world.choose(channels={FAILING: frozenset(Channel)}, addresses=BOTH[:1])
     for number in range(10_000):
         world.notify(job_failing(number, job="billing-nightly" if number % 4 else "kb-reindex"))
@@ -89,7 +89,7 @@ def test_a_digest_that_could_not_be_sent_comes_again():
     assert totals == [("eve@example.com", "8"), ("ada@example.com", "8")]
 
 
-def test_a_digest_whose_timer_could_not_be_set_is_asked_for_when_the_event_comes_again(world):
+def test_a_repeated_event_requests_the_digest_whose_timer_was_not_set(world):
     class Gone:
         def at_end_of(self, *_window, **_delay):
             raise BackendUnavailable("SQS", "throttled")
@@ -114,7 +114,7 @@ def test_who_opts_out_before_the_window_is_over_gets_no_digest(world):
     assert not any(entry.is_digest for entry in world.entries())
 
 
-def test_what_comes_when_its_window_was_closed_already_is_told_in_the_next(world):
+def test_an_event_after_its_window_was_closed_counts_in_the_next_window(world):
     world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
     request = flood(world)
     slow = Notify(world.ports, PlainWords(), clock=TurnedClock(NOON), settings=SETTINGS)

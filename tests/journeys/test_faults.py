@@ -156,7 +156,7 @@ def test_what_is_late_and_overtaken_runs_once_and_never_early(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_late_record_of_what_has_been_changed_meanwhile_wakes_nobody(seed):
+def test_a_late_stream_record_of_a_changed_row_sends_no_wake(seed):
     shaky = Shaky(seed, delay=1, double=0.5)
     moved, cancelled = shaky.schedule(1, at=2 * MINUTE), shaky.schedule(2, at=2 * MINUTE)
     shaky.cloud.scheduler.reschedule(moved.id, 40 * MINUTE)
@@ -266,7 +266,7 @@ def broken_cloud(seed):
     return broken.value
 
 
-def test_what_breaks_an_invariant_is_told_as_a_story_that_its_seed_tells_again():
+def test_a_broken_invariant_prints_a_story_that_its_seed_repeats():
     broken = broken_cloud(seed=5)
     assert broken.seed == 5
     assert any("is pending since 03-01 12:" in finding for finding in broken.broken)

@@ -94,7 +94,7 @@ def test_a_run_longer_than_its_lease_keeps_it_and_its_message(process):
     assert (settled.status, settled.fence, settled.recoveries) == (Status.EXECUTED, 1, 0)
 
 
-def test_a_cancel_is_seen_by_the_handler_and_told_with_who_asked(process):
+def test_a_handler_sees_a_cancel_and_its_event_names_the_caller(process):
     running = process()
     requested = running.scheduler.cancel(running.action.id)
     assert (requested.status, requested.cancel_requested_by) == (Status.PROCESSING, "test")
@@ -104,7 +104,7 @@ def test_a_cancel_is_seen_by_the_handler_and_told_with_who_asked(process):
     assert settled.cancel_requested_at is not None
 
 
-def test_a_run_that_was_taken_over_is_told_to_stop_and_settles_nothing(process):
+def test_a_run_that_was_taken_over_stops_and_settles_nothing(process):
     running = process()
     store = running.cloud.store
     row = store.get(running.action.ref)

@@ -25,13 +25,13 @@ def test_the_same_call_twice_runs_once(shop, cloud):
     assert shop.charged == [("o-1", NOON + HOUR)]
 
 
-def test_a_repeat_after_the_run_tells_how_it_ended(cloud):
+def test_a_repeat_after_the_run_returns_its_result(cloud):
     first = schedule(cloud)
     cloud.advance(hours=2)
     assert (schedule(cloud).id, schedule(cloud).status) == (first.id, Status.EXECUTED)
 
 
-def test_the_deployment_says_how_long_a_key_holds_and_a_call_may_say_otherwise(shop):
+def test_a_key_holds_as_long_as_the_setting_or_the_call_states(shop):
     cloud = SimulatedCloud(shop.app, start=NOON, settings=Settings(idempotency_ttl=2 * HOUR))
     schedule(cloud, at=timedelta(0))
     cloud.advance(hours=3)
@@ -72,7 +72,7 @@ def test_each_tenant_has_its_own_keys(cloud):
     assert len(cloud.actions()) == 2
 
 
-def test_many_are_told_in_their_order_with_the_first_ones_of_keys_that_were_taken(cloud):
+def test_many_are_returned_in_order_with_the_first_actions_of_taken_keys(cloud):
     first = schedule(cloud)
     keys = [None, KEY, "order-18", None, "order-18"]
     actions = cloud.scheduler.schedule_many(

@@ -66,7 +66,7 @@ def world():
     return World()
 
 
-def test_each_source_is_asked_at_its_own_hour_in_its_own_zone(world):
+def test_each_source_is_read_at_its_own_hour_in_its_own_zone(world):
     world.cloud.advance(days=3, hours=20)
     assert [(source, at.day, at.hour, at.minute) for source, at in world.feed.requests] == [
         ("prices", 27, 5, 0),
@@ -88,7 +88,7 @@ def test_an_event_and_an_operator_start_it_too(world):
     assert executed == ["event", "manual"]
 
 
-def test_a_source_that_is_away_is_asked_again_with_growing_pauses_until_it_is_back(world):
+def test_an_unavailable_source_is_retried_with_backoff_until_it_responds(world):
     world.feed.away = 3
     world.publish("prices")
     world.cloud.advance(minutes=5)

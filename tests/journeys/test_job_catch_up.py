@@ -7,144 +7,144 @@ import pytest
 from duetime import daily, every
 from duetime.errors import BackendUnavailable
 from duetime.settings import Settings
-from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
+from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
 
 
 class TestAnOutage:
     def test_drops_what_was_missed_and_records_it(self):
-        diary = Diary(every(minutes=1))
-        diary.cloud.advance(hours=1)
-        diary.outage(HOUR + 5 * SECOND)
-        diary.cloud.advance(hours=1)
+        recorded = RecordedJob(every(minutes=1))
+        recorded.cloud.advance(hours=1)
+        recorded.outage(HOUR + 5 * SECOND)
+        recorded.cloud.advance(hours=1)
         in_the_grace = at(*range(111, 121))
-        assert sorted(diary.begun) == [*at(*range(1, 61)), *in_the_grace, *at(*range(121, 181))]
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 130, "missed": 50}
+        assert sorted(recorded.begun) == [*at(*range(1, 61)), *in_the_grace, *at(*range(121, 181))]
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 130, "missed": 50}
 
     def test_makes_no_more_late_runs_than_the_grace_holds(self):
         settings = Settings(grace=10 * SECOND, job_grace=80 * SECOND)
-        diary = Diary(every(seconds=10), settings=settings)
-        diary.cloud.advance(hours=1)
-        diary.outage(5 * HOUR)
-        ended_at = diary.cloud.now
-        diary.cloud.advance(hours=1)
-        late = [nominal for _, nominal, ran_at in diary.runs if ran_at > nominal]
+        recorded = RecordedJob(every(seconds=10), settings=settings)
+        recorded.cloud.advance(hours=1)
+        recorded.outage(5 * HOUR)
+        ended_at = recorded.cloud.now
+        recorded.cloud.advance(hours=1)
+        late = [nominal for _, nominal, ran_at in recorded.runs if ran_at > nominal]
         assert late
         assert min(late) >= ended_at - 80 * SECOND
-        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert shown["missed"] + shown["executed"] == 7 * 360
-        assert len(diary.runs) == shown["executed"]
+        assert len(recorded.runs) == shown["executed"]
 
     def test_of_a_month_costs_a_few_rows_however_often_the_job_is_due(self):
-        diary = Diary(every(seconds=1))
-        diary.cloud.advance(minutes=5)
-        before = len(diary.rows)
-        diary.outage(30 * DAY)
-        diary.cloud.advance(seconds=1)
-        assert len(diary.rows) - before < 1_200
-        later = [item for item in diary.begun if item > MIDNIGHT + HOUR]
-        assert min(later) >= diary.cloud.now - 601 * SECOND
+        recorded = RecordedJob(every(seconds=1))
+        recorded.cloud.advance(minutes=5)
+        before = len(recorded.rows)
+        recorded.outage(30 * DAY)
+        recorded.cloud.advance(seconds=1)
+        assert len(recorded.rows) - before < 1_200
+        later = [item for item in recorded.begun if item > MIDNIGHT + HOUR]
+        assert min(later) >= recorded.cloud.now - 601 * SECOND
 
     def test_is_made_up_for_by_the_latest_runs_that_the_job_asks_for(self):
-        diary = Diary(every(minutes=10), catch_up=3)
-        diary.cloud.advance(minutes=35)
-        diary.outage(HOUR)
-        diary.cloud.advance(minutes=15)
+        recorded = RecordedJob(every(minutes=10), catch_up=3)
+        recorded.cloud.advance(minutes=35)
+        recorded.outage(HOUR)
+        recorded.cloud.advance(minutes=15)
         ended_at = MIDNIGHT + 95 * MINUTE
-        assert [run for run in diary.runs if run[0] == "catch-up"] == [
+        assert [run for run in recorded.runs if run[0] == "catch-up"] == [
             ("catch-up", nominal, ended_at + place * 5 * SECOND)
             for place, nominal in enumerate(at(60, 70, 80))
         ]
-        assert sorted(diary.begun) == at(10, 20, 30, 60, 70, 80, 90, 100, 110)
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 9, "missed": 2}
+        assert sorted(recorded.begun) == at(10, 20, 30, 60, 70, 80, 90, 100, 110)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 9, "missed": 2}
 
     def test_is_made_up_for_with_the_spread_of_the_settings(self):
-        diary = Diary(every(minutes=10), catch_up=4, settings=Settings(catch_up_spread=2 * MINUTE))
-        diary.cloud.advance(minutes=35)
-        diary.outage(2 * HOUR)
-        diary.cloud.advance(minutes=15)
-        made_up = [ran_at for trigger, _, ran_at in diary.runs if trigger == "catch-up"]
+        recorded = RecordedJob(every(minutes=10), catch_up=4, settings=Settings(catch_up_spread=2 * MINUTE))
+        recorded.cloud.advance(minutes=35)
+        recorded.outage(2 * HOUR)
+        recorded.cloud.advance(minutes=15)
+        made_up = [ran_at for trigger, _, ran_at in recorded.runs if trigger == "catch-up"]
         assert [then - first for first, then in pairwise(made_up)] == [2 * MINUTE] * 3
 
     def test_is_made_up_for_by_runs_that_wait_for_the_lock(self):
-        diary = Diary(every(minutes=10), catch_up=3)
-        diary.cloud.advance(minutes=35)
-        diary.outage(HOUR)
-        diary.lasts.extend([21 * SECOND] * 4)
-        diary.cloud.advance(minutes=4)
-        assert sorted(diary.begun) == at(10, 20, 30, 60, 70, 80, 90)
-        assert diary.begun == diary.ended
-        assert not [item for item in diary.skipped() if item[1] == "overlap"]
+        recorded = RecordedJob(every(minutes=10), catch_up=3)
+        recorded.cloud.advance(minutes=35)
+        recorded.outage(HOUR)
+        recorded.lasts.extend([21 * SECOND] * 4)
+        recorded.cloud.advance(minutes=4)
+        assert sorted(recorded.begun) == at(10, 20, 30, 60, 70, 80, 90)
+        assert recorded.begun == recorded.ended
+        assert not [item for item in recorded.skipped() if item[1] == "overlap"]
 
     def test_is_made_up_for_where_the_missed_run_was_planned_before(self):
         """The next runs of a daily job are always planned, so what it misses has a row already."""
-        diary = Diary(daily("02:30"), catch_up=1)
-        diary.cloud.advance(hours=2)
-        diary.outage(HOUR)
-        diary.cloud.advance(days=1)
+        recorded = RecordedJob(daily("02:30"), catch_up=1)
+        recorded.cloud.advance(hours=2)
+        recorded.outage(HOUR)
+        recorded.cloud.advance(days=1)
         due = MIDNIGHT + 2.5 * HOUR
-        assert diary.runs == [("catch-up", due, MIDNIGHT + 3 * HOUR), ("cadence", due + DAY, due + DAY)]
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 2}
+        assert recorded.runs == [("catch-up", due, MIDNIGHT + 3 * HOUR), ("cadence", due + DAY, due + DAY)]
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 2}
 
     def test_is_not_made_up_for_where_the_job_does_not_ask_for_it(self):
-        diary = Diary(daily("02:30"))
-        diary.cloud.advance(hours=2)
-        diary.outage(HOUR)
-        diary.cloud.advance(days=1)
+        recorded = RecordedJob(daily("02:30"))
+        recorded.cloud.advance(hours=2)
+        recorded.outage(HOUR)
+        recorded.cloud.advance(days=1)
         due = MIDNIGHT + 2.5 * HOUR
-        assert diary.begun == [due + DAY]
-        assert diary.skipped() == [(due, "missed")]
-        (row, *_) = diary.rows
+        assert recorded.begun == [due + DAY]
+        assert recorded.skipped() == [(due, "missed")]
+        (row, *_) = recorded.rows
         assert row.note == "it could be claimed only 1800 s after it was due"
 
     def test_of_days_is_made_up_for_by_the_latest_run_alone(self):
-        diary = Diary(daily("02:30"), catch_up=1)
-        diary.cloud.advance(hours=2)
-        diary.outage(5 * DAY)
-        diary.cloud.advance(hours=1)
-        assert [nominal for _, nominal, _ in diary.runs[:1]] == [MIDNIGHT + 4 * DAY + 2.5 * HOUR]
-        assert accounts(diary.cloud, diary.name, MIDNIGHT)["missed"] == 4
+        recorded = RecordedJob(daily("02:30"), catch_up=1)
+        recorded.cloud.advance(hours=2)
+        recorded.outage(5 * DAY)
+        recorded.cloud.advance(hours=1)
+        assert [nominal for _, nominal, _ in recorded.runs[:1]] == [MIDNIGHT + 4 * DAY + 2.5 * HOUR]
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT)["missed"] == 4
 
     def test_of_one_cadence_that_is_paused_leaves_what_is_made_up_for_to_the_others(self):
-        diary = Diary(every(minutes=1), every(minutes=10), catch_up=2)
-        diary.cloud.advance(minutes=35)
-        diary.cloud.jobs.pause(diary.name, cadence="Every_1m")
-        diary.cloud.advance(minutes=25)
-        diary.outage(65 * MINUTE)
-        diary.cloud.advance(minutes=1)
-        made_up = [nominal for trigger, nominal, _ in diary.runs if trigger == "catch-up"]
+        recorded = RecordedJob(every(minutes=1), every(minutes=10), catch_up=2)
+        recorded.cloud.advance(minutes=35)
+        recorded.cloud.jobs.pause(recorded.name, cadence="Every_1m")
+        recorded.cloud.advance(minutes=25)
+        recorded.outage(65 * MINUTE)
+        recorded.cloud.advance(minutes=1)
+        made_up = [nominal for trigger, nominal, _ in recorded.runs if trigger == "catch-up"]
         assert made_up == at(100, 110)
 
 
 class TestALateClaim:
     def test_within_the_grace_is_run_late(self):
-        diary = Diary(every(hours=1))
-        diary.cloud.advance(minutes=59)
-        diary.outage(10 * MINUTE)
-        diary.cloud.advance(minutes=1)
-        assert diary.runs == [("cadence", *at(60, 69))]
+        recorded = RecordedJob(every(hours=1))
+        recorded.cloud.advance(minutes=59)
+        recorded.outage(10 * MINUTE)
+        recorded.cloud.advance(minutes=1)
+        assert recorded.runs == [("cadence", *at(60, 69))]
 
     def test_past_the_grace_is_missed(self):
-        diary = Diary(every(hours=1))
-        diary.cloud.advance(minutes=59)
-        diary.outage(11 * MINUTE + SECOND)
-        diary.cloud.advance(minutes=1)
-        assert diary.runs == []
-        assert diary.skipped() == [(MIDNIGHT + HOUR, "missed")]
+        recorded = RecordedJob(every(hours=1))
+        recorded.cloud.advance(minutes=59)
+        recorded.outage(11 * MINUTE + SECOND)
+        recorded.cloud.advance(minutes=1)
+        assert recorded.runs == []
+        assert recorded.skipped() == [(MIDNIGHT + HOUR, "missed")]
 
-    def test_of_a_run_that_somebody_triggered_is_never_missed(self):
-        diary = Diary(every(hours=1))
-        diary.cloud.jobs.trigger(diary.name)
-        diary.outage(5 * HOUR)
-        diary.cloud.advance(seconds=1)
-        assert ("manual", MIDNIGHT, MIDNIGHT + 5 * HOUR) in diary.runs
+    def test_a_triggered_run_is_never_missed(self):
+        recorded = RecordedJob(every(hours=1))
+        recorded.cloud.jobs.trigger(recorded.name)
+        recorded.outage(5 * HOUR)
+        recorded.cloud.advance(seconds=1)
+        assert ("manual", MIDNIGHT, MIDNIGHT + 5 * HOUR) in recorded.runs
 
 
 class TestLostWakes:
     @pytest.mark.parametrize("step", [10 * SECOND, MINUTE, 7 * MINUTE, HOUR, 5 * HOUR])
     @pytest.mark.parametrize("lost", ["all", "every other"])
     def test_are_made_good_before_anything_is_late(self, monkeypatch, step, lost):
-        diary = Diary(every(seconds=step.total_seconds()))
-        wakes, count = diary.cloud._cloud.job_wakes, [0]
+        recorded = RecordedJob(every(seconds=step.total_seconds()))
+        wakes, count = recorded.cloud.memory.job_wakes, [0]
         fire = wakes.fire
 
         def faulty(now):
@@ -154,11 +154,11 @@ class TestLostWakes:
 
         monkeypatch.setattr(wakes, "fire", faulty)
         hours = 3 if step < HOUR else 72
-        diary.cloud.advance(hours=hours)
-        assert all(nominal == ran_at for _, nominal, ran_at in diary.runs)
-        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        recorded.cloud.advance(hours=hours)
+        assert all(nominal == ran_at for _, nominal, ran_at in recorded.runs)
+        shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert set(shown) == {"executed"}
-        assert shown["executed"] == len(diary.runs)
+        assert shown["executed"] == len(recorded.runs)
 
 
 class TestTheSwitch:
@@ -170,60 +170,60 @@ class TestTheSwitch:
         object.__setattr__(settings, "enabled", on)
 
     def test_off_lists_jobs_and_fires_none(self, settings):
-        diary = Diary(every(minutes=10), settings=settings)
-        diary.cloud.advance(hours=5)
-        assert (diary.rows, diary.runs) == ([], [])
-        assert diary.name in {item.name for item in diary.cloud.jobs.list()}
+        recorded = RecordedJob(every(minutes=10), settings=settings)
+        recorded.cloud.advance(hours=5)
+        assert (recorded.rows, recorded.runs) == ([], [])
+        assert recorded.name in {item.name for item in recorded.cloud.jobs.list()}
 
     def test_on_again_leaves_what_was_missed_recorded(self, settings):
-        diary = Diary(every(minutes=10), settings=settings)
-        diary.cloud.advance(hours=5)
+        recorded = RecordedJob(every(minutes=10), settings=settings)
+        recorded.cloud.advance(hours=5)
         self.switch(settings, on=True)
-        diary.cloud.advance(hours=1)
-        assert sorted(diary.begun)[-6:] == at(310, 320, 330, 340, 350, 360)
-        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        recorded.cloud.advance(hours=1)
+        assert sorted(recorded.begun)[-6:] == at(310, 320, 330, 340, 350, 360)
+        shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert shown["missed"] >= 28
         assert shown["missed"] + shown["executed"] == 36
 
-    def test_on_again_makes_up_for_what_the_job_asks_for(self, settings):
-        diary = Diary(every(minutes=10), settings=settings, catch_up=2)
-        diary.cloud.advance(hours=5)
+    def test_on_again_catches_up_as_the_job_is_configured(self, settings):
+        recorded = RecordedJob(every(minutes=10), settings=settings, catch_up=2)
+        recorded.cloud.advance(hours=5)
         self.switch(settings, on=True)
-        diary.cloud.advance(hours=1)
-        assert [nominal for trigger, nominal, _ in diary.runs if trigger == "catch-up"] == at(280, 290)
+        recorded.cloud.advance(hours=1)
+        assert [nominal for trigger, nominal, _ in recorded.runs if trigger == "catch-up"] == at(280, 290)
 
     def test_off_for_a_deploy_still_leaves_every_time_accounted_for(self, settings):
-        diary = Diary(every(minutes=10), settings=settings)
-        diary.cloud.advance(hours=2)
-        diary.deploy(every(minutes=20))
-        diary.cloud.advance(hours=2)
-        diary.cloud.deploy(Diary(name="other-job").app())
-        diary.cloud.advance(hours=2)
-        diary.deploy(every(minutes=20))
+        recorded = RecordedJob(every(minutes=10), settings=settings)
+        recorded.cloud.advance(hours=2)
+        recorded.deploy(every(minutes=20))
+        recorded.cloud.advance(hours=2)
+        recorded.cloud.deploy(RecordedJob(name="other-job").app())
+        recorded.cloud.advance(hours=2)
+        recorded.deploy(every(minutes=20))
         self.switch(settings, on=True)
-        diary.cloud.advance(hours=2)
-        assert diary.begun == at(*range(380, 481, 20))
-        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        recorded.cloud.advance(hours=2)
+        assert recorded.begun == at(*range(380, 481, 20))
+        shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert shown == {"missed": 12 + 6, "disabled": 6, "executed": 6}
 
     def test_off_and_on_again_in_a_while_runs_late_what_is_within_the_grace(self, settings):
         self.switch(settings, on=True)
-        diary = Diary(every(minutes=10), settings=settings)
-        diary.cloud.advance(minutes=25)
+        recorded = RecordedJob(every(minutes=10), settings=settings)
+        recorded.cloud.advance(minutes=25)
         self.switch(settings, on=False)
-        diary.cloud.advance(minutes=50)
-        assert diary.begun == at(10, 20)
+        recorded.cloud.advance(minutes=50)
+        assert recorded.begun == at(10, 20)
         self.switch(settings, on=True)
-        diary.cloud.advance(minutes=45)
-        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        recorded.cloud.advance(minutes=45)
+        shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert sum(shown.values()) == 12
-        assert sorted(diary.begun)[-3:] == at(100, 110, 120)
+        assert sorted(recorded.begun)[-3:] == at(100, 110, 120)
 
 
 class TestACrash:
     def test_between_the_rows_and_the_cursor_neither_loses_nor_doubles_a_run(self, monkeypatch):
-        diary = Diary(every(minutes=1))
-        store, crashes = diary.cloud._cloud.job_store, [0]
+        recorded = RecordedJob(every(minutes=1))
+        store, crashes = recorded.cloud.memory.job_store, [0]
         move = store.move_cursor
 
         def crash(*arguments, **more):
@@ -234,11 +234,11 @@ class TestACrash:
 
         monkeypatch.setattr(store, "move_cursor", crash)
         until = MIDNIGHT + 2 * HOUR
-        while diary.cloud.now < until:
+        while recorded.cloud.now < until:
             try:
-                diary.cloud.advance(until - diary.cloud.now)
+                recorded.cloud.advance(until - recorded.cloud.now)
             except BackendUnavailable:
                 continue
         assert crashes[0] > 100
-        assert sorted(diary.begun) == grid(MIDNIGHT, MINUTE, 120)
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 120}
+        assert sorted(recorded.begun) == grid(MIDNIGHT, MINUTE, 120)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 120}

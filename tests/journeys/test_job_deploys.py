@@ -15,19 +15,19 @@ from duetime.model.action import Status
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
+from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
 
 REF = JobRef(SYSTEM_TENANT, JobName("press-print"))
 
 
 @pytest.fixture
-def diary():
-    return Diary(every(minutes=10))
+def recorded():
+    return RecordedJob(every(minutes=10))
 
 
 def stored(cloud):
     """All that there is about jobs: their rows, versions, and what wakes them."""
-    memory = cloud._cloud
+    memory = cloud.memory
     return (
         dict(memory.job_store._jobs),
         {ref: dict(version) for ref, version in memory.job_store._versions.items()},
@@ -37,122 +37,122 @@ def stored(cloud):
 
 
 class TestADeploy:
-    def test_that_changes_nothing_writes_nothing(self, diary):
-        diary.cloud.advance(minutes=33)
-        before = stored(diary.cloud)
-        assert diary.deploy(every(minutes=10)) == ()
-        assert stored(diary.cloud) == before
+    def test_that_changes_nothing_writes_nothing(self, recorded):
+        recorded.cloud.advance(minutes=33)
+        before = stored(recorded.cloud)
+        assert recorded.deploy(every(minutes=10)) == ()
+        assert stored(recorded.cloud) == before
 
-    def test_says_what_it_added(self):
+    def test_returns_what_it_added(self):
         cloud = SimulatedCloud(App(), start=MIDNIGHT)
-        app = Diary().app(daily("03:15", tz="Europe/Paris"))
+        app = RecordedJob().app(daily("03:15", tz="Europe/Paris"))
         assert cloud.deploy(app) == ("added press-print: every day at 03:15, Europe/Paris time",)
 
     def test_of_the_same_cadences_in_another_order_changes_nothing(self):
-        diary = Diary(every(minutes=10), daily("09:00"))
-        assert diary.deploy(daily("09:00"), every(minutes=10)) == ()
+        recorded = RecordedJob(every(minutes=10), daily("09:00"))
+        assert recorded.deploy(daily("09:00"), every(minutes=10)) == ()
 
-    def test_of_another_title_is_no_new_version_and_disturbs_nothing(self, diary):
-        diary.cloud.advance(minutes=15)
-        planned = diary.at(Status.PENDING)
-        (line,) = diary.deploy(every(minutes=10), title="Press", retry=RetryPolicy(attempts=1))
+    def test_of_another_title_is_no_new_version_and_disturbs_nothing(self, recorded):
+        recorded.cloud.advance(minutes=15)
+        planned = recorded.at(Status.PENDING)
+        (line,) = recorded.deploy(every(minutes=10), title="Press", retry=RetryPolicy(attempts=1))
         assert line.startswith("changed press-print")
         assert "version" not in line
-        assert (diary.job.version, diary.job.definition.title) == (1, "Press")
-        assert diary.at(Status.PENDING) == planned
-        diary.cloud.advance(minutes=30)
-        assert diary.begun == at(10, 20, 30, 40)
+        assert (recorded.job.version, recorded.job.definition.title) == (1, "Press")
+        assert recorded.at(Status.PENDING) == planned
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 20, 30, 40)
 
-    def test_of_another_cadence_is_a_new_version_that_begins_at_once(self, diary):
-        diary.cloud.advance(minutes=15)
-        (line,) = diary.deploy(every(minutes=7))
+    def test_of_another_cadence_is_a_new_version_that_begins_at_once(self, recorded):
+        recorded.cloud.advance(minutes=15)
+        (line,) = recorded.deploy(every(minutes=7))
         assert line.endswith("version 2")
-        retired = [(row.nominal_at, row.note) for row in diary.rows if row.skip_reason == "retired"]
+        retired = [(row.nominal_at, row.note) for row in recorded.rows if row.skip_reason == "retired"]
         assert retired[0] == (MIDNIGHT + 20 * MINUTE, "version 2 has taken over")
-        diary.cloud.advance(minutes=30)
-        assert diary.begun == at(10, 21, 28, 35, 42)
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 5}
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 21, 28, 35, 42)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 5}
 
-    def test_lets_what_was_due_before_it_run(self, diary):
-        diary.cloud.advance(minutes=9)
-        diary.outage(2 * MINUTE)
-        diary.deploy(every(minutes=7))
-        diary.cloud.advance(minutes=10)
-        assert diary.begun == at(10, 14, 21)
-        assert {row.id[:18] for row in diary.rows if row.nominal_at == MIDNIGHT + 10 * MINUTE} == {
+    def test_lets_what_was_due_before_it_run(self, recorded):
+        recorded.cloud.advance(minutes=9)
+        recorded.outage(2 * MINUTE)
+        recorded.deploy(every(minutes=7))
+        recorded.cloud.advance(minutes=10)
+        assert recorded.begun == at(10, 14, 21)
+        assert {row.id[:18] for row in recorded.rows if row.nominal_at == MIDNIGHT + 10 * MINUTE} == {
             "press-print.000001"
         }
 
     @pytest.mark.parametrize("seconds", [0, 0.5, 59.999, 60, 61])
     def test_runs_a_time_that_both_versions_have_once(self, seconds):
-        diary = Diary(every(minutes=1))
-        diary.cloud.advance(minutes=9)
-        diary.cloud.clock.wait_until(MIDNIGHT + 9 * MINUTE + seconds * SECOND)
-        diary.deploy(every(seconds=30))
-        diary.cloud.advance(minutes=5)
-        total = [item for item in diary.begun if item.second == 0]
-        assert set(Counter(diary.begun).values()) == {1}
+        recorded = RecordedJob(every(minutes=1))
+        recorded.cloud.advance(minutes=9)
+        recorded.cloud.clock.wait_until(MIDNIGHT + 9 * MINUTE + seconds * SECOND)
+        recorded.deploy(every(seconds=30))
+        recorded.cloud.advance(minutes=5)
+        total = [item for item in recorded.begun if item.second == 0]
+        assert set(Counter(recorded.begun).values()) == {1}
         assert total == grid(MIDNIGHT, MINUTE, len(total))
-        assert set(accounts(diary.cloud, diary.name, MIDNIGHT)) == {"executed"}
+        assert set(accounts(recorded.cloud, recorded.name, MIDNIGHT)) == {"executed"}
 
-    def test_that_goes_back_is_a_new_version_too(self, diary):
-        diary.cloud.advance(minutes=15)
-        diary.deploy(every(minutes=7))
-        diary.cloud.advance(minutes=14)
-        diary.deploy(every(minutes=10))
-        diary.cloud.advance(minutes=31)
-        assert diary.job.version == 3
-        assert diary.begun == at(10, 21, 28, 30, 40, 50, 60)
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 7}
+    def test_that_goes_back_is_a_new_version_too(self, recorded):
+        recorded.cloud.advance(minutes=15)
+        recorded.deploy(every(minutes=7))
+        recorded.cloud.advance(minutes=14)
+        recorded.deploy(every(minutes=10))
+        recorded.cloud.advance(minutes=31)
+        assert recorded.job.version == 3
+        assert recorded.begun == at(10, 21, 28, 30, 40, 50, 60)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 7}
 
     def test_every_few_minutes_loses_and_doubles_no_time(self):
-        diary = Diary(every(seconds=10))
+        recorded = RecordedJob(every(seconds=10))
         for index in range(1, 31):
-            diary.cloud.advance(seconds=37)
-            diary.deploy(every(seconds=10), title=f"{index}") if index % 2 else diary.deploy(
+            recorded.cloud.advance(seconds=37)
+            recorded.deploy(every(seconds=10), title=f"{index}") if index % 2 else recorded.deploy(
                 every(seconds=10), daily(f"0{index % 7}:00")
             )
-        diary.cloud.advance(minutes=1)
-        count = int((diary.cloud.now - MIDNIGHT) / (10 * SECOND))
-        assert diary.begun == grid(MIDNIGHT, 10 * SECOND, count)
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": count}
+        recorded.cloud.advance(minutes=1)
+        count = int((recorded.cloud.now - MIDNIGHT) / (10 * SECOND))
+        assert recorded.begun == grid(MIDNIGHT, 10 * SECOND, count)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": count}
 
-    def test_keeps_what_operators_set(self, diary):
-        diary.cloud.jobs.set(diary.name, attempts=7)
-        diary.cloud.jobs.pause(diary.name, cadence="Every_10m", reason="no paper")
-        diary.cloud.advance(minutes=30)
-        before = diary.job
-        diary.deploy(every(minutes=10), title="Press", overlap="allow")
-        diary.deploy(every(minutes=10), daily("09:00"))
-        after = diary.job
+    def test_keeps_what_operators_set(self, recorded):
+        recorded.cloud.jobs.set(recorded.name, attempts=7)
+        recorded.cloud.jobs.pause(recorded.name, cadence="Every_10m", reason="no paper")
+        recorded.cloud.advance(minutes=30)
+        before = recorded.job
+        recorded.deploy(every(minutes=10), title="Press", overlap="allow")
+        recorded.deploy(every(minutes=10), daily("09:00"))
+        after = recorded.job
         assert (after.tuning, after.pauses, after.tally) == (before.tuning, before.pauses, before.tally)
 
     def test_with_a_default_zone_gives_it_to_cadences_that_name_none(self):
         settings = Settings(default_tz="Europe/Paris")
-        diary = Diary(daily("09:00"), daily("10:00", tz="UTC"), settings=settings)
-        diary.cloud.advance(days=1)
-        assert diary.begun == [MIDNIGHT + 8 * HOUR, MIDNIGHT + 10 * HOUR]
-        assert diary.deploy(daily("09:00"), daily("10:00", tz="UTC")) == ()
+        recorded = RecordedJob(daily("09:00"), daily("10:00", tz="UTC"), settings=settings)
+        recorded.cloud.advance(days=1)
+        assert recorded.begun == [MIDNIGHT + 8 * HOUR, MIDNIGHT + 10 * HOUR]
+        assert recorded.deploy(daily("09:00"), daily("10:00", tz="UTC")) == ()
 
     def test_with_a_default_zone_takes_jobs_of_every_kind(self):
         settings = Settings(default_tz="Europe/Paris")
-        diary = Diary(interval(minutes=7), "on_event kb Uploaded", settings=settings, overlap="skip")
-        diary.cloud.advance(minutes=8)
-        diary.cloud.send_event("kb", "Uploaded", {})
-        assert [trigger for trigger, *_ in diary.runs] == ["cadence", "event"]
-        assert Diary(settings=settings).deploy() == ()
+        recorded = RecordedJob(interval(minutes=7), "on_event kb Uploaded", settings=settings, overlap="skip")
+        recorded.cloud.advance(minutes=8)
+        recorded.cloud.send_event("kb", "Uploaded", {})
+        assert [trigger for trigger, *_ in recorded.runs] == ["cadence", "event"]
+        assert RecordedJob(settings=settings).deploy() == ()
 
-    def test_to_a_back_end_of_minutes_refuses_jobs_that_want_seconds(self, diary, monkeypatch):
+    def test_to_a_back_end_of_minutes_refuses_jobs_that_want_seconds(self, recorded, monkeypatch):
         monkeypatch.setattr(MemoryJobWakes, "precision", "minute")
         with pytest.raises(DeclarationError, match=r"press-print: precision is 'second', .* use precision="):
-            diary.deploy(every(minutes=5))
-        assert diary.job.version == 1
-        diary.deploy(every(minutes=5), precision="minute")
-        assert diary.job.version == 2
+            recorded.deploy(every(minutes=5))
+        assert recorded.job.version == 1
+        recorded.deploy(every(minutes=5), precision="minute")
+        assert recorded.job.version == 2
 
-    def test_that_was_cut_short_is_finished_by_the_next(self, diary, monkeypatch):
-        diary.cloud.advance(minutes=15)
-        wakes = diary.cloud._cloud.job_wakes
+    def test_that_was_cut_short_is_finished_by_the_next(self, recorded, monkeypatch):
+        recorded.cloud.advance(minutes=15)
+        wakes = recorded.cloud.memory.job_wakes
         put = wakes.put
 
         def unavailable(_wake):
@@ -160,76 +160,76 @@ class TestADeploy:
 
         monkeypatch.setattr(wakes, "put", unavailable)
         with pytest.raises(BackendUnavailable):
-            diary.deploy(every(minutes=7))
+            recorded.deploy(every(minutes=7))
         monkeypatch.setattr(wakes, "put", put)
-        assert diary.deploy(every(minutes=7)) == ()
-        diary.cloud.advance(minutes=30)
-        assert diary.begun == at(10, 21, 28, 35, 42)
-        assert wakes.wake("schedule", "press-print").expression == expected(diary)[0].expression
+        assert recorded.deploy(every(minutes=7)) == ()
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 21, 28, 35, 42)
+        assert wakes.wake("schedule", "press-print").expression == expected(recorded)[0].expression
 
 
-def expected(diary):
-    memory = diary.cloud._cloud
-    return list(wakes_of(diary.job, diary.cloud.now, memory.settings))
+def expected(recorded):
+    memory = recorded.cloud.memory
+    return list(wakes_of(recorded.job, recorded.cloud.now, memory.settings))
 
 
 class TestManyPlanners:
     @pytest.mark.parametrize("start", [MIDNIGHT, MIDNIGHT + 3 * HOUR])
     def test_at_once_make_one_row_for_each_time(self, start):
-        diary = Diary(every(seconds=10), catch_up=5)
-        memory = diary.cloud._cloud
-        diary.cloud.clock.wait_until(start + 100 * SECOND)
+        recorded = RecordedJob(every(seconds=10), catch_up=5)
+        memory = recorded.cloud.memory
+        recorded.cloud.clock.wait_until(start + 100 * SECOND)
         barrier = threading.Barrier(20)
 
         def plan():
             barrier.wait()
-            Plan(memory.store, memory.job_store, clock=diary.cloud.clock, settings=memory.settings)(REF)
+            Plan(memory.store, memory.job_store, clock=recorded.cloud.clock, settings=memory.settings)(REF)
 
         threads = [threading.Thread(target=plan) for _ in range(20)]
         for item in threads:
             item.start()
         for thread in threads:
             thread.join()
-        rows = [row.nominal_at for row in diary.rows]
+        rows = [row.nominal_at for row in recorded.rows]
         assert len(set(rows)) == len(rows)
-        assert max(rows) == diary.job.cursor
-        shown = accounts(diary.cloud, diary.name, MIDNIGHT, diary.job.cursor)
+        assert max(rows) == recorded.job.cursor
+        shown = accounts(recorded.cloud, recorded.name, MIDNIGHT, recorded.job.cursor)
         assert set(shown) <= {"pending", "missed"}
         assert ("missed" in shown) == (start != MIDNIGHT)
-        assert sum(row.catches_up for row in diary.rows) == (5 if "missed" in shown else 0)
+        assert sum(row.catches_up for row in recorded.rows) == (5 if "missed" in shown else 0)
 
-    def test_a_wake_of_a_former_version_changes_nothing(self, diary):
-        old = expected(diary)
-        diary.deploy(daily("09:00"))
-        before = stored(diary.cloud)
+    def test_a_wake_of_a_former_version_changes_nothing(self, recorded):
+        old = expected(recorded)
+        recorded.deploy(daily("09:00"))
+        before = stored(recorded.cloud)
         for wake in old:
-            diary.cloud._cloud.steps.dispatch_jobs.wake(wake.ref)
-        assert stored(diary.cloud) == before
+            recorded.cloud.memory.steps.dispatch_jobs.wake(wake.ref)
+        assert stored(recorded.cloud) == before
 
-    def test_a_row_that_a_slow_planner_put_for_a_former_version_is_retired_when_it_is_due(self, diary):
-        diary.cloud.advance(minutes=1)
-        memory = diary.cloud._cloud
+    def test_a_row_that_a_slow_planner_put_for_a_former_version_is_retired_when_it_is_due(self, recorded):
+        recorded.cloud.advance(minutes=1)
+        memory = recorded.cloud.memory
         put, late = memory.store.put, []
         memory.store.put = late.append
-        diary.cloud._cloud.steps.dispatch_jobs.wake(REF)
-        diary.cloud.advance(minutes=11)
+        recorded.cloud.memory.steps.dispatch_jobs.wake(REF)
+        recorded.cloud.advance(minutes=11)
         memory.store.put = put
         assert late
-        diary.deploy(every(minutes=7))
+        recorded.deploy(every(minutes=7))
         for row in late:
             put(row)
-        diary.cloud.advance(minutes=30)
-        assert len(diary.begun) == len(set(diary.begun))
-        previous = [item for item in diary.rows if item.id in {row.id for row in late}]
+        recorded.cloud.advance(minutes=30)
+        assert len(recorded.begun) == len(set(recorded.begun))
+        previous = [item for item in recorded.rows if item.id in {row.id for row in late}]
         assert {item.skip_reason for item in previous if item.nominal_at > MIDNIGHT + 12 * MINUTE} == {
             "retired"
         }
 
 
 class TestMending:
-    def test_sets_again_what_is_missing_and_removes_what_no_job_wants(self, diary):
-        wakes = diary.cloud._cloud.job_wakes
-        (wake,) = expected(diary)
+    def test_sets_again_what_is_missing_and_removes_what_no_job_wants(self, recorded):
+        wakes = recorded.cloud.memory.job_wakes
+        (wake,) = expected(recorded)
         wakes.remove("schedule", wake.name)
         stray = App()
 
@@ -239,6 +239,6 @@ class TestMending:
 
         (unwanted,) = wakes_of(SimulatedCloud(stray).jobs.get("gone-job"), MIDNIGHT, Settings())
         wakes.put(unwanted)
-        diary.cloud.advance(hours=6, minutes=1)
+        recorded.cloud.advance(hours=6, minutes=1)
         assert [name for _, name in wakes.known()] == [wake.name]
-        assert diary.begun == grid(MIDNIGHT, 10 * MINUTE, 36)
+        assert recorded.begun == grid(MIDNIGHT, 10 * MINUTE, 36)

@@ -6,7 +6,7 @@ from duetime import App, Fatal, Payload, Run, on_event
 from duetime.errors import ActionNotFound, InvalidTime, PayloadTooLarge
 from duetime.model.action import Status
 from duetime.testing import SimulatedCloud
-from tests.journeys.diary import MIDNIGHT, MINUTE, SECOND, Diary
+from tests.journeys.recorded_job import MIDNIGHT, MINUTE, SECOND, RecordedJob
 
 
 class Uploaded(Payload):
@@ -62,7 +62,7 @@ def test_an_event_that_comes_twice_hours_apart_runs_its_job_once():
         "detail": {"document_id": 7, "tenant_id": "acme"},
     }
     for _ in range(2):
-        library.cloud._cloud.event(event)
+        library.cloud.memory.event(event)
         library.cloud.advance(hours=5)
     assert library.indexed == [(7, "acme")]
 
@@ -77,7 +77,7 @@ def test_an_event_of_another_source_or_type_starts_nothing():
     assert library.indexed == [(7, "system")]
 
 
-def test_an_events_payload_that_the_job_does_not_take_fails_at_once_and_says_why():
+def test_an_invalid_event_payload_fails_at_once_with_the_reason():
     library = Library(on_event("kb", "Uploaded"))
     library.cloud.send_event("kb", "Uploaded", {"document_id": "seven"})
     library.cloud.advance(hours=1)
@@ -153,15 +153,15 @@ def test_an_event_that_comes_when_its_job_has_been_paused_is_recorded_as_skipped
 
 
 def test_an_event_of_a_paused_trigger_is_recorded_as_skipped_and_the_others_run():
-    diary = Diary(on_event("kb", "Uploaded"), on_event("kb", "Removed"))
-    name = next(trigger.name for trigger in diary.job.stacked.triggers if trigger.type == "Removed")
-    diary.cloud.advance(seconds=1)
-    diary.cloud.jobs.pause(diary.name, cadence=name)
-    diary.cloud.advance(hours=2)
-    diary.cloud.send_event("kb", "Uploaded", {})
-    diary.cloud.send_event("kb", "Removed", {})
-    assert [row.cadence for row in diary.rows if row.status is Status.EXECUTED] == ["OnEvent_kb_Uploaded"]
-    assert [reason for _, reason in diary.skipped()] == ["paused"]
+    recorded = RecordedJob(on_event("kb", "Uploaded"), on_event("kb", "Removed"))
+    name = next(trigger.name for trigger in recorded.job.stacked.triggers if trigger.type == "Removed")
+    recorded.cloud.advance(seconds=1)
+    recorded.cloud.jobs.pause(recorded.name, cadence=name)
+    recorded.cloud.advance(hours=2)
+    recorded.cloud.send_event("kb", "Uploaded", {})
+    recorded.cloud.send_event("kb", "Removed", {})
+    assert [row.cadence for row in recorded.rows if row.status is Status.EXECUTED] == ["OnEvent_kb_Uploaded"]
+    assert [reason for _, reason in recorded.skipped()] == ["paused"]
 
 
 def test_an_event_of_a_dropped_job_starts_nothing():
@@ -172,20 +172,20 @@ def test_an_event_of_a_dropped_job_starts_nothing():
 
 
 def test_events_are_not_lost_while_the_job_is_busy():
-    diary = Diary(on_event("kb", "Uploaded"), lasts=[MINUTE])
-    diary.stop_if_asked = lambda _run: [diary.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
-    diary.cloud.send_event("kb", "Uploaded", {})
-    diary.cloud.advance(minutes=5)
-    assert len(diary.ended) == 6
-    assert diary.job.running is None
+    recorded = RecordedJob(on_event("kb", "Uploaded"), lasts=[MINUTE])
+    recorded.stop_if_asked = lambda _run: [recorded.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
+    recorded.cloud.send_event("kb", "Uploaded", {})
+    recorded.cloud.advance(minutes=5)
+    assert len(recorded.ended) == 6
+    assert recorded.job.running is None
 
 
-def test_events_of_a_job_that_asked_for_skip_are_recorded_while_it_is_busy():
-    diary = Diary(on_event("kb", "Uploaded"), overlap="skip", lasts=[MINUTE])
-    diary.stop_if_asked = lambda _run: [diary.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
-    diary.cloud.send_event("kb", "Uploaded", {})
-    assert len(diary.ended) == 1
-    assert [reason for _, reason in diary.skipped()] == ["overlap"] * 5
+def test_events_of_a_busy_job_with_skip_are_recorded():
+    recorded = RecordedJob(on_event("kb", "Uploaded"), overlap="skip", lasts=[MINUTE])
+    recorded.stop_if_asked = lambda _run: [recorded.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
+    recorded.cloud.send_event("kb", "Uploaded", {})
+    assert len(recorded.ended) == 1
+    assert [reason for _, reason in recorded.skipped()] == ["overlap"] * 5
 
 
 def test_one_job_starts_another_with_an_event():
@@ -207,10 +207,10 @@ def test_one_job_starts_another_with_an_event():
 
 
 def test_an_event_runs_at_the_moment_that_it_comes():
-    diary = Diary(on_event("kb", "Uploaded"))
-    diary.cloud.advance(seconds=17)
-    diary.cloud.send_event("kb", "Uploaded", {})
-    assert diary.runs == [("event", MIDNIGHT + 17 * SECOND, MIDNIGHT + 17 * SECOND)]
+    recorded = RecordedJob(on_event("kb", "Uploaded"))
+    recorded.cloud.advance(seconds=17)
+    recorded.cloud.send_event("kb", "Uploaded", {})
+    assert recorded.runs == [("event", MIDNIGHT + 17 * SECOND, MIDNIGHT + 17 * SECOND)]
 
 
 def test_an_event_too_large_for_a_row_or_without_a_time_is_refused():
@@ -218,7 +218,7 @@ def test_an_event_too_large_for_a_row_or_without_a_time_is_refused():
     with pytest.raises(PayloadTooLarge):
         library.cloud.send_event("kb", "Uploaded", {"document_id": 7, "text": "x" * 500_000})
     with pytest.raises(InvalidTime, match="is no time"):
-        library.cloud._cloud.event(
+        library.cloud.memory.event(
             {"id": "1", "source": "kb", "detail-type": "Uploaded", "detail": {"document_id": 7}}
         )
     assert library.rows == []

@@ -7,19 +7,19 @@ import pytest
 from duetime import RetryPolicy, every, on_event
 from duetime.errors import InvalidSelection, InvalidTime, JobNotFound
 from duetime.model.action import Status
-from tests.journeys.diary import DAY, MIDNIGHT, MINUTE, Diary
+from tests.journeys.recorded_job import DAY, MIDNIGHT, MINUTE, RecordedJob
 
 
 @pytest.fixture
-def diary():
-    return Diary(every(minutes=10))
+def recorded():
+    return RecordedJob(every(minutes=10))
 
 
-def history(diary, **options):
+def history(recorded, **options):
     """All runs of the job that meet what is said, page by page."""
     seen, cursor = [], None
     while True:
-        page = diary.cloud.jobs.history(diary.name, cursor=cursor, **options)
+        page = recorded.cloud.jobs.history(recorded.name, cursor=cursor, **options)
         seen += page
         cursor = page.cursor
         if cursor is None:
@@ -27,37 +27,37 @@ def history(diary, **options):
 
 
 class TestTheHistory:
-    def test_lists_the_runs_newest_first_in_pages(self, diary):
-        diary.cloud.advance(hours=5)
+    def test_lists_the_runs_newest_first_in_pages(self, recorded):
+        recorded.cloud.advance(hours=5)
         seen, cursor = [], None
         while True:
-            page = diary.cloud.jobs.history(diary.name, limit=7, cursor=cursor)
+            page = recorded.cloud.jobs.history(recorded.name, limit=7, cursor=cursor)
             seen += [item.nominal_at for item in page]
             cursor = page.cursor
             if cursor is None:
                 break
-        assert seen == sorted((row.nominal_at for row in diary.rows), reverse=True)
+        assert seen == sorted((row.nominal_at for row in recorded.rows), reverse=True)
 
-    def test_is_filtered_by_status(self, diary):
-        diary.cloud.advance(minutes=35)
-        assert {item.status for item in history(diary, status="executed")} == {Status.EXECUTED}
-        assert len(history(diary, status={Status.EXECUTED, "pending"})) == len(history(diary))
-        assert history(diary, status="failed") == []
+    def test_is_filtered_by_status(self, recorded):
+        recorded.cloud.advance(minutes=35)
+        assert {item.status for item in history(recorded, status="executed")} == {Status.EXECUTED}
+        assert len(history(recorded, status={Status.EXECUTED, "pending"})) == len(history(recorded))
+        assert history(recorded, status="failed") == []
 
-    def test_is_filtered_by_nominal_time_from_after_its_start_up_to_its_end(self, diary):
-        diary.cloud.advance(hours=1)
+    def test_is_filtered_by_nominal_time_from_after_its_start_up_to_its_end(self, recorded):
+        recorded.cloud.advance(hours=1)
         start, end = MIDNIGHT + 10 * MINUTE, MIDNIGHT + 30 * MINUTE
-        shown = [item.nominal_at for item in history(diary, nominal_after=start, nominal_until=end)]
+        shown = [item.nominal_at for item in history(recorded, nominal_after=start, nominal_until=end)]
         assert shown == [end, MIDNIGHT + 20 * MINUTE]
-        recent = history(diary, nominal_after=-25 * MINUTE, nominal_until=timedelta(0))
+        recent = history(recorded, nominal_after=-25 * MINUTE, nominal_until=timedelta(0))
         assert [item.nominal_at for item in recent] == [MIDNIGHT + number * MINUTE for number in (60, 50, 40)]
 
-    def test_that_is_filtered_has_short_pages_that_lead_on_to_all_that_is_meant(self, diary):
-        diary.cloud.advance(hours=2)
+    def test_that_is_filtered_has_short_pages_that_lead_on_to_all_that_is_meant(self, recorded):
+        recorded.cloud.advance(hours=2)
         end = MIDNIGHT + 20 * MINUTE
-        first = diary.cloud.jobs.history(diary.name, nominal_until=end, limit=3)
+        first = recorded.cloud.jobs.history(recorded.name, nominal_until=end, limit=3)
         assert (len(first), first.cursor is None) == (0, False)
-        shown = [item.nominal_at for item in history(diary, nominal_until=end, limit=3)]
+        shown = [item.nominal_at for item in history(recorded, nominal_until=end, limit=3)]
         assert shown == [end, MIDNIGHT + 10 * MINUTE]
 
     @pytest.mark.parametrize(
@@ -69,31 +69,33 @@ class TestTheHistory:
             ({"nominal_after": MIDNIGHT.replace(tzinfo=None)}, InvalidTime),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused(self, diary, options, refusal):
+    def test_of_what_cannot_be_meant_is_refused(self, recorded, options, refusal):
         with pytest.raises(refusal):
-            diary.cloud.jobs.history(diary.name, **options)
+            recorded.cloud.jobs.history(recorded.name, **options)
 
     def test_of_event_runs_and_of_triggered_ones_is_one_list(self):
-        diary = Diary(on_event("kb", "Uploaded"), every(minutes=10), overlap="allow")
-        diary.cloud.advance(minutes=11)
-        diary.cloud.send_event("kb", "Uploaded", {})
-        diary.cloud.advance(minutes=1)
-        diary.cloud.jobs.trigger(diary.name)
-        diary.cloud.advance(minutes=1)
+        recorded = RecordedJob(on_event("kb", "Uploaded"), every(minutes=10), overlap="allow")
+        recorded.cloud.advance(minutes=11)
+        recorded.cloud.send_event("kb", "Uploaded", {})
+        recorded.cloud.advance(minutes=1)
+        recorded.cloud.jobs.trigger(recorded.name)
+        recorded.cloud.advance(minutes=1)
         seen = [
-            item.trigger for item in diary.cloud.jobs.history(diary.name) if item.status is Status.EXECUTED
+            item.trigger
+            for item in recorded.cloud.jobs.history(recorded.name)
+            if item.status is Status.EXECUTED
         ]
         assert seen == ["manual", "event", "cadence"]
 
-    def test_of_a_job_that_is_not_there_is_refused(self, diary):
+    def test_of_a_job_that_is_not_there_is_refused(self, recorded):
         with pytest.raises(JobNotFound):
-            diary.cloud.jobs.history("no-such-job")
+            recorded.cloud.jobs.history("no-such-job")
 
 
-def test_jobs_are_listed_by_name_in_pages_codes_before_ones_own(diary):
+def test_jobs_are_listed_by_name_in_pages_codes_before_ones_own(recorded):
     names, cursor = [], None
     while True:
-        page = diary.cloud.jobs.list(limit=1, cursor=cursor)
+        page = recorded.cloud.jobs.list(limit=1, cursor=cursor)
         names += [item.name for item in page]
         cursor = page.cursor
         if cursor is None:
@@ -101,11 +103,11 @@ def test_jobs_are_listed_by_name_in_pages_codes_before_ones_own(diary):
     assert names == ["duetime-catch-up", "duetime-sweep", "press-print"]
 
 
-def test_a_days_tally_tells_of_the_last_run():
-    diary = Diary(every(hours=1), fails=2, retry=RetryPolicy(attempts=1))
-    diary.cloud.advance(hours=2)
-    assert diary.job.tally.consecutive_failures == 2
-    diary.cloud.advance(DAY)
-    tally = diary.job.tally
+def test_the_statistics_of_a_day_include_the_last_run():
+    recorded = RecordedJob(every(hours=1), fails=2, retry=RetryPolicy(attempts=1))
+    recorded.cloud.advance(hours=2)
+    assert recorded.job.tally.consecutive_failures == 2
+    recorded.cloud.advance(DAY)
+    tally = recorded.job.tally
     assert (tally.executed, tally.failed, tally.consecutive_failures) == (24, 2, 0)
-    assert (tally.last_status, tally.last_started_at) == ("executed", diary.cloud.now)
+    assert (tally.last_status, tally.last_started_at) == ("executed", recorded.cloud.now)

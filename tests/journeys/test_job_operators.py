@@ -9,12 +9,12 @@ from duetime.errors import ActionConflict, ActionNotFound, DeclarationError, Job
 from duetime.model.action import Status
 from duetime.scheduler import Scheduler
 from duetime.testing import SimulatedCloud
-from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, Diary, accounts, at
+from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, RecordedJob, accounts, at
 
 
 @pytest.fixture
-def diary():
-    return Diary(every(minutes=10))
+def recorded():
+    return RecordedJob(every(minutes=10))
 
 
 class Size(Payload):
@@ -22,52 +22,52 @@ class Size(Payload):
 
 
 class TestATrigger:
-    def test_runs_a_job_now_beside_its_times(self, diary):
-        diary.cloud.advance(minutes=5)
-        action = diary.cloud.jobs.trigger(diary.name)
-        diary.cloud.advance(minutes=15)
-        assert [(trigger, ran_at) for trigger, _, ran_at in diary.runs] == [
+    def test_runs_a_job_now_beside_its_times(self, recorded):
+        recorded.cloud.advance(minutes=5)
+        action = recorded.cloud.jobs.trigger(recorded.name)
+        recorded.cloud.advance(minutes=15)
+        assert [(trigger, ran_at) for trigger, _, ran_at in recorded.runs] == [
             ("manual", MIDNIGHT + 5 * MINUTE),
             ("cadence", MIDNIGHT + 10 * MINUTE),
             ("cadence", MIDNIGHT + 20 * MINUTE),
         ]
-        run = diary.cloud.scheduler.get(action.id)
+        run = recorded.cloud.scheduler.get(action.id)
         assert (run.status, run.created_by) == (Status.EXECUTED, "simulation")
-        assert diary.job.tally.triggered_by == "simulation"
+        assert recorded.job.tally.triggered_by == "simulation"
 
-    def test_works_while_the_job_is_paused(self, diary):
-        diary.cloud.jobs.pause(diary.name)
-        diary.cloud.jobs.trigger(diary.name)
-        diary.cloud.advance(hours=1)
-        assert diary.runs == [("manual", MIDNIGHT, MIDNIGHT)]
+    def test_works_while_the_job_is_paused(self, recorded):
+        recorded.cloud.jobs.pause(recorded.name)
+        recorded.cloud.jobs.trigger(recorded.name)
+        recorded.cloud.advance(hours=1)
+        assert recorded.runs == [("manual", MIDNIGHT, MIDNIGHT)]
 
     def test_while_it_runs_is_refused_under_skip_and_says_what_is_running(self):
         refused = []
 
         def trigger_meanwhile(run):
             with pytest.raises(JobConflict) as conflict:
-                diary.cloud.jobs.trigger(diary.name)
+                recorded.cloud.jobs.trigger(recorded.name)
             refused.append(str(conflict.value))
 
-        diary = Diary(every(minutes=10), lasts=[MINUTE])
-        diary.stop_if_asked = trigger_meanwhile
-        diary.cloud.advance(minutes=10)
+        recorded = RecordedJob(every(minutes=10), lasts=[MINUTE])
+        recorded.stop_if_asked = trigger_meanwhile
+        recorded.cloud.advance(minutes=10)
         running = "press-print.000001.20260303T001000Z"
         assert refused == [f"cannot trigger job press-print: {running} is running, and its overlap is 'skip'"]
 
     def test_while_it_runs_waits_under_queue_one(self):
-        diary = Diary(every(minutes=10), overlap="queue_one", lasts=[MINUTE])
-        diary.stop_if_asked = lambda _run: (
-            diary.cloud.jobs.trigger(diary.name),
-            diary.cloud.advance(minutes=1),
+        recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[MINUTE])
+        recorded.stop_if_asked = lambda _run: (
+            recorded.cloud.jobs.trigger(recorded.name),
+            recorded.cloud.advance(minutes=1),
         )
-        diary.cloud.advance(minutes=15)
-        assert [(run[0], run[2]) for run in diary.runs] == [
+        recorded.cloud.advance(minutes=15)
+        assert [(run[0], run[2]) for run in recorded.runs] == [
             ("cadence", MIDNIGHT + 10 * MINUTE),
             ("manual", MIDNIGHT + 12 * MINUTE),
         ]
 
-    def test_gives_the_run_the_payload_that_it_says(self):
+    def test_gives_the_run_the_given_payload(self):
         app, given = App(), []
 
         @app.job(daily("09:00"), name="press-print", payload=Size(width=7))
@@ -82,152 +82,153 @@ class TestATrigger:
         assert given == [("manual", 7), ("manual", 9), ("cadence", 7)]
 
     def test_twice_in_one_second_runs_twice(self):
-        diary = Diary(overlap="allow")
-        first, second = (diary.cloud.jobs.trigger(diary.name) for _ in range(2))
-        diary.cloud.advance(seconds=1)
+        recorded = RecordedJob(overlap="allow")
+        first, second = (recorded.cloud.jobs.trigger(recorded.name) for _ in range(2))
+        recorded.cloud.advance(seconds=1)
         assert first.id != second.id
-        assert len(diary.runs) == 2
+        assert len(recorded.runs) == 2
 
 
 class TestSkippingTheNext:
-    def test_skips_it_and_no_other(self, diary):
-        diary.cloud.advance(minutes=15)
-        skipped = diary.cloud.jobs.skip_next(diary.name)
+    def test_skips_it_and_no_other(self, recorded):
+        recorded.cloud.advance(minutes=15)
+        skipped = recorded.cloud.jobs.skip_next(recorded.name)
         assert (skipped.status, skipped.nominal_at) == (Status.SKIPPED, MIDNIGHT + 20 * MINUTE)
-        diary.cloud.advance(minutes=30)
-        assert diary.begun == at(10, 30, 40)
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 3, "asked": 1}
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 30, 40)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 3, "asked": 1}
 
-    def test_twice_skips_the_two_next(self, diary):
-        skipped = [diary.cloud.jobs.skip_next(diary.name).nominal_at for _ in range(2)]
-        diary.cloud.advance(minutes=30)
-        assert (skipped, diary.begun) == (at(10, 20), at(30))
+    def test_twice_skips_the_two_next(self, recorded):
+        skipped = [recorded.cloud.jobs.skip_next(recorded.name).nominal_at for _ in range(2)]
+        recorded.cloud.advance(minutes=30)
+        assert (skipped, recorded.begun) == (at(10, 20), at(30))
 
     def test_of_one_cadence_leaves_the_others(self):
-        diary = Diary(every(minutes=10), every(minutes=15))
-        diary.cloud.advance(minutes=1)
-        diary.cloud.jobs.skip_next(diary.name, cadence="Every_15m")
-        diary.cloud.advance(minutes=30)
-        assert diary.begun == at(10, 20, 30)
+        recorded = RecordedJob(every(minutes=10), every(minutes=15))
+        recorded.cloud.advance(minutes=1)
+        recorded.cloud.jobs.skip_next(recorded.name, cadence="Every_15m")
+        recorded.cloud.advance(minutes=30)
+        assert recorded.begun == at(10, 20, 30)
 
     def test_of_a_job_that_is_due_next_year_works(self):
-        diary = Diary(daily("09:00", months="jan"))
-        assert diary.cloud.jobs.skip_next(diary.name).nominal_at.year == 2027
+        recorded = RecordedJob(daily("09:00", months="jan"))
+        assert recorded.cloud.jobs.skip_next(recorded.name).nominal_at.year == 2027
 
     def test_once_more_than_is_planned_skips_on(self):
-        diary = Diary(daily("09:00"))
-        skipped = [diary.cloud.jobs.skip_next(diary.name).nominal_at for _ in range(5)]
+        recorded = RecordedJob(daily("09:00"))
+        skipped = [recorded.cloud.jobs.skip_next(recorded.name).nominal_at for _ in range(5)]
         assert skipped == [MIDNIGHT + 9 * HOUR + index * DAY for index in range(5)]
-        diary.cloud.advance(days=6)
-        assert diary.begun == [MIDNIGHT + 9 * HOUR + 5 * DAY]
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 1, "asked": 5}
+        recorded.cloud.advance(days=6)
+        assert recorded.begun == [MIDNIGHT + 9 * HOUR + 5 * DAY]
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 1, "asked": 5}
 
-    def test_passes_over_what_a_pause_holds(self, diary):
-        diary.cloud.advance(minutes=1)
-        diary.cloud.jobs.pause(diary.name, until=timedelta(minutes=24))
-        assert diary.cloud.jobs.skip_next(diary.name).nominal_at == MIDNIGHT + 30 * MINUTE
-        diary.cloud.advance(minutes=54)
-        assert diary.begun == at(40, 50)
-        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 2, "paused": 2, "asked": 1}
+    def test_passes_over_what_a_pause_holds(self, recorded):
+        recorded.cloud.advance(minutes=1)
+        recorded.cloud.jobs.pause(recorded.name, until=timedelta(minutes=24))
+        assert recorded.cloud.jobs.skip_next(recorded.name).nominal_at == MIDNIGHT + 30 * MINUTE
+        recorded.cloud.advance(minutes=54)
+        assert recorded.begun == at(40, 50)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 2, "paused": 2, "asked": 1}
 
     def test_finds_what_is_due_behind_a_cadence_that_is_paused(self):
-        diary = Diary(every(minutes=10), daily("09:00"))
-        diary.cloud.advance(minutes=1)
-        diary.cloud.jobs.pause(diary.name, cadence="Every_10m")
-        assert diary.cloud.jobs.skip_next(diary.name).nominal_at == MIDNIGHT + 9 * HOUR
-        diary.cloud.advance(days=2)
-        assert diary.begun == [MIDNIGHT + 33 * HOUR]
+        recorded = RecordedJob(every(minutes=10), daily("09:00"))
+        recorded.cloud.advance(minutes=1)
+        recorded.cloud.jobs.pause(recorded.name, cadence="Every_10m")
+        assert recorded.cloud.jobs.skip_next(recorded.name).nominal_at == MIDNIGHT + 9 * HOUR
+        recorded.cloud.advance(days=2)
+        assert recorded.begun == [MIDNIGHT + 33 * HOUR]
 
     def test_of_a_cadence_skips_none_that_runs_for_another(self):
-        diary = Diary(every(minutes=10), every(minutes=15))
-        diary.cloud.advance(minutes=16)
+        recorded = RecordedJob(every(minutes=10), every(minutes=15))
+        recorded.cloud.advance(minutes=16)
         assert (
-            diary.cloud.jobs.skip_next(diary.name, cadence="Every_15m").nominal_at == MIDNIGHT + 45 * MINUTE
+            recorded.cloud.jobs.skip_next(recorded.name, cadence="Every_15m").nominal_at
+            == MIDNIGHT + 45 * MINUTE
         )
 
-    def test_under_a_pause_without_end_says_what_to_do(self, diary):
-        diary.cloud.jobs.pause(diary.name)
+    def test_under_a_pause_without_end_says_what_to_do(self, recorded):
+        recorded.cloud.jobs.pause(recorded.name)
         with pytest.raises(JobConflict, match="resume it first"):
-            diary.cloud.jobs.skip_next(diary.name)
+            recorded.cloud.jobs.skip_next(recorded.name)
 
-    def test_where_nothing_is_planned_is_refused(self, diary):
+    def test_where_nothing_is_planned_is_refused(self, recorded):
         with pytest.raises(JobConflict, match="it has no next run"):
-            Diary().cloud.jobs.skip_next("press-print")
+            RecordedJob().cloud.jobs.skip_next("press-print")
         with pytest.raises(JobConflict, match="no cadence"):
-            diary.cloud.jobs.skip_next(diary.name, cadence="Daily_09_00")
+            recorded.cloud.jobs.skip_next(recorded.name, cadence="Daily_09_00")
 
 
 class TestSettings:
     def test_of_retries_hold_for_what_begins_after(self):
-        diary = Diary(every(hours=1), fails=9, retry=RetryPolicy(attempts=1))
-        diary.cloud.jobs.set(diary.name, attempts=3, backoff=[MINUTE, 120], jitter=0)
-        diary.cloud.advance(minutes=90)
-        assert [ran_at for _, _, ran_at in diary.runs] == at(60, 61, 63)
-        diary.cloud.jobs.set(diary.name)
-        diary.cloud.advance(minutes=60)
-        assert len(diary.runs) == 4
+        recorded = RecordedJob(every(hours=1), fails=9, retry=RetryPolicy(attempts=1))
+        recorded.cloud.jobs.set(recorded.name, attempts=3, backoff=[MINUTE, 120], jitter=0)
+        recorded.cloud.advance(minutes=90)
+        assert [ran_at for _, _, ran_at in recorded.runs] == at(60, 61, 63)
+        recorded.cloud.jobs.set(recorded.name)
+        recorded.cloud.advance(minutes=60)
+        assert len(recorded.runs) == 4
 
     def test_of_one_cadence_go_before_those_of_the_job(self):
-        diary = Diary(every(minutes=10), daily("00:15"), fails=99, retry=RetryPolicy(attempts=1))
-        diary.cloud.jobs.set(diary.name, attempts=1)
-        diary.cloud.jobs.set(diary.name, attempts=2, backoff=60, jitter=0, cadence="Daily_00_15")
-        diary.cloud.advance(minutes=25)
-        assert [ran_at for _, _, ran_at in diary.runs] == at(10, 15, 16, 20)
+        recorded = RecordedJob(every(minutes=10), daily("00:15"), fails=99, retry=RetryPolicy(attempts=1))
+        recorded.cloud.jobs.set(recorded.name, attempts=1)
+        recorded.cloud.jobs.set(recorded.name, attempts=2, backoff=60, jitter=0, cadence="Daily_00_15")
+        recorded.cloud.advance(minutes=25)
+        assert [ran_at for _, _, ran_at in recorded.runs] == at(10, 15, 16, 20)
 
     def test_survive_a_deploy(self):
-        diary = Diary(every(hours=1), fails=9)
-        diary.cloud.jobs.set(diary.name, attempts=1)
-        diary.deploy(every(minutes=30))
-        diary.cloud.advance(minutes=45)
-        assert diary.begun == at(30)
-        assert diary.at(Status.FAILED) == at(30)
+        recorded = RecordedJob(every(hours=1), fails=9)
+        recorded.cloud.jobs.set(recorded.name, attempts=1)
+        recorded.deploy(every(minutes=30))
+        recorded.cloud.advance(minutes=45)
+        assert recorded.begun == at(30)
+        assert recorded.at(Status.FAILED) == at(30)
 
-    def test_out_of_their_range_are_refused(self, diary):
+    def test_out_of_their_range_are_refused(self, recorded):
         for bad in ({"attempts": 0}, {"backoff": -1}, {"jitter": 2}, {"backoff": "60"}):
             with pytest.raises(DeclarationError):
-                diary.cloud.jobs.set(diary.name, **bad)
-        assert diary.job.tuning == {}
+                recorded.cloud.jobs.set(recorded.name, **bad)
+        assert recorded.job.tuning == {}
 
 
 class TestARunByItsId:
-    def test_is_shown_cancelled_and_given_another_time(self, diary):
-        diary.cloud.advance(minutes=1)
-        scheduler = diary.cloud.scheduler
+    def test_is_shown_cancelled_and_given_another_time(self, recorded):
+        recorded.cloud.advance(minutes=1)
+        scheduler = recorded.cloud.scheduler
         first, second = (f"press-print.000001.20260303T00{number}000Z" for number in (1, 2))
         assert scheduler.cancel(first).status is Status.CANCELLED
         assert scheduler.reschedule(second, at=MIDNIGHT + 25 * MINUTE).status is Status.PENDING
-        diary.cloud.advance(minutes=30)
-        assert [ran_at for _, _, ran_at in diary.runs] == at(25, 30)
+        recorded.cloud.advance(minutes=30)
+        assert [ran_at for _, _, ran_at in recorded.runs] == at(25, 30)
         assert scheduler.get(first).cancelled_by == "simulation"
         with pytest.raises(ActionConflict):
             scheduler.cancel(second)
 
     def test_that_failed_is_driven_again(self):
-        diary = Diary(every(hours=1), fails=1, retry=RetryPolicy(attempts=1))
-        diary.cloud.advance(minutes=61)
-        (failed, *_) = diary.rows
-        diary.cloud.scheduler.redrive(failed.id)
-        diary.cloud.advance(minutes=1)
-        assert diary.cloud.scheduler.get(failed.id).status is Status.EXECUTED
-        assert [nominal for _, nominal, _ in diary.runs] == at(60, 60)
+        recorded = RecordedJob(every(hours=1), fails=1, retry=RetryPolicy(attempts=1))
+        recorded.cloud.advance(minutes=61)
+        (failed, *_) = recorded.rows
+        recorded.cloud.scheduler.redrive(failed.id)
+        recorded.cloud.advance(minutes=1)
+        assert recorded.cloud.scheduler.get(failed.id).status is Status.EXECUTED
+        assert [nominal for _, nominal, _ in recorded.runs] == at(60, 60)
 
-    def test_is_not_there_for_a_scheduler_that_does_not_see_the_systems(self, diary):
-        diary.cloud.advance(minutes=10)
-        memory = diary.cloud._cloud
+    def test_is_not_there_for_a_scheduler_that_does_not_see_the_systems(self, recorded):
+        recorded.cloud.advance(minutes=10)
+        memory = recorded.cloud.memory
         blind = Scheduler(
             memory.store,
             tenant_id="acme",
             actor="test",
-            clock=diary.cloud.clock,
+            clock=recorded.cloud.clock,
             settings=memory.settings,
             jobs=memory.job_ports,
             sees_system=False,
         )
-        ran = diary.rows[0].id
-        assert diary.cloud.scheduler.get(ran).status is Status.EXECUTED
+        ran = recorded.rows[0].id
+        assert recorded.cloud.scheduler.get(ran).status is Status.EXECUTED
         for call in (blind.get, blind.cancel, blind.redrive):
             with pytest.raises(ActionNotFound):
                 call(ran)
         with pytest.raises(JobNotFound):
-            blind.jobs.get(diary.name)
+            blind.jobs.get(recorded.name)
         assert list(blind.jobs.list()) == []

@@ -7,143 +7,143 @@ import pytest
 from duetime import RetryPolicy, every
 from duetime.model.action import Status
 from duetime.settings import Settings
-from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
-from tests.journeys.test_trouble import Killed
+from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
+from tests.journeys.test_recovery import Killed
 
 
 def test_skip_records_what_it_skips_with_the_reason_and_who_was_running():
-    diary = Diary(every(minutes=10), lasts=[25 * MINUTE])
-    diary.cloud.advance(hours=1)
-    assert diary.begun == at(10, 40, 50, 60)
-    skipped = [row for row in diary.rows if row.status is Status.SKIPPED]
+    recorded = RecordedJob(every(minutes=10), lasts=[25 * MINUTE])
+    recorded.cloud.advance(hours=1)
+    assert recorded.begun == at(10, 40, 50, 60)
+    skipped = [row for row in recorded.rows if row.status is Status.SKIPPED]
     assert [item.nominal_at for item in skipped] == at(20, 30)
     assert {item.skip_reason for item in skipped} == {"overlap"}
     assert {item.note for item in skipped} == {"press-print.000001.20260303T001000Z was running"}
-    assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 4, "overlap": 2}
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 4, "overlap": 2}
 
 
 def test_with_queue_one_the_first_waits_and_starts_the_moment_the_other_ends():
-    diary = Diary(every(minutes=10), overlap="queue_one", lasts=[35.5 * MINUTE])
-    diary.cloud.advance(hours=1)
-    started = [ran_at for _, _, ran_at in diary.runs]
-    assert diary.begun == at(10, 20, 50, 60)
+    recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[35.5 * MINUTE])
+    recorded.cloud.advance(hours=1)
+    started = [ran_at for _, _, ran_at in recorded.runs]
+    assert recorded.begun == at(10, 20, 50, 60)
     assert started == at(10, 45.5, 50, 60)
-    assert diary.skipped() == [(item, "overlap") for item in at(30, 40)]
-    assert diary.job.waiting is None
+    assert recorded.skipped() == [(item, "overlap") for item in at(30, 40)]
+    assert recorded.job.waiting is None
 
 
 def test_one_whose_wake_was_lost_holds_up_no_later_one_and_runs_after_them():
-    diary = Diary(every(minutes=1))
-    diary.cloud.advance(seconds=70)
-    diary.lose(
-        min((row for row in diary.rows if row.status is Status.PENDING), key=lambda row: row.due_at).ref
+    recorded = RecordedJob(every(minutes=1))
+    recorded.cloud.advance(seconds=70)
+    recorded.lose(
+        min((row for row in recorded.rows if row.status is Status.PENDING), key=lambda row: row.due_at).ref
     )
-    diary.cloud.advance(minutes=9)
-    assert diary.begun == at(1, 3, 4, 5, 6, 7, 2, 8, 9, 10)
+    recorded.cloud.advance(minutes=9)
+    assert recorded.begun == at(1, 3, 4, 5, 6, 7, 2, 8, 9, 10)
 
 
 def test_the_one_that_waits_is_not_missed_however_long_the_other_runs():
-    diary = Diary(every(minutes=10), overlap="queue_one", lasts=[2 * HOUR])
-    diary.cloud.advance(hours=3)
-    assert diary.begun[:3] == at(10, 20, 140)
-    assert {reason for _, reason in diary.skipped()} == {"overlap"}
+    recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[2 * HOUR])
+    recorded.cloud.advance(hours=3)
+    assert recorded.begun[:3] == at(10, 20, 140)
+    assert {reason for _, reason in recorded.skipped()} == {"overlap"}
 
 
 def test_with_allow_runs_go_side_by_side():
-    diary = Diary(every(minutes=10), overlap="allow", lasts=[25 * MINUTE] * 2)
-    diary.cloud.advance(hours=1)
-    assert diary.runs == [("cadence", item, item) for item in at(10, 20, 30, 40, 50, 60)]
-    assert diary.ended != diary.begun
-    assert sorted(diary.ended) == diary.begun
-    assert diary.job.running is None
-    assert diary.job.tally.executed == 6
+    recorded = RecordedJob(every(minutes=10), overlap="allow", lasts=[25 * MINUTE] * 2)
+    recorded.cloud.advance(hours=1)
+    assert recorded.runs == [("cadence", item, item) for item in at(10, 20, 30, 40, 50, 60)]
+    assert recorded.ended != recorded.begun
+    assert sorted(recorded.ended) == recorded.begun
+    assert recorded.job.running is None
+    assert recorded.job.tally.executed == 6
 
 
 def test_with_cancel_running_the_running_one_is_asked_to_stop_and_the_newest_runs():
-    diary = Diary(every(minutes=10), overlap="cancel_running", lasts=[25.5 * MINUTE])
-    diary.cloud.advance(hours=1)
-    assert diary.begun == at(10, 30, 40, 50, 60)
-    assert [ran_at for _, _, ran_at in diary.runs] == at(10, 35.5, 40, 50, 60)
-    assert diary.at(Status.CANCELLED) == at(10)
-    (stopped,) = (row for row in diary.rows if row.status is Status.CANCELLED)
+    recorded = RecordedJob(every(minutes=10), overlap="cancel_running", lasts=[25.5 * MINUTE])
+    recorded.cloud.advance(hours=1)
+    assert recorded.begun == at(10, 30, 40, 50, 60)
+    assert [ran_at for _, _, ran_at in recorded.runs] == at(10, 35.5, 40, 50, 60)
+    assert recorded.at(Status.CANCELLED) == at(10)
+    (stopped,) = (row for row in recorded.rows if row.status is Status.CANCELLED)
     assert stopped.cancelled_by == "press-print.000001.20260303T002000Z"
-    assert diary.skipped() == [(MIDNIGHT + 20 * MINUTE, "overlap")]
+    assert recorded.skipped() == [(MIDNIGHT + 20 * MINUTE, "overlap")]
 
 
 def test_with_cancel_running_a_run_that_waits_for_its_retry_is_cancelled_at_once():
     retry = RetryPolicy(attempts=3, backoff=25 * MINUTE, jitter=0)
-    diary = Diary(every(minutes=10), overlap="cancel_running", retry=retry, fails=1)
-    diary.cloud.advance(minutes=35)
-    assert diary.begun == at(10, 20, 30)
-    assert diary.at(Status.CANCELLED) == at(10)
+    recorded = RecordedJob(every(minutes=10), overlap="cancel_running", retry=retry, fails=1)
+    recorded.cloud.advance(minutes=35)
+    assert recorded.begun == at(10, 20, 30)
+    assert recorded.at(Status.CANCELLED) == at(10)
 
 
 def test_with_cancel_running_an_older_occurrence_that_comes_late_stops_no_newer_one():
-    diary = Diary(every(minutes=3), overlap="cancel_running", lasts=[0 * SECOND, 10 * MINUTE])
-    diary.cloud.advance(minutes=5)
-    (row,) = (row for row in diary.rows if row.nominal_at == MIDNIGHT + 6 * MINUTE)
-    diary.lose(row.ref)
-    diary.cloud.advance(minutes=9)
-    first, third, *_ = diary.begun
+    recorded = RecordedJob(every(minutes=3), overlap="cancel_running", lasts=[0 * SECOND, 10 * MINUTE])
+    recorded.cloud.advance(minutes=5)
+    (row,) = (row for row in recorded.rows if row.nominal_at == MIDNIGHT + 6 * MINUTE)
+    recorded.lose(row.ref)
+    recorded.cloud.advance(minutes=9)
+    first, third, *_ = recorded.begun
     assert (first, third) == (MIDNIGHT + 3 * MINUTE, MIDNIGHT + 9 * MINUTE)
-    late = diary.cloud.scheduler.get(row.id)
+    late = recorded.cloud.scheduler.get(row.id)
     assert (late.status, late.skip_reason) == (Status.SKIPPED, "overlap")
     assert "is later, and was running" in late.note
 
 
 def test_a_run_that_waits_for_its_retry_holds_the_lock():
     retry = RetryPolicy(attempts=3, backoff=25 * MINUTE, jitter=0)
-    diary = Diary(every(minutes=10), retry=retry, fails=1)
-    diary.cloud.advance(hours=1)
-    assert [ran_at for _, _, ran_at in diary.runs] == at(10, 35, 40, 50, 60)
-    assert diary.skipped() == [(item, "overlap") for item in at(20, 30)]
-    assert diary.job.running is None
+    recorded = RecordedJob(every(minutes=10), retry=retry, fails=1)
+    recorded.cloud.advance(hours=1)
+    assert [ran_at for _, _, ran_at in recorded.runs] == at(10, 35, 40, 50, 60)
+    assert recorded.skipped() == [(item, "overlap") for item in at(20, 30)]
+    assert recorded.job.running is None
 
 
 def test_a_run_that_fails_for_good_frees_the_lock():
-    diary = Diary(every(minutes=10), retry=RetryPolicy(attempts=1), fails=2)
-    diary.cloud.advance(hours=1)
-    assert diary.begun == at(10, 20, 30, 40, 50, 60)
-    assert diary.at(Status.FAILED) == at(10, 20)
-    tally = diary.job.tally
+    recorded = RecordedJob(every(minutes=10), retry=RetryPolicy(attempts=1), fails=2)
+    recorded.cloud.advance(hours=1)
+    assert recorded.begun == at(10, 20, 30, 40, 50, 60)
+    assert recorded.at(Status.FAILED) == at(10, 20)
+    tally = recorded.job.tally
     assert (tally.executed, tally.failed, tally.consecutive_failures) == (4, 2, 0)
     assert tally.last_error == "ConnectionError: out of paper"
 
 
 def test_cancelling_a_retry_that_waits_frees_the_lock():
     retry = RetryPolicy(attempts=3, backoff=HOUR, jitter=0)
-    diary = Diary(every(minutes=10), retry=retry, fails=1)
-    diary.cloud.advance(minutes=15)
-    holder = diary.job.running
-    diary.cloud.scheduler.cancel(holder.id)
-    assert diary.job.running is None
-    diary.cloud.advance(minutes=15)
-    assert diary.begun == at(10, 20, 30)
-    assert diary.cloud.scheduler.get(holder.id).cancelled_by == "simulation"
+    recorded = RecordedJob(every(minutes=10), retry=retry, fails=1)
+    recorded.cloud.advance(minutes=15)
+    holder = recorded.job.running
+    recorded.cloud.scheduler.cancel(holder.id)
+    assert recorded.job.running is None
+    recorded.cloud.advance(minutes=15)
+    assert recorded.begun == at(10, 20, 30)
+    assert recorded.cloud.scheduler.get(holder.id).cancelled_by == "simulation"
 
 
 def test_a_failed_run_that_is_driven_again_waits_for_the_lock():
-    diary = Diary(every(hours=1), retry=RetryPolicy(attempts=1), fails=1)
-    diary.cloud.advance(hours=1)
-    (failed,) = diary.rows[:1]
-    diary.lasts.append(20 * MINUTE)
-    diary.cloud.clock.wait_until(MIDNIGHT + 2 * HOUR - SECOND)
-    diary.cloud.scheduler.redrive(failed.id, at=5 * MINUTE)
-    diary.cloud.advance(hours=1)
-    begun = [(nominal, ran_at) for _, nominal, ran_at in diary.runs[1:3]]
+    recorded = RecordedJob(every(hours=1), retry=RetryPolicy(attempts=1), fails=1)
+    recorded.cloud.advance(hours=1)
+    (failed,) = recorded.rows[:1]
+    recorded.lasts.append(20 * MINUTE)
+    recorded.cloud.clock.wait_until(MIDNIGHT + 2 * HOUR - SECOND)
+    recorded.cloud.scheduler.redrive(failed.id, at=5 * MINUTE)
+    recorded.cloud.advance(hours=1)
+    begun = [(nominal, ran_at) for _, nominal, ran_at in recorded.runs[1:3]]
     assert begun[0] == (MIDNIGHT + 2 * HOUR, MIDNIGHT + 2 * HOUR)
     nominal, ran_at = begun[1]
     assert nominal == MIDNIGHT + HOUR
     ended_at = MIDNIGHT + 2 * HOUR + 20 * MINUTE
     assert ended_at <= ran_at <= ended_at + 15 * SECOND
-    assert diary.cloud.scheduler.get(failed.id).status is Status.EXECUTED
+    assert recorded.cloud.scheduler.get(failed.id).status is Status.EXECUTED
 
 
 USUAL = Settings()
 DEAD_FOR = USUAL.lease + USUAL.clock_skew
 
 
-class Mortal(Diary):
+class Mortal(RecordedJob):
     """Its first run is killed."""
 
     def stop_if_asked(self, _run):
@@ -159,50 +159,50 @@ class Mortal(Diary):
 
 
 def test_a_run_that_was_killed_is_taken_over_and_holds_the_lock_until_it_has_ended():
-    diary = Mortal(every(seconds=30), lasts=[timedelta(0)], settings=USUAL)
-    diary.live(timedelta(minutes=15))
-    first, second, *_ = diary.runs
+    recorded = Mortal(every(seconds=30), lasts=[timedelta(0)], settings=USUAL)
+    recorded.live(timedelta(minutes=15))
+    first, second, *_ = recorded.runs
     assert first == ("cadence", MIDNIGHT + 30 * SECOND, MIDNIGHT + 30 * SECOND)
     assert second[:2] == first[:2]
     assert second[2] > first[2] + DEAD_FOR
     between = [item for item in grid(MIDNIGHT + 30 * SECOND, 30 * SECOND, 30) if item <= second[2]]
-    assert diary.skipped() == [(item, "overlap") for item in between]
-    assert diary.job.running is None
-    assert accounts(diary.cloud, diary.name, MIDNIGHT)["executed"] == 30 - len(between)
+    assert recorded.skipped() == [(item, "overlap") for item in between]
+    assert recorded.job.running is None
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT)["executed"] == 30 - len(between)
 
 
-def test_the_lock_of_a_dead_run_ends_with_its_lease_even_if_nobody_takes_it_over():
-    diary = Mortal(every(seconds=30), lasts=[timedelta(0)], settings=USUAL)
+def test_the_lock_of_a_dead_run_ends_with_its_lease_without_a_take_over():
+    recorded = Mortal(every(seconds=30), lasts=[timedelta(0)], settings=USUAL)
     with pytest.raises(Killed):
-        diary.cloud.advance(seconds=30)
-    diary.lose(diary.job.running)
-    diary.cloud.advance(minutes=6)
-    freed_at = diary.runs[1][2]
+        recorded.cloud.advance(seconds=30)
+    recorded.lose(recorded.job.running)
+    recorded.cloud.advance(minutes=6)
+    freed_at = recorded.runs[1][2]
     assert MIDNIGHT + 30 * SECOND + DEAD_FOR < freed_at <= MIDNIGHT + 90 * SECOND + DEAD_FOR
-    assert diary.runs[1][1] == freed_at
-    diary.cloud.advance(minutes=15)
-    assert diary.at(Status.EXECUTED).count(MIDNIGHT + 30 * SECOND) == 1
+    assert recorded.runs[1][1] == freed_at
+    recorded.cloud.advance(minutes=15)
+    assert recorded.at(Status.EXECUTED).count(MIDNIGHT + 30 * SECOND) == 1
 
 
 def test_a_policy_that_a_deploy_changes_holds_for_what_comes_next():
-    diary = Diary(every(minutes=10), overlap="allow", lasts=[15 * MINUTE])
-    diary.cloud.advance(minutes=30)
-    diary.deploy(every(minutes=10), overlap="skip")
-    diary.lasts.append(15 * MINUTE)
-    diary.cloud.advance(minutes=30)
-    assert diary.begun == at(10, 20, 30, 40, 60)
-    assert diary.job.version == 1
+    recorded = RecordedJob(every(minutes=10), overlap="allow", lasts=[15 * MINUTE])
+    recorded.cloud.advance(minutes=30)
+    recorded.deploy(every(minutes=10), overlap="skip")
+    recorded.lasts.append(15 * MINUTE)
+    recorded.cloud.advance(minutes=30)
+    assert recorded.begun == at(10, 20, 30, 40, 60)
+    assert recorded.job.version == 1
 
 
 def test_who_waited_when_its_job_was_paused_runs_and_what_comes_in_the_pause_is_skipped():
-    diary = Diary(every(minutes=10), overlap="queue_one", lasts=[15 * MINUTE])
+    recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[15 * MINUTE])
 
     def pause_meanwhile(_run):
-        diary.cloud.jobs.pause(diary.name, reason="no paper")
-        diary.cloud.advance(minutes=15)
+        recorded.cloud.jobs.pause(recorded.name, reason="no paper")
+        recorded.cloud.advance(minutes=15)
 
-    diary.stop_if_asked = pause_meanwhile
-    diary.cloud.advance(minutes=50)
-    assert diary.begun == at(10, 20)
-    assert diary.skipped() == [(item, "paused") for item in at(30, 40)]
-    assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 2, "paused": 3}
+    recorded.stop_if_asked = pause_meanwhile
+    recorded.cloud.advance(minutes=50)
+    assert recorded.begun == at(10, 20)
+    assert recorded.skipped() == [(item, "paused") for item in at(30, 40)]
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 2, "paused": 3}

@@ -9,37 +9,37 @@ from duetime import App, Run, cron, daily, every, interval, once
 from duetime.model.action import Status
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, grid
+from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, grid
 
 PARIS = ZoneInfo("Europe/Paris")
 
 
 @pytest.mark.parametrize("timers", ["eventbridge", "wheel"])
 def test_a_job_of_every_ten_seconds_runs_at_each_of_them_for_hours(timers):
-    diary = Diary(every(seconds=10), settings=Settings(timers=timers))
-    diary.cloud.advance(hours=3)
+    recorded = RecordedJob(every(seconds=10), settings=Settings(timers=timers))
+    recorded.cloud.advance(hours=3)
     times = grid(MIDNIGHT, 10 * SECOND, 1_080)
-    assert diary.runs == [("cadence", at, at) for at in times]
-    assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 1_080}
+    assert recorded.runs == [("cadence", at, at) for at in times]
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 1_080}
 
 
 def test_a_job_of_every_second_runs_at_each_of_them():
-    diary = Diary(every(seconds=1))
-    diary.cloud.advance(minutes=10)
-    assert diary.runs == [("cadence", at, at) for at in grid(MIDNIGHT, SECOND, 600)]
+    recorded = RecordedJob(every(seconds=1))
+    recorded.cloud.advance(minutes=10)
+    assert recorded.runs == [("cadence", at, at) for at in grid(MIDNIGHT, SECOND, 600)]
 
 
 def test_a_job_that_is_due_to_the_minute_runs_at_its_first_second():
-    diary = Diary(every(minutes=1), precision="minute", start=MIDNIGHT + 30 * SECOND)
-    diary.cloud.advance(hours=1)
-    assert diary.runs == [("cadence", at, at) for at in grid(MIDNIGHT, MINUTE, 60)]
+    recorded = RecordedJob(every(minutes=1), precision="minute", start=MIDNIGHT + 30 * SECOND)
+    recorded.cloud.advance(hours=1)
+    assert recorded.runs == [("cadence", at, at) for at in grid(MIDNIGHT, MINUTE, 60)]
 
 
 def test_the_next_run_is_computed_from_the_nominal_time_never_from_the_end_of_the_last():
-    diary = Diary(every(minutes=10), lasts=[25 * MINUTE] * 2)
-    diary.cloud.advance(hours=2)
-    assert diary.begun == [MIDNIGHT + n * MINUTE for n in (10, 40, 70, 80, 90, 100, 110, 120)]
-    assert [at for at, _ in diary.skipped()] == [MIDNIGHT + n * MINUTE for n in (20, 30, 50, 60)]
+    recorded = RecordedJob(every(minutes=10), lasts=[25 * MINUTE] * 2)
+    recorded.cloud.advance(hours=2)
+    assert recorded.begun == [MIDNIGHT + n * MINUTE for n in (10, 40, 70, 80, 90, 100, 110, 120)]
+    assert [at for at, _ in recorded.skipped()] == [MIDNIGHT + n * MINUTE for n in (20, 30, 50, 60)]
 
 
 def test_two_cadences_that_are_due_at_one_instant_make_one_run_that_names_one_of_them():
@@ -55,7 +55,7 @@ def test_two_cadences_that_are_due_at_one_instant_make_one_run_that_names_one_of
     assert ran == [(MIDNIGHT + item * MINUTE, name) for item, name in minutes.items()]
 
 
-def test_what_a_run_is_told_leads_back_to_its_job():
+def test_a_run_names_its_job():
     app, shown = App(), []
 
     @app.job(daily("09:00"), name="press-print")
@@ -78,42 +78,42 @@ def test_what_a_run_is_told_leads_back_to_its_job():
 
 def test_an_interval_counts_from_when_its_job_was_first_deployed():
     start = MIDNIGHT + 7.25 * SECOND
-    diary = Diary(interval(minutes=7), start=start)
-    diary.cloud.advance(hours=1)
-    diary.deploy(interval(minutes=7), title="Press")
-    diary.cloud.advance(hours=1)
-    diary.deploy(interval(minutes=7), title="Press")
-    diary.cloud.advance(hours=1)
-    assert diary.begun == grid(MIDNIGHT + 7 * SECOND, 7 * MINUTE, 25)
-    assert diary.job.version == 1
+    recorded = RecordedJob(interval(minutes=7), start=start)
+    recorded.cloud.advance(hours=1)
+    recorded.deploy(interval(minutes=7), title="Press")
+    recorded.cloud.advance(hours=1)
+    recorded.deploy(interval(minutes=7), title="Press")
+    recorded.cloud.advance(hours=1)
+    assert recorded.begun == grid(MIDNIGHT + 7 * SECOND, 7 * MINUTE, 25)
+    assert recorded.job.version == 1
 
 
 def test_an_interval_goes_on_counting_in_a_new_version_of_its_job():
-    diary = Diary(interval(minutes=7))
-    diary.cloud.advance(minutes=30)
-    diary.deploy(interval(minutes=7), daily("23:00"))
-    diary.cloud.advance(minutes=30)
-    assert diary.job.version == 2
-    assert diary.begun == grid(MIDNIGHT, 7 * MINUTE, 8)
+    recorded = RecordedJob(interval(minutes=7))
+    recorded.cloud.advance(minutes=30)
+    recorded.deploy(interval(minutes=7), daily("23:00"))
+    recorded.cloud.advance(minutes=30)
+    assert recorded.job.version == 2
+    assert recorded.begun == grid(MIDNIGHT, 7 * MINUTE, 8)
 
 
 def test_a_job_that_is_due_once_runs_once_and_has_no_next():
-    diary = Diary(once("2026-03-05T10:30"))
-    diary.cloud.advance(days=10)
+    recorded = RecordedJob(once("2026-03-05T10:30"))
+    recorded.cloud.advance(days=10)
     due = datetime(2026, 3, 5, 10, 30, tzinfo=UTC)
-    assert diary.runs == [("cadence", due, due)]
-    assert diary.job.stacked.next_after(diary.cloud.now) is None
-    assert [row.status for row in diary.rows] == [Status.EXECUTED]
-    assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 1}
+    assert recorded.runs == [("cadence", due, due)]
+    assert recorded.job.stacked.next_after(recorded.cloud.now) is None
+    assert [row.status for row in recorded.rows] == [Status.EXECUTED]
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 1}
 
 
 def test_a_job_without_times_waits_until_it_is_triggered():
-    diary = Diary()
-    diary.cloud.advance(days=3)
-    assert diary.rows == []
-    diary.cloud.jobs.trigger(diary.name)
-    diary.cloud.advance(seconds=1)
-    assert [trigger for trigger, *_ in diary.runs] == ["manual"]
+    recorded = RecordedJob()
+    recorded.cloud.advance(days=3)
+    assert recorded.rows == []
+    recorded.cloud.jobs.trigger(recorded.name)
+    recorded.cloud.advance(seconds=1)
+    assert [trigger for trigger, *_ in recorded.runs] == ["manual"]
 
 
 SPRING = (datetime(2026, 3, 29, tzinfo=PARIS), datetime(2026, 3, 30, tzinfo=PARIS))
@@ -135,20 +135,20 @@ AUTUMN = (datetime(2026, 10, 25, tzinfo=PARIS), datetime(2026, 10, 26, tzinfo=PA
 )
 def test_what_is_evenly_spaced_runs_through_a_change_of_the_clocks(cadence, day, count):
     start, end = (item.astimezone(UTC) for item in day)
-    diary = Diary(cadence, start=start - 6 * HOUR)
-    diary.cloud.advance(end - diary.cloud.now)
-    that_day = [at for at in diary.begun if start < at <= end]
+    recorded = RecordedJob(cadence, start=start - 6 * HOUR)
+    recorded.cloud.advance(end - recorded.cloud.now)
+    that_day = [at for at in recorded.begun if start < at <= end]
     step = (end - start) / count
     assert that_day == grid(start, step, count)
-    assert all(at == ran_at for _, at, ran_at in diary.runs)
-    assert accounts(diary.cloud, diary.name, start) == {"executed": count}
+    assert all(at == ran_at for _, at, ran_at in recorded.runs)
+    assert accounts(recorded.cloud, recorded.name, start) == {"executed": count}
 
 
 @pytest.mark.parametrize(("day", "ran_at"), [(SPRING, "03:00 CEST"), (AUTUMN, "02:30 CEST")])
 def test_a_time_that_the_clocks_jump_over_or_show_twice_runs_once(day, ran_at):
-    diary = Diary(daily("02:30", tz="Europe/Paris"), start=day[0].astimezone(UTC) - 30 * HOUR)
-    diary.cloud.advance(days=4)
-    local = [f"{at.astimezone(PARIS):%d %H:%M %Z}" for at in diary.begun]
+    recorded = RecordedJob(daily("02:30", tz="Europe/Paris"), start=day[0].astimezone(UTC) - 30 * HOUR)
+    recorded.cloud.advance(days=4)
+    local = [f"{at.astimezone(PARIS):%d %H:%M %Z}" for at in recorded.begun]
     before, after = day[0] - DAY, day[1]
     assert local == [
         f"{before:%d} 02:30 {before:%Z}",
@@ -159,17 +159,17 @@ def test_a_time_that_the_clocks_jump_over_or_show_twice_runs_once(day, ran_at):
 
 
 def test_nothing_of_a_job_is_in_memory_but_the_store():
-    diary = Diary(every(minutes=1))
-    diary.cloud.advance(minutes=30)
-    memory = diary.cloud._cloud
+    recorded = RecordedJob(every(minutes=1))
+    recorded.cloud.advance(minutes=30)
+    memory = recorded.cloud.memory
     memory.queues._waiting.clear()
     memory.timers._set.clear()
-    memory._changes.clear()
-    memory._wire(diary.app(every(minutes=1)))
-    diary.cloud.advance(minutes=30)
-    assert sorted(diary.begun) == grid(MIDNIGHT, MINUTE, 60)
-    assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 60}
-    late = [at for _, at, ran_at in diary.runs if at != ran_at]
+    memory.changes.clear()
+    memory.wire(recorded.app(every(minutes=1)))
+    recorded.cloud.advance(minutes=30)
+    assert sorted(recorded.begun) == grid(MIDNIGHT, MINUTE, 60)
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 60}
+    late = [at for _, at, ran_at in recorded.runs if at != ran_at]
     assert late
     assert max(late) < MIDNIGHT + 34 * MINUTE
 

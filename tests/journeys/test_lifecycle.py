@@ -15,14 +15,14 @@ from tests.journeys.shop import SCHEMA, Invoice, shop, types
 _START = datetime(2026, 6, 1, tzinfo=UTC)
 
 
-def test_by_default_a_one_shot_that_succeeds_is_not_told_of() -> None:
+def test_by_default_a_successful_one_shot_has_no_events() -> None:
     cloud = SimulatedCloud(shop())
     action = cloud.scheduler.schedule(Invoice(number=7), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
     assert types(cloud, action.id) == []
 
 
-def test_with_all_events_each_step_of_a_one_shot_is_told_of() -> None:
+def test_with_all_events_each_step_of_a_one_shot_has_an_event() -> None:
     cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
     action = cloud.scheduler.schedule(Invoice(number=2), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
@@ -35,14 +35,14 @@ def test_with_all_events_each_step_of_a_one_shot_is_told_of() -> None:
     ]
 
 
-def test_with_events_off_nothing_is_told_of() -> None:
+def test_with_events_off_nothing_is_published() -> None:
     cloud = SimulatedCloud(shop(), settings=Settings(events="off"))
     cloud.scheduler.schedule(Invoice(number=1), at=timedelta(minutes=5))
     cloud.advance(days=2)
     assert cloud.events() == ()
 
 
-def test_a_failure_a_cancel_a_reschedule_and_a_redrive_are_told_of_with_who_did_it() -> None:
+def test_failure_cancel_reschedule_and_redrive_events_name_the_caller() -> None:
     cloud = SimulatedCloud(shop(), actor="ada")
     failed = cloud.scheduler.schedule(Invoice(number=1), at=timedelta(minutes=5))
     moved = cloud.scheduler.schedule(Invoice(number=7), at=timedelta(minutes=5))
@@ -87,7 +87,7 @@ def test_an_event_that_waits_reads_as_it_was_written() -> None:
     cloud.scheduler.schedule(Invoice(number=1), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
     published = list[LifecycleEvent]()
-    cloud._cloud.bus.put = published.extend  # type: ignore[method-assign]  # a bus that takes facts
+    cloud.memory.bus.put = published.extend  # type: ignore[method-assign]  # a bus that takes facts
     cloud.scheduler.schedule(Invoice(number=1), at=timedelta(minutes=5))
     cloud.advance(days=1)
     assert published

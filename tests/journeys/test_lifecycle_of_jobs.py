@@ -13,7 +13,7 @@ from duetime.testing import SimulatedCloud
 from tests.journeys.shop import shop, types
 
 
-def test_of_a_job_everything_is_told_its_successes_too() -> None:
+def test_each_transition_of_a_job_has_an_event() -> None:
     cloud = SimulatedCloud(shop(), actor="ada")
     cloud.advance(hours=4)
     cloud.jobs.pause("nightly-clean-up", reason="a holiday")
@@ -32,7 +32,7 @@ def test_of_a_job_everything_is_told_its_successes_too() -> None:
     ]
 
 
-def test_a_streak_of_failures_is_told_once_and_its_end_once() -> None:
+def test_a_streak_of_failures_has_one_event_and_its_end_another() -> None:
     app, is_broken = App(), [True]
 
     @app.job(every(hours=1), name="hourly-import", failure_threshold=3)
@@ -53,7 +53,7 @@ def test_a_streak_of_failures_is_told_once_and_its_end_once() -> None:
     assert len(cloud.events("job.failing")) == 2
 
 
-def test_a_skipped_occurrence_and_an_outage_are_told_of() -> None:
+def test_a_skipped_occurrence_and_an_outage_have_events() -> None:
     cloud = SimulatedCloud(shop())
     cloud.jobs.skip_next("nightly-clean-up")
     cloud.advance(hours=4)
@@ -79,7 +79,7 @@ def test_a_job_follows_another_by_its_event_once_however_often_that_is_published
     cloud.advance(minutes=1)
     assert ran == ["import", "report"]
     (event,) = [event for event in cloud.events("run.executed") if "import" in event["detail"]["id"]]
-    cloud._cloud.event({**event, "id": "another"})  # the same transition, published twice
+    cloud.memory.event({**event, "id": "another"})  # the same transition, published twice
     cloud.advance(minutes=1)
     assert ran == ["import", "report"]
 
@@ -95,7 +95,7 @@ def test_a_job_that_its_own_runs_could_start_is_refused(match: Any) -> None:
         def sales_report(run: Run) -> None: ...
 
 
-def test_of_the_systems_own_passes_nothing_is_told_but_failures() -> None:
+def test_passes_of_the_system_have_events_only_of_failures() -> None:
     cloud = SimulatedCloud(App())
     cloud.jobs.trigger("duetime-catch-up")
     cloud.advance(hours=13)
@@ -118,13 +118,13 @@ def test_a_streak_that_ends_on_a_run_that_was_redriven_is_another_streak() -> No
     cloud.advance(minutes=1)
     is_broken[0] = True
     (failed,) = cloud.actions("failed")
-    cloud._cloud.store.redrive(failed.ref, cloud.now, by="ada", at=cloud.now)
+    cloud.memory.store.redrive(failed.ref, cloud.now, by="ada", at=cloud.now)
     cloud.advance(minutes=1)
     ids = [event["detail"]["id"] for event in cloud.events("job.failing")]
     assert len(ids) == len(set(ids)) == 2
 
 
-def test_a_definition_that_makes_no_new_version_is_told_as_changed() -> None:
+def test_a_definition_without_a_new_version_publishes_job_changed() -> None:
     def deployed(threshold: int) -> App:
         app = App()
 
@@ -158,6 +158,6 @@ def test_another_deployments_event_on_the_same_bus_starts_no_job() -> None:
     (event,) = [event for event in staging.events("run.executed") if "import" in event["detail"]["id"]]
     ran.clear()
     production = SimulatedCloud(app)
-    production._cloud.event(event)
+    production.memory.event(event)
     production.advance(minutes=1)
     assert ran == []

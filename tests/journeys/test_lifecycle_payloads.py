@@ -16,7 +16,7 @@ from duetime.testing import SimulatedCloud
 from tests.journeys.shop import SCHEMA, Invoice, Shout, Whisper, shop
 
 
-def test_a_payload_is_told_only_where_its_type_asks_for_it() -> None:
+def test_events_contain_payloads_only_of_types_that_opt_in() -> None:
     cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
     cloud.scheduler.schedule(Shout(text="hey"), at=timedelta(minutes=5))
     cloud.scheduler.schedule(Invoice(number=99), at=timedelta(minutes=5))
@@ -27,7 +27,7 @@ def test_a_payload_is_told_only_where_its_type_asks_for_it() -> None:
     assert '"number"' not in json.dumps(scheduled)
 
 
-def test_what_a_payload_keeps_as_sensitive_is_told_to_nobody() -> None:
+def test_events_leave_out_sensitive_fields() -> None:
     cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
     cloud.scheduler.schedule(Whisper(text="secret", to=({"name": "secret"},)), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
@@ -43,7 +43,7 @@ def test_what_a_payload_keeps_as_sensitive_is_told_to_nobody() -> None:
 
 
 @pytest.mark.parametrize("version", [1, 3])
-def test_nothing_is_told_of_a_payload_that_another_version_wrote(version: int) -> None:
+def test_events_leave_out_a_payload_of_another_version(version: int) -> None:
     route = WorkerRoute(2, "default", is_in_events=True, sensitive=("text",))
     cloud = SimulatedCloud(shop())
     row = cloud.scheduler.schedule(Shout(text="secret"), at=timedelta(minutes=5))

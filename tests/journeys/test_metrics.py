@@ -16,7 +16,7 @@ from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock
 from duetime.undelivered.failed_inputs import Unreadable
 from duetime.undelivered.undelivered_handler import UndeliveredHandler
 from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
-from tests.journeys.diary import DAY, MIDNIGHT, MINUTE, SECOND, Diary, accounts
+from tests.journeys.recorded_job import DAY, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts
 
 BOOKED = {"Put": {"TableName": "ledger", "Item": {"id": {"S": "o-1"}}}}
 
@@ -44,7 +44,7 @@ def test_an_action_is_scheduled_and_executed_with_how_late_it_began_and_how_long
     assert cloud.metrics.values(Metric.ATTEMPTS) == (1,)
 
 
-def test_each_is_told_of_its_type_and_tenant(cloud):
+def test_metrics_have_the_dimensions_type_and_tenant(cloud):
     cloud.scheduler.schedule(Charge(), at=timedelta(minutes=1))
     cloud.scheduler_for("globex").schedule(Stubborn(says="fatal"), at=timedelta(minutes=1))
     cloud.advance(minutes=2)
@@ -52,7 +52,7 @@ def test_each_is_told_of_its_type_and_tenant(cloud):
     assert counted(cloud, tenant_id="globex") == {"scheduled": 1, "failed": 1}
 
 
-def test_an_attempt_that_another_follows_is_retried_and_the_last_one_tells_how_many_it_took(cloud):
+def test_each_attempt_but_the_last_counts_as_retried_and_the_last_counts_the_attempts(cloud):
     cloud.scheduler.schedule(Flaky(fails=2), at=timedelta(minutes=1))
     cloud.advance(hours=3)
     assert counted(cloud) == {"scheduled": 1, "retried": 2, "executed": 1}
@@ -79,7 +79,7 @@ def test_a_reschedule_and_a_cancel_are_counted_and_no_run(cloud):
     assert counted(cloud) == {"scheduled": 1, "rescheduled": 1, "cancelled": 1}
 
 
-def test_a_run_that_stops_as_it_was_asked_to_is_cancelled_once():
+def test_a_run_that_stops_on_request_is_cancelled_once():
     app = App()
 
     @app.action
@@ -128,25 +128,25 @@ def test_a_run_taken_over_from_a_dead_worker_is_recovered_and_late():
 
 
 def test_an_occurrence_that_is_skipped_is_counted():
-    diary = Diary(every(minutes=10))
-    diary.cloud.advance(minutes=11)
-    before = diary.cloud.metrics.total(Metric.SCHEDULED)
-    diary.cloud.jobs.pause(diary.name)
-    diary.cloud.advance(minutes=1)
-    assert diary.cloud.metrics.total(Metric.SCHEDULED) == before
-    diary.cloud.advance(minutes=30)
-    assert diary.cloud.metrics.total(Metric.SKIPPED) == len(diary.skipped()) > 0
-    assert diary.cloud.metrics.total(Metric.MISSED) == 0
+    recorded = RecordedJob(every(minutes=10))
+    recorded.cloud.advance(minutes=11)
+    before = recorded.cloud.metrics.total(Metric.SCHEDULED)
+    recorded.cloud.jobs.pause(recorded.name)
+    recorded.cloud.advance(minutes=1)
+    assert recorded.cloud.metrics.total(Metric.SCHEDULED) == before
+    recorded.cloud.advance(minutes=30)
+    assert recorded.cloud.metrics.total(Metric.SKIPPED) == len(recorded.skipped()) > 0
+    assert recorded.cloud.metrics.total(Metric.MISSED) == 0
 
 
-def test_a_span_of_nominal_times_that_nobody_could_plan_is_missed_once():
-    diary = Diary(every(minutes=10))
-    diary.cloud.advance(minutes=11)
-    diary.outage(DAY)
-    diary.cloud.advance(minutes=30)
-    late = [reason for _, reason in diary.skipped() if reason == "missed"]
-    assert accounts(diary.cloud, diary.name, MIDNIGHT)["missed"] > 100
-    assert diary.cloud.metrics.total(Metric.MISSED) == 1 + len(late)
+def test_a_span_of_unplanned_nominal_times_is_missed_once():
+    recorded = RecordedJob(every(minutes=10))
+    recorded.cloud.advance(minutes=11)
+    recorded.outage(DAY)
+    recorded.cloud.advance(minutes=30)
+    late = [reason for _, reason in recorded.skipped() if reason == "missed"]
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT)["missed"] > 100
+    assert recorded.cloud.metrics.total(Metric.MISSED) == 1 + len(late)
 
 
 class TestThePasses:
@@ -154,17 +154,17 @@ class TestThePasses:
     def lost(self, cloud):
         """An action whose wake was lost."""
         cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
-        cloud._cloud._changes.clear()
+        cloud.memory.changes.clear()
         return cloud
 
-    def test_tell_how_overdue_the_oldest_row_is_that_they_find_and_else_nothing(self, lost):
+    def test_measure_the_age_of_the_oldest_overdue_row(self, lost):
         lost.advance(minutes=9)
         ages = lost.metrics.values(Metric.OLDEST_DUE_AGE)
         assert 300 <= max(ages) <= 360
         assert ages[-1] in {0, max(ages)}
 
-    def test_that_are_deep_tell_how_many_they_have_sent_again(self, lost):
-        lost._cloud._sweep_at = NOON + timedelta(days=9)
+    def test_of_deep_sweeps_count_the_messages(self, lost):
+        lost.memory.sweep_at = NOON + timedelta(days=9)
         lost.advance(hours=6, minutes=1)
         assert lost.metrics.total(Metric.CATCH_UP_SENT) == 1
         assert max(lost.metrics.values(Metric.OLDEST_DUE_AGE)) == pytest.approx(6 * 3_600 - 30)
@@ -172,12 +172,12 @@ class TestThePasses:
 
     def test_take_no_action_with_a_concurrency_key_for_late_since_it_may_wait_for_a_slot(self, cloud):
         cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30), concurrency_key="customer:42")
-        cloud._cloud._changes.clear()
+        cloud.memory.changes.clear()
         cloud.advance(minutes=9)
         assert max(cloud.metrics.values(Metric.OLDEST_DUE_AGE)) == 0
         assert cloud.metrics.total(Metric.EXECUTED) == 1
 
-    def test_of_a_deployment_that_is_off_tell_nothing(self, shop):
+    def test_of_a_disabled_deployment_report_nothing(self, shop):
         cloud = SimulatedCloud(shop.app, start=NOON, settings=Settings(enabled=False))
         cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
         cloud.advance(hours=7)
@@ -202,13 +202,13 @@ def test_a_change_that_is_no_transition_counts_as_nothing(cloud):
 
 
 def test_an_occurrence_beyond_the_grace_is_missed_and_skipped():
-    diary = Diary(every(hours=1))
-    diary.cloud.advance(minutes=59)
-    diary.outage(11 * MINUTE + SECOND)
-    diary.cloud.advance(minutes=1)
-    assert [reason for _, reason in diary.skipped()] == ["missed"]
-    assert diary.cloud.metrics.values(Metric.MISSED, type=diary.name) == (1,)
-    assert diary.cloud.metrics.values(Metric.SKIPPED, type=diary.name) == (1,)
+    recorded = RecordedJob(every(hours=1))
+    recorded.cloud.advance(minutes=59)
+    recorded.outage(11 * MINUTE + SECOND)
+    recorded.cloud.advance(minutes=1)
+    assert [reason for _, reason in recorded.skipped()] == ["missed"]
+    assert recorded.cloud.metrics.values(Metric.MISSED, type=recorded.name) == (1,)
+    assert recorded.cloud.metrics.values(Metric.SKIPPED, type=recorded.name) == (1,)
 
 
 def test_every_metric_has_a_unit_that_cloudwatch_knows():

@@ -4,11 +4,11 @@ import pytest
 
 from duetime.model.notification import Channel, NotificationKind, UnreadableEvent
 from duetime.notifications.deliver import masked, plain
-from tests.journeys.people_to_tell import BOTH, DEAD, FAILED, FAILING, action_failed, event, job_failing
-from tests.journeys.people_to_tell import world as world  # noqa: PLC0414 - a fixture
+from tests.journeys.notified_tenants import BOTH, DEAD, FAILED, FAILING, action_failed, event, job_failing
+from tests.journeys.notified_tenants import world as world  # noqa: PLC0414 - a fixture
 
 
-def test_a_tenant_that_asked_for_nothing_gets_nothing_of_its_jobs(world):
+def test_a_tenant_without_preferences_gets_no_notifications_of_its_jobs(world):
     world.notify(job_failing())
     assert (world.addresses, world.ports.topic.published, world.entries()) == ([], [], [])
     assert world.ports.windows._places == {}
@@ -34,7 +34,7 @@ def test_each_mail_goes_to_whom_its_kind_is_for(world):
 
 
 @pytest.mark.parametrize("channel", list(Channel))
-def test_each_channel_alone_is_used_if_it_alone_is_asked_for(world, channel):
+def test_only_the_chosen_channel_is_used(world, channel):
     world.choose(channels={FAILING: frozenset({channel})}, addresses=BOTH[:1])
     world.notify(job_failing())
     used = {
@@ -46,7 +46,7 @@ def test_each_channel_alone_is_used_if_it_alone_is_asked_for(world, channel):
     assert len(used[channel]) == 1
 
 
-def test_what_is_published_has_a_plain_subject_and_tells_what_subscribers_choose_by(world):
+def test_a_published_notification_has_a_plain_subject_and_filter_attributes(world):
     world.choose(channels={FAILING: frozenset({Channel.SNS})})
     world.notify(job_failing())
     [(subject, text, attributes)] = world.ports.topic.published
@@ -109,7 +109,7 @@ def test_what_is_no_notification_or_another_deployments_is_nothing_to_do(world, 
         {"digest": {"tenant_id": "acme", "kind": "jobs.recurring_failing", "since": 7, "until": 7}},
     ],
 )
-def test_what_duetime_did_not_write_is_refused(world, message):
+def test_a_message_of_another_origin_is_rejected(world, message):
     with pytest.raises(UnreadableEvent):
         world.notify(message)
 
@@ -118,9 +118,9 @@ def test_what_duetime_did_not_write_is_refused(world, message):
     ("subject", "shown"),
     [("à l'été\r\n  x", "a l'ete x"), ("日本", ""), ("x" * 200, "x" * 96 + "..."), ("\x00a\x7f", "a")],
 )
-def test_a_subject_is_told_in_plain_letters(subject, shown):
+def test_a_subject_has_plain_letters(subject, shown):
     assert plain(subject) == shown
 
 
-def test_addresses_are_masked_wherever_they_stand():
+def test_addresses_are_masked_anywhere_in_a_text():
     assert masked("<ada@example.com>, eve@x.org: no") == "<a…@example.com>, e…@x.org: no"

@@ -34,7 +34,7 @@ def test_an_action_due_in_the_past_runs_at_once(shop, cloud):
     assert shop.charged == [("o-1", NOON)]
 
 
-def test_a_cancelled_action_does_not_run_and_tells_who_cancelled_it(shop, cloud):
+def test_a_cancelled_action_does_not_run_and_names_the_caller(shop, cloud):
     action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
     cancelled = cloud.scheduler.cancel(action.id)
     assert (cancelled.status, cancelled.cancelled_by) == (Status.CANCELLED, "simulation")

@@ -100,7 +100,7 @@ def test_a_stuck_row_is_sent_in_each_band_once_not_every_minute(sweep, queue, ov
     assert queue.sent == [stuck] * 7
 
 
-def test_stuck_rows_at_the_head_starve_nobody_behind_them(sweep, queue, overdue, clock):
+def test_stuck_rows_at_the_head_delay_no_row_behind_them(sweep, queue, overdue, clock):
     stuck = overdue(5 * PAGE, timedelta(minutes=5), shard="3")
     _each_minute(sweep, clock, 2)
     fresh = overdue(3, timedelta(minutes=4), shard="3")
@@ -119,7 +119,7 @@ def test_a_pass_that_runs_out_of_time_goes_on_where_it_ended_also_among_equal_du
     assert sorted(queue.sent) == sorted(rows)
 
 
-def test_a_shard_that_fails_is_told_and_holds_up_no_other(sweep, store, queue, overdue):
+def test_a_failed_shard_is_logged_and_delays_no_other(sweep, store, queue, overdue):
     rows = {shard: overdue(1, timedelta(minutes=7), shard=shard)[0] for shard in store.due_shards}
     queue.fails_for = {rows["5"]}
     passed = sweep(stop_at=NOON + MINUTE)

@@ -10,13 +10,13 @@ import pytest
 from duetime import App, Fatal, Payload, RetryPolicy, Run, Status, daily, every
 from duetime.errors import MESSAGE_LIMIT
 from duetime.jobs.register import Registration
-from duetime.model.manifest import WorkerRoute
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
 from tests.journeys.conftest import NOON
 from tests.journeys.discounts import Broken, Careless, DiscountV1, DiscountV2, DiscountV3, Lenient
+from tests.journeys.routes import publish_route
 
 SOON = timedelta(minutes=2)
 
@@ -154,7 +154,7 @@ class TestAWorkerThatIsBehind:
     def cloud(self, cloud_of, reads):
         """It reads the first version still; that the second is deployed is published already."""
         cloud = cloud_of(reads(DiscountV1, attempts=1))
-        cloud._cloud._routes._routes["discount"] = WorkerRoute(2, "default")
+        publish_route(cloud.memory, "discount", 2)
         return cloud
 
     def test_leaves_a_newer_payload_for_the_newer_worker(self, cloud, reads, given):
@@ -172,11 +172,11 @@ class TestAWorkerThatIsBehind:
         cloud.advance(SOON)
         assert given == [DiscountV1(percent=20)]
 
-    def test_gives_back_what_its_message_did_not_say_and_fails_nothing(self, cloud, reads, given):
+    def test_puts_off_a_newer_payload_that_its_message_did_not_name(self, cloud, reads, given):
         action = cloud.scheduler.schedule(DiscountV2(share=0.2), at=timedelta(0))
         message = replace(message_of(action), payload_version=1)
         for receipt in ("first", "second"):
-            cloud._cloud.run(Delivery(message, cloud.now, receipt))
+            cloud.memory.run(Delivery(message, cloud.now, receipt))
         waiting = cloud.scheduler.get(action.id)
         assert (waiting.status, waiting.attempt, given) == (Status.PENDING, 1, [])
         assert waiting.attempts[0].message == "its payload is of version 2: it waits for a newer worker"
@@ -188,7 +188,7 @@ class TestAWorkerThatIsBehind:
         ran = cloud.scheduler.get(action.id)
         assert (ran.status, ran.attempt, given) == (Status.EXECUTED, 2, [DiscountV2(share=0.2)])
 
-    def test_fails_at_once_what_no_worker_reads_and_says_so(self, cloud_of, reads, given):
+    def test_fails_at_once_if_no_worker_reads_the_payload(self, cloud_of, reads, given):
         cloud = cloud_of(reads(DiscountV1))
         action = cloud.scheduler.schedule(DiscountV3(share=0.2, currency="EUR"), at=SOON)
         cloud.advance(SOON)
@@ -225,7 +225,7 @@ class TestAJob:
         cloud.advance(minutes=10)
         assert given[1:3] == [DiscountV2(share=0.2), DiscountV2(share=0.5)]
 
-    def test_that_somebody_triggers_is_given_what_they_wrote_in_the_version_they_wrote(self, cloud_of, given):
+    def test_triggered_by_a_caller_has_the_callers_payload_and_version(self, cloud_of, given):
         old, new = App(), App()
 
         @old.action

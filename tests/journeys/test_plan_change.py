@@ -95,7 +95,7 @@ def test_a_request_that_comes_twice_is_one_change_even_when_it_is_done(shop):
     assert not shop.desk.withdraw("ada")
 
 
-def test_an_action_that_nobody_expects_any_more_changes_nothing(shop):
+def test_an_obsolete_action_changes_nothing(shop):
     late = ChangePlan(subscription="ada", plan="large", request="r-lost")
     shop.cloud.scheduler.schedule(late, at=timedelta(hours=1))
     shop.cloud.advance(hours=2)

@@ -9,12 +9,12 @@ from duetime import App, RetryPolicy, Status, every
 from duetime.jobs.register import Registration
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON
-from tests.journeys.dock import (
+from tests.journeys.scripted_action import (
     HOUR,
     MINUTE,
     ONCE,
     PATIENT,
-    Dock,
+    ScriptedAction,
     Ship,
     after_a_cancel,
     commits_then,
@@ -30,86 +30,86 @@ PAGE = Path(__file__).parents[2] / "docs/lifecycle.md"
 
 def commit():
     for does in (fails, says_fatal, after_a_cancel(fails), stops):
-        assert Dock(commits_then(does), ONCE).ends() == ("executed", 1)
-    assert Dock(after_a_cancel(commits_then(returns))).ends() == ("executed", 1)
+        assert ScriptedAction(commits_then(does), ONCE).ends() == ("executed", 1)
+    assert ScriptedAction(after_a_cancel(commits_then(returns))).ends() == ("executed", 1)
 
 
 def roll_over_with_a_cancel():
-    dock = Dock(returns, version=2)
-    dock.rolls_over()
-    claim = dock.store.claim
+    scripted = ScriptedAction(returns, version=2)
+    scripted.rolls_over()
+    claim = scripted.store.claim
 
     def claimed_and_cancelled(ref, terms):
         won = claim(ref, terms)
-        dock.cancel()
+        scripted.cancel()
         return won
 
-    dock.store.claim = claimed_and_cancelled
-    dock.delivers()
-    assert dock.ends() == ("failed", 0)
+    scripted.store.claim = claimed_and_cancelled
+    scripted.delivers()
+    assert scripted.ends() == ("failed", 0)
 
 
 def roll_over():
     hasty = RetryPolicy(attempts=1, give_up_after=1)
-    dock = Dock(returns, hasty, version=2, max_recoveries=0)
-    dock.rolls_over()
-    dock.has_died(times=9)
-    dock.delivers()
-    assert dock.waits() == ("pending", 0, MINUTE)
-    assert dock.row.attempt == 1
+    scripted = ScriptedAction(returns, hasty, version=2, max_recoveries=0)
+    scripted.rolls_over()
+    scripted.has_died(times=9)
+    scripted.delivers()
+    assert scripted.waits() == ("pending", 0, MINUTE)
+    assert scripted.row.attempt == 1
 
 
 def too_many_recoveries():
-    dock = Dock(returns, max_recoveries=2)
-    dock.has_died(times=3)
-    assert dock.ends() == ("failed", 0)
-    assert dock.row.failure_reason == "Fatal: its worker died 3 times in the middle of a run"
+    scripted = ScriptedAction(returns, max_recoveries=2)
+    scripted.has_died(times=3)
+    assert scripted.ends() == ("failed", 0)
+    assert scripted.row.failure_reason == "Fatal: its worker died 3 times in the middle of a run"
 
 
 def stopping():
-    assert Dock(after_a_cancel(stops)).ends() == ("cancelled", 1)
-    assert Dock(after_a_cancel(stops), ONCE).ends() == ("cancelled", 1)
+    assert ScriptedAction(after_a_cancel(stops)).ends() == ("cancelled", 1)
+    assert ScriptedAction(after_a_cancel(stops), ONCE).ends() == ("cancelled", 1)
 
 
 def returning():
-    def is_late(dock, run):
+    def is_late(scripted, run):
         run.clock.wait_until(run.deadline + MINUTE)
 
-    assert Dock(after_a_cancel(returns)).ends() == ("executed", 1)
-    assert Dock(is_late).ends() == ("executed", 1)
+    assert ScriptedAction(after_a_cancel(returns)).ends() == ("executed", 1)
+    assert ScriptedAction(is_late).ends() == ("executed", 1)
 
 
 def fatal():
-    assert Dock(says_fatal).ends() == ("failed", 1)
-    assert Dock(after_a_cancel(says_fatal)).ends() == ("failed", 1)
+    assert ScriptedAction(says_fatal).ends() == ("failed", 1)
+    assert ScriptedAction(after_a_cancel(says_fatal)).ends() == ("failed", 1)
 
 
 def cancel():
     for does in (fails, says_retry):
-        dock = Dock(after_a_cancel(does))
-        assert dock.ends() == ("failed", 1)
-        assert (dock.row.cancel_requested_by, dock.row.cancelled_by) == ("simulation", None)
+        scripted = ScriptedAction(after_a_cancel(does))
+        assert scripted.ends() == ("failed", 1)
+        assert (scripted.row.cancel_requested_by, scripted.row.cancelled_by) == ("simulation", None)
 
 
 def attempts():
-    assert Dock(fails, ONCE).ends() == ("failed", 1)
-    assert Dock(says_retry, ONCE).ends() == ("failed", 1)
+    assert ScriptedAction(fails, ONCE).ends() == ("failed", 1)
+    assert ScriptedAction(says_retry, ONCE).ends() == ("failed", 1)
 
 
 def giving_up():
     for does in (fails, says_retry):
-        assert Dock(does, RetryPolicy(9, 60, 0, give_up_after=59)).ends() == ("failed", 1)
-        assert Dock(does, RetryPolicy(9, 60, 0, give_up_after=60)).waits() == ("pending", 1, MINUTE)
+        assert ScriptedAction(does, RetryPolicy(9, 60, 0, give_up_after=59)).ends() == ("failed", 1)
+        assert ScriptedAction(does, RetryPolicy(9, 60, 0, give_up_after=60)).waits() == ("pending", 1, MINUTE)
 
 
 def retry_after():
     for back_off in (1, 6_000):
         policy = RetryPolicy(attempts=3, backoff=back_off, jitter=1)
-        assert Dock(says_retry, policy).waits() == ("pending", 1, MINUTE)
+        assert ScriptedAction(says_retry, policy).waits() == ("pending", 1, MINUTE)
 
 
 def back_off():
-    assert Dock(fails).waits() == ("pending", 1, 10 * MINUTE)
+    assert ScriptedAction(fails).waits() == ("pending", 1, 10 * MINUTE)
 
 
 RULES = {
@@ -228,11 +228,11 @@ def test_which_policy_a_row_goes_by(story):
 
 
 def test_a_one_shot_keeps_the_policy_of_its_first_claim_over_a_deploy():
-    dock = Dock(fails)
-    assert dock.waits() == ("pending", 1, 10 * MINUTE)
-    dock.cloud.deploy(dock.app(fails, ONCE))
-    dock.cloud.advance(minutes=11)
-    assert (dock.row.status, dock.row.attempt) == (Status.PENDING, 2)
+    scripted = ScriptedAction(fails)
+    assert scripted.waits() == ("pending", 1, 10 * MINUTE)
+    scripted.cloud.deploy(scripted.app(fails, ONCE))
+    scripted.cloud.advance(minutes=11)
+    assert (scripted.row.status, scripted.row.attempt) == (Status.PENDING, 2)
 
 
 def test_the_tables_of_the_page_have_a_story_for_each_row():

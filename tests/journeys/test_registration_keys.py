@@ -9,7 +9,7 @@ from duetime.errors import InvalidTime, JobNameTaken, JobNotFound
 from duetime.jobs.register import Registration
 from duetime.model.action import Status
 from duetime.testing.contract.races import together
-from tests.journeys.diary import MIDNIGHT, MINUTE, at
+from tests.journeys.recorded_job import MIDNIGHT, MINUTE, at
 from tests.journeys.reports import Report
 from tests.journeys.reports import office as office  # noqa: PLC0414 - a fixture
 
@@ -82,7 +82,7 @@ class TestRegisteredAndTriggered:
         options = {"name": "acme-report", "handler": Report(size=3), "cadences": ["every 10m"]} | options
         return office.jobs.register_and_trigger(Registration(**options))
 
-    def test_a_job_runs_at_once_and_the_answer_says_which_run_that_is(self, office):
+    def test_a_trigger_runs_a_job_at_once_and_returns_the_run(self, office):
         job, run = self.register(office)
         assert job == office.jobs.get("acme-report")
         assert (run.tenant_id, run.trigger, run.job) == ("acme", "manual", "acme-report")

@@ -7,7 +7,7 @@ from duetime.errors import DeclarationError, JobConflict, JobNameTaken, JobNotFo
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.model.action import Status
 from duetime.model.job import Origin
-from tests.journeys.diary import MIDNIGHT, MINUTE, at
+from tests.journeys.recorded_job import MIDNIGHT, MINUTE, at
 from tests.journeys.reports import Office, Report
 from tests.journeys.reports import office as office  # noqa: PLC0414 - a fixture
 
@@ -60,7 +60,7 @@ def test_an_unregistered_job_runs_no_more_and_keeps_its_history(office):
         office.jobs.get("acme-report")
     assert "acme-report" not in {item.name for item in office.jobs.list()}
     assert Status.EXECUTED in {item.status for item in office.jobs.history("acme-report")}
-    assert not [name for _, name in office.cloud._cloud.job_wakes.known() if "acme-report" in name]
+    assert not [name for _, name in office.cloud.memory.job_wakes.known() if "acme-report" in name]
     with pytest.raises(JobNotFound):
         office.jobs.unregister("acme-report")
 

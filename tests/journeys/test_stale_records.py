@@ -53,7 +53,7 @@ def office():
     return office
 
 
-def test_a_record_that_nobody_touches_is_removed_when_it_is_stale(office):
+def test_an_untouched_record_is_removed_when_it_is_stale(office):
     office.cloud.advance(STALE_AFTER - timedelta(seconds=1))
     assert "r-1" in office.records.all
     office.cloud.advance(seconds=2)
@@ -82,7 +82,7 @@ def test_a_touch_just_before_the_removal_keeps_the_record_for_ninety_days_more(o
     assert office.records.all == {}
 
 
-def test_a_touch_just_after_the_removal_is_told_that_the_record_is_gone(office):
+def test_a_touch_just_after_the_removal_raises_that_the_record_is_gone(office):
     shown = []
     office.records.after = lambda: shown.append(office.touch())
     office.cloud.advance(STALE_AFTER + timedelta(seconds=1))

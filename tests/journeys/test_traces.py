@@ -18,9 +18,9 @@ from duetime.testing import SimulatedCloud, TurnedClock
 from duetime.wakeups.deep_sweep import DeepSweep
 from duetime.wakeups.due_scanner import DueScanner
 from tests.journeys.conftest import NOON, Charge, Flaky
-from tests.journeys.diary import Diary
-from tests.journeys.traced import CARRIED, is_child, one_shot, text_of
-from tests.journeys.traced import traced as traced  # noqa: PLC0414 - a fixture
+from tests.journeys.recorded_job import RecordedJob
+from tests.journeys.tracing import CARRIED, is_child, one_shot, text_of
+from tests.journeys.tracing import traced as traced  # noqa: PLC0414 - a fixture
 
 
 class TestNothingOf:
@@ -58,7 +58,7 @@ class TestNothingOf:
 
 
 class TestWhoChangesAnAction:
-    def test_cancels_it_in_a_span_of_their_own_linked_to_who_scheduled_it(self, traced, cloud):
+    def test_cancels_it_in_an_own_span_linked_to_the_callers_trace(self, traced, cloud):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
         with traced.calling() as caller:
             cloud.scheduler.cancel(action.id)
@@ -77,7 +77,7 @@ class TestWhoChangesAnAction:
         assert span.status.status_code is StatusCode.ERROR
         assert span.attributes["error.type"] == "ActionConflict"
 
-    def test_leaves_it_in_the_trace_of_who_scheduled_it(self, traced, cloud):
+    def test_leaves_it_in_the_trace_of_its_caller(self, traced, cloud):
         with traced.calling() as caller:
             action = cloud.scheduler.schedule(Flaky(fails=3), at=timedelta(days=9))
         cloud.scheduler.reschedule(action.id, timedelta(hours=1))
@@ -94,11 +94,11 @@ class TestWhoChangesAnAction:
 
 
 class TestAJob:
-    def test_that_somebody_triggers_runs_in_their_trace_and_says_who(self, traced):
-        diary = Diary(every(hours=10))
+    def test_triggered_by_a_caller_runs_in_the_callers_trace_and_names_the_caller(self, traced):
+        recorded = RecordedJob(every(hours=10))
         with traced.calling() as caller:
-            diary.cloud.jobs.trigger(diary.name)
-        diary.cloud.advance(hours=1)
+            recorded.cloud.jobs.trigger(recorded.name)
+        recorded.cloud.advance(hours=1)
         trigger, execute = traced.one("Trigger"), traced.one("Execute")
         assert is_child(trigger, caller)
         assert is_child(execute, trigger)
@@ -113,16 +113,16 @@ class TestAJob:
         assert traced.one("Trigger").attributes["error.type"] == "JobNotFound"
 
     def test_that_is_due_by_its_cadence_begins_a_trace_and_is_the_systems(self, traced):
-        diary = Diary(every(hours=10))
+        recorded = RecordedJob(every(hours=10))
         with traced.calling():
-            diary.cloud.jobs.pause(diary.name)
-            diary.cloud.jobs.resume(diary.name)
-        diary.cloud.advance(hours=11)
+            recorded.cloud.jobs.pause(recorded.name)
+            recorded.cloud.jobs.resume(recorded.name)
+        recorded.cloud.advance(hours=11)
         execute = traced.one("Execute")
         assert execute.parent is None
         assert execute.attributes["duetime.trigger"] == "cadence"
         assert execute.attributes["duetime.triggered_by"] == "system"
-        assert {row.trace for row in diary.rows} == {None}
+        assert {row.trace for row in recorded.rows} == {None}
 
 
 def test_many_are_scheduled_in_one_span_and_run_in_its_trace(traced, cloud):
@@ -134,7 +134,7 @@ def test_many_are_scheduled_in_one_span_and_run_in_its_trace(traced, cloud):
     assert [is_child(span, schedule) for span in traced.all("Execute")] == [True] * 5
 
 
-def test_a_repeat_under_a_key_is_linked_to_who_scheduled_it_first(traced, cloud):
+def test_a_repeat_under_a_key_links_to_the_first_callers_trace(traced, cloud):
     first = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1), idempotency_key="order:1")
     again = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1), idempotency_key="order:1")
     assert again.trace == first.trace
@@ -143,7 +143,7 @@ def test_a_repeat_under_a_key_is_linked_to_who_scheduled_it_first(traced, cloud)
     assert [link.context.span_id for link in other.links] == [one.context.span_id]
 
 
-def test_a_catch_up_says_how_many_it_has_sent(traced):
+def test_a_catch_up_counts_its_messages(traced):
     class Queue:
         def send(self, sends):
             pass
@@ -184,7 +184,7 @@ def test_without_a_provider_nothing_is_in_the_row(shop, cloud):
 
 
 def test_without_a_provider_a_trace_from_elsewhere_is_passed_on(cloud):
-    cloud._cloud.store.put(one_shot(trace=CARRIED))
+    cloud.memory.store.put(one_shot(trace=CARRIED))
     caller = api.SpanContext(1, 2, is_remote=True, trace_flags=api.TraceFlags(1))
     with api.use_span(api.NonRecordingSpan(caller)):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))

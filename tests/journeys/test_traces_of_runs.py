@@ -8,8 +8,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 from duetime import App, Run, Status
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
-from tests.journeys.traced import CARRIED, is_child, one_shot, text_of
-from tests.journeys.traced import traced as traced  # noqa: PLC0414 - a fixture
+from tests.journeys.tracing import CARRIED, is_child, one_shot, text_of
+from tests.journeys.tracing import traced as traced  # noqa: PLC0414 - a fixture
 
 GARBAGE = [
     "",
@@ -26,7 +26,7 @@ GARBAGE = [
 
 
 class TestARun:
-    def test_continues_the_trace_of_who_scheduled_it(self, traced, cloud):
+    def test_continues_the_trace_of_its_caller(self, traced, cloud):
         with traced.calling() as caller:
             action = cloud.scheduler.schedule(Charge(), at=timedelta(days=3), correlation_id="order:1")
         cloud.advance(days=4)
@@ -36,7 +36,7 @@ class TestARun:
         assert action.trace == text_of(schedule)
         assert (schedule.kind, execute.kind) == (SpanKind.PRODUCER, SpanKind.CONSUMER)
 
-    def test_says_which_it_is_and_what_came_of_it(self, traced, cloud):
+    def test_has_its_id_and_its_result(self, traced, cloud):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1), correlation_id="order:1")
         cloud.advance(hours=2)
         assert dict(traced.one("Execute").attributes) == {
@@ -52,8 +52,8 @@ class TestARun:
         }
         assert traced.one("Execute").status.status_code is StatusCode.UNSET
 
-    def test_that_nobody_traced_when_it_was_scheduled_begins_a_trace(self, traced, cloud):
-        cloud._cloud.store.put(one_shot(trace=None))
+    def test_scheduled_without_a_trace_begins_one(self, traced, cloud):
+        cloud.memory.store.put(one_shot(trace=None))
         cloud.advance(hours=1)
         assert traced.one("Execute").parent is None
 
@@ -92,8 +92,8 @@ class TestARun:
             StatusCode.ERROR,
         ]
 
-    def test_that_nobody_can_make_is_an_error(self, traced, cloud):
-        cloud._cloud.store.put(replace(one_shot(), payload='{"order": ["no text"]}'))
+    def test_that_nothing_provides_is_an_error(self, traced, cloud):
+        cloud.memory.store.put(replace(one_shot(), payload='{"order": ["no text"]}'))
         cloud.advance(hours=1)
         assert traced.one("Execute").status.status_code is StatusCode.ERROR
 
@@ -137,7 +137,7 @@ class TestARun:
 
     def test_of_a_row_that_carries_garbage_is_made_all_the_same(self, traced, shop, cloud):
         for text in GARBAGE:
-            cloud._cloud.store.put(one_shot(trace=text))
+            cloud.memory.store.put(one_shot(trace=text))
         cloud.advance(hours=1)
         assert len(shop.charged) == len(GARBAGE)
         assert {span.parent for span in traced.all("Execute")} == {None}

@@ -36,7 +36,7 @@ def desk(cloud):
 
 @pytest.fixture
 def ports(cloud):
-    return cloud._cloud.undelivered_ports
+    return cloud.memory.undelivered_ports
 
 
 def test_in_memory_nothing_is_undelivered(desk):
@@ -80,10 +80,10 @@ def test_a_list_that_cannot_be_is_refused(desk):
 
 
 def test_who_sees_nothing_but_a_tenants_own_is_refused(cloud, ports):
-    given = {"tenant_id": "acme", "actor": "ann", "clock": cloud.clock, "settings": cloud._settings}
-    tenants_own = Scheduler(cloud._cloud.store, undelivered=ports, sees_system=False, **given)
+    given = {"tenant_id": "acme", "actor": "ann", "clock": cloud.clock, "settings": cloud.memory.settings}
+    tenants_own = Scheduler(cloud.memory.store, undelivered=ports, sees_system=False, **given)
     with pytest.raises(OperatorsOnly, match="for its operators only"):
         tenants_own.undelivered  # noqa: B018 - the look itself is refused
-    bare = Scheduler(cloud._cloud.store, **given)
+    bare = Scheduler(cloud.memory.store, **given)
     with pytest.raises(Unsupported, match="pass undelivered="):
         bare.undelivered  # noqa: B018 - as above

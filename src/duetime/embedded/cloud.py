@@ -1,7 +1,7 @@
-"""Every step wired over the memory back ends.
+"""All steps wired over the memory back ends, in one process and without a thread.
 
-`App.embedded` drives it with the real clock, a simulation with a turned one. It starts no thread; the caller
-drives it says when to go on and where handlers run.
+`App.embedded` drives them with the real clock, a simulation with a manual one. The driver decides when to
+continue and where handlers run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from duetime.clock import Clock
 from duetime.declare.handler_set import HandlerSet
-from duetime.embedded.stream import taken_from
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.ids import JobName
 from duetime.jobs.plan import LEAD
@@ -51,7 +50,7 @@ _PASS_LIMIT = timedelta(seconds=50)
 
 
 class MemoryCloud:
-    """One process that holds everything: store, queue, timers and the steps over them."""
+    """Store, queues, timers, and the steps over them, in one process."""
 
     def __init__(
         self,
@@ -64,20 +63,20 @@ class MemoryCloud:
         meter: Meter = UNMETERED,
     ) -> None:
         self.clock, self.settings, self.meter = clock, settings, meter
-        self._notice = TransitionLog(meter)
-        self._changes: deque[Change] = deque()
+        self._transition_log = TransitionLog(meter)
+        self.changes: deque[Change] = deque()
         self._facts: deque[tuple[PublishedFact, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
         self._wake = wake
         self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
         self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
-        self._bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
+        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
         self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
         self.job_wakes = MemoryJobWakes(clock)
         self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
         self._instance = instance
-        self._seen = self._as_seen(
+        self.backends = self._as_seen(
             MemoryBackends(
                 clock=clock,
                 store=self.store,
@@ -85,112 +84,108 @@ class MemoryCloud:
                 queues=self.queues,
                 timers=self.timers,
                 job_wakes=self.job_wakes,
-                bookmarks=self._bookmarks,
-                routes=self._routes,
+                bookmarks=self.bookmarks,
+                routes=self.routes,
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
-        self._publish = Publish(EventSelection(self.job_store, self._routes, settings=settings), self.bus)
+        self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
         if settings.timers == "wheel":
-            self._seen = replace(self._seen, timers=WheelTimers())
-        self._sweep_at = clock.now() + settings.sweep_rate
+            self.backends = replace(self.backends, timers=WheelTimers())
+        self.sweep_at = clock.now() + settings.sweep_rate
         self._catch_up_at = clock.now() + settings.catch_up_rate
         self.deploy(app)
 
     @property
     def job_ports(self) -> JobPorts:
-        """What a `Scheduler` needs for jobs."""
-        return JobPorts(self.job_store, self._routes, self.job_wakes.precision)
+        """The ports of a `Scheduler` for jobs."""
+        return JobPorts(self.job_store, self.routes, self.job_wakes.precision)
 
     def deploy(self, app: App) -> Reconciled:
-        """Run an app, in place of the one before; returns what became of its jobs.
+        """Replace the app; return the changes of its jobs.
 
         Raises:
-            DeclarationError: a function asks for a resource that nothing makes; the one before goes on.
+            DeclarationError: a function needs a resource that nothing provides; the previous app continues.
         """
         app.complete()  # before anything changes
-        self._routes.publish([app.manifest, system_jobs.manifest(self.settings)])
-        self._wire(app)
+        self.routes.publish([app.manifest, system_jobs.manifest(self.settings)])
+        self.wire(app)
         self.steps.reconcile(system_jobs.definitions(self.settings), worker=SYSTEM_WORKER)
         reconciled = self.steps.reconcile(app.manifest.jobs, worker=app.worker)
         self.steps.repair(stop_at=self.clock.now() + _PASS_LIMIT)
         return reconciled
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
-        """What the steps are wired over."""
+        """Return the back ends of the steps."""
         return backends
 
     def _invoke(self, function: str, do: Callable[[], object]) -> None:
-        """Call a function, as AWS would: here at once, and what it raises passes through."""
+        """Call a function, as AWS would: here at once, and its errors pass through."""
         del function
         do()
 
-    def _wire(self, app: App) -> None:
-        seen, settings = self._seen, self.settings
+    def wire(self, app: App) -> None:
+        """Make the steps and workers anew, as after a restart."""
+        seen, settings = self.backends, self.settings
         self.steps = Steps(seen, clock=seen.clock, settings=settings, meter=self.meter)
         self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=self._instance)
         passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings)
-        self._usual, self._heart = app.worker, self._heartbeat()
+        self._usual, self.heartbeat = app.worker, self._heartbeat()
         self._handlers = {handlers.worker: handlers for handlers in (passes, app.handler_set)}
-        self._work = {name: self._worker(one, self._instance) for name, one in self._handlers.items()}
+        self.workers = {name: self._worker(one, self._instance) for name, one in self._handlers.items()}
 
     def _heartbeat(self) -> Heartbeat:
-        seen = self._seen
+        seen = self.backends
         return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings)
 
     def _worker(self, handlers: HandlerSet, instance: str) -> Worker:
-        seen = self._seen
-        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self._heart)
+        seen = self.backends
+        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat)
         return Worker(
             handlers,
             ports,
             clock=seen.clock,
             settings=self.settings,
             instance=instance,
-            jitter_draw=self._chance,
+            jitter_draw=self._jitter_draw,
             meter=self.meter,
         )
 
-    def _chance(self) -> float:
+    def _jitter_draw(self) -> float:
         return random.random()  # noqa: S311 - spreads retries, guards nothing
 
     def event(self, event: Event) -> None:
-        """Have an event of the bus start the jobs whose rules let it through."""
+        """Start the jobs whose rules match an event of the bus."""
         for wake in self.job_wakes.matching(event):
             self._invoke("event", partial(self.steps.dispatch_jobs.event, wake.ref, wake.cadence, event))
         self._wake()
 
     def _pass(self, job: JobName, run_pass: Callable[[datetime], str]) -> None:
         with self.journal.recording(job) as fact:
-            fact.append(run_pass(self._seen.clock.now() + _PASS_LIMIT))
+            fact.append(run_pass(self.backends.clock.now() + _PASS_LIMIT))
 
     def _sweep(self, stop_at: datetime) -> str:
         ahead = self.steps.wheel if self.settings.timers == "wheel" else self.steps.rearm
         ahead(stop_at=stop_at)
-        sent, maintained = (
-            self.steps.sweep(stop_at=stop_at).sent,
-            self.steps.maintain_due_jobs(stop_at=stop_at),
-        )
+        sent = self.steps.sweep(stop_at=stop_at).sent
+        maintained = self.steps.maintain_due_jobs(stop_at=stop_at)
         return f"sent {sent}, attended to {maintained.attended} jobs"
 
     def _catch_up(self, stop_at: datetime) -> str:
-        sent, maintained = (
-            self.steps.deep_sweep(stop_at=stop_at).sent,
-            self.steps.maintain_due_jobs(stop_at=stop_at),
-        )
+        sent = self.steps.deep_sweep(stop_at=stop_at).sent
+        maintained = self.steps.maintain_due_jobs(stop_at=stop_at)
         repaired = self.steps.repair(stop_at=stop_at)
         changed = len(repaired.removed) + len(repaired.set)
         return f"sent {sent}, attended to {maintained.attended} jobs, mended {changed}"
 
     def _record_fact(self, fact: PublishedFact) -> None:
-        """Have it published; nothing waits for it."""
         if self.settings.events != "off":
             self._facts.append((fact, self.clock.now()))
 
     def _changed(self, change: Change) -> None:
         self._record_fact(change)
         if self._lets_through(change):
-            self._changes.append(change)
+            self.changes.append(change)
             self._wake()
 
     @staticmethod
@@ -199,7 +194,7 @@ class MemoryCloud:
         return bool(change.became_pending or change.left_pending or transition_of(change))
 
     def turn(self) -> Delivery | None:
-        """Do all that is due now but running handlers; then take the next delivery, if there is one."""
+        """Do all work that is due now except handlers; then take the next delivery, if there is one."""
         now = self.clock.now()
         self._publish_changes()
         self._arm_changes()
@@ -223,14 +218,14 @@ class MemoryCloud:
         return delivery
 
     def run(self, delivery: Delivery) -> None:
-        """Work on a delivery; it stays in the queue, and comes again, if that raises."""
+        """Handle a delivery; after an error it stays in the queue and comes again."""
         queue = self._queue_of.pop(delivery.receipt, self._usual)
-        self._work.get(queue, self._work[self._usual])(delivery)
+        self.workers.get(queue, self.workers[self._usual])(delivery)
         self.queues.delete(delivery.receipt)
 
     def next_at(self) -> datetime:
-        """When there is something to do again."""
-        if self._changes or self._facts:
+        """Return when the next work is due."""
+        if self.changes or self._facts:
             return self.clock.now()
         instants = (
             self._catch_up_at,
@@ -242,14 +237,14 @@ class MemoryCloud:
         return min(instant for instant in instants if instant is not None)
 
     def _sweeps(self, now: datetime) -> bool:
-        """Whether a sweep is woken now."""
-        if now < self._sweep_at:
+        """Return whether a sweep is due now."""
+        if now < self.sweep_at:
             return False
-        self._sweep_at = now + self.settings.sweep_rate
+        self.sweep_at = now + self.settings.sweep_rate
         return True
 
     def _next_sweep_at(self) -> datetime | None:
-        """The first minute's sweep that could find something: those before it are left out."""
+        """Return the time of the first sweep that can find a row; earlier ones are left out."""
         overdue_at = self._overdue_at()
         maintain_at = self.job_store.earliest_maintenance()
         finds = [
@@ -257,11 +252,11 @@ class MemoryCloud:
         ]
         if not finds:
             return None
-        idle = max(min(finds) - self._sweep_at, timedelta(0))
-        return self._sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
+        idle = max(min(finds) - self.sweep_at, timedelta(0))
+        return self.sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
 
     def _overdue_at(self) -> datetime | None:
-        """When the sweep, or the wheel, would find the row that is due first."""
+        """Return when the sweep, or the wheel, finds the row that is due first."""
         earliest = self.store.earliest_due()
         if earliest is None:
             return None
@@ -269,13 +264,13 @@ class MemoryCloud:
         return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _publish_changes(self) -> None:
-        if fact := taken_from(self._facts):
-            self._publish(fact)
+        if facts := [self._facts.popleft() for _ in range(len(self._facts))]:
+            self._publish(facts)
 
     def _arm_changes(self) -> None:
-        if changes := taken_from(self._changes):
+        if changes := [self.changes.popleft() for _ in range(len(self.changes))]:
             self._invoke("arm", partial(self._arm_and_notice, changes))
 
     def _arm_and_notice(self, changes: Sequence[Change]) -> None:
         self.steps.arm(changes)
-        self._notice(changes)
+        self._transition_log(changes)

@@ -1,8 +1,7 @@
-"""Step 6, *publish*: publish what changed in the tables, after the fact and at least once.
+"""Step 6, *publish*: publish changes of the tables as events, after each write and at least once.
 
-It reads the streams of both tables, so nothing that happens waits for it, and a bus that is away holds up
-nothing else: what it does not take comes again, in order, and what it has not taken for hours is kept by
-`salvage`.
+The step reads the streams of both tables, so no write waits for it. An unavailable bus delays nothing else.
+Events that it rejects come again, in order; after hours the undelivered handler stores them.
 """
 
 from __future__ import annotations
@@ -30,26 +29,24 @@ from duetime.settings import Settings
 log = logging.getLogger(__name__)
 
 PublishedFact = Change | JobChange | SpanKept | Undelivered | AuditEntry
-"""Whatever a record of one of the two tables' streams speaks of."""
+"""The change in a record of one of the two tables' streams."""
 
 
 class EventSelection:
-    """Says which events a change makes, as the deployment has chosen."""
+    """Selects the events of a change by the deployment's settings."""
 
     def __init__(self, jobs: JobStore, routes: Routes, *, settings: Settings) -> None:
         self._jobs, self._routes, self._settings = jobs, routes, settings
 
     def __call__(self, fact: PublishedFact, at: datetime) -> list[LifecycleEvent]:
-        """The events of one change, in order.
-
-        None of one that cannot be read: it would hold up all behind it.
+        """Return the events of one change, in order; none of an unreadable one, which would block the others.
 
         Args:
             fact: what changed.
             at: when it was written.
 
         Raises:
-            BackendUnavailable: what they need besides cannot be read; it may be asked again.
+            BackendUnavailable: a row that they need cannot be read; call again.
         """
         if self._settings.events == "off":
             return []
@@ -85,7 +82,7 @@ class EventSelection:
         return event if route is None else with_payload(event, row, route)
 
     def _of_job(self, change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
-        """The streams speak of a job's state; its definition, where that is needed, is the one of now."""
+        """Yield the events of a job with its present definition: the streams hold its state alone."""
         if change.may_have_event and not change.new.name.startswith(RESERVED):
             definition = self._definition(change.new.ref) or change.new.definition
             old = None if change.old is None else replace(change.old, definition=definition)

@@ -1,7 +1,5 @@
-"""What each Lambda runs.
+"""The Lambda functions: each passes an event of AWS to one step, and returns its result as a response.
 
-The event as AWS sends it becomes a call of one step, its result an answer as AWS wants it.
-
-Each module has ``make_handler(settings, …)``; ``functions/`` calls it once per process with the environment's
+Each module has ``make_handler(settings, …)``; ``functions/`` calls it once a process with the environment's
 settings.
 """

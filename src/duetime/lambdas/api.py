@@ -17,11 +17,11 @@ from duetime.settings import Settings
 
 
 def make_handler(settings: Settings, app: App, *, runbook: str | None = None) -> Handler:
-    """The handler of API Gateway's events.
+    """Return the handler of API Gateway's events.
 
     Args:
         settings: the deployment's.
-        app: its payload models decide what may be scheduled and registered; its handlers are not called here.
+        app: its payload models limit what may be scheduled and registered; its handlers are not called.
         runbook: the address of the operators' runbook; None if unset.
     """
     clock = SystemClock()

@@ -1,4 +1,4 @@
-"""The Lambda on the actions table's stream: event to `duetime.wakeups.arm`."""
+"""The Lambda on the actions table's stream: passes changes to `duetime.wakeups.arm`."""
 
 from __future__ import annotations
 
@@ -29,22 +29,21 @@ FILTERS: tuple[Mapping[str, Any], ...] = (
     {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"payload_apart": {"BOOL": [True]}}}},
     {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"idempotency_key": {"S": [{"exists": True}]}}}},
 )
-"""What the event source lets through.
+"""The filters of the event source.
 
-What became pending, what left pending unrun, and the rows that leave a payload or an idempotency key behind.
-
-Claims, heartbeats, settles and ordinary expiries never reach the function.
+They pass rows that became pending, rows that left pending without a run, and removed rows with a payload or
+an idempotency key to remove. Claims, heartbeats, settles and other expiries never reach the function.
 """
 
 
 def make_handler(
     settings: Settings, *, metrics: HandOver = write_metrics
 ) -> Callable[[Event, object], Event]:
-    """The handler of stream events; it answers with a partial batch response.
+    """Return the handler of stream events; it returns a partial batch response.
 
     Args:
         settings: the deployment's.
-        metrics: takes what each invocation metered.
+        metrics: writes the metrics of each invocation.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)

@@ -21,7 +21,7 @@ FILE = "file"
 
 
 def make_handler(place: ConsoleEnvironment, built: Path = BUILT) -> Callable[[Event, object], Event]:
-    """The handler of API Gateway's events.
+    """Return the handler of API Gateway's events.
 
     Args:
         place: where the console is.
@@ -42,13 +42,13 @@ def make_handler(place: ConsoleEnvironment, built: Path = BUILT) -> Callable[[Ev
 
 
 def _path(event: Event) -> str:
-    """What was asked for, as the console knows it: without a stage's or a domain's own path before it."""
+    """Return the requested path without the path of a stage or a domain."""
     parameters = event["pathParameters"] or {}
     return str(event["resource"]).replace(f"{{{FILE}}}", parameters.get(FILE, ""))
 
 
 def _with_slash(path: str) -> str:
-    """Where the page's relative links are right, seen from ``/prod``; empty, where they are."""
+    """Return the address with a slash at its end, for the page's relative links; empty if it has one."""
     last = path.rpartition("/")[2]
     return f"./{last}/" if last else ""
 

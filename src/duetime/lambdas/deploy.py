@@ -1,8 +1,7 @@
 """The Lambda that CloudFormation calls when the stack is deployed: its two custom resources.
 
-The first call of a deploy checks the tables' format: tables of another refuse it before anything of the
-scheduler changes. The later ones roll each worker out, with its jobs, and take it back when the worker is
-removed.
+The first call of a deploy checks the format of the tables. Another format fails the deploy before the
+scheduler changes. Later calls roll out each worker with its jobs, and withdraw removed workers.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from urllib.request import Request, urlopen
 from duetime.aws.deployed import DeployedTables
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError, truncate
-from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.job_manifest import unpacked
 from duetime.lambdas.rollout import Rollout
 from duetime.model.manifest import Manifest
@@ -30,11 +28,11 @@ MANIFEST_RESOURCE = "Custom::DuetimeManifest"
 Event = Mapping[str, Any]
 _PATIENCE = 30
 _ROOM = 2_900
-"""Bytes of the changes' lines: CloudFormation takes an answer of 4 KB."""
+"""Bytes of the changes' lines: CloudFormation accepts a response of 4 KB."""
 
 
 class OtherFormat(DuetimeError, RuntimeError):
-    """The tables are of a format that this version does not read; nothing was changed."""
+    """This version does not read the format of the tables; nothing was changed."""
 
     code = "other-format"
 
@@ -47,15 +45,12 @@ class OtherFormat(DuetimeError, RuntimeError):
 
 
 def make_handler(settings: Settings) -> Callable[[Event, object], None]:
-    """The handler of CloudFormation's requests.
-
-    Whatever happens it answers: a deploy without an answer hangs.
-    """
+    """Return the handler of CloudFormation's requests. It always responds, or the deploy would hang."""
     rollout = Rollout(settings, SystemClock())
 
     def handler(event: Event, _context: object) -> None:
         try:
-            data = _obey(event, rollout)
+            data = _handle(event, rollout)
         except Exception as error:  # noqa: BLE001 - sent to CloudFormation, which rolls back
             log.warning("deploy refused", extra={"reason": truncate(error)})
             _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}")
@@ -65,10 +60,10 @@ def make_handler(settings: Settings) -> Callable[[Event, object], None]:
     return handler
 
 
-def _obey(event: Event, rollout: Rollout) -> Mapping[str, str]:
-    """The wanted format is the request's, not this code's.
+def _handle(event: Event, rollout: Rollout) -> Mapping[str, str]:
+    """Do what the request describes, and return the attributes of its resource.
 
-    When a refused deploy is rolled back, the old one is asked.
+    The request names the expected format, because a rollback calls this code with the old format.
     """
     about, leaves = event["ResourceProperties"], event["RequestType"] == "Delete"
     if event["ResourceType"] == FORMAT_RESOURCE and not leaves:
@@ -79,7 +74,12 @@ def _obey(event: Event, rollout: Rollout) -> Mapping[str, str]:
         _check_format(rollout.tables, int(about["Format"]))
         rollout.tables.mark(int(about["Format"]))
         jobs = unpacked(about.get("Jobs", "[]"))
-        return _data_of(rollout.publish(Manifest.from_json(about["Manifest"], jobs)))
+        done = rollout.publish(Manifest.from_json(about["Manifest"], jobs))
+        return {
+            "Changed": str(len(done.changes)),
+            "Unchanged": str(done.unchanged),
+            "Changes": "\n".join(_first(done.changes)),
+        }
     return {}
 
 
@@ -89,17 +89,8 @@ def _check_format(tables: DeployedTables, expected: int) -> None:
         raise OtherFormat(tables.name, found, expected)
 
 
-def _data_of(done: Reconciled) -> Mapping[str, str]:
-    """What the resource's attributes say of the jobs."""
-    return {
-        "Changed": str(len(done.changes)),
-        "Unchanged": str(done.unchanged),
-        "Changes": "\n".join(_first(done.changes)),
-    }
-
-
 def _first(lines: Sequence[str]) -> list[str]:
-    """As many lines as there is room for, and how many more there are."""
+    """Return the lines that fit, and the number of the others."""
     shown, room = list[str](), _ROOM
     for line in lines:
         room -= len(json.dumps(line))
@@ -110,7 +101,7 @@ def _first(lines: Sequence[str]) -> list[str]:
 
 
 def _answer(event: Event, status: str, *, reason: str = "", data: Mapping[str, str] | None = None) -> None:
-    """Put the answer to the address that CloudFormation signed for it."""
+    """Put the response to the address that CloudFormation signed for it."""
     body = {
         "Status": status,
         "Reason": truncate(reason, 1_000),

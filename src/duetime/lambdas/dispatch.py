@@ -1,13 +1,11 @@
-"""The Lambda that wakes and events reach.
-
-What a timer, a job's schedule or a rule says, to `duetime.wakeups.dispatch`.
+"""The Lambda of timers, job schedules and event rules: passes their inputs to `duetime.wakeups.dispatch`.
 
 ==========================================  ====================================================
 the input                                   comes from
 ==========================================  ====================================================
 ``{"tenant", "id", "type", …}``             an action's timer
 ``{"job", "tenant"}``                       a job's schedule
-``{"job", "tenant", "cadence", "event"}``   a rule, with the event that it let through
+``{"job", "tenant", "cadence", "event"}``   a rule, with the matching event
 ==========================================  ====================================================
 """
 
@@ -38,11 +36,11 @@ Event = Mapping[str, Any]
 def make_handler(
     settings: Settings, *, metrics: HandOver = write_metrics
 ) -> Callable[[Event, object], Event]:
-    """The handler of wakes and events. What it raises, Lambda repeats and then hands to the failure queue.
+    """Return the handler of wakes and events. Lambda repeats a failed call, then uses the failure queue.
 
     Args:
         settings: the deployment's.
-        metrics: takes what each invocation metered.
+        metrics: writes the metrics of each invocation.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
@@ -95,11 +93,7 @@ def _start(jobs: DispatchJobs, event: Event) -> Event:
 
 
 def _ref_of(event: Event) -> JobRef:
-    """The job that the input names; the system's are code's.
-
-    Raises:
-        UnreadableMessage: duetime did not write it.
-    """
+    """Return the job that the input names; jobs of code belong to the system tenant."""
     try:
         tenant = event.get("tenant")
         owner = ids.SYSTEM_TENANT if tenant == ids.SYSTEM_TENANT else ids.tenant(tenant)

@@ -1,8 +1,7 @@
-"""Metrics in CloudWatch's Embedded Metric Format.
+"""Write metrics in CloudWatch's Embedded Metric Format: JSON lines among the logs.
 
-JSON lines among the logs, from which CloudWatch takes the values.
-
-Writing them calls no service, so that no metric costs an invocation time or can fail it.
+CloudWatch reads the values from the log. Writing them calls no service, so a metric cannot delay or fail an
+invocation.
 """
 
 from __future__ import annotations
@@ -13,14 +12,11 @@ from duetime.lambdas.metrics_buffer import BufferedMetric
 from duetime.model.metric import NAMESPACE, Metric
 
 _MOST_VALUES = 99
-"""Of one metric in a line.
-
-The format takes 100, and Powertools writes a line by itself when it has so many.
-"""
+"""The most values of one metric in a line: at 100, the format's limit, Powertools writes the line itself."""
 
 
 def write_metrics(gathered: Sequence[BufferedMetric]) -> None:
-    """Write what an invocation metered to standard output."""
+    """Write the metrics of an invocation to standard output."""
     from aws_lambda_powertools.metrics import EphemeralMetrics  # noqa: PLC0415 - only a Lambda's process writes so
 
     for buffered in gathered:
@@ -39,7 +35,7 @@ def write_metrics(gathered: Sequence[BufferedMetric]) -> None:
 
 
 def _lines(values: Mapping[Metric, Sequence[float]]) -> Iterator[Mapping[Metric, Sequence[float]]]:
-    """What goes into each line; one is enough but where a metric has more values than it takes."""
+    """Yield the values of each line; a second line is needed only for too many values of one metric."""
     longest = max(map(len, values.values()))
     for start in range(0, longest, _MOST_VALUES):
         cut_out = {metric: some[start : start + _MOST_VALUES] for metric, some in values.items()}

@@ -1,4 +1,4 @@
-"""Loading the app that a deployment's settings name, or for the API the apps of all its workers."""
+"""Load the app that a deployment's settings name; for the API, the apps of all workers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from duetime.errors import DeclarationError
 
 
 def load_app(where: str) -> App:
-    """Import the app that ``module:name`` leads to.
+    """Import the app at ``module:name``.
 
     Raises:
-        DeclarationError: the text has another form, or what it leads to is no `App`, registers nothing, or is
-            not complete.
+        DeclarationError: the text has another form, or the object is no `App`, registers nothing, or is
+            incomplete.
     """
     module, _, name = where.partition(":")
     if not module or not name:
@@ -35,9 +35,9 @@ def load_app(where: str) -> App:
 
 
 def load_apps(where: str) -> App:
-    """One app with what several have, for who reads payloads and runs nothing: ``billing:app reports:app``.
+    """Combine several apps into one that only reads payloads: ``billing:app reports:app``.
 
-    A type that two workers have for the time of its move is read as the newer version says, as it is routed.
+    While a type moves between two workers, the newer version reads it, as in the routes.
 
     Raises:
         DeclarationError: as `load_app`, of any of them.

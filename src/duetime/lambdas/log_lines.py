@@ -1,6 +1,6 @@
-"""The form of a log line: Powertools' JSON, with no message of an exception beyond 500 characters.
+"""Format log lines as Powertools' JSON, and truncate messages of exceptions to 500 characters.
 
-A handler's exception may say anything, such as a whole answer of another service.
+The exception of a handler may contain anything, such as the complete response of another service.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from duetime.errors import truncate
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 _DEEPEST = 10
-"""The logged exceptions of a chain, outermost first."""
+"""The most exceptions of a chain that are logged, outermost first."""
 
 
 class LogLines(LambdaPowertoolsFormatter):
-    """Formats records of what happened."""
+    """Formats log records."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -29,27 +29,25 @@ class LogLines(LambdaPowertoolsFormatter):
         )
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's word
-        """The traceback, and those of the exceptions that led to it, each with its message cut."""
-        error = ei[1]
-        if error is None:
-            return ""
-        return "\n".join(reversed(list(_traced(error))))
+        """Return the tracebacks of the exception and its causes, with truncated messages."""
+        return "\n".join(reversed(list(_tracebacks(ei[1]))))
 
     def serialize(self, log: Any) -> str:
-        """The line; what was noted on an exception is cut, too."""
+        """Return the line, with truncated notes of the exception."""
         if notes := log.get("exception_notes"):
             log["exception_notes"] = [truncate(note) for note in notes]
         return super().serialize(log)
 
 
-def _traced(error: BaseException) -> Iterator[str]:
-    """The outermost exception first, each with the words that join it to the one before it."""
-    link: BaseException | None = error
+def _tracebacks(link: BaseException | None) -> Iterator[str]:
+    """Yield the traceback of each exception of a chain, outermost first, with the words that join it."""
     joined = ""
     for _ in range(_DEEPEST):
         if link is None:
             return
-        yield _lines_of(link) + joined
+        stack = "".join(traceback.format_tb(link.__traceback__))
+        word = truncate(f"{type(link).__name__}: {link}" if str(link) else type(link).__name__)
+        yield f"Traceback (most recent call last):\n{stack}{word}{joined}"
         cause = link.__cause__
         joined = _LED_TO if cause is not None else _WHILE
         link = cause if cause is not None or link.__suppress_context__ else link.__context__
@@ -57,9 +55,3 @@ def _traced(error: BaseException) -> Iterator[str]:
 
 _LED_TO = "\n\nThe above exception was the direct cause of the following exception:\n"
 _WHILE = "\n\nDuring handling of the above exception, another exception occurred:\n"
-
-
-def _lines_of(error: BaseException) -> str:
-    stack = "".join(traceback.format_tb(error.__traceback__))
-    word = truncate(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
-    return f"Traceback (most recent call last):\n{stack}{word}"

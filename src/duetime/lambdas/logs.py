@@ -1,7 +1,4 @@
-"""What each Lambda's process writes: structured logs.
-
-It imports no user code and nothing that user code needs.
-"""
+"""Structured logs of a Lambda's process. This module imports no user code."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import sys
 
 
 def write_json_logs(level: int = logging.INFO) -> None:
-    """Have everything below the logger ``duetime`` written to standard output, one JSON object a line."""
+    """Write the records of the logger ``duetime`` to standard output, one JSON object a line."""
     from duetime.lambdas.log_lines import LogLines  # noqa: PLC0415 - only a Lambda's process writes so
 
     output = logging.StreamHandler(sys.stdout)

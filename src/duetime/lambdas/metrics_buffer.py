@@ -1,9 +1,7 @@
-"""Gathering.
+"""Buffer the metrics of one invocation by type and tenant, and write them when it ends.
 
-What one invocation meters, kept apart by type and tenant, and handed over when the invocation ends.
-
-Both are bounded, since CloudWatch charges for each name with each of its dimensions' values: types by what a
-deploy has published, tenants by the settings.
+CloudWatch charges for each metric with each value of its dimensions. So published types alone have a value of
+their own, and tenants only as the settings name them.
 """
 
 from __future__ import annotations
@@ -34,42 +32,36 @@ class BufferedMetric:
     """Values of metrics that share their dimensions."""
 
     dimensions: Sequence[Mapping[str, str]]
-    """Return the sets of dimensions of each value.
-
-    The deployment alone, with the type, with the tenant.
-    """
+    """The sets of dimensions of each value: the deployment alone, with the type, with the tenant."""
     values: Mapping[Metric, Sequence[float]]
-    """A counter has one: its sum."""
+    """A counter has one value: its sum."""
 
 
 HandOver = Callable[[Sequence[BufferedMetric]], None]
-"""Takes what was gathered; called once for each invocation that has metered something."""
+"""Writes the metrics of one invocation; not called without any."""
 
 
 class MetricsBuffer:
-    """The meter of a Lambda's process.
-
-    Where it runs invocations side by side, they share what is gathered.
-    """
+    """The meter of a Lambda's process; parallel invocations share it."""
 
     def __init__(self, settings: Settings, knows: Callable[[str], bool], hand_over: HandOver) -> None:
         """Make one for a function.
 
         Args:
             settings: the deployment's.
-            knows: whether a type is one that may have a dimension value of its own; asked when an invocation
-                ends.
-            hand_over: where it goes.
+            knows: returns whether a type may have a dimension value of its own; called at the end of an
+                invocation.
+            hand_over: writes the metrics.
         """
         self._deployment, self._tenants = deployment_of(settings), settings.metric_tenants.split()
         self._knows, self._hand_over = knows, hand_over
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._gathered: dict[tuple[str | None, str | None], dict[Metric, list[float]]] = _empty()
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
         """See `duetime.ports.meter.Meter`."""
         whose = (None, None) if of is None else (of.type, self._tenant(of.tenant_id))
-        with self._turn:
+        with self._lock:
             values = self._gathered[whose][metric]
             if metric.is_counter:
                 values[:] = [sum(values) + value]
@@ -77,14 +69,14 @@ class MetricsBuffer:
                 values.append(value)
 
     def flush(self) -> None:
-        """Hand over what was gathered, and begin anew."""
-        with self._turn:
+        """Write the metrics, and empty the buffer."""
+        with self._lock:
             taken, self._gathered = self._gathered, _empty()
         if taken:
-            self._hand_over([self._told(*whose, values) for whose, values in taken.items()])
+            self._hand_over([self._buffered(*whose, values) for whose, values in taken.items()])
 
     def around(self, handler: Callable[[_Event, _Context], _Answer]) -> Callable[[_Event, _Context], _Answer]:
-        """The handler with a flush at the end of each invocation, of one that fails, too."""
+        """Return the handler with a flush at the end of each invocation, even of a failed one."""
 
         def metered(event: _Event, context: _Context) -> _Answer:
             try:
@@ -94,7 +86,7 @@ class MetricsBuffer:
 
         return metered
 
-    def _told(
+    def _buffered(
         self, type_name: str | None, tenant: str | None, values: Mapping[Metric, Sequence[float]]
     ) -> BufferedMetric:
         alone = {"deployment": self._deployment}

@@ -1,7 +1,4 @@
-"""The Lambda on the notifications' queue.
-
-Events of the bus, and requests for digests, to `duetime.notifications.notify`.
-"""
+"""The Lambda on the notifications' queue: passes its messages to `duetime.notifications.notify`."""
 
 from __future__ import annotations
 
@@ -25,15 +22,14 @@ Event = Mapping[str, Any]
 
 
 def make_handler(settings: Settings, words: MailRenderer | None = None) -> Callable[[Event, object], Event]:
-    """The handler of SQS events.
+    """Return the handler of SQS events.
 
-    It answers with a partial batch response, so that no tenant's trouble is another's.
-
-    What is reported as failed comes again; what fails each time, or cannot be read, ends in the dead letters.
+    Its partial batch response keeps the failures of one tenant from others. A failed message comes again.
+    After repeated failures, or if it is unreadable, it becomes a dead letter.
 
     Args:
         settings: the deployment's.
-        words: what notifications say; those of `duetime.notifications.mail`, if none are given.
+        words: renders notifications; by default `duetime.notifications.mail`.
     """
     clock = SystemClock()
     ports = AwsBackends(settings, clock).notifications
@@ -50,7 +46,7 @@ def make_handler(settings: Settings, words: MailRenderer | None = None) -> Calla
 def _handle(notify: Notify, record: Mapping[str, Any]) -> bool:
     about = {"message_id": record["messageId"]}
     try:
-        notify(_told(record["body"]))
+        notify(_content(record["body"]))
     except UnreadableEvent:
         log.exception("message cannot be read, it goes to the dead letters", extra=about)
         return False
@@ -63,7 +59,7 @@ def _handle(notify: Notify, record: Mapping[str, Any]) -> bool:
     return True
 
 
-def _told(body: str) -> Mapping[str, Any]:
+def _content(body: str) -> Mapping[str, Any]:
     try:
         content = json.loads(body)
     except (ValueError, RecursionError) as error:

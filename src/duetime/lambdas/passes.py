@@ -1,9 +1,7 @@
-"""The Lambdas that EventBridge Scheduler invokes by the clock.
+"""The Lambdas that EventBridge Scheduler invokes: the sweep each minute, the catch-up every six hours.
 
-The sweep each minute, the catch-up every six hours.
-
-Both are jobs of the system: each pass is recorded as a run. A triggered one comes as a message of
-the worker ``system``, whose queue feeds the catch-up's function.
+Both are jobs of the system, and each pass is recorded as a run. A triggered pass is a message of the worker
+``system``; its queue feeds the catch-up's function.
 """
 
 from __future__ import annotations
@@ -26,14 +24,14 @@ from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
 log = logging.getLogger(__name__)
 
 _RESERVE = timedelta(seconds=5)
-"""Kept back of the function's time, to write the bookmark and the run."""
+"""The part of the function's time in which it writes the bookmark and the run."""
 
 _TRIGGERED_RESERVE = timedelta(seconds=20)
-"""Kept back of a triggered run's deadline, which counts from its claim and not from when Lambda called."""
+"""The same for a triggered run: its deadline counts from its claim, which is later than the call."""
 
 
 class LambdaContext(Protocol):
-    """What a pass asks of Lambda's context."""
+    """The part of Lambda's context that a pass uses."""
 
     def get_remaining_time_in_millis(self) -> int:
         """Milliseconds until Lambda ends the function."""
@@ -45,24 +43,24 @@ Handler = Callable[[Event, LambdaContext], Event]
 
 
 def make_sweep_handler(settings: Settings, *, instance: str, metrics: HandOver = write_metrics) -> Handler:
-    """The handler of the minute's schedule.
+    """Return the handler of the minute's schedule.
 
     Args:
         settings: the deployment's.
-        instance: what names this process in a pass' record.
-        metrics: takes what each invocation metered.
+        instance: the name of this process in the record of a pass.
+        metrics: writes the metrics of each invocation.
     """
     recorded = _Recorded(settings, instance, metrics)
     return recorded.handler(SWEEP, recorded.passes.sweep)
 
 
 def make_catch_up_handler(settings: Settings, *, instance: str, metrics: HandOver = write_metrics) -> Handler:
-    """The handler of the six-hourly schedule, and of the messages of triggered passes.
+    """Return the handler of the six-hourly schedule, and of the messages of triggered passes.
 
     Args:
         settings: the deployment's.
-        instance: what names this process in a pass' record.
-        metrics: takes what each invocation metered.
+        instance: the name of this process in the record of a pass.
+        metrics: writes the metrics of each invocation.
     """
     recorded = _Recorded(settings, instance, metrics)
     by_clock = recorded.handler(CATCH_UP, recorded.passes.catch_up)
@@ -82,12 +80,12 @@ class _Recorded:
         backends = AwsBackends(settings, self._clock)
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
         self.passes = PassSteps(backends, settings, self._clock, self.meter)
-        self._journal = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
+        self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
 
     def handler(self, job: JobName, run: Part) -> Handler:
         def handler(_event: Event, context: LambdaContext) -> Event:
             left = timedelta(milliseconds=context.get_remaining_time_in_millis())
-            with self._journal.recording(job) as messages:
+            with self._history.recording(job) as messages:
                 passed = run(self._clock.now() + left - _RESERVE)
                 messages.append(in_words(passed))
             log.info("passed", extra={"job": job, **passed})
@@ -99,7 +97,7 @@ class _Recorded:
 def _triggered(
     settings: Settings, passes: PassSteps, instance: str, metrics: HandOver
 ) -> Callable[[Event, object], Event]:
-    """The worker of triggered passes. What it needs is loaded for nothing else."""
+    """Return the worker of triggered passes; only it loads these modules."""
     from duetime.lambdas import work  # noqa: PLC0415 - as above
     from duetime.wakeups.system_jobs import system_handlers  # noqa: PLC0415 - as above
 

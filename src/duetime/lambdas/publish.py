@@ -1,7 +1,4 @@
-"""The Lambda on both tables' streams, the second reader of the actions table's.
-
-Event to `duetime.events.publish`.
-"""
+"""The Lambda on the streams of both tables: passes changes to `duetime.events.publish`."""
 
 from __future__ import annotations
 
@@ -35,9 +32,9 @@ def _new(**attributes: Any) -> Filter:
 
 
 def action_filters(settings: Settings) -> Sequence[Filter]:
-    """What the actions table's event source lets through: every published change, and little more.
+    """Return the filters of the actions table's event source: published changes, and few others.
 
-    Heartbeats of one-shots, and all that a success writes, are published by ``events="all"`` alone.
+    Only ``events="all"`` publishes heartbeats of one-shots and the writes of a success.
     """
     failed = _new(status={"S": ["failed", "cancelled"]})
     if settings.events == "all":
@@ -55,10 +52,7 @@ def action_filters(settings: Settings) -> Sequence[Filter]:
 
 
 def job_filters(settings: Settings) -> Sequence[Filter]:
-    """What the jobs table's event source lets through.
-
-    Jobs, parts of their time that have no rows, what is undelivered.
-    """
+    """Return the filters of the jobs table's event source: jobs, their spans, undelivered inputs."""
     filters: tuple[Filter, ...] = (
         {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state"]}}}},
         {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "span#"}]}}}},
@@ -68,7 +62,7 @@ def job_filters(settings: Settings) -> Sequence[Filter]:
 
 
 def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
-    """The handler of stream events; it answers with a partial batch response."""
+    """Return the handler of stream events; it returns a partial batch response."""
     backends = AwsBackends(settings, SystemClock())
     publish = Publish(EventSelection(backends.jobs, backends.routes, settings=settings), backends.event_bus)
 

@@ -1,9 +1,7 @@
-"""What a deploy does with a worker.
+"""Roll a worker out: route its types to it, and write its jobs as rows and as schedules on EventBridge.
 
-Its types are routed to it, its jobs become rows and wakes on EventBridge.
-
-All of it may be done again. That happens before the worker's own code changes: what an old worker does not
-know it puts off.
+Each step may be repeated. It comes before the worker's own code changes; the old worker puts off actions that
+it cannot read.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ _REPAIR_TIME = timedelta(seconds=15)
 
 
 class Rollout:
-    """Rolls workers out, and takes them back."""
+    """Rolls workers out, and withdraws them."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         backends, self._clock = AwsBackends(settings, clock), clock
@@ -35,10 +33,10 @@ class Rollout:
         self._reconcile, self._repair = steps.reconcile, steps.repair
 
     def publish(self, manifest: Manifest) -> Reconciled:
-        """Make a worker's types known, and its jobs what it declares.
+        """Publish a worker's types and reconcile its jobs.
 
         Raises:
-            DeclarationError: a job asks for what cannot be honoured; no job was changed.
+            DeclarationError: a job needs an unsupported feature; no job was changed.
             BackendUnavailable: not all was done.
         """
         self.tables.publish(manifest)
@@ -49,10 +47,7 @@ class Rollout:
         return done
 
     def withdraw(self, worker: str) -> None:
-        """Take back what a worker published, and disable its jobs.
-
-        Where the tables are gone, there is nothing to do.
-        """
+        """Withdraw a worker's types and disable its jobs; without tables, do nothing."""
         try:
             self.tables.withdraw(worker)
             dropped = self._reconcile((), worker=worker)

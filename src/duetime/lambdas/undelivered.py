@@ -1,6 +1,6 @@
-"""The Lambda on the workers' dead-letter queues and on the failure queue.
+"""The Lambda on the dead-letter queues of the workers and on the failure queue.
 
-Messages to `duetime.undelivered.undelivered_handler`.
+It passes their messages to `duetime.undelivered.undelivered_handler`.
 """
 
 from __future__ import annotations
@@ -31,37 +31,34 @@ Event = Mapping[str, Any]
 def make_handler(
     settings: Settings, *, metrics: HandOver = write_metrics
 ) -> Callable[[Event, object], Event]:
-    """The handler of SQS events; it answers with a partial batch response.
+    """Return the handler of SQS events; it returns a partial batch response.
 
-    These queues have no dead letters of their own: what is reported as failed comes again, for two weeks.
+    These queues have no dead letters of their own: a failed message comes again, for two weeks.
 
     Args:
         settings: the deployment's.
-        metrics: takes what each invocation metered.
+        metrics: writes the metrics of each invocation.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
-    salvage = _salvage(settings, backends, clock, meter)
+    handle = _undelivered_handler(settings, backends, clock, meter)
 
     def handler(event: Event, _context: object) -> Event:
-        failed = [
-            record["messageId"] for record in event["Records"] if not _handle(salvage, record, settings)
-        ]
+        failed = [record["messageId"] for record in event["Records"] if not _handle(handle, record, settings)]
         return {"batchItemFailures": [{"itemIdentifier": record} for record in failed]}
 
     return meter.around(handler)
 
 
-def _salvage(settings: Settings, backends: AwsBackends, clock: Clock, meter: Meter) -> UndeliveredHandler:
+def _undelivered_handler(
+    settings: Settings, backends: AwsBackends, clock: Clock, meter: Meter
+) -> UndeliveredHandler:
     queues, routes, undelivered = backends.queues, backends.routes, backends.undelivered
     dispatch = make_dispatch(backends, settings, clock, meter)
 
     def dispatched(content: Event) -> Event:
-        """EventBridge hands over the event that its rule let through.
-
-        The rule has the input for dispatch.
-        """
+        """Dispatch an input; EventBridge passes on the event alone, and its rule holds the rest."""
         if "rule" in content:
             return dispatch(backends.job_wakes.dispatch_input(content["rule"], content["event"]))
         return dispatch(content)
@@ -85,9 +82,9 @@ def _salvage(settings: Settings, backends: AwsBackends, clock: Clock, meter: Met
     )
 
 
-def _handle(salvage: UndeliveredHandler, record: Mapping[str, Any], settings: Settings) -> bool:
+def _handle(handle: UndeliveredHandler, record: Mapping[str, Any], settings: Settings) -> bool:
     try:
-        salvage(failures.read(record, settings.prefix))
+        handle(failures.read(record, settings.prefix))
     except DuetimeError as error:
         log.warning(
             "message will come again", extra={"message_id": record["messageId"], "reason": truncate(error)}

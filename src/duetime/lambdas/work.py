@@ -27,15 +27,13 @@ Event = Mapping[str, Any]
 def make_handler(
     settings: Settings, handlers: HandlerSet, *, instance: str, metrics: HandOver = write_metrics
 ) -> Callable[[Event, object], Event]:
-    """The handler of SQS events.
-
-    It answers with a partial batch response, so that one bad message spoils no other.
+    """Return the handler of SQS events; its partial batch response repeats the failed messages alone.
 
     Args:
         settings: the deployment's.
-        handlers: what this worker runs.
-        instance: what names this process in an action's attempts.
-        metrics: takes what each invocation metered.
+        handlers: the handlers of this worker.
+        instance: the name of this process in an action's attempts.
+        metrics: writes the metrics of each invocation.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)

@@ -1,6 +1,6 @@
-"""Deliver: a notification goes into each channel that was asked for, and to each address once.
+"""Deliver a notification to each chosen channel, and to each address once.
 
-Each delivery is begun, sent, and ended; one that fails keeps none of the others from being sent.
+Each delivery is begun, sent and ended. A failed delivery does not stop the others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from duetime.settings import Settings
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)
-"""Longer than any call of a mail service: a call that has not ended by then is dead."""
+"""Longer than any call of a mail service: after it, the call counts as dead."""
 
 SUBJECT_LIMIT = 99
 _LOCAL_PART = re.compile(r"([^\s@<>(),:;\"])[^\s@<>(),:;\"]*@")
@@ -33,14 +33,14 @@ Do = Callable[[], None]
 
 
 class MailRenderer(Protocol):
-    """What notifications say."""
+    """Renders notifications."""
 
     def mail_of(self, notification: Notification, *, address: str, language: str, settings: Settings) -> Mail:
-        """The mail to one address; in English, which it then says, if there are no words in the language."""
+        """Return the mail to one address; without words in the language, in English with a note."""
         ...
 
     def words_of(self, notification: Notification, *, language: str) -> tuple[str, str]:
-        """Subject and plain text."""
+        """Return the subject and the plain text."""
         ...
 
 
@@ -60,11 +60,11 @@ class Deliver:
         self._clock, self._settings, self._remembered = clock, settings, remembered
 
     def __call__(self, notification: Notification, chosen: Preferences) -> None:
-        """Deliver what was not delivered yet.
+        """Make the deliveries that are missing.
 
         Raises:
-            BackendUnavailable: something was not sent, and may be tried again.
-            BackendMisconfigured: something cannot be sent until the deployment is fixed.
+            BackendUnavailable: a delivery failed, and may be repeated.
+            BackendMisconfigured: a delivery needs a fix of the deployment.
         """
         do_all(self._deliveries(notification, chosen))
 
@@ -84,7 +84,7 @@ class Deliver:
         for channel, port in ((Channel.SNS, topic), (Channel.EMAIL, mailer)):
             if channel in channels and port is None:
                 log.warning(
-                    "this deployment has not the channel that was asked for",
+                    "this deployment lacks the chosen channel",
                     extra={"tenant": notification.tenant_id, "channel": channel.value},
                 )
 
@@ -104,7 +104,7 @@ class Deliver:
         )
 
     def _once(self, notification: Notification, channel: Channel, address: str, send: Do) -> None:
-        """Send it, unless it was sent; between its sending and its end there is no safety but haste."""
+        """Send it unless it was sent; a crash between the send and its record repeats the send."""
         tenant_id, now = notification.tenant_id, self._clock.now()
         delivery_id, holder = f"{notification.id}:{channel}:{address}", secrets.token_urlsafe(9)
         deliveries, expires_at = self._ports.deliveries, now + self._remembered
@@ -130,16 +130,16 @@ class Deliver:
         deliveries.end(tenant_id, delivery_id, expires_at=expires_at)
 
 
-def do_all(doings: Iterable[Do]) -> None:
-    """Do each, whatever becomes of the others.
+def do_all(calls: Iterable[Do]) -> None:
+    """Call each, even after errors.
 
     Raises:
-        DuetimeError: what the first one raised that failed.
+        DuetimeError: the first error.
     """
     failure: DuetimeError | None = None
-    for do in doings:
+    for call in calls:
         try:
-            do()
+            call()
         except DuetimeError as error:
             failure = failure or error
     if failure is not None:
@@ -147,14 +147,14 @@ def do_all(doings: Iterable[Do]) -> None:
 
 
 def plain(subject: str) -> str:
-    """A subject in printable ASCII, as SNS wants it; letters lose their accents."""
+    """Return a subject in printable ASCII, as SNS requires; letters lose their accents."""
     bare = unicodedata.normalize("NFKD", subject).encode("ascii", "ignore").decode()
-    line = " ".join("".join(channel_ if channel_.isprintable() else " " for channel_ in bare).split())
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in bare).split())
     return line if len(line) <= SUBJECT_LIMIT else line[: SUBJECT_LIMIT - 3] + "..."
 
 
 def masked(text: object) -> str:
-    """A text for logs: of mail addresses the first letter and the domain alone."""
+    """Return a text for logs: mail addresses keep their first letter and domain."""
     return truncate(_LOCAL_PART.sub(r"\1…@", str(text)))
 
 

@@ -1,7 +1,7 @@
 """Step 8, *notify*: notify subscribers of events on the bus.
 
 ======================================  ====================================================================
-a message of the notifications' queue   what becomes of it
+a message of the notifications' queue   its result
 ======================================  ====================================================================
 an event of a deployment's bus          each of its notifications is counted in its window: the first few are
                                         delivered, one more starts the digest's timer, the rest are counted
@@ -31,10 +31,10 @@ from duetime.settings import Settings
 log = logging.getLogger(__name__)
 
 REMEMBERED = timedelta(days=30)
-"""How long it is known what was counted and sent: longer than a queue and its dead letters keep a message."""
+"""How long counts and deliveries are stored: longer than a queue and its dead letters store a message."""
 
 _LONGEST_DELAY = timedelta(minutes=15)
-"""What a queue can delay a message by."""
+"""The longest delay of a message in a queue."""
 
 
 class Notify:
@@ -50,7 +50,7 @@ class Notify:
         """Handle it; it may be deleted when this returns.
 
         Raises:
-            UnreadableEvent: duetime did not write it.
+            UnreadableEvent: the message has another origin.
             BackendUnavailable: it must come again.
             BackendMisconfigured: it must come again after the deployment is fixed.
         """
@@ -58,10 +58,10 @@ class Notify:
         if window is None:
             do_all(partial(self._notify_one, notification) for notification in self._notifications(content))
         else:
-            self._tell_together(window)
+            self._deliver_digest(window)
 
     def _notifications(self, content: Mapping[str, Any]) -> list[Notification]:
-        """Several deployments may share a bus: another one's events are its own."""
+        """Return the notifications of an event; other deployments on the bus handle their own events."""
         detail = content.get("detail")
         if not isinstance(detail, Mapping):
             raise UnreadableEvent(TypeError("it has no detail"))
@@ -74,30 +74,27 @@ class Notify:
         if not chosen.channels_for(notification.kind):
             log.debug("no subscriber for this notification", extra=log_fields(notification))
             return
-        place, burst = self._counted(notification), self._settings.notification_burst
-        if place.number <= burst:
+        position, burst = self._counted(notification), self._settings.notification_burst
+        if position.number <= burst:
             self._deliver(notification, chosen)
-        elif place.number == burst + 1:
-            self._ask_for_digest(place.window)
+        elif position.number == burst + 1:
+            self._request_digest(position.window)
             log.info("more of a kind are sent as a digest", extra=log_fields(notification))
 
     def _counted(self, notification: Notification) -> DigestPosition:
-        """Its place in the window of now.
-
-        In the next one, if that was closed by a machine whose clock is ahead.
-        """
+        """Return its position in the present window, or in the next if a faster clock has closed this one."""
         length, expires_at = self._settings.notification_window, self._clock.now() + REMEMBERED
         since = _floor(self._clock.now(), length)
         while True:
             window = DigestWindow(notification.tenant_id, notification.kind, since, since + length)
-            place = self._ports.windows.count(notification, window, expires_at=expires_at)
-            if place is not None:
-                return place
+            position = self._ports.windows.count(notification, window, expires_at=expires_at)
+            if position is not None:
+                return position
             since = window.until
 
-    def _tell_together(self, window: DigestWindow) -> None:
+    def _deliver_digest(self, window: DigestWindow) -> None:
         if self._left(window) > timedelta(0):
-            self._ask_for_digest(window)
+            self._request_digest(window)
             return
         digest = self._ports.windows.close(window)
         if digest is None:
@@ -106,13 +103,13 @@ class Notify:
         notification = digest.notification()
         self._deliver(notification, self._ports.preferences.get(notification.tenant_id))
 
-    def _ask_for_digest(self, window: DigestWindow) -> None:
-        """What a queue cannot delay so long comes too early, and is asked for again."""
+    def _request_digest(self, window: DigestWindow) -> None:
+        """Request the digest; a request with a shortened delay comes too early and is repeated."""
         left = min(max(self._left(window), timedelta(0)), _LONGEST_DELAY)
         self._ports.timer.at_end_of(window, delay=math.ceil(left.total_seconds()))
 
     def _left(self, window: DigestWindow) -> timedelta:
-        """Until the window is over by every machine's clock."""
+        """Return the time until the window is over by every machine's clock."""
         return window.until + self._settings.clock_skew - self._clock.now()
 
 

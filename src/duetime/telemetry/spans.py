@@ -1,10 +1,8 @@
-"""Traces.
+"""Write spans through OpenTelemetry's API if it is configured; otherwise load and store nothing.
 
-Write spans through OpenTelemetry's API if it is configured; otherwise nothing is loaded or stored.
-
-Who configures tracing has imported OpenTelemetry, so it is looked for among the loaded modules and never
-imported first. What scheduled an action is carried in its row as a W3C ``traceparent``; a run continues that
-trace.
+A process that configures tracing has imported OpenTelemetry, so this module looks for it among the loaded
+modules and never imports it first. A row carries the trace of its caller as a W3C ``traceparent``; a run
+continues that trace.
 """
 
 from __future__ import annotations
@@ -37,13 +35,13 @@ COUNT, SENT = "duetime.count", "duetime.sent"
 ERROR_TYPE = "error.type"
 
 LOST, IN_DOUBT = "lost", "in doubt"
-"""Outcomes of a run that no settle of its own has ended."""
+"""Outcomes of a run that did not settle itself."""
 
 SYSTEM = "system"
 """The author of a run that no caller triggered."""
 
 Attributes = Mapping[str, str | int | float | None]
-"""What a span says, by the names above; what is None is left out."""
+"""The attributes of a span, by the names above; those that are None are left out."""
 
 _API = "opentelemetry.trace"
 _SCOPE = "duetime"
@@ -62,13 +60,15 @@ class TraceSpan:
     def set(self, attributes: Attributes) -> None:
         """Add attributes."""
         if self._begun is not None:
-            self._begun.set_attributes(_told(attributes))
+            self._begun.set_attributes(_without_none(attributes))
 
     def about(self, action: Action) -> None:
-        """Say of which action it is, and link it to the trace of who scheduled that."""
+        """Add the attributes of an action, and link the span to the trace of the action's caller."""
         if self._begun is not None:
             self.set(of_action(action))
-            self._link(action.trace)
+            caller = _read(action.trace)
+            if caller is not None and caller.trace_id != self._begun.get_span_context().trace_id:
+                self._begun.add_link(caller)
 
     def raised(self, error: BaseException) -> None:
         """Record an exception: its type and the beginning of its message, and no traceback."""
@@ -80,13 +80,13 @@ class TraceSpan:
     def failed(self, reason: object) -> None:
         """Mark it as an error."""
         if self._begun is not None:
-            from opentelemetry.trace import Status as Mark  # noqa: PLC0415 - who traces has loaded it
+            from opentelemetry.trace import Status as Mark  # noqa: PLC0415 - loaded already
             from opentelemetry.trace import StatusCode  # noqa: PLC0415 - as above
 
             self._begun.set_status(Mark(StatusCode.ERROR, truncate(reason)))
 
     def ended(self, settled: Settlement | None) -> None:
-        """Say how a run ended, and what became of the action; None where another run had taken it over."""
+        """Add the result of a run and the status of its action; None means that another run took it over."""
         if settled is None:
             self.set({OUTCOME: LOST})
             return
@@ -94,35 +94,25 @@ class TraceSpan:
         if settled.ending is Ending.FAILED or settled.status is Status.FAILED:
             self.failed(settled.message or "")
 
-    def _link(self, carried: str | None) -> None:
-        """Link it to another trace; to its own a link would say nothing."""
-        there = _read(carried)
-        if self._begun is not None and there is not None:
-            here = self._begun.get_span_context()
-            if here.trace_id != there.trace_id:
-                self._begun.add_link(there)
-
 
 def span(
     name: str, attributes: Callable[[], Attributes] = dict, *, parent: str | None = None
 ) -> AbstractContextManager[TraceSpan]:
-    """A span around a block.
+    """Return a span around a block: a child of `parent` with a link to the current span, or its child.
 
-    Below `parent`, if that says one, and linked to the caller's span; else below that.
-
-    What the block raises is recorded and marks the span as an error. `attributes` is called only where
-    tracing is on.
+    An exception of the block is recorded and marks the span as an error. `attributes` is called only if
+    tracing is configured.
     """
     return _UNTRACED if sys.modules.get(_API) is None else _traced(name, attributes, parent)
 
 
 def executing(action: Action) -> AbstractContextManager[TraceSpan]:
-    """The span of one run, in the trace of who scheduled its action."""
+    """Return the span of one run, in the trace of its action's caller."""
     return span(EXECUTE, partial(of_run, action), parent=action.trace)
 
 
 def carried() -> str | None:
-    """The current span as a ``traceparent``, for a row; None where there is none."""
+    """Return the current span as a ``traceparent``, for a row; None without a span."""
     if sys.modules.get(_API) is None:
         return None
     from opentelemetry import trace as api  # noqa: PLC0415 - loaded already
@@ -134,7 +124,7 @@ def carried() -> str | None:
 
 
 def of_action(action: Action) -> Attributes:
-    """What spans say of an action: never its payload, nor anything of it."""
+    """Return the attributes of an action, without any part of its payload."""
     attributes: dict[str, str | None] = {
         ACTION_ID: action.id,
         ACTION_TYPE: action.type,
@@ -149,7 +139,7 @@ def of_action(action: Action) -> Attributes:
 
 
 def of_run(action: Action) -> Attributes:
-    """What the span of a run says at its beginning."""
+    """Return the attributes of a run at its beginning."""
     late = action.attempts[-1].started_at - action.due_at
     return {
         **of_action(action),
@@ -168,7 +158,7 @@ def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None)
         name,
         context=None if from_there is None else api.set_span_in_context(api.NonRecordingSpan(from_there)),
         kind=api.SpanKind[_KINDS.get(name, "INTERNAL")],
-        attributes=_told(attributes()),
+        attributes=_without_none(attributes()),
         links=[api.Link(here)] if from_there is not None and here.is_valid else None,
     )
     span_ = TraceSpan(begun)
@@ -187,7 +177,7 @@ def _tracer(provider: api.TracerProvider) -> api.Tracer:
 
 
 def _read(carried: str | None) -> api.SpanContext | None:
-    """What a row carries; None for what names no span, whatever it is."""
+    """Return the span context of a row; None if the text names no span."""
     found = _TRACEPARENT.fullmatch(carried) if isinstance(carried, str) else None
     if found is None:
         return None
@@ -198,7 +188,7 @@ def _read(carried: str | None) -> api.SpanContext | None:
     return there if there.is_valid else None
 
 
-def _told(attributes: Attributes) -> dict[str, str | int | float]:
+def _without_none(attributes: Attributes) -> dict[str, str | int | float]:
     return {name: value for name, value in attributes.items() if value is not None}
 
 

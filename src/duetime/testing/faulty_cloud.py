@@ -193,7 +193,7 @@ class FaultyCloud(JournaledCloud):
 
         self.processes.start(process, partial(self._work_of(queue, number), delivery), over)
 
-    def _chance(self) -> float:
+    def _jitter_draw(self) -> float:
         return self.dice.random.random()
 
     def _work_of(self, queue: str, number: int) -> Worker:
@@ -203,7 +203,7 @@ class FaultyCloud(JournaledCloud):
         return self._works[queue, number]
 
     def _waker(self) -> DueScanner:
-        seen = self._seen
+        seen = self.backends
         return _Waker(
             self.store, seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings
         )

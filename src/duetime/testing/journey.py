@@ -74,7 +74,7 @@ class JournaledCloud(MemoryCloud):
     def seen_by_caller(self, name: str | None) -> MemoryBackends:
         """Return the back ends of an external caller; with faults if it has a name."""
         del name
-        return self._seen
+        return self.backends
 
     def random_bytes(self, size: int) -> bytes:
         """Return random bytes for ids."""

@@ -109,6 +109,11 @@ class SimulatedCloud:
         )
 
     @property
+    def memory(self) -> JournaledCloud:
+        """The memory cloud below the simulation, for tests that lose or break something."""
+        return self._cloud
+
+    @property
     def jobs(self) -> Jobs:
         """The jobs, as their operators see them."""
         return self.scheduler.jobs

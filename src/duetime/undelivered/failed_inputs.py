@@ -1,4 +1,4 @@
-"""What a dead-letter queue or the failure queue hands to the undelivered handler. Values only."""
+"""The inputs of the undelivered handler, from a dead-letter queue or the failure queue. Values only."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class UndeliveredInput:
     reason: str
     body: str
     at: datetime
-    """When it was sent to where salvage found it."""
+    """When it was sent to the queue of the undelivered handler."""
     number: str
-    """The message's, by which its doubles are known where the thing itself has no name."""
+    """The number of the message; it identifies repeats of inputs that have no id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,29 +39,29 @@ class DeadNotification(UndeliveredInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable(UndeliveredInput):
-    """A message that duetime did not write; the source is the queue that its body may be put back to."""
+    """A message of another origin; a redrive puts its body back to the queue `source`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedBatch(UndeliveredInput):
-    """Records of a stream that arm, or publish, did not take; the source says who."""
+    """Records of a stream on which the step `source`, arm or publish, failed."""
 
     batch: StreamBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedInput(UndeliveredInput):
-    """A wake or an event that did not reach dispatch, or that it failed at."""
+    """A wake or an event that did not reach dispatch, or on which dispatch failed."""
 
     content: Mapping[str, Any]
     """The input of dispatch."""
     message: DueMessage | None = None
-    """The same of an action's timer."""
+    """The same input as a message, for the timer of an action."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedPass(UndeliveredInput):
-    """A sweep or a catch-up that failed, or was not called."""
+    """A sweep or a catch-up that failed or was not called."""
 
 
 @dataclass(frozen=True, slots=True)

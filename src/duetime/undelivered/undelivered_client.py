@@ -1,11 +1,9 @@
-"""What operators do with what is undelivered: list it, look at it, have it redriven.
-
-`Scheduler.undelivered` is one.
-"""
+"""List, show and redrive undelivered inputs: `Scheduler.undelivered` is such a client."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from duetime.errors import InvalidCursor, UndeliveredNotFound
 from duetime.model.selection import LARGEST_PAGE, check_limit
@@ -14,19 +12,17 @@ from duetime.ports.undelivered import UndeliveredPage, UndeliveredPorts
 from duetime.ports.wakeups import FAILURES
 
 MOST_AT_ONCE = 1_000
-"""That one call has redriven."""
+"""The most inputs that one call redrives."""
 
 
 class UndeliveredClient:
-    """What is undelivered in a deployment, of all tenants."""
+    """The undelivered inputs of a deployment, of all tenants."""
 
     def __init__(self, ports: UndeliveredPorts) -> None:
         self._store, self._queues = ports.store, ports.queues
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> UndeliveredPage:
-        """A page of all, the newest first.
-
-        The time is the thing's own: when it was due, written, or happened.
+        """Return a page of all, the newest first by their own time: due, written or happened.
 
         Args:
             limit: how many at most, 1 to 200.
@@ -41,10 +37,10 @@ class UndeliveredClient:
         return self._store.list(limit=limit, cursor=cursor)
 
     def get(self, undelivered_id: str) -> Undelivered:
-        """The thing as of now.
+        """Return an undelivered input.
 
         Raises:
-            UndeliveredNotFound: it is not there, or not any more.
+            UndeliveredNotFound: no such input is stored.
         """
         thing = self._store.get(undelivered_id) if is_undelivered_id(undelivered_id) else None
         if thing is None:
@@ -52,49 +48,43 @@ class UndeliveredClient:
         return thing
 
     def redrive(self, undelivered_id: str) -> Undelivered:
-        """Have it done again, soon.
+        """Request a redrive; a success removes the input.
 
-        Then it is gone; if that fails it stays, with the new reason and its count one higher.
+        After a failure it stays, with the new reason and its count one higher.
 
         Returns:
-            The thing as it is before.
+            The input before the redrive.
 
         Raises:
-            UndeliveredNotFound: it is not there, or not any more.
+            UndeliveredNotFound: no such input is stored.
             BackendUnavailable: it is unknown whether the request arrived; call again.
         """
         thing = self.get(undelivered_id)
-        self._ask(thing)
+        self._queues.put(FAILURES, request_for(thing.id))
         return thing
 
     def redrive_many(
         self, kind: UndeliveredKind | str | None = None, *, limit: int = 100, dry_run: bool = False
     ) -> tuple[Undelivered, ...]:
-        """Have many done again, the newest first.
+        """Request redrives of many, the newest first.
 
         Args:
-            kind: only those of this kind.
+            kind: only inputs of this kind.
             limit: how many at most, 1 to 1,000.
-            dry_run: only say which.
+            dry_run: only return them.
 
         Returns:
-            Those that are done again, as they are before.
+            The inputs before their redrives.
 
         Raises:
-            BackendUnavailable: some may not have been asked for; call again.
+            BackendUnavailable: some requests may be missing; call again.
         """
         check_limit(limit, MOST_AT_ONCE)
         kind_filter = None if kind is None else UndeliveredKind(kind)
-        chosen = list[Undelivered]()
-        for entry in self._all():
-            if len(chosen) == limit:
-                break
-            if kind_filter in {None, entry.kind}:
-                chosen.append(entry)
-        if not dry_run:
-            for entry in chosen:
-                self._ask(entry)
-        return tuple(chosen)
+        chosen = tuple(islice((row for row in self._all() if kind_filter in {None, row.kind}), limit))
+        for row in () if dry_run else chosen:
+            self._queues.put(FAILURES, request_for(row.id))
+        return chosen
 
     def _all(self) -> Iterator[Undelivered]:
         cursor = None
@@ -104,6 +94,3 @@ class UndeliveredClient:
             cursor = page.cursor
             if cursor is None:
                 return
-
-    def _ask(self, thing: Undelivered) -> None:
-        self._queues.put(FAILURES, request_for(thing.id))

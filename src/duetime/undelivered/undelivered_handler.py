@@ -1,21 +1,19 @@
-"""Step 7, *salvage*.
-
-What a queue, a stream or EventBridge gave up on is repeated, or stored until an operator redrives it.
+"""Step 7, *undelivered*: repeat inputs that a queue, a stream or EventBridge gave up on, or store them.
 
 ======================  ======================================================================================
-what was given up       what becomes of it
+the input               result
 ======================  ======================================================================================
-a due message           kept, if its action still waits. The sweep and the catch-up send it again,
-                        at growing intervals; at once would be an endless loop of crashes
-a batch, by arm         its records are read and armed once more, each by itself; those that fail are kept
+a due message           stored if its action still waits. The sweep and the catch-up send it again at growing
+                        intervals; an immediate repeat could crash its worker in an endless loop
+a batch, by arm         each record is read and armed once more; failed ones are stored
 a batch, by publish     its events are published once more; events that the bus rejects are stored
-a notification          kept
-an input of dispatch    dispatched once more; kept if that fails
-a sweep, a catch-up     kept, one an hour: the next one does its work
-what is unreadable      kept, with its body
+a notification          stored
+an input of dispatch    dispatched once more; stored if that fails
+a sweep, a catch-up     stored, one an hour: the next one does its work
+an unreadable message   stored, with its body
 ======================  ======================================================================================
 
-Whatever it raises, the message comes again: it is not gone until it is done, or kept.
+After any error the message comes again. So an input is lost only after it was repeated or stored.
 """
 
 from __future__ import annotations
@@ -46,14 +44,14 @@ from duetime.undelivered.failed_inputs import (
     RedriveMessage,
     UndeliveredInput,
 )
-from duetime.undelivered.redrive import Dispatch, Redrive, told_of
+from duetime.undelivered.redrive import Dispatch, Redrive, log_fields
 from duetime.wakeups.arm import Arm
 
 log = logging.getLogger(__name__)
 
 
 class UndeliveredHandler:
-    """Sees to one thing that was given up, or to one request to redrive."""
+    """Handles one undelivered input, or one request to redrive."""
 
     def __init__(
         self,
@@ -68,11 +66,11 @@ class UndeliveredHandler:
     ) -> None:
         self._ports, self._arm, self._dispatch, self._selection = ports, arm, dispatch, selection
         self._clock, self._settings, self._meter = clock, settings, meter
-        self._notice = TransitionLog(meter)
+        self._transition_log = TransitionLog(meter)
         self._redrive = Redrive(ports, arm, dispatch, clock=clock, settings=settings)
 
     def __call__(self, given: UndeliveredInput | RedriveMessage) -> None:
-        """See to it; its message may be deleted when this returns.
+        """Handle it; its message may be deleted when this returns.
 
         Raises:
             BackendUnavailable: the message must come again.
@@ -81,7 +79,7 @@ class UndeliveredHandler:
             case RedriveMessage():
                 self._redrive(given.undelivered_id)
             case DeadMessage():
-                self._look_at(given)
+                self._keep_if_waiting(given)
             case FailedBatch(source="publish"):
                 self._publish_again(given)
             case FailedBatch():
@@ -89,18 +87,18 @@ class UndeliveredHandler:
             case FailedInput():
                 self._dispatch_again(given)
             case DeadNotification():
-                place = undelivered_id(given.at, UndeliveredKind.NOTIFICATION, given.number)
-                self._keep(given, UndeliveredKind.NOTIFICATION, place)
+                thing_id = undelivered_id(given.at, UndeliveredKind.NOTIFICATION, given.number)
+                self._keep(given, UndeliveredKind.NOTIFICATION, thing_id)
             case FailedPass():
                 hour = given.at.replace(minute=0, second=0, microsecond=0)
                 self._keep(
                     given, UndeliveredKind.PASS, undelivered_id(hour, UndeliveredKind.PASS, given.source)
                 )
             case _:
-                place = undelivered_id(given.at, UndeliveredKind.MESSAGE, given.source, given.number)
-                self._keep(given, UndeliveredKind.MESSAGE, place)
+                thing_id = undelivered_id(given.at, UndeliveredKind.MESSAGE, given.source, given.number)
+                self._keep(given, UndeliveredKind.MESSAGE, thing_id)
 
-    def _look_at(self, given: DeadMessage) -> None:
+    def _keep_if_waiting(self, given: DeadMessage) -> None:
         message = given.message
         try:
             row = self._ports.actions.get(message.ref)
@@ -109,17 +107,18 @@ class UndeliveredHandler:
             return
         if row is None or row.status.is_final or row.generation > message.generation:
             log.info(
-                "dead message of no consequence", extra={"action": message.ref.id, "gen": message.generation}
+                "dead message without consequence",
+                extra={"action": message.ref.id, "gen": message.generation},
             )
         else:
             self._keep_message(given, given.reason)
 
     def _keep_message(self, given: DeadMessage, reason: str) -> None:
-        thing_id = _id_of_gen(UndeliveredKind.MESSAGE, given.message)
+        thing_id = _id_of_generation(UndeliveredKind.MESSAGE, given.message)
         self._keep(given, UndeliveredKind.MESSAGE, thing_id, reason=reason, action=given.message.ref)
 
     def _arm_again(self, given: FailedBatch) -> None:
-        """The sweep finds the rows of what cannot be armed, at the latest when they are overdue."""
+        """Arm each record; the sweep finds the rows of failed ones when they are overdue."""
         records = self._ports.stream.read(given.batch)
         if records is None:
             self._keep_gone(given)
@@ -140,28 +139,28 @@ class UndeliveredHandler:
 
     def _keep_gone(self, given: FailedBatch) -> None:
         batch = given.batch
-        place = undelivered_id(
+        thing_id = undelivered_id(
             given.at, UndeliveredKind.RECORD, batch.stream, batch.shard, batch.first, batch.last
         )
-        self._keep(given, UndeliveredKind.RECORD, place, reason="its records are no longer in the stream")
+        self._keep(given, UndeliveredKind.RECORD, thing_id, reason="its records are no longer in the stream")
 
     def _publish_one(self, given: FailedBatch, event: LifecycleEvent) -> None:
         try:
             self._ports.bus.put([event])
-        except Exception as error:  # noqa: BLE001 - whatever it is, the event is kept and the next one published
-            place = undelivered_id(event.at, UndeliveredKind.LIFECYCLE, event.id)
+        except Exception as error:  # noqa: BLE001 - after any error the event is stored and the next one published
+            thing_id = undelivered_id(event.at, UndeliveredKind.LIFECYCLE, event.id)
             reason = f"{type(error).__name__}: {error}"
-            self._keep(given, UndeliveredKind.LIFECYCLE, place, reason=reason, body=event.to_json())
+            self._keep(given, UndeliveredKind.LIFECYCLE, thing_id, reason=reason, body=event.to_json())
 
     def _arm_one(self, given: FailedBatch, record: RowRecord) -> None:
         reason = "the record cannot be read"
         if record.change is not None:
             try:
                 self._arm([record.change])
-            except Exception as error:  # noqa: BLE001 - whatever it is, the record is kept and the next one armed
+            except Exception as error:  # noqa: BLE001 - after any error the record is stored and the next one armed
                 reason = f"{type(error).__name__}: {error}"
             else:
-                self._notice([record.change])
+                self._transition_log([record.change])
                 return
         thing_id = undelivered_id(record.at, UndeliveredKind.RECORD, given.batch.shard, record.number)
         self._keep(
@@ -171,7 +170,7 @@ class UndeliveredHandler:
     def _dispatch_again(self, given: FailedInput) -> None:
         try:
             self._dispatch(given.content)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the wake or the event is kept
+        except Exception as error:  # noqa: BLE001 - after any error the wake or the event is stored
             kind = UndeliveredKind.EVENT if "event" in given.content else UndeliveredKind.WAKE
             self._keep(
                 given,
@@ -208,33 +207,30 @@ class UndeliveredHandler:
         )
         self._ports.undelivered.keep(thing, expires_at=now + self._settings.retention)
         self._meter.add(Metric.UNDELIVERED)
-        log.error(Metric.UNDELIVERED.value, extra=told_of(thing))
+        log.error(Metric.UNDELIVERED.value, extra=log_fields(thing))
 
 
-def _id_of_gen(kind: UndeliveredKind, message: DueMessage) -> UndeliveredId:
-    """One for each gen of an action: however many of its messages die, it is one thing."""
+def _id_of_generation(kind: UndeliveredKind, message: DueMessage) -> UndeliveredId:
+    """Return one id for each generation of an action: all its dead messages are one input."""
     ref = message.ref
     return undelivered_id(message.due_at, kind, ref.tenant_id, ref.id, str(message.generation))
 
 
 def _id_of_input(given: FailedInput, kind: UndeliveredKind) -> UndeliveredId:
-    """An action's wake and an event have names of their own.
-
-    A job's wake, and what has no time, has its message's.
-    """
+    """Return an id from the action or the event; else from the number of the message."""
     if given.message is not None:
-        return _id_of_gen(kind, given.message)
+        return _id_of_generation(kind, given.message)
     event = given.content.get("event")
     try:
         at, name = instant.parse(event["time"]), str(event["id"])  # type: ignore[index]
     except (LookupError, TypeError, InvalidTime, OverflowError):
         return undelivered_id(given.at, kind, given.number)
-    whose = {name: value for name, value in given.content.items() if name != "event"}
-    return undelivered_id(at, kind, json.dumps(whose, sort_keys=True), name)
+    target = {name: value for name, value in given.content.items() if name != "event"}
+    return undelivered_id(at, kind, json.dumps(target, sort_keys=True), name)
 
 
 def _body_of(record: RowRecord) -> str:
-    """What leads to the row, and what it may leave behind: its payload stays where it is."""
+    """Return the keys of the row and of what it may leave behind, without its payload."""
     content: dict[str, Any] = {"tenant": record.ref.tenant_id, "id": record.ref.id, "record": record.number}
     gone = record.change.old if record.change and record.change.new is None else None
     if gone is not None and gone.idempotency_key is not None:

@@ -1,11 +1,10 @@
-"""Step 2, *arm*: a row that became pending gets its wake; a row that left pending early loses it.
+"""Step 2, *arm*: set the wake of a row that became pending; clear the wake of one that left pending early.
 
-It reads the table's stream, so it comes after the fact, at least once and in each row's order. Whatever it
-loses or doubles is harmless: the sweep finds what was lost, the claim refuses what was doubled.
+The step reads the table's stream: after each write, at least once, in order for each row. Lost and repeated
+wakes do no harm: the sweep finds lost ones, and the claim rejects repeated ones.
 
-Due within the near limit, the queue's own delay carries the wake. Later, a timer does. When timers cannot be
-set, the wake hops through the queue in delays of 15 minutes instead, so that one throttled service holds up
-nothing.
+Within the near limit, a delayed message carries the wake; beyond it, a timer does. If a timer cannot be set,
+messages with delays of 15 minutes carry the wake, so a throttled service delays nothing else.
 """
 
 from __future__ import annotations
@@ -43,27 +42,21 @@ class Arm:
         self._clock, self._settings = clock, settings
 
     def __call__(self, changes: Iterable[Change]) -> None:
-        """Arm what became pending, near ones first; then clear what left pending.
+        """Arm the rows that became pending, near ones first; then clear those that left pending.
 
         Raises:
-            BackendUnavailable: the queue took not all; the batch may be given again whole.
+            BackendUnavailable: the queue rejected some; the complete batch may be repeated.
         """
         listed = tuple(changes)
         now = self._clock.now()
         armed = [row.became_pending for row in listed]
-        near = [action for action in armed if action and self._is_near(action, now)]
-        far = [action for action in armed if action and not self._is_near(action, now)]
-        self._send(near)
-        self._send([action for action in far if not self._set_timer(action)])
+        near = [action for action in armed if action and action.due_at - now <= self._settings.near_limit]
+        send_wakes([message_of(action) for action in near], self._queues, self._routes, self._clock)
+        far = [action for action in armed if action and action.due_at - now > self._settings.near_limit]
+        hops = [message_of(action) for action in far if not self._set_timer(action)]
+        send_wakes(hops, self._queues, self._routes, self._clock)
         for change in listed:
             self._clear(change, now)
-
-    def _is_near(self, action: Action, now: datetime) -> bool:
-        return action.due_at - now <= self._settings.near_limit
-
-    def _send(self, actions: Iterable[Action]) -> None:
-        messages = [message_of(action) for action in actions]
-        send_wakes(messages, self._queues, self._routes, self._clock)
 
     def _set_timer(self, action: Action) -> bool:
         try:
@@ -87,14 +80,10 @@ class Arm:
                     extra={"action": gone.id, "reason": truncate(error)},
                 )
         if change.new is None and change.old is not None:
-            self._remove_what_is_left(change.old)
-
-    def _remove_what_is_left(self, gone: Action) -> None:
-        """What goes with its row, and is an item of its own."""
-        if gone.payload_offloaded:
-            self._store.remove_payload(gone.ref)
-        if gone.idempotency_key is not None:
-            self._store.remove_key(gone.ref, gone.idempotency_key)
+            if change.old.payload_offloaded:
+                self._store.remove_payload(change.old.ref)
+            if change.old.idempotency_key is not None:
+                self._store.remove_key(change.old.ref, change.old.idempotency_key)
 
     def _may_have_timer(self, gone: Action, now: datetime) -> bool:
         was_far = gone.due_at - gone.pending_since > self._settings.near_limit

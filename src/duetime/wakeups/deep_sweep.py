@@ -1,7 +1,7 @@
-"""Step 5, *catch up*: every six hours, the deep pass.
+"""Step 5, *catch up*: every six hours, the deep sweep sends all overdue actions again.
 
-It sends again everything that is pending and overdue by more than the grace, and every run whose lease has
-ended, however late: what the sweep's bands have passed by is found here at the latest.
+It covers pending rows that are overdue by more than the grace, and runs whose lease has ended. It finds the
+rows that all bands of the sweep have passed.
 """
 
 from __future__ import annotations
@@ -20,25 +20,22 @@ BOOKMARK = "catch-up"
 
 
 class DeepSweep:
-    """Looks through the whole overdue part of each due shard."""
+    """Scans the complete overdue part of each due shard."""
 
     def __init__(
         self,
-        waker: DueScanner,
+        scanner: DueScanner,
         bookmarks: Bookmarks,
         *,
         clock: Clock,
         settings: Settings,
         meter: Meter = UNMETERED,
     ) -> None:
-        self._waker, self._bookmarks = waker, bookmarks
+        self._scanner, self._bookmarks = scanner, bookmarks
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
-        """Catch up until done, or until `stop_at`.
-
-        Then the next pass goes on in each shard where this one ended.
-        """
+        """Scan until done, or until `stop_at`; the next pass continues in each shard at that mark."""
         if not self._settings.enabled:
             return ScanResult()
         with spans.span(spans.CATCH_UP) as span:
@@ -48,10 +45,10 @@ class DeepSweep:
 
     def _pass(self, stop_at: datetime) -> ScanResult:
         until = self._clock.now() - self._settings.grace
-        left_off = self._bookmarks.read(BOOKMARK)
-        windows = [DueWindow(shard, shard, left_off.get(shard), until) for shard in self._waker.shards]
-        passed, moved = self._waker.wake(windows, stop_at=stop_at)
-        marks = {**left_off, **moved}
+        marks_before = self._bookmarks.read(BOOKMARK)
+        windows = [DueWindow(shard, shard, marks_before.get(shard), until) for shard in self._scanner.shards]
+        passed, moved = self._scanner.wake(windows, stop_at=stop_at)
+        marks = {**marks_before, **moved}
         self._bookmarks.write(BOOKMARK, {shard: mark for shard, mark in marks.items() if is_cursor(mark)})
         self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         self._meter.add(Metric.CATCH_UP_SENT, passed.sent)

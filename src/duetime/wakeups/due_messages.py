@@ -1,4 +1,4 @@
-"""Wakes: the messages that say an action may be due, and how they are sent with exact delays."""
+"""Make due messages, and send them with exact delays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from duetime.model.action import Action
 from duetime.ports.wakeups import LONGEST_DELAY, DueMessage, DueQueues, Routes, Send
 
 _GROUP = 10
-"""As many as SQS takes in one call."""
+"""The most messages in one call of SQS."""
 
 
 def message_of(action: Action) -> DueMessage:
-    """The wake for the action's present due time."""
+    """Return the message for the action's present due time."""
     return DueMessage(
         ref=action.ref,
         type=action.type,
@@ -27,14 +27,14 @@ def message_of(action: Action) -> DueMessage:
 
 
 def delay_until(due_at: datetime, now: datetime) -> int:
-    """Whole seconds that a queue should hold a message back, 0 to 900: the worker waits out the fraction."""
+    """Return the delay of a message in whole seconds, 0 to 900; the worker waits for the fraction."""
     return max(0, min(LONGEST_DELAY, int((due_at - now).total_seconds())))
 
 
 def send_wakes(messages: Sequence[DueMessage], queues: DueQueues, routes: Routes, clock: Clock) -> None:
-    """Send each to its type's queue; a type that no manifest has goes to the default worker, which fails it.
+    """Send each message to the queue of its type; the default worker fails types without a manifest.
 
-    They go in groups: a delay counts from its own send, and the sends before it took time.
+    Each group computes its delays anew, because the sends before it took time.
 
     Raises:
         BackendUnavailable: some may not have been sent; sending all again is safe.

@@ -1,9 +1,7 @@
-"""Waking: send a message for each row of a part of the due index.
+"""Scan windows of the due index, and send a message for each due row.
 
-The sweep, the wheel and the catch-up share it.
-
-It reads the index, then the rows themselves, and wakes what is pending, or processing under a lease that has
-ended. The claim keeps a needless message harmless.
+The sweep, the wheel and the catch-up use it. A scan reads the index, then the rows. It wakes pending rows,
+and processing rows whose lease has ended. The claim makes needless messages harmless.
 """
 
 from __future__ import annotations
@@ -30,10 +28,10 @@ _CURSOR = "cursor "
 
 @dataclass(frozen=True, slots=True)
 class DueWindow:
-    """A part of one due shard: what lies after the mark `start`, up to and with `until`.
+    """A part of one due shard: after the mark `start`, up to and including `until`.
 
-    A mark is the text of an instant, or a page's cursor: thousands may share one due time. `name` is the
-    bookmark's.
+    A mark is the text of an instant, or the cursor of a page, because thousands may share one due time.
+    `name` names the bookmark.
     """
 
     name: str
@@ -44,17 +42,17 @@ class DueWindow:
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What one pass did."""
+    """The result of a pass."""
 
     sent: int = 0
     failed_shards: tuple[str, ...] = ()
     is_complete: bool = True
-    """False when the time ran out, or a shard failed; the next pass goes on from there."""
+    """False if the time ran out or a shard failed; the next pass continues there."""
     oldest_due_age: float = 0.0
-    """Seconds by which the oldest row was overdue that was found overdue and not running; 0 if none was."""
+    """Seconds by which the oldest overdue row that was not running was late; 0 without one."""
 
     def plus(self, other: ScanResult) -> ScanResult:
-        """Both together."""
+        """Return the sum of both."""
         if other == _NOTHING:
             return self
         return ScanResult(
@@ -70,7 +68,7 @@ _NOTHING = ScanResult()
 
 @dataclass(frozen=True, slots=True)
 class _ScannedWindow:
-    """What became of one window: `mark` is where the next pass goes on, None where this one never began."""
+    """The result of one window; the next pass continues at `mark`, which is None if this one never began."""
 
     window: DueWindow
     passed: ScanResult
@@ -78,7 +76,7 @@ class _ScannedWindow:
 
 
 class DueScanner:
-    """Wakes the rows of windows, one after the other, or side by side with an executor's `map`."""
+    """Wakes the rows of windows, one window after another, or in parallel with an executor's `map`."""
 
     def __init__(
         self,
@@ -95,14 +93,14 @@ class DueScanner:
 
     @property
     def shards(self) -> Sequence[str]:
-        """Every due shard there may be."""
+        """All possible due shards."""
         return self._store.due_shards
 
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
-        """Go through the windows until `stop_at`; a failure ends its own window only.
+        """Scan the windows until `stop_at`; a failure ends only its own window.
 
         Returns:
-            What was done, and the mark of each window that was begun, by its name.
+            The result, and the marks of the begun windows by name.
         """
         total = ScanResult()
         marks: dict[str, str] = {}
@@ -140,9 +138,7 @@ class DueScanner:
         rows = self._store.get_rows([entry.ref for entry in page.entries])
         waiting = [row for row in rows if self._needs_a_wake(row, now)]
         send_wakes([message_of(row) for row in waiting], self._queues, self._routes, self._clock)
-        late = [
-            row for row in waiting if row.concurrency_key is None
-        ]  # with a key, it may well wait for a slot
+        late = [row for row in waiting if row.concurrency_key is None]  # others may wait for a slot
         ages = [(now - row.due_at).total_seconds() for row in late]
         return ScanResult(len(waiting), oldest_due_age=max([0.0, *ages]))
 
@@ -153,7 +149,7 @@ class DueScanner:
 
 
 def is_cursor(mark: str) -> bool:
-    """Whether a mark stands in the middle of a window."""
+    """Return whether a mark is in the middle of a window."""
     return mark.startswith(_CURSOR)
 
 

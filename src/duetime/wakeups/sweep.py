@@ -1,9 +1,8 @@
-"""Step 5, *sweep*: each minute, send again what has become overdue.
+"""Step 5, *sweep*: each minute, send actions again that have become overdue.
 
-It looks at bands of lateness: each pending row is looked at when it is 5, 10, 20, 40 … minutes late, once for
-each, so that a backlog is not sent again every minute. How far each band has been read is kept as a bookmark:
-a sweep that was cut short, failed or was switched off for a day goes on from there, and rows that stay stuck
-hold up none behind them.
+The sweep scans bands of lateness. It reads each pending row once when it is 5, 10, 20, 40 … minutes late, so
+it does not send a backlog again every minute. Bookmarks store how far each band has been read. A sweep that
+was cut short, failed or was disabled for a day continues there. Stuck rows delay no rows behind them.
 """
 
 from __future__ import annotations
@@ -23,10 +22,7 @@ BOOKMARK = "sweep"
 
 
 def bands(settings: Settings) -> tuple[timedelta, ...]:
-    """Return how late a row is at each look.
-
-    `grace`, doubled up to the catch-up's rate, which sends the rest.
-    """
+    """Return the lateness of each band: `grace`, doubled up to the catch-up's rate."""
     late, found = settings.grace, []
     while late < settings.catch_up_rate:
         found.append(late)
@@ -35,40 +31,37 @@ def bands(settings: Settings) -> tuple[timedelta, ...]:
 
 
 class Sweep:
-    """Looks through the bands of each due shard."""
+    """Scans the bands of each due shard."""
 
     def __init__(
         self,
-        waker: DueScanner,
+        scanner: DueScanner,
         bookmarks: Bookmarks,
         *,
         clock: Clock,
         settings: Settings,
         meter: Meter = UNMETERED,
     ) -> None:
-        self._waker, self._bookmarks = waker, bookmarks
+        self._scanner, self._bookmarks = scanner, bookmarks
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
-        """Sweep until done, or until `stop_at`.
-
-        A shard that fails is left for the next pass, the others go on.
-        """
+        """Sweep until done, or until `stop_at`; a failed shard is left for the next pass."""
         if not self._settings.enabled:
             return ScanResult()
         marks = dict(self._bookmarks.read(BOOKMARK))
         windows = list(self._windows(marks, self._clock.now()))
-        passed, moved = self._waker.wake(windows, stop_at=stop_at)
+        passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         begun = {window.name: window.start for window in windows if window.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
         self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         return passed
 
     def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[DueWindow]:
-        looks = bands(self._settings)
-        deeper = (*looks[1:], self._settings.catch_up_rate)
-        for late, next_late in zip(looks, deeper, strict=True):
+        lateness = bands(self._settings)
+        next_lateness = (*lateness[1:], self._settings.catch_up_rate)
+        for late, next_late in zip(lateness, next_lateness, strict=True):
             at_first = instant.text(now - next_late)
-            for shard in self._waker.shards:
+            for shard in self._scanner.shards:
                 name = f"{late.total_seconds():g}/{shard}"
                 yield DueWindow(name, shard, marks.get(name, at_first), now - late)

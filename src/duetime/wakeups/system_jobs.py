@@ -1,10 +1,7 @@
-"""The system's own jobs.
+"""The jobs of the system: the sweep and the catch-up, with a history and a trigger like any job.
 
-The sweep and the catch-up, visible with their history, and to be triggered as any job.
-
-They have wakes of their own, straight from the clock to their functions, so that they run when nothing else
-does. Each pass records itself as a settled row. A triggered one is an ordinary run, on the queue of a worker
-of its own.
+Schedules call their functions directly, so they run even if nothing else does. Each pass records itself as a
+settled row. A triggered pass is an ordinary run, on the queue of a worker of its own.
 """
 
 from __future__ import annotations
@@ -45,10 +42,10 @@ def rate_of(job: JobName, settings: Settings) -> timedelta:
 
 
 _KEPT = {SWEEP: timedelta(days=1)}
-"""How long a pass' row is kept, where that is shorter than the retention: there are 1,440 sweeps a day."""
+"""The retention of a pass' row, if shorter than the setting: there are 1,440 sweeps a day."""
 
 Pass = Callable[[datetime], str]
-"""A pass, to end by an instant; it returns a line on what it did."""
+"""A pass that ends by an instant, and returns a line about its work."""
 
 _ABOUT = {
     SWEEP: ("Sweep", "sends again what is overdue, and plans jobs that fell behind"),
@@ -64,7 +61,7 @@ def rate_expression(interval: timedelta) -> str:
 
 
 def definitions(settings: Settings) -> tuple[Definition, ...]:
-    """The jobs of the system."""
+    """Return the jobs of the system."""
     return tuple(
         Definition(
             name=name,
@@ -83,7 +80,7 @@ def definitions(settings: Settings) -> tuple[Definition, ...]:
 
 
 def manifest(settings: Settings) -> Manifest:
-    """What a deploy publishes for them."""
+    """Return the manifest that a deploy publishes for them."""
     declared = definitions(settings)
     return Manifest(SYSTEM_WORKER, {definition.name: 1 for definition in declared}, declared)
 
@@ -124,10 +121,7 @@ class PassHistory:
 
     @contextmanager
     def recording(self, job: JobName) -> Iterator[list[str]]:
-        """Record the block as a run.
-
-        What is put in the list is its message, and what it raises its failure.
-        """
+        """Record the block as a run, with the messages put in the list; an exception is its failure."""
         started_at, messages = self._clock.now(), list[str]()
         try:
             yield messages

@@ -1,15 +1,13 @@
-"""The wheel: far actions without a timer each.
+"""The wheel: send far actions shortly before they are due, without a timer for each.
 
-Every minute it sends what will be due soon, with exact delays.
+Each minute it sends the actions of the next window with exact delays. The window begins at the end of the
+last turn and ends a minute before the near limit. A row that `Arm` leaves to the wheel was put at least that
+minute before its window, so the due index has it. The next turn repairs a lost arm. A million rows due at
+once need ten thousand batches for the queue, not a million schedules.
 
-It looks up to a minute short of the near limit ahead, from where its last turn ended. A row that `arm` left
-to it was put at least that minute before its window comes, so the due index has it. A lost arm is healed by
-itself, and a million rows that are due at once are ten thousand batches for the queue, not a million
-schedules.
-
-A deployment may change between the wheel and EventBridge's timers. To the wheel: timers that are set still
-fire, and their messages are doubles. From the wheel: `hand_over` arms, once, every pending row that has no
-timer.
+A deployment may change between the wheel and EventBridge's timers. After a change to the wheel, timers that
+are set still fire, and the claim rejects their messages. After a change to timers, `Rearm` arms each pending
+row once.
 """
 
 from __future__ import annotations
@@ -31,47 +29,51 @@ TURN = timedelta(minutes=1)
 
 
 class WheelTimers:
-    """Timers for which nothing is set: the wheel's next turns see the row by themselves."""
+    """Timers that set nothing: the next turns of the wheel find the row."""
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
         """See `duetime.ports.wakeups.Timers`, here and below."""
 
     def clear(self, message: DueMessage) -> None:
-        """A cancelled row is not pending any more when the wheel comes to it."""
+        """A cancelled row is no longer pending at the turn of the wheel."""
 
 
 class Wheel:
     """Sends what is due between the last turn's end and the near limit, less a minute."""
 
-    def __init__(self, waker: DueScanner, bookmarks: Bookmarks, *, clock: Clock, settings: Settings) -> None:
-        self._waker, self._bookmarks = waker, bookmarks
+    def __init__(
+        self, scanner: DueScanner, bookmarks: Bookmarks, *, clock: Clock, settings: Settings
+    ) -> None:
+        self._scanner, self._bookmarks = scanner, bookmarks
         self._clock, self._settings = clock, settings
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
-        """Turn once. A shard whose rows are too many for one turn is gone on with in the next."""
+        """Turn once; a shard with too many rows for one turn continues in the next."""
         if not self._settings.enabled:
             return ScanResult()
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
-        windows = [DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in self._waker.shards]
-        passed, moved = self._waker.wake(windows, stop_at=stop_at)
+        windows = [
+            DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in self._scanner.shards
+        ]
+        passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         begun = {window.name: window.start for window in windows if window.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
         return passed
 
 
 class Rearm:
-    """Arms what the wheel has left behind, after a deploy chose EventBridge's timers."""
+    """Arms the rows of the wheel after a deploy chose EventBridge's timers."""
 
     def __init__(self, store: ActionStore, arm: Arm, bookmarks: Bookmarks, *, clock: Clock) -> None:
         self._store, self._arm, self._bookmarks, self._clock = store, arm, bookmarks, clock
 
     def __call__(self, *, stop_at: datetime) -> int:
-        """Arm every row that is due later, shard by shard, until `stop_at`; returns how many.
+        """Arm every row that is due later, shard by shard, until `stop_at`; return their number.
 
-        With no wheel's bookmark there is nothing to do. A shard's mark goes when the shard is done, so a
-        hand-over that was cut short goes on with the next pass.
+        Without a bookmark of the wheel, do nothing. The mark of a finished shard is removed, so the next pass
+        continues with the other shards.
         """
         left = dict(self._bookmarks.read(BOOKMARK))
         armed, before = 0, len(left)

@@ -17,7 +17,7 @@ from duetime.model.preferences import Preferences
 from duetime.notifications.notify import Notify
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from tests.journeys.words import PlainWords
+from tests.journeys.plain_words import PlainWords
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FAILING, FAILED = NotificationKind.RECURRING_FAILING, NotificationKind.ACTION_FAILED

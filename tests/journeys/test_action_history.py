@@ -14,7 +14,7 @@ from tests.journeys.conftest import NOON, Charge, Flaky
 HOUR = timedelta(hours=1)
 
 
-def test_an_action_tells_who_made_it_and_who_changed_it_last_and_when(cloud):
+def test_an_action_names_its_creator_and_its_last_change(cloud):
     made = cloud.scheduler.schedule(Charge(), at=2 * HOUR)
     assert (made.created_by, made.created_at) == ("simulation", NOON)
     assert (made.modified_by, made.modified_at) == ("simulation", NOON)
@@ -29,7 +29,7 @@ def test_an_action_tells_who_made_it_and_who_changed_it_last_and_when(cloud):
     assert (cancelled.executed_at, cancelled.failure_reason) == (None, None)
 
 
-def test_an_action_that_ran_tells_when_and_on_which_machine(cloud):
+def test_an_executed_action_has_its_times_and_its_machine(cloud):
     made = cloud.scheduler.schedule(Charge(), at=HOUR)
     cloud.advance(hours=2)
     ran = cloud.scheduler.get(made.id)
@@ -38,7 +38,7 @@ def test_an_action_that_ran_tells_when_and_on_which_machine(cloud):
     assert (ran.created_by, ran.cancelled_by, ran.failure_reason) == ("simulation", None, None)
 
 
-def test_an_action_that_failed_tells_why_and_each_attempt_when_it_was_queued_begun_and_ended(cloud):
+def test_a_failed_action_has_its_reason_and_the_times_of_each_attempt(cloud):
     made = cloud.scheduler.schedule(Flaky(fails=3), at=HOUR)
     cloud.advance(hours=5)
     failed = cloud.scheduler.get(made.id)
@@ -49,7 +49,7 @@ def test_an_action_that_failed_tells_why_and_each_attempt_when_it_was_queued_beg
     assert all(attempt.queued_at <= attempt.started_at for attempt in failed.attempts)
 
 
-def test_a_run_is_told_whose_it_is_which_attempt_and_for_whom_it_acts():
+def test_a_run_has_its_tenant_attempt_and_actor():
     app, runs = App(), list[Run]()
 
     @app.action

@@ -164,14 +164,14 @@ def test_a_job_that_is_dropped_and_declared_again_was_disabled_in_between(world)
     assert accounts == [("executed", "")] + [("skipped", "disabled")] * 3 + [("executed", "")]
 
 
-def test_a_run_that_was_skipped_by_hand_says_so(world):
+def test_a_run_skipped_by_an_operator_has_that_reason(world):
     world.jobs.skip_next(NAME)
     world.live(60)
     (entry,) = world.explain()
     assert (entry.account, entry.reason, entry.note) == (OccurrenceStatus.SKIPPED, "asked", "skipped by ana")
 
 
-def test_a_missed_time_that_was_made_up_for_says_when():
+def test_a_missed_time_names_the_run_that_caught_up():
     world = World(replace(HOURLY, catch_up=1))
     world.fail(310)
     world.live(20)
@@ -181,7 +181,7 @@ def test_a_missed_time_that_was_made_up_for_says_when():
     assert last.note == "missed at first, and made up for: it ran at 2026-03-28T17:20:00Z"
 
 
-def test_of_a_manual_job_each_trigger_is_told():
+def test_each_trigger_of_a_manual_job_has_an_event():
     world = World(MANUAL)
     world.jobs.trigger(NAME)
     world.live(10)
@@ -211,7 +211,7 @@ def test_rows_are_read_in_pages_and_a_window_page_by_page():
     assert {item.account for item in found} == {OccurrenceStatus.EXECUTED}
 
 
-def test_a_job_that_nobody_knows_cannot_be_explained():
+def test_an_unknown_job_cannot_be_explained():
     actions = MemoryStore()
     explain = Explain(
         actions,

@@ -90,7 +90,7 @@ def test_two_clouds_with_runs_that_never_end(watched, duetime_cloud):
     result.assert_outcomes(passed=2)
 
 
-def test_a_failed_test_tells_the_story_of_each_cloud_that_had_faults_once(project):
+def test_a_failed_test_prints_the_story_of_each_faulty_cloud_once(project):
     result = run(
         project,
         SHOP

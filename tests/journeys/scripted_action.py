@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, Status
-from duetime.model.manifest import WorkerRoute
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
 from tests.journeys.conftest import NOON
+from tests.journeys.routes import publish_route
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 PATIENT = RetryPolicy(attempts=3, backoff=600, jitter=0)
@@ -24,14 +24,14 @@ class ShipV2(Payload, name="ship", version=2):
     pass
 
 
-class Dock:
+class ScriptedAction:
     """An app with one action, whose handler does what the story says; due at once, in a cloud of its own."""
 
     def __init__(self, does, policy=PATIENT, *, version=1, **settings):
         self.begun = []
         app, settings = self.app(does, policy), Settings(**settings)
         self.cloud = SimulatedCloud(app, start=NOON, settings=settings, on_commit=len)
-        self.store = self.cloud._cloud.store
+        self.store = self.cloud.memory.store
         payload = Ship() if version == 1 else ShipV2()
         self.action = self.cloud.scheduler.schedule(payload, at=timedelta(0))
 
@@ -58,12 +58,12 @@ class Dock:
 
     def rolls_over(self):
         """A newer worker has published that it reads the next version."""
-        self.cloud._cloud._routes._routes["ship"] = WorkerRoute(2, "default")
+        publish_route(self.cloud.memory, "ship", 2)
 
     def delivers(self):
         """Hand the worker a message that does not say of which version the payload is."""
         message = replace(message_of(self.row), payload_version=1)
-        self.cloud._cloud.run(Delivery(message, self.cloud.now, "receipt"))
+        self.cloud.memory.run(Delivery(message, self.cloud.now, "receipt"))
 
     @property
     def row(self):
@@ -79,37 +79,37 @@ class Dock:
         return *self.ends(), self.row.due_at - NOON
 
 
-def returns(dock, run):
+def returns(scripted, run):
     pass
 
 
-def fails(dock, run):
+def fails(scripted, run):
     raise ConnectionError("no ship")
 
 
-def says_retry(dock, run):
+def says_retry(scripted, run):
     raise Retry(after=MINUTE)
 
 
-def says_fatal(dock, run):
+def says_fatal(scripted, run):
     raise Fatal("the ship has sunk")
 
 
 def after_a_cancel(does):
-    def cancelled_first(dock, run):
-        dock.cancel(run)
-        does(dock, run)
+    def cancelled_first(scripted, run):
+        scripted.cancel(run)
+        does(scripted, run)
 
     return cancelled_first
 
 
-def stops(dock, run):
+def stops(scripted, run):
     run.raise_if_cancelled()
 
 
 def commits_then(does):
-    def commit_first(dock, run):
+    def commit_first(scripted, run):
         run.commit([])
-        does(dock, run)
+        does(scripted, run)
 
     return commit_first

@@ -7,13 +7,11 @@ import pytest
 
 from duetime import App, Payload, Run, Status
 from duetime.errors import BackendUnavailable
-from duetime.model.manifest import WorkerRoute
-from duetime.model.outcome import CANCELLED
-from duetime.ports.jobs import LockRequirement
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.worker.claim_job_run import ClaimWon
 from tests.journeys.conftest import NOON, Charge
+from tests.journeys.late_settles import settle_cancelled
+from tests.journeys.routes import publish_route
 
 
 class Killed(BaseException):
@@ -27,12 +25,12 @@ class Ping(Payload):
 @pytest.fixture
 def memory(cloud):
     """The memory cloud below the simulation: for tests that break something."""
-    return cloud._cloud
+    return cloud.memory
 
 
 def test_a_lost_stream_record_is_made_good_by_the_sweep_within_minutes(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
-    memory._changes.clear()
+    memory.changes.clear()
     cloud.advance(minutes=7)
     (_, started_at), *others = shop.charged
     assert timedelta(minutes=5) <= started_at - NOON <= timedelta(minutes=7)
@@ -49,23 +47,23 @@ def test_a_lost_message_is_made_good_by_the_sweep_once(shop, cloud, memory):
 
 def test_what_was_lost_before_a_long_outage_of_the_sweep_is_found_after_it(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
-    memory._changes.clear()
-    memory._sweep_at = NOON + timedelta(hours=2)
+    memory.changes.clear()
+    memory.sweep_at = NOON + timedelta(hours=2)
     cloud.advance(hours=2, minutes=2)
     assert len(shop.charged) == 1
 
 
 def test_the_catch_up_finds_what_every_sweep_has_missed(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
-    memory._changes.clear()
-    memory._sweep_at = NOON + timedelta(days=9)
+    memory.changes.clear()
+    memory.sweep_at = NOON + timedelta(days=9)
     cloud.advance(hours=6, minutes=1)
     assert len(shop.charged) == 1
 
 
 def test_doubled_wakes_run_an_action_once(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
-    memory._changes.extend(list(memory._changes) * 4)
+    memory.changes.extend(list(memory.changes) * 4)
     cloud.advance(hours=12)
     assert len(shop.charged) == 1
 
@@ -97,7 +95,7 @@ def test_throttled_timers_hold_up_nothing_and_the_far_action_still_runs_on_time(
 def test_a_queue_that_cannot_hide_the_message_of_a_claim_costs_no_run(shop):
     settings = Settings(queue_visibility=timedelta(hours=1))
     cloud = SimulatedCloud(shop.app, start=NOON, settings=settings)
-    cloud._cloud.queues.extend = raising(BackendUnavailable("SQS", "RequestThrottled"))
+    cloud.memory.queues.extend = raising(BackendUnavailable("SQS", "RequestThrottled"))
     action = cloud.scheduler.schedule(Charge(), at=timedelta(minutes=5))
     cloud.advance(minutes=6)
     ran = cloud.scheduler.get(action.id)
@@ -173,14 +171,14 @@ def test_a_run_that_lost_its_lease_settles_nothing(mortal):
     action = cloud.scheduler.schedule(Ping(), at=timedelta(0))
     with pytest.raises(Killed):
         cloud.advance(seconds=1)
-    held = cloud._cloud.store.get(action.ref)
+    held = cloud.memory.store.get(action.ref)
     _advance_over_deaths(cloud, timedelta(minutes=15))
     executed = cloud.scheduler.get(action.id)
-    cloud._cloud._work["default"]._settle(ClaimWon(held, None, LockRequirement.NOTHING), CANCELLED)
+    settle_cancelled(cloud.memory, held)
     assert cloud.scheduler.get(action.id) == executed
 
 
-def test_a_type_in_no_manifest_fails_at_once_and_says_so(cloud):
+def test_a_type_in_no_manifest_fails_at_once_with_the_reason(cloud):
     action = cloud.scheduler.schedule(Ping(), at=timedelta(seconds=5))
     cloud.advance(seconds=6)
     failed = cloud.scheduler.get(action.id)
@@ -189,7 +187,7 @@ def test_a_type_in_no_manifest_fails_at_once_and_says_so(cloud):
 
 
 def test_a_type_that_another_manifest_has_waits_for_the_roll_over(cloud, memory):
-    memory._routes._routes["ping"] = WorkerRoute(1, "default")
+    publish_route(memory, "ping", 1)
     action = cloud.scheduler.schedule(Ping(), at=timedelta(seconds=5))
     cloud.advance(minutes=4)
     assert cloud.scheduler.get(action.id).status is Status.PENDING
@@ -229,7 +227,7 @@ def test_a_running_action_that_is_cancelled_ends_cancelled_if_its_handler_stops(
     assert (cancelled.status, cancelled.cancelled_by) == (Status.CANCELLED, "simulation")
 
 
-def test_a_failing_run_whose_cancel_was_asked_for_is_not_tried_again():
+def test_a_failing_run_with_a_requested_cancel_is_not_retried():
     app, cloud = App(), None
 
     @app.action

@@ -20,7 +20,7 @@ PATIENT = Settings(lease=11 * HOUR, queue_visibility=12 * HOUR)
 """The heartbeat goes by the real clock, so a run that lasts hours of simulated time has a lease that does, too."""
 
 
-class Diary:
+class RecordedJob:
     """An app with one job, which writes down its runs; the first ones last as long as `lasts` says."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Diary:
 
     def lose(self, ref):
         """Whatever is on its way to wake a run is lost; the sweep sends it again."""
-        queues = self.cloud._cloud.queues
+        queues = self.cloud.memory.queues
         for receipt, waiting in list(queues._waiting.items()):
             if waiting.message.ref == ref:
                 queues.delete(receipt)
@@ -106,7 +106,7 @@ def _word(entry):
 
 def nominal_times(cloud, name, end):
     """The nominal times of each version while it was in force, by its cadences alone."""
-    store, ref = cloud._cloud.job_store, JobRef(SYSTEM_TENANT, JobName(name))
+    store, ref = cloud.memory.job_store, JobRef(SYSTEM_TENANT, JobName(name))
     anchor = store.get(ref).anchor
     for version in store.versions(ref):
         stacked = CadenceSet.parse(version.definition.cadences, anchor)

@@ -7,7 +7,7 @@ import pytest
 
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.model.notification import Channel
-from tests.journeys.people_to_tell import (
+from tests.journeys.notified_tenants import (
     BOTH,
     DOWN,
     FAILED,
@@ -20,10 +20,10 @@ from tests.journeys.people_to_tell import (
     job_failing,
     mails_to_both,
 )
-from tests.journeys.people_to_tell import world as world  # noqa: PLC0414 - a fixture
+from tests.journeys.notified_tenants import world as world  # noqa: PLC0414 - a fixture
 
 
-def test_an_address_that_is_refused_is_told_in_the_log_and_not_tried_again(caplog):
+def test_a_rejected_address_is_logged_and_not_retried(caplog):
     mailer = Fails(REFUSED, "ada@example.com")
     world = mails_to_both(mailer)
     with caplog.at_level(logging.INFO, "duetime"):
@@ -73,7 +73,7 @@ def test_the_trouble_of_one_of_an_events_notifications_is_not_the_others():
     assert world.addresses == ["eve@example.com"]
 
 
-def test_what_another_is_sending_comes_again_and_is_sent_if_that_one_died(world):
+def test_a_message_under_delivery_comes_again_and_is_sent_if_the_first_sender_died(world):
     world.choose(channels={FAILING: frozenset({Channel.EMAIL})}, addresses=BOTH)
     delivery = "acme/billing-nightly/failing/1:jobs.recurring_failing:email:ada@example.com"
     held = {"until": NOON + timedelta(minutes=2), "expires_at": NOON + timedelta(days=1)}

@@ -9,7 +9,7 @@ from duetime.errors import InvalidCursor, InvalidSelection, InvalidTime, JobNotF
 from duetime.model.action import Status
 from duetime.scheduler import Scheduler
 from duetime.testing import SimulatedCloud
-from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE
+from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE
 
 ORDER = "order:17"
 
@@ -85,7 +85,7 @@ def ids_of(rows):
 
 
 class TestCancelMany:
-    def test_cancels_what_is_pending_and_asks_what_runs_to_stop_as_the_dry_run_said(self, store):
+    def test_cancels_pending_and_stops_running_actions_as_in_the_dry_run(self, store):
         waiting = [store.schedule(Ship(item=n)) for n in range(3)]
         other = store.schedule(Ship(), correlation_id="order:18")
         reported = {}
@@ -120,7 +120,7 @@ class TestCancelMany:
         assert ids_of(changed) == ids_of(actions)
         assert store.is_now(actions) == ["cancelled"] * 30
 
-    def test_leaves_what_has_changed_meanwhile_and_says_why(self, store):
+    def test_leaves_changed_actions_with_the_reason(self, store):
         first, second = (store.schedule(Ship(item=n)) for n in range(2))
 
         class Meddling:
@@ -261,7 +261,7 @@ class TestRunsOfJobs:
         assert set(store.is_now(planned)) == {"cancelled"}
         store.cloud.check()
 
-    def test_that_failed_are_shown_to_who_sees_the_system_and_to_nobody_else(self, store):
+    def test_that_failed_are_shown_only_to_callers_that_see_the_system(self, store):
         lost = store.schedule(Bill(), at=90 * MINUTE)
         store.cloud.advance(hours=2)
         shown = store.scheduler.list(status="failed")
