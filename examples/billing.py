@@ -1,4 +1,4 @@
-"""The example app: what a subscription service schedules, and its jobs. The shop includes it."""
+"""The example app: the actions and jobs of a subscription service. The shop includes it."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -9,18 +9,18 @@ app = App(default_tz="Europe/Paris")
 
 
 class ApplyPlanChange(Payload):
-    """A customer has chosen another plan, from a later day on."""
+    """A customer's next plan, from a later day on."""
 
     subscription_id: UUID
     new_plan_id: UUID
 
 
 class SendReceipt(Payload):
-    """A receipt is sent some time after the payment."""
+    """A receipt, to be sent some time after the payment."""
 
     order: str
     fails: int = 0
-    """How many attempts fail first: to see a retry."""
+    """The number of first attempts that fail, to show a retry."""
 
 
 @app.action
@@ -31,14 +31,14 @@ def apply_plan_change(payload: ApplyPlanChange, run: Run) -> None:
 
 @app.action(retry=RetryPolicy(attempts=3, backoff=[5, 10]), timeout=timedelta(seconds=30))
 async def send_receipt(payload: SendReceipt, run: Run) -> None:
-    """Send the receipt; async handlers work as plain ones do."""
+    """Send the receipt; a handler may be async."""
     if run.attempt <= payload.fails:
         raise ConnectionError(f"the mail server did not answer for order {payload.order}")
     run.log.info("receipt for order %s sent", payload.order)
 
 
 class Report(Payload):
-    """Which figures a report has."""
+    """The figures of a report."""
 
     of: str
 
@@ -52,7 +52,7 @@ class PaymentReceived(Payload):
 
 @app.job(every(seconds=10), title="Queue of payments")
 def watch_payments(run: Run) -> None:
-    """Look at what the bank has not answered yet."""
+    """Check the payments that the bank has not answered."""
     run.log.info("no payment has waited since %s", run.nominal_at)
 
 
@@ -70,5 +70,5 @@ def write_report(payload: Report, run: Run) -> None:
 
 @app.job(on_event("bank", "PaymentReceived"), title="Payments booked")
 def book_payment(payload: PaymentReceived, run: Run) -> None:
-    """Book a payment, once for each event of the bank, however often the event comes."""
+    """Book a payment once for each event of the bank, also if the event is delivered again."""
     run.log.info("%d cents booked for order %s", payload.cents, payload.order)

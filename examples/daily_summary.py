@@ -24,7 +24,7 @@ AT = time(7, 0)
 
 
 class Customers(Protocol):
-    """Who gets a summary."""
+    """The customers who get a summary."""
 
     def zones(self) -> Iterable[tuple[str, str]]:
         """Each customer's id and IANA zone."""
@@ -35,7 +35,7 @@ class Customers(Protocol):
         ...
 
     def address(self, customer: str) -> str | None:
-        """Where the customer's mail goes; None for one that is gone."""
+        """The customer's address; None for a customer who has left."""
         ...
 
 
@@ -43,7 +43,7 @@ class Mails(Protocol):
     """Sends mails."""
 
     def send(self, address: str, subject: str, text: str, *, once: str) -> None:
-        """Send one; a repeat with the same `once` sends nothing more."""
+        """Send one mail; a repeat with the same `once` sends nothing."""
         ...
 
 
@@ -55,18 +55,18 @@ class SendSummary(Payload):
 
 
 class Regulars:
-    """Two customers who order the same each day; a deployment reads its own tables instead."""
+    """Two customers with the same order each day; a deployment reads its own tables instead."""
 
     def zones(self) -> Iterable[tuple[str, str]]:
         """See `Customers`."""
         return (("ada", "Europe/Paris"), ("bob", "America/New_York"))
 
     def orders_on(self, customer: str, day: date) -> list[str]:
-        """Always tea."""
+        """Return tea for every customer."""
         return [f"tea for {customer}, {day}"]
 
     def address(self, customer: str) -> str | None:
-        """Each has one."""
+        """Return the address of any customer."""
         return f"{customer}@shop.example"
 
 
@@ -86,7 +86,7 @@ def customers() -> Customers:
 
 @app.resource
 def mails() -> Mails:
-    """How mails are sent."""
+    """The sender of mails."""
     return LoggedMails()
 
 
@@ -98,7 +98,7 @@ def scheduler() -> Scheduler:
 
 @app.job(daily("00:00", tz="UTC"), name="shop-plan-summaries", catch_up=1, title="Plan the day's summaries")
 def plan_summaries(run: Run, customers: Customers, scheduler: Scheduler) -> None:
-    """Schedule each customer's mail of the coming day; done twice, it is done once."""
+    """Schedule each customer's mail of the coming day; a second run changes nothing."""
     day = run.nominal_at.date() + timedelta(days=1)
     scheduler.schedule_many(
         Order(
@@ -113,7 +113,7 @@ def plan_summaries(run: Run, customers: Customers, scheduler: Scheduler) -> None
 
 @app.action(retry=RetryPolicy(attempts=4, backoff=[60, 300, 1800]))
 def send_summary(payload: SendSummary, run: Run, customers: Customers, mails: Mails) -> None:
-    """Send one mail. A day without orders needs none; for a customer that is gone no repeat helps."""
+    """Send one mail, unless the day has no orders; fail without a retry for a customer who has left."""
     address = customers.address(payload.customer)
     if address is None:
         raise Fatal("the customer is gone")

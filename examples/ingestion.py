@@ -19,37 +19,34 @@ from duetime import App, Payload, RetryPolicy, Run, cron, exponential, on_event
 app = App()
 
 PATIENT = RetryPolicy(attempts=5, backoff=exponential(10, limit=600))
-"""A source that is away is asked again after 10, 20, 40 and 80 seconds."""
+"""The waits before a source that is unavailable is read again: 10, 20, 40 and 80 seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a source had after a bookmark, and the bookmark after that."""
+    """The rows of a source after a bookmark, and the next bookmark."""
 
     rows: Sequence[str]
     bookmark: int
 
 
 class Sources(Protocol):
-    """The companies that have the data."""
+    """The companies that provide data."""
 
     def fetch(self, source: str, bookmark: int) -> Page:
-        """What is new since the bookmark; raises ConnectionError while the source is away."""
+        """Return the rows since the bookmark; raise ConnectionError while the source is unavailable."""
         ...
 
 
 class Warehouse(Protocol):
-    """Where the data goes."""
+    """The store of the data."""
 
     def bookmark(self, source: str) -> int:
-        """How far a source was stored; 0 for one that is new."""
+        """Return the stored bookmark of a source; 0 for a new one."""
         ...
 
     def store(self, source: str, page: Page, *, after: int) -> None:
-        """Store the rows and the new bookmark in one write, if the bookmark still is `after`.
-
-        Else nothing.
-        """
+        """Store the rows and the new bookmark in one write, if the bookmark is still `after`."""
         ...
 
 
@@ -60,7 +57,7 @@ class Refresh(Payload):
 
 
 class SteadySources:
-    """One new row each time."""
+    """A source with one new row at each call."""
 
     def fetch(self, source: str, bookmark: int) -> Page:
         """See `Sources`."""
@@ -89,13 +86,13 @@ class WarehouseInMemory:
 
 @app.resource
 def sources() -> Sources:
-    """Where the shop's data comes from."""
+    """The sources of the shop's data."""
     return SteadySources()
 
 
 @app.resource
 def warehouse() -> Warehouse:
-    """Where it goes."""
+    """The store of the shop's data."""
     return WarehouseInMemory()
 
 
@@ -104,13 +101,13 @@ PRICES, RATES = Refresh(source="prices"), Refresh(source="rates")
 
 @dataclass(frozen=True, slots=True)
 class Refreshing:
-    """What both jobs do: fetch what is new, and store it."""
+    """The work of both jobs: fetch new rows and store them."""
 
     sources: Sources
     warehouse: Warehouse
 
     def refresh(self, source: str, run: Run) -> None:
-        """Do it for one source; done twice, it stores nothing twice."""
+        """Import one source; a repeat stores no row twice."""
         bookmark = self.warehouse.bookmark(source)
         page = self.sources.fetch(source, bookmark)
         run.raise_if_cancelled()
@@ -120,7 +117,7 @@ class Refreshing:
 
 @app.resource
 def refreshing(sources: Sources, warehouse: Warehouse) -> Refreshing:
-    """Made of the two."""
+    """Return an import from the source to the warehouse."""
     return Refreshing(sources, warehouse)
 
 
@@ -133,7 +130,7 @@ def refreshing(sources: Sources, warehouse: Warehouse) -> Refreshing:
     retry=PATIENT,
 )
 def refresh_prices(payload: Refresh, run: Run, refreshing: Refreshing) -> None:
-    """Prices, before the shop opens in Paris, when there are new ones, and when an operator triggers it."""
+    """Import prices before the shop opens in Paris, on the source's event, and when triggered."""
     refreshing.refresh(payload.source, run)
 
 
@@ -146,5 +143,5 @@ def refresh_prices(payload: Refresh, run: Run, refreshing: Refreshing) -> None:
     retry=PATIENT,
 )
 def refresh_rates(payload: Refresh, run: Run, refreshing: Refreshing) -> None:
-    """Exchange rates, after the markets close in New York, and in the same two other ways."""
+    """Import rates after the markets close in New York, on the source's event, and when triggered."""
     refreshing.refresh(payload.source, run)

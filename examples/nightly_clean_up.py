@@ -25,11 +25,11 @@ class Carts(Protocol):
     """The shop's carts."""
 
     def left_before(self, instant: datetime, limit: int) -> Sequence[str]:
-        """The ids of at most `limit` carts that were not touched since."""
+        """Return the ids of at most `limit` carts without a change since then."""
         ...
 
     def remove(self, cart: str) -> None:
-        """Remove one; one that is gone is no error."""
+        """Remove one cart; a missing one is no error."""
         ...
 
 
@@ -41,7 +41,7 @@ class RemoveCarts(Payload):
 
 
 class CartsInMemory:
-    """Carts by id, with when they were touched last; a deployment reads its own table instead."""
+    """Carts by id, with the time of their last change; a deployment reads its own table instead."""
 
     def __init__(self, **touched: datetime) -> None:
         self.touched = touched
@@ -71,14 +71,14 @@ def scheduler() -> CleanUpScheduler:
 def begin_the_night(run: Run, scheduler: CleanUpScheduler) -> None:
     """Schedule the first batch.
 
-    In Paris 02:30 is missing once a year and comes twice once: the night is one each time.
+    In Paris 02:30 is skipped once a year and comes twice once a year. Each night has one run.
     """
     _schedule(RemoveCarts(night=run.nominal_at), scheduler)
 
 
 @app.action(retry=RetryPolicy(attempts=3, backoff=60), timeout=timedelta(minutes=5))
 def remove_carts(payload: RemoveCarts, run: Run, carts: Carts, scheduler: CleanUpScheduler) -> None:
-    """Remove one batch, and stop between two carts if asked to; a full batch schedules the next."""
+    """Remove one batch, and stop between two carts on request; a full batch schedules the next."""
     found = carts.left_before(payload.night - KEPT, BATCH)
     for cart in found:
         run.raise_if_cancelled()
@@ -89,6 +89,6 @@ def remove_carts(payload: RemoveCarts, run: Run, carts: Carts, scheduler: CleanU
 
 
 def _schedule(batch: RemoveCarts, scheduler: Scheduler) -> None:
-    """Schedule a batch; a run that died after this and is repeated schedules it no second time."""
+    """Schedule a batch once; a repeated run schedules no second one."""
     night = f"clean-up:{batch.night:%Y%m%dT%H%M%S}"
     scheduler.schedule(batch, at=timedelta(0), correlation_id=night, idempotency_key=f"{night}:{batch.batch}")

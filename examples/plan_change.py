@@ -21,7 +21,7 @@ from duetime.errors import ActionConflict
 app = App()
 
 PlanScheduler = NewType("PlanScheduler", Scheduler)
-"""A name of its own, so that an app may include others that schedule for other tenants."""
+"""A type of its own, so that an app may include others that schedule for other tenants."""
 
 
 class ChangePlan(Payload):
@@ -34,7 +34,7 @@ class ChangePlan(Payload):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a customer has, until when it is paid, where they live, and which change is expected."""
+    """A customer's plan, the end of its paid period, the customer's zone, and the expected change."""
 
     plan: str
     paid_until: date
@@ -44,7 +44,7 @@ class Subscription:
     def ends_at(self) -> datetime:
         """The first instant that is not paid.
 
-        Where clocks are put forward at midnight, it is when they are.
+        If the clocks go forward at midnight, it is the instant of that change.
         """
         return datetime.combine(self.paid_until + timedelta(days=1), time(), ZoneInfo(self.zone))
 
@@ -52,19 +52,19 @@ class Subscription:
 class Subscriptions(Protocol):
     """The customers' subscriptions, by id.
 
-    Each method is one write; of one that is not there, a LookupError.
+    Each method is one write. It raises LookupError for an unknown subscription.
     """
 
     def expect(self, subscription: str, change: ChangePlan | None) -> Subscription:
-        """Expect this change and no other; returns what was there before."""
+        """Expect this change and no other; return the previous subscription."""
         ...
 
     def prolong(self, subscription: str, paid_until: date) -> Subscription:
-        """Note until when it is paid; returns what is there now."""
+        """Set the end of the paid period; return the new subscription."""
         ...
 
     def apply(self, change: ChangePlan) -> bool:
-        """Put the subscription on its plan, if that change is the one expected; it is expected no more."""
+        """Put the subscription on its plan if that change is expected, and expect it no longer."""
         ...
 
 
@@ -99,13 +99,13 @@ class SubscriptionsInMemory:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What the shop's own pages call when a customer chooses."""
+    """The service that the shop's pages call when a customer chooses a plan."""
 
     subscriptions: Subscriptions
     scheduler: Scheduler
 
     def choose(self, subscription: str, plan: str, *, request: str) -> Action:
-        """Change to `plan`, and to no other that waits; the same `request` again is the same change."""
+        """Change to `plan` in place of any pending change; the same `request` again is the same change."""
         change = ChangePlan(subscription=subscription, plan=plan, request=request)
         before = self.subscriptions.expect(subscription, change)
         action = self._action(change, before.ends_at())
@@ -116,13 +116,13 @@ class Desk:
         return action
 
     def prolong(self, subscription: str, paid_until: date) -> None:
-        """The customer has paid for longer: the change that waits moves with the period's end."""
+        """Extend the paid period; a pending change moves to its end."""
         now = self.subscriptions.prolong(subscription, paid_until)
         if now.change:
             self.scheduler.reschedule(self._action(now.change, now.ends_at()).id, now.ends_at())
 
     def withdraw(self, subscription: str) -> bool:
-        """Change nothing; False if nothing waits any more, since it was applied."""
+        """Cancel the pending change; return False if it was applied already."""
         before = self.subscriptions.expect(subscription, None)
         self._cancel(before)
         return before.change is not None
@@ -133,7 +133,7 @@ class Desk:
                 self.scheduler.cancel(self._action(before.change, before.ends_at()).id)
 
     def _action(self, change: ChangePlan, at: datetime) -> Action:
-        """The change's action: scheduled the first time, and found by its key from then on."""
+        """Return the change's action; the first call schedules it, later calls find it by its key."""
         return self.scheduler.schedule(
             change,
             at=at,
@@ -160,7 +160,7 @@ def scheduler() -> PlanScheduler:
 
 @app.resource
 def desk(subscriptions: Subscriptions, scheduler: PlanScheduler) -> Desk:
-    """Where customers choose."""
+    """The service for customers' choices."""
     return Desk(subscriptions, scheduler)
 
 

@@ -28,32 +28,32 @@ class Documents(Protocol):
 
 
 class Index(Protocol):
-    """What searches."""
+    """The search index."""
 
     def put(self, document: str, text: str) -> None:
-        """Find the document by this text from now on, and by no other."""
+        """Replace the document's text in the index."""
         ...
 
     def remove(self, document: str) -> None:
-        """Find it no more."""
+        """Remove the document from the index."""
         ...
 
 
 class DocumentChanged(Payload):
-    """The event's detail: which document, and of what kind."""
+    """The event's detail: the document and its kind."""
 
     document: str
     kind: str
 
 
 class Reindex(Payload):
-    """Bring the index up to one document."""
+    """Update one document in the index."""
 
     document: str
 
 
 class AnyDocument:
-    """Every document is there; a deployment reads its own bucket instead."""
+    """A store that has every document; a deployment reads its own bucket instead."""
 
     def text_of(self, document: str) -> str | None:
         """See `Documents`."""
@@ -94,7 +94,7 @@ def scheduler() -> IndexScheduler:
 
 
 def end_of_moment(now: datetime) -> datetime:
-    """The end of the moment that `now` is in: the same for each instant of it."""
+    """Return the end of the moment of `now`, which is the same for each instant of it."""
     begun = datetime(1970, 1, 1, tzinfo=UTC)
     return begun + ((now - begun) // MOMENT + 1) * MOMENT
 
@@ -105,9 +105,9 @@ def end_of_moment(now: datetime) -> datetime:
     title="Documents that changed",
 )
 def document_changed(payload: DocumentChanged, run: Run, scheduler: IndexScheduler) -> None:
-    """Schedule the re-index for the end of this moment, unless it waits there already.
+    """Schedule the re-index for the end of this moment, unless one is pending.
 
-    Then it will see this change, too.
+    A pending one also indexes this change.
     """
     ends_at = end_of_moment(run.now())
     waiting = scheduler.schedule(
@@ -123,9 +123,9 @@ def document_changed(payload: DocumentChanged, run: Run, scheduler: IndexSchedul
 
 @app.action(retry=RetryPolicy(attempts=5, backoff=exponential(2, limit=60)))
 def reindex(payload: Reindex, documents: Documents, index: Index) -> None:
-    """Index the document as it is now, whatever the events said.
+    """Index the document in its present state, independent of the events.
 
-    So a late run is right, and a second one harmless.
+    So a late run is correct, and a second one is harmless.
     """
     text = documents.text_of(payload.document)
     if text is None:

@@ -26,21 +26,21 @@ app.include(billing, plan_change, daily_summary, nightly_clean_up, reindex, stal
 
 Acme = NewType("Acme", Scheduler)
 Globex = NewType("Globex", Scheduler)
-"""Two tenants: neither sees what the other has."""
+"""Two tenants, which see nothing of each other."""
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 BUSY_SIGNALS = 3
-"""How many calls in a row fail: as many as make a job count as failing."""
+"""The number of calls in a row that fail, enough for a notification of a failing job."""
 REST = 4
-"""After the first minute one tick in so many is played."""
+"""After the first minute, one tick in this many plays a scene."""
 NAMES = UUID("5b1f6d0a-3c1e-4d0e-9a53-6f0f5b1c2d3e")
 
 
 class Bus(Protocol):
-    """Where others of the shop's systems say what has happened."""
+    """The bus on which the shop's other systems publish events."""
 
     def put(self, source: str, kind: str, detail: Mapping[str, object]) -> None:
-        """Put an event on it."""
+        """Publish an event."""
         ...
 
 
@@ -49,7 +49,7 @@ class EventBridge:
 
     def put(self, source: str, kind: str, detail: Mapping[str, object]) -> None:
         """See `Bus`."""
-        import boto3  # noqa: PLC0415 - who only declares the app needs none
+        import boto3  # noqa: PLC0415 - the declaration of the app does not need it
 
         boto3.client("events").put_events(
             Entries=[{"Source": source, "DetailType": kind, "Detail": json.dumps(detail)}]
@@ -57,13 +57,13 @@ class EventBridge:
 
 
 class PackParcel(Payload):
-    """A parcel is packed by hand, which takes a while."""
+    """A parcel to pack by hand, which takes some seconds."""
 
     order: str
 
 
 class ChargeCard(Payload):
-    """An order is paid by card."""
+    """A payment of an order by card."""
 
     order: str
     stolen: bool = False
@@ -83,13 +83,13 @@ def globex() -> Globex:
 
 @app.resource
 def bus() -> Bus:
-    """Where events go."""
+    """The bus for the shop's events."""
     return EventBridge()
 
 
 @app.action(timeout=timedelta(seconds=30))
 def pack_parcel(payload: PackParcel, run: Run) -> None:
-    """Pack for eight seconds, and stop within one if asked to."""
+    """Pack for eight seconds, and stop within one second on request."""
     for _ in range(8):
         run.raise_if_cancelled()
         run.clock.wait_until(run.now() + SECOND)
@@ -98,7 +98,7 @@ def pack_parcel(payload: PackParcel, run: Run) -> None:
 
 @app.action
 def charge_card(payload: ChargeCard, run: Run) -> None:
-    """Charge the card; for a stolen one no repeat helps."""
+    """Charge the card; fail without a retry if it is stolen."""
     if payload.stolen:
         raise Fatal("the card was stolen")
     run.log.info("order %s is paid", payload.order)
@@ -106,16 +106,16 @@ def charge_card(payload: ChargeCard, run: Run) -> None:
 
 @app.job(every(seconds=20), name="shop-count-stock", retry=RetryPolicy(attempts=2, backoff=3), title="Stock")
 def count_stock(run: Run, acme: Acme) -> None:
-    """Count what is there; each third time the scanner answers only when it is asked again."""
+    """Count the stock; at each third count the scanner fails once."""
     if run.attempt == 1 and _runs_before(run, acme) % 3 == 1:
         raise ConnectionError("the scanner did not answer")
 
 
 @app.job(every(seconds=10), name="shop-call-courier", retry=RetryPolicy(attempts=1), title="Courier")
 def call_courier(run: Run, acme: Acme) -> None:
-    """Have parcels fetched.
+    """Request the pick-up of parcels.
 
-    Of 180 calls, half an hour, the first three fail: enough in a row for a notification.
+    Of 180 calls (half an hour) the first three fail: enough in a row for a notification.
     """
     if _runs_before(run, acme) % 180 < BUSY_SIGNALS:
         raise TimeoutError("the courier did not pick up")
@@ -137,16 +137,13 @@ def traffic(run: Run, acme: Acme, globex: Globex, bus: Bus, desk: Desk) -> None:
 
 
 def _runs_before(run: Run, scheduler: Scheduler) -> int:
-    """How many runs of its job have ended.
-
-    Counted by the job itself, so a new process goes on where another ended.
-    """
+    """Return the number of ended runs of its job, from the job's row: a new process continues the count."""
     tally = scheduler.jobs.get(run.job or "").tally
     return tally.executed + tally.failed
 
 
 def _order(name: str, acme: Scheduler) -> None:
-    """An order with all that follows, and two with bad luck."""
+    """Place an order with its follow-ups, and two that fail."""
     order, all_of_it = f"o-{name}", f"order:o-{name}"
     acme.schedule_many(
         [
@@ -160,9 +157,9 @@ def _order(name: str, acme: Scheduler) -> None:
 
 
 def _change_minds(name: str, acme: Scheduler, desk: Desk) -> None:
-    """One plan changes soon, one sooner than was said, one not at all.
+    """Change one plan soon, one earlier than first scheduled, and one not at all.
 
-    And Ada takes another plan than last time.
+    Ada takes another plan than last time.
     """
     soon, moved, dropped = (
         acme.schedule(_plan_change(f"{name}-{n}"), at=n * MINUTE, correlation_id="customer:bob")
@@ -175,9 +172,9 @@ def _change_minds(name: str, acme: Scheduler, desk: Desk) -> None:
 
 
 def _elsewhere(name: str, globex: Scheduler, bus: Bus) -> None:
-    """The other tenant sells something too.
+    """Sell something for the other tenant.
 
-    And three changes of one guide within a moment, a payment, and new prices.
+    Publish three changes of one guide within a moment, a payment, and new prices.
     """
     order = f"g-{name}"
     globex.schedule(ChargeCard(order=order), at=SECOND, correlation_id=f"order:{order}")

@@ -25,7 +25,7 @@ RecordScheduler = NewType("RecordScheduler", Scheduler)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """When a record was touched last, and which action will remove it."""
+    """The last change of a record, and the action that will remove it."""
 
     touched_at: datetime
     removal: str | None = None
@@ -35,23 +35,23 @@ class Records(Protocol):
     """The records, by id. Each method is one conditional write."""
 
     def touch(self, record: str, at: datetime) -> Record | None:
-        """Note a touch, never an earlier one than is noted; returns the record, None if there is none."""
+        """Store a touch unless a later one is stored; return the record, or None without one."""
         ...
 
     def keep_removal(self, record: str, removal: str) -> None:
-        """Note which action will remove it."""
+        """Store the id of the action that will remove it."""
         ...
 
     def remove_untouched(self, record: str, since: datetime) -> Record | None:
-        """Remove it unless it was touched after `since`.
+        """Remove the record unless it was touched after `since`.
 
-        Returns the record that was, None if nothing is left.
+        Return the remaining record, or None.
         """
         ...
 
 
 class RemoveIfStale(Payload):
-    """One record, which is stale unless it was touched."""
+    """A record that is stale unless it has changed."""
 
     record: str
 
@@ -100,7 +100,7 @@ def scheduler() -> RecordScheduler:
 
 
 def touched(record: str, at: datetime, records: Records, scheduler: Scheduler) -> bool:
-    """Somebody used a record: its removal moves ninety days on. False if it was removed before."""
+    """Move a used record's removal by ninety days; return False if it was removed before."""
     found = records.touch(record, at)
     if found is None:
         return False
@@ -116,7 +116,7 @@ def touched(record: str, at: datetime, records: Records, scheduler: Scheduler) -
 
 @app.action(retry=RetryPolicy(attempts=5, backoff=[10, 60, 600]))
 def remove_if_stale(payload: RemoveIfStale, run: Run, records: Records, scheduler: RecordScheduler) -> None:
-    """Remove the record, unless it was touched meanwhile: then it is stale another time."""
+    """Remove the record, unless it has changed meanwhile: then it is stale later."""
     left = records.remove_untouched(payload.record, run.now() - STALE_AFTER)
     if left is None:
         run.log.info("%s was stale, and is gone", payload.record)
@@ -125,7 +125,7 @@ def remove_if_stale(payload: RemoveIfStale, run: Run, records: Records, schedule
 
 
 def _schedule_removal(record: str, found: Record, records: Records, scheduler: Scheduler) -> Action:
-    """Schedule the removal for when it is stale; one for each touch, however often this is done."""
+    """Schedule the removal for when it is stale; repeats for one touch schedule one removal."""
     action = scheduler.schedule(
         RemoveIfStale(record=record),
         at=found.touched_at + STALE_AFTER,

@@ -25,9 +25,10 @@ export function refreshAll(): void {
 export const updated = signal<{ at: number; isFailing: boolean }>({ at: 0, isFailing: false });
 
 /**
- * Loads, and loads again `every` so many milliseconds after the last answer. It pauses while the tab is hidden, and
- * asks at once when it is seen again; what fails is asked for less and less often, up to a minute, and what is
- * forbidden or gone not again. `key` says what is asked for: with another one what was there is forgotten.
+ * Loads, and loads again `every` so many milliseconds after the last answer. It pauses while the tab is
+ * hidden, and asks at once when it is seen again; what fails is asked for less and less often, up to a
+ * minute, and what is forbidden or gone not again. `key` says what is asked for: with another one what was
+ * there is forgotten.
  */
 export function useLive<T>(load: (signal: AbortSignal) => Promise<T>, key: string, every = 5_000): Live<T> {
   const [state, setState] = useState<{ key: string; value?: T; problem?: Problem }>({ key });

@@ -1,4 +1,5 @@
-// Where the reader is: what follows the # of the address, such as #/actions?status=failed. Mails lead here, too.
+// Where the reader is: what follows the # of the address, such as #/actions?status=failed. Mails lead here,
+// too.
 
 import { computed, signal } from "@preact/signals";
 

@@ -1,4 +1,5 @@
-// Whose list and preferences are looked at: the tenant's own, or, for operators, the deployment's. It is in the address.
+// Whose list and preferences are looked at: the tenant's own, or, for operators, the deployment's. It is in
+// the address.
 
 import { can, me, SYSTEM } from "./me";
 import { place } from "./route";

@@ -1,6 +1,6 @@
-// Signing in: OAuth's code flow with PKCE at the pool's own pages. Tokens are kept in memory and nowhere else, so a
-// reload asks the pool again, which still knows the browser. What must outlast the way there and back, the proof, the
-// state and the place on the page, is kept for this tab alone and taken away at once.
+// Signing in: OAuth's code flow with PKCE at the pool's own pages. Tokens are kept in memory and nowhere
+// else, so a reload asks the pool again, which still knows the browser. What must outlast the way there and
+// back, the proof, the state and the place on the page, is kept for this tab alone and taken away at once.
 
 import * as oauth from "oauth4webapi";
 import type { Token } from "./api";

@@ -67,7 +67,10 @@ const UNITS = [
   ["second", 1_000],
 ] as const;
 
-/** A length of time in its two largest units: "2 hr 5 min"; below ten seconds with a fraction, below one in ms. */
+/**
+ * A length of time in its two largest units: "2 hr 5 min"; below ten seconds with a fraction, below one in
+ * ms.
+ */
 export function span(milliseconds: number): string {
   const length = Math.abs(milliseconds);
   if (length < 1_000) return say("ms", { n: Math.round(length) });

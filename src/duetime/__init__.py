@@ -10,30 +10,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from duetime.actions.order import Order as Order
-    from duetime.app import App as App
-    from duetime.cadence import Calendar as Calendar
-    from duetime.cadence import cron as cron
-    from duetime.cadence import daily as daily
-    from duetime.cadence import every as every
-    from duetime.cadence import interval as interval
-    from duetime.cadence import manual as manual
-    from duetime.cadence import monthly as monthly
-    from duetime.cadence import nth_weekday as nth_weekday
-    from duetime.cadence import on_event as on_event
-    from duetime.cadence import once as once
-    from duetime.cadence import weekly as weekly
-    from duetime.errors import DuetimeError as DuetimeError
-    from duetime.jobs.register import Registration as Registration
-    from duetime.model.action import Action as Action
-    from duetime.model.action import Status as Status
-    from duetime.model.run import Run as Run
-    from duetime.payload import Payload as Payload
-    from duetime.retry import Fatal as Fatal
-    from duetime.retry import Retry as Retry
-    from duetime.retry import RetryPolicy as RetryPolicy
-    from duetime.retry import exponential as exponential
-    from duetime.scheduler import Scheduler as Scheduler
+    from duetime.actions.order import Order
+    from duetime.app import App
+    from duetime.cadence import (
+        Calendar,
+        cron,
+        daily,
+        every,
+        interval,
+        manual,
+        monthly,
+        nth_weekday,
+        on_event,
+        once,
+        weekly,
+    )
+    from duetime.errors import DuetimeError
+    from duetime.jobs.register import Registration
+    from duetime.model.action import Action, Status
+    from duetime.model.run import Run
+    from duetime.payload import Payload
+    from duetime.retry import Fatal, Retry, RetryPolicy, exponential
+    from duetime.scheduler import Scheduler
 
 _HOMES = {
     "Action": "model.action",
@@ -66,7 +64,32 @@ _HOMES = {
     "cadence",
 )
 
-__all__ = [*_HOMES]  # noqa: PLE0604 - the names are texts
+__all__ = [
+    "Action",
+    "App",
+    "Calendar",
+    "DuetimeError",
+    "Fatal",
+    "Order",
+    "Payload",
+    "Registration",
+    "Retry",
+    "RetryPolicy",
+    "Run",
+    "Scheduler",
+    "Status",
+    "cron",
+    "daily",
+    "every",
+    "exponential",
+    "interval",
+    "manual",
+    "monthly",
+    "nth_weekday",
+    "on_event",
+    "once",
+    "weekly",
+]
 
 
 def __getattr__(name: str) -> object:

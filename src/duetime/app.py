@@ -34,10 +34,9 @@ OverlapWord = Literal["skip", "queue_one", "allow", "cancel_running"]
 
 
 class App:
-    """Gathers the functions that run when something is due.
+    """The functions that run when an action is due.
 
-    A function is registered for the payload type that it is annotated with, or as a job; it stays the plain
-    function it was.
+    Each is registered for the payload type in its annotation, or as a job. It remains a plain function.
     """
 
     def __init__(self, worker: str = DEFAULT_WORKER, *, default_tz: str | None = None) -> None:
@@ -45,7 +44,7 @@ class App:
 
         Args:
             worker: the name of the worker that runs it.
-            default_tz: the IANA zone of its jobs' cadences that name none, such as ``"Europe/Paris"``.
+            default_tz: the IANA zone of cadences without a zone, such as ``"Europe/Paris"``.
 
         Raises:
             UnknownZone: there is no such zone.
@@ -73,16 +72,15 @@ class App:
         retry: RetryPolicy | None = None,
         timeout: Duration = timedelta(minutes=5),
     ) -> F | Callable[[F], F]:
-        """Register a function as the handler of the payload type that it takes.
+        """Register a function as the handler of its payload type.
 
         Args:
-            function: takes one `Payload` and, if it wants, the `Run` and resources; plain or async.
-            retry: how often it is run; three runs with growing pauses by default.
-            timeout: after this long a run counts as overdue: it is stopped and its lease is renewed no
-                more.
+            function: takes one `Payload`, and optionally the `Run` and resources; plain or async.
+            retry: the attempts and the waits between them; by default three with growing waits.
+            timeout: a run that takes longer is stopped, and its lease is no longer renewed.
 
         Raises:
-            DeclarationError: the function cannot be called so, or its type has a handler already.
+            DeclarationError: the function has other parameters, or its type has a handler already.
         """
 
         def register(registered: F) -> F:
@@ -112,33 +110,32 @@ class App:
     def job(  # noqa: D417 - the options are named above
         self, *cadences: Any, timeout: Duration = timedelta(minutes=5), **options: Any
     ) -> Any:
-        """Register a function as a job, which is run whenever one of its cadences is due.
+        """Register a function as a job, which runs whenever one of its cadences is due.
 
-        Several cadences, or several decorators, make one job; its options are said in the lowest decorator.
+        Several cadences, or several decorators, make one job; pass its options to the lowest decorator.
 
         Args:
             cadences: such as ``daily("09:00")``, or their texts, such as ``"0 9 * * *"``; a job without any
-                is run when it is triggered, and only then. The function takes the `Run`, a `Payload` and
-                resources, if it wants; plain or async.
-            name: two or more kebab-case segments; without it ``nightly-cleanup-old`` for
+                runs only when it is triggered. The function may take the `Run`, a `Payload` and resources;
+                plain or async.
+            name: two or more kebab-case segments; by default ``nightly-cleanup-old`` for
                 ``billing.nightly.cleanup_old``.
-            payload: what each run is given, at most 2 KB as JSON; must be said if the function takes one and
-                a time makes it due. What an event starts is given the event's detail, a triggered run what
-                its trigger says.
-            retry: how often an occurrence is run; three runs with growing pauses by default.
-            title: what a list shows, at most 100 characters.
-            category: what lists are grouped by, at most 50 characters.
+            payload: the payload of each run, at most 2 KB as JSON; required if the function takes one and a
+                cadence has times. A run started by an event has the event's detail. A triggered run has its
+                trigger's payload.
+            retry: the attempts and the waits between them; by default three with growing waits.
+            title: its title in lists, at most 100 characters.
+            category: its group in lists, at most 50 characters.
             description: at most 500 characters.
-            overlap: what becomes of an occurrence that is due while another runs: ``skip`` (the default),
+            overlap: the policy for an occurrence that is due while another runs: ``skip`` (the default),
                 ``queue_one``, ``cancel_running``, or ``allow`` (the default of a job that only events start).
-            catch_up: how many of the latest missed occurrences are made up for: 0 to 100.
-            precision: ``minute`` if it may be up to a minute late; its cadences are then of whole minutes.
-            timeout: after this long a run counts as overdue: it is stopped and its lease is renewed no
-                more.
-            failure_threshold: how many failures in a row are worth an alarm.
+            catch_up: the number of latest missed occurrences to make up for: 0 to 100.
+            precision: ``minute`` if it may be up to a minute late; its cadences must then have whole minutes.
+            timeout: a run that takes longer is stopped, and its lease is no longer renewed.
+            failure_threshold: the number of failures in a row after which a notification is sent.
 
         Raises:
-            DeclarationError: it cannot work so, or its name is taken.
+            DeclarationError: it cannot work as declared, or its name is taken.
             InvalidCadence: a cadence is mistyped, or never fires.
         """
 
@@ -158,27 +155,25 @@ class App:
         self.add(job_handler_of(function, cadences, options, self._home))
 
     def resource(self, factory: F, /) -> F:
-        """Register a function that makes a resource.
+        """Register a function that makes a resource, for all parameters of its return type.
 
-        Whatever takes a parameter of the type that it returns is given it.
-
-        It is called once per process, when a run first needs it; one that raises fails that run, which may be
-        retried, and is called again by the next. It may take other resources. Nothing takes a resource down.
+        It is called once per process, when a run first needs it, and may take other resources. If it raises,
+        the run fails and may be retried; the next run calls it again. duetime never closes a resource.
 
         Raises:
-            DeclarationError: it is no plain function, says no type of its own, or its type has a factory; or
-                resources would need each other in a circle.
+            DeclarationError: it is no plain function, returns no type of its own, or its type has a factory;
+                or resources would need each other in a circle.
         """
         self._factories.add(factory_of(factory))
         return factory
 
     def include(self, *others: App | ModuleType) -> None:
-        """Take in the handlers, jobs and resources of other apps, or of every app that a module holds.
+        """Add the handlers, jobs and resources of other apps, or of every app in a module.
 
-        Jobs become this app's worker's. What has a zone from its own app's `default_tz` keeps it.
+        Jobs then belong to this app's worker. A zone from the other app's `default_tz` remains.
 
         Raises:
-            DeclarationError: a module holds no app, a name has two handlers, or a resource two factories.
+            DeclarationError: a module has no app, a name has two handlers, or a resource two factories.
         """
         for other in others:
             apps = [other] if isinstance(other, App) else _apps_in(other)
@@ -192,13 +187,13 @@ class App:
     def _owned(self, handler: Handler) -> Handler:
         if handler.job is None or handler.options is None:
             return handler
-        return job_handler_of(handler.function, handler.job.cadences, handler.options, self._home)
+        return job_handler_of(handler.function, handler.cadences, handler.options, self._home)
 
     def add(self, handler: Handler) -> None:
-        """Register a handler that is made already; `action` and `job` make one of a function.
+        """Register a handler; `action` and `job` make one from a function.
 
         Raises:
-            DeclarationError: its name has another one.
+            DeclarationError: its name has another handler.
         """
         current = self._handlers.get(handler.name)
         if current is not None:
@@ -216,16 +211,16 @@ class App:
 
     @property
     def resources(self) -> Mapping[Any, Factory]:
-        """Each resource's factory, by the type that asks for it."""
-        return self._factories.by_type
+        """Each resource's factory, by the type that requests it."""
+        return MappingProxyType(self._factories.by_type)
 
     @property
     def handler_set(self) -> HandlerSet:
-        """What this app's worker runs."""
+        """The handlers of this app's worker."""
         return HandlerSet(self.worker, self.handlers, self._factories)
 
     def complete(self) -> Resources:
-        """Check that all is declared, and return the resources for this app's handlers; none is made yet.
+        """Check the app, and return the resources for its handlers; none is made yet.
 
         Raises:
             DeclarationError: a function has a parameter whose type no resource provides.
@@ -234,10 +229,10 @@ class App:
 
     def missing(self, function: Handler | Factory) -> Iterator[str]:
         """Yield a sentence for each parameter of a function that no resource provides."""
-        return self.handler_set.missing(function)
+        return self._factories.missing(function)
 
     def with_resources(self, given: Mapping[Any, object]) -> App:
-        """This app with other resources in place of some of its own, whose factories are then not called.
+        """Return this app with other resources in place of some of its own; their factories are not called.
 
         Raises:
             DeclarationError: it has no resource of such a type.
@@ -255,7 +250,7 @@ class App:
 
     @property
     def manifest(self) -> Manifest:
-        """What a deploy publishes, and reconciles: the types and the jobs that this app's worker runs."""
+        """The types and jobs of this app's worker, which a deploy publishes and reconciles."""
         types = {name: handler.version for name, handler in sorted(self._handlers.items())}
         in_events = frozenset(name for name, handler in self._handlers.items() if handler.is_in_events)
         jobs = tuple(job for _, job in sorted(self.jobs.items()))
@@ -263,11 +258,11 @@ class App:
         return Manifest(self.worker, types, jobs, in_events, sensitive)
 
     def payload(self, type_name: str, written: str | bytes) -> Payload:
-        """Read a payload of a registered type.
+        """Parse a payload of a registered type.
 
         Raises:
-            UnknownType: no handler is registered for it; a job's name is no type that could be scheduled.
-            InvalidPayload: its model refuses it.
+            UnknownType: no handler is registered for it; the name of a job is no such type.
+            InvalidPayload: its model rejects it.
         """
         handler = self._handlers.get(type_name)
         if handler is None or handler.job is not None or handler.payload is None:
@@ -285,8 +280,8 @@ class App:
     ) -> AbstractContextManager[Scheduler]:
         """Run everything in this process: memory back ends, the real clock, no cloud.
 
-        ``with app.embedded() as scheduler: scheduler.schedule(…)``. What is not due when the block ends never
-        runs. `resources` take the place of the app's own of those types.
+        ``with app.embedded() as scheduler: scheduler.schedule(…)``. An action that is not due when the block
+        ends never runs. `resources` replace the app's own of those types.
         """
         from duetime.embedded.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 
@@ -296,5 +291,5 @@ class App:
 def _apps_in(module: ModuleType) -> list[App]:
     apps = [var for var in vars(module).values() if isinstance(var, App)]
     if not apps:
-        raise DeclarationError(f"the module {module.__name__} holds no App to include")
+        raise DeclarationError(f"the module {module.__name__} has no App to include")
     return apps

@@ -10,20 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from duetime.app import App
+from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_croniter
+from duetime.cadence._once import Once
+from duetime.cadence.triggers import TriggerCadence
 from duetime.clock import SystemClock
 from duetime.declare.handler import Handler, Signature
-from duetime.declare.job_rules import read_cadences, refusals
+from duetime.declare.job_rules import refusals
 from duetime.declare.resources import Factory
 from duetime.errors import DuetimeError
 from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.job import Definition
-from duetime.payload import Payload
-
-if TYPE_CHECKING:
-    from duetime.cadence import Cadence
 
 LOOKED_AHEAD = 3
 """Further occurrences of a recurring cadence that the check requires."""
@@ -35,7 +33,7 @@ class JobReport:
 
     Attributes:
         where: the location of its function.
-        cadences: each cadence's text, with its description; empty if one is invalid.
+        cadences: each cadence's text, with its description.
         next: None for a job without further due times.
         notes: warnings that may be harmless.
     """
@@ -145,18 +143,14 @@ def _needing(app: App, resource: Factory) -> tuple[str, ...]:
 
 
 def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobReport:
-    try:
-        cadences = read_cadences(job.cadences)
-    except DuetimeError as error:  # a definition made without a decorator
-        return JobReport(job, handler.where, {}, None, (str(error),), ())
-    cadence_set = CadenceSet.of(tuple(cadence.text for cadence in cadences), now)
+    cadence_set = CadenceSet.anchored(handler.cadences, now)
     return JobReport(
         definition=job,
         where=handler.where,
-        cadences={cadence.text: cadence.describe() for cadence in cadences},
+        cadences={cadence.text: cadence.describe() for cadence in handler.cadences},
         next=next(cadence_set.after(now), None),
         problems=(
-            *refusals(job, cadences),
+            *refusals(job, handler.cadences),
             *(problem for cadence in cadence_set.cadences for problem in _ending(cadence, now)),
             *_of_handler(app, handler),
         ),
@@ -166,41 +160,20 @@ def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobRepor
 
 def _ending(cadence: Cadence, now: datetime) -> Iterator[str]:
     """Yield the problem of a recurring cadence that ends: its calendar or its year is over."""
-    if _is_endless(cadence):
-        left = len(list(islice(_after(cadence, now), LOOKED_AHEAD)))
+    if not isinstance(cadence, Once | TriggerCadence):
+        left = len(list(islice(CadenceSet((cadence,)).after(now), LOOKED_AHEAD)))
         if left < LOOKED_AHEAD:
             yield f"{cadence.text!r} is due {left} more time{'' if left == 1 else 's'}, then never again"
 
 
 def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
-    from duetime.cadence import Cron, cadence_warnings, compare_with_croniter  # noqa: PLC0415 - a worker needs no croniter
-
     yield from (f"{cadence.text!r}: {warning}" for warning in cadence_warnings(cadence))
     if isinstance(cadence, Cron):
         yield from (
             f"{cadence.text!r}: {disagreement}" for disagreement in islice(compare_with_croniter(cadence), 1)
         )
-    elif _is_once(cadence) and cadence.next_after(now) is None:
+    elif isinstance(cadence, Once) and cadence.next_after(now) is None:
         yield f"{cadence.text!r} is over: it has no further due time"
-
-
-def _after(cadence: Cadence, now: datetime) -> Iterator[datetime]:
-    at = cadence.next_after(now)
-    while at is not None:
-        yield at
-        at = cadence.next_after(at)
-
-
-def _is_endless(cadence: Cadence) -> bool:
-    from duetime.cadence.triggers import TriggerCadence  # noqa: PLC0415 - as above
-
-    return not isinstance(cadence, TriggerCadence) and not _is_once(cadence)
-
-
-def _is_once(cadence: Cadence) -> bool:
-    from duetime.cadence._once import Once  # noqa: PLC0415 - as above
-
-    return isinstance(cadence, Once)
 
 
 def _of_handler(app: App, handler: Handler) -> Iterator[str]:
@@ -211,14 +184,10 @@ def _of_handler(app: App, handler: Handler) -> Iterator[str]:
     yield from app.missing(handler)
     if handler.payload is None:
         return
-    yield from _unreadable("its example", handler, _examples(handler.payload))
+    examples = handler.payload.model_json_schema().get("examples", ())
+    yield from _unreadable("its example", handler, map(json.dumps, examples))
     if handler.job and handler.job.payload is not None:
         yield from _unreadable("its payload", handler, [handler.job.payload])
-
-
-def _examples(payload: type[Payload]) -> list[str]:
-    """Return the examples in a model's JSON schema."""
-    return [json.dumps(example) for example in payload.model_json_schema().get("examples", ())]
 
 
 def _unreadable(what: str, handler: Handler, payloads: Iterable[str]) -> Iterator[str]:

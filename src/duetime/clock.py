@@ -1,7 +1,4 @@
-"""The clock: the one place that asks the machine for the time.
-
-Everything else is handed a clock or a ``now``.
-"""
+"""The clock: the one place that reads the machine's time; all other code receives a clock or a ``now``."""
 
 from __future__ import annotations
 
@@ -11,22 +8,20 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What a step may ask of time."""
+    """The source of the present time."""
 
     def now(self) -> datetime:
-        """This instant, aware and in UTC."""
-        ...
+        """Return the present instant, aware and in UTC."""
 
     def wait_until(self, instant: datetime) -> None:
-        """Return no sooner than `instant`; at once when it has passed."""
-        ...
+        """Return at `instant` or later; at once if it has passed."""
 
 
 class SystemClock:
-    """The machine's own clock."""
+    """The machine's clock."""
 
     def now(self) -> datetime:
-        """This instant, aware and in UTC."""
+        """Return the present instant, aware and in UTC."""
         return datetime.now(UTC)  # noqa: TID251 - all other code reads this clock
 
     def wait_until(self, instant: datetime) -> None:

@@ -1,7 +1,4 @@
-"""The environment: the one place that reads it.
-
-Values beside a deployment's `settings` are read here, too.
-"""
+"""The environment: no other module reads it. `settings` parses the deployment's settings from it."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off"
 
 
 def environment(given: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """What is `given`, or else what the process has."""
+    """Return the given environment, or the process's own."""
     return os.environ if given is None else given  # noqa: TID251 - this is the one place that reads it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleEnvironment:
-    """The environment of the console's function, which serves files and needs no more."""
+    """The environment of the console's function, which only serves files."""
 
     api_prefix: str
     sign_in_url: str
@@ -45,15 +42,12 @@ class ConsoleEnvironment:
         return cls(**{field.name: source[_variable(field)] for field in fields(cls)})
 
     def to_env(self) -> dict[str, str]:
-        """The environment from which `from_env` makes it again."""
+        """Return the environment from which `from_env` makes an equal object."""
         return {_variable(field): getattr(self, field.name) for field in fields(self)}
 
 
 def instance_name(environ: Mapping[str, str] | None = None) -> str:
-    """What names this process in an action's attempts.
-
-    The end of its log stream's name, or host and process.
-    """
+    """Return this process's name in attempts: the end of its log stream's name, or host and process id."""
     source = environment(environ)
     stream = source.get("AWS_LAMBDA_LOG_STREAM_NAME")
     return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
@@ -85,7 +79,7 @@ class CommandLine:
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
         """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG``.
 
-        What is empty is unsaid.
+        An empty value counts as unset.
 
         Raises:
             SettingsError: ``DUETIME_SIGN`` is neither true nor false.
@@ -93,7 +87,7 @@ class CommandLine:
         source = environment(environ)
         signs = source.get(PREFIX + "SIGN") or "false"
         if signs.lower() not in SWITCH:
-            raise SettingsError([f"{PREFIX}SIGN is {signs!r}, which cannot be read; say true or false"])
+            raise SettingsError([f"{PREFIX}SIGN is {signs!r}, which cannot be read; use true or false"])
         return cls(
             url=source.get(PREFIX + "URL") or None,
             token=source.get(PREFIX + "TOKEN") or None,

@@ -219,14 +219,17 @@ class AlreadyCommitted(DuetimeError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class RejectedEntry:
-    """The reason why an entry of a commit was rejected."""
+    """The reason why an entry of a commit was rejected.
+
+    Attributes:
+        index: its index among the given entries.
+        code: dynamoDB's code for the reason; ``TransactionConflict`` if other writers kept its item busy.
+        item: the present item, if the entry requests it: ``ReturnValuesOnConditionCheckFailure="ALL_OLD"``.
+    """
 
     index: int
-    """Its index among the given entries."""
     code: str = "ConditionalCheckFailed"
-    """DynamoDB's code for the reason; ``TransactionConflict`` if other writers kept its item busy."""
     item: Mapping[str, Any] | None = None
-    """The present item, if the entry requests it: ``ReturnValuesOnConditionCheckFailure="ALL_OLD"``."""
 
 
 class CommitRejected(DuetimeError, RuntimeError):
@@ -258,7 +261,7 @@ class InvalidSelection(DuetimeError, ValueError):
 
 
 class Unsupported(DuetimeError, NotImplementedError):
-    """This back end cannot do that; the message says which one can."""
+    """This back end cannot do that; the message names one that can."""
 
     code = "unsupported"
 

@@ -1,8 +1,6 @@
-"""Names of things.
+"""Ids and names: of actions, jobs, tenants, correlations and idempotency keys; their form and their facts.
 
-Action ids, jobs, tenants, correlation ids, idempotency keys; their form, and the facts that they contain.
-
-Id and tenant lead to an action's row without an index. Of ids there are four kinds::
+Id and tenant lead to an action's row without an index. There are four kinds of action ids::
 
     0199c1d2-…-7…-…-…3                           one-shot: a UUIDv7, made at random
     billing-nightly.000003.20260601T011500Z      occurrence: job, schedule version, nominal time
@@ -128,10 +126,7 @@ def version_of(action_id: str) -> int | None:
 
 
 def created_at(action_id: str) -> datetime:
-    """Return the instant, in milliseconds, at which a one-shot's id was made.
-
-    The nominal time of a job's run.
-    """
+    """Return when a one-shot's id was made, to the millisecond; of a job's run, the nominal time."""
     if is_one_shot(action_id):
         return _EPOCH + int(action_id[:8] + action_id[9:13], 16) * _MILLISECOND
     return nominal_at(action_id)
@@ -196,9 +191,7 @@ def is_job_name(text: str) -> bool:
 
 
 def job_name(value: object) -> JobName:
-    """Check a job's name.
-
-    Two or more kebab-case segments, such as ``billing-nightly-cleanup``; 64 characters at most.
+    """Check a job's name: two or more kebab-case segments, as in ``billing-nightly-cleanup``; 64 characters.
 
     Raises:
         InvalidIdentifier: it has another form.
@@ -250,7 +243,7 @@ def _key_part(field: str, value: object, limit: int, *, spaces: bool) -> str:
     if not isinstance(value, str):
         raise InvalidIdentifier(field, value, "must be text")
     if not value:
-        raise InvalidIdentifier(field, value, f"is empty; say 1 to {limit} characters")
+        raise InvalidIdentifier(field, value, f"is empty; use 1 to {limit} characters")
     if len(value) > limit:
         raise InvalidIdentifier(field, value, f"has {len(value)} characters; at most {limit} are allowed")
     if SEPARATOR in value:
@@ -259,8 +252,8 @@ def _key_part(field: str, value: object, limit: int, *, spaces: bool) -> str:
         raise InvalidIdentifier(
             field,
             value,
-            "holds a control character, or white space at an end; say printable characters alone",
+            "holds a control character, or white space at an end; use printable characters only",
         )
     if not spaces and not (value.isascii() and " " not in value):
-        raise InvalidIdentifier(field, value, "may hold printable ASCII characters other than space alone")
+        raise InvalidIdentifier(field, value, "may hold only printable ASCII characters other than space")
     return value

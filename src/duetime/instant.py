@@ -25,7 +25,7 @@ _OFFSET = len("+00:00")
 
 
 def text(instant: datetime) -> str:
-    """``2027-06-01T07:00:00.000000Z``: 27 characters, always in UTC, always with microseconds."""
+    """Return ``2027-06-01T07:00:00.000000Z``: 27 characters, always in UTC and with microseconds."""
     return instant.astimezone(UTC).isoformat(timespec="microseconds")[:-_OFFSET] + "Z"
 
 
@@ -40,7 +40,7 @@ def parse(written: str) -> datetime:
     except (ValueError, TypeError):
         raise InvalidTime(written, "is not an ISO 8601 instant such as 2027-06-01T09:00:00Z") from None
     if instant.tzinfo is None:
-        raise InvalidTime(written, "has no offset; say 2027-06-01T09:00:00Z or …+02:00")
+        raise InvalidTime(written, "has no offset; write 2027-06-01T09:00:00Z or …+02:00")
     try:
         return instant.astimezone(UTC)
     except OverflowError:
@@ -57,17 +57,14 @@ def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
     Raises:
         InvalidTime: naive without a zone, not on that zone's clock, or outside the years 1970 to 2199.
     """
-    if isinstance(at, timedelta):
-        return _bounded(_plus(now, at))
-    if not isinstance(at, datetime):
-        raise InvalidTime(at, "is neither a datetime nor a timedelta")
-    if at.tzinfo is not None:
-        if tz is not None:
-            raise InvalidTime(at.isoformat(), f"has an offset of its own; leave out tz={tz!r}")
-        return _bounded(_in_utc(at))
-    if tz is None:
-        raise InvalidTime(at.isoformat(), "is naive; make it aware, or say tz='Europe/Paris'")
-    return _bounded(_from_wall_clock(at, zone(tz)))
+    try:
+        instant = _in_utc(at, now, tz)
+    except OverflowError:
+        instant = None
+    if instant is None or not EARLIEST <= instant <= LATEST:
+        shown = at.isoformat() if isinstance(at, datetime) else str(at)
+        raise InvalidTime(shown, "lies outside the years 1970 to 2199, which EventBridge admits")
+    return instant
 
 
 def zone(name: str) -> ZoneInfo:
@@ -84,40 +81,20 @@ def zone(name: str) -> ZoneInfo:
         raise InvalidTime(name, "is not an IANA time zone such as Europe/Paris") from None
 
 
-def _plus(now: datetime, span: timedelta) -> datetime:
-    try:
-        return now + span
-    except OverflowError:
-        raise InvalidTime(str(span), _BOUNDS) from None
-
-
-def _in_utc(at: datetime) -> datetime:
-    try:
+def _in_utc(at: When, now: datetime, tz: str | None) -> datetime:
+    if isinstance(at, timedelta):
+        return now + at
+    if not isinstance(at, datetime):
+        raise InvalidTime(at, "is neither a datetime nor a timedelta")
+    if at.tzinfo is not None:
+        if tz is not None:
+            raise InvalidTime(at.isoformat(), f"has an offset of its own; leave out tz={tz!r}")
         return at.astimezone(UTC)
-    except OverflowError:
-        raise InvalidTime(at.isoformat(), _BOUNDS) from None
-
-
-def _from_wall_clock(local: datetime, tz: ZoneInfo) -> datetime:
-    instant = _in_utc(local.replace(tzinfo=tz))
-    if _wall_clock(instant, tz) != local.replace(fold=0):
-        raise InvalidTime(
-            local.isoformat(), f"does not exist in {tz.key}: the clock is put forward over it; choose another"
-        )
-    return instant
-
-
-def _wall_clock(instant: datetime, tz: ZoneInfo) -> datetime | None:
-    try:
-        return instant.astimezone(tz).replace(tzinfo=None, fold=0)
-    except OverflowError:
-        return None
-
-
-_BOUNDS = "lies outside the years 1970 to 2199, which EventBridge admits"
-
-
-def _bounded(instant: datetime) -> datetime:
-    if not EARLIEST <= instant <= LATEST:
-        raise InvalidTime(instant.isoformat(), _BOUNDS)
+    if tz is None:
+        raise InvalidTime(at.isoformat(), "is naive; make it aware, or pass tz='Europe/Paris'")
+    where = zone(tz)
+    instant = at.replace(tzinfo=where).astimezone(UTC)
+    if instant.astimezone(where).replace(tzinfo=None, fold=0) != at.replace(fold=0):
+        problem = f"does not exist in {tz}: the clock is put forward over it; choose another"
+        raise InvalidTime(at.isoformat(), problem)
     return instant

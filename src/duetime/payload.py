@@ -1,6 +1,6 @@
-"""Payloads: what an action carries. A frozen pydantic model with a stable name; the name is what rows keep.
+"""Payloads: the data of an action, as a frozen pydantic model with a stable name, which rows store.
 
-The name is looked up among the types that code registered, and nothing is ever imported by it.
+The name is looked up among the registered types; it never imports anything.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Payload(BaseModel):
-    """The base of every payload: immutable, and strict about fields that it does not know.
+    """The base of every payload: immutable; unknown fields are rejected.
 
-    A subclass is named after its class (``ApplyPlanChange`` is ``apply-plan-change``), or as it says itself:
+    A subclass is named after its class (``ApplyPlanChange`` is ``apply-plan-change``), or by an argument:
     ``class ApplyPlanChange(Payload, name="plan-change", version=2)``.
     """
 
@@ -75,25 +75,23 @@ class Payload(BaseModel):
                 f" apply-plan-change, in at most {TYPE_NAME_LIMIT} characters"
             )
         if version < 1:
-            raise DeclarationError(f"{cls.__qualname__}: version is {version!r}; say a whole number from 1")
+            raise DeclarationError(f"{cls.__qualname__}: version is {version!r}; use a whole number from 1")
         if "upcast" in vars(cls) and not isinstance(vars(cls)["upcast"], classmethod):
             raise DeclarationError(
-                f"{cls.__qualname__}: upcast makes what the payload is read from; say @classmethod above it"
+                f"{cls.__qualname__}: upcast must be a class method; write @classmethod above it"
             )
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **_said: Any) -> None:
-        """Look at the paths once there are fields."""
+    def __pydantic_init_subclass__(cls, **_options: Any) -> None:
+        """Check the sensitive paths, once the fields exist."""
         sensitive_fields.check(cls, cls.type_sensitive)
 
     @classmethod
     def upcast(cls, written: dict[str, Any], version: int) -> dict[str, Any]:
-        """Bring what an earlier version wrote up to this one.
+        """Convert the payload of an earlier version to this one; override it to do so.
 
-        To be overridden; what is not brought up is read as it is.
-
-        It is called once, with the version that wrote it, before the payload is validated. It goes through
-        the versions in between itself::
+        It is called once, with the version that wrote the payload, before the validation. It must handle the
+        versions in between itself::
 
             if version < 2:
                 written["share"] = written.pop("percent") / 100
@@ -102,17 +100,17 @@ class Payload(BaseModel):
             return written
 
         Args:
-            written: the payload as its JSON says it.
-            version: below the class' own.
+            written: the parsed JSON of the payload.
+            version: lower than the class' own.
         """
         del version
         return written
 
     def to_json(self) -> str:
-        """The payload as the row keeps it.
+        """Return the payload as JSON, as the row stores it.
 
         Raises:
-            InvalidPayload: it holds what JSON cannot carry: NaN, an infinity, endless or very deep nesting.
+            InvalidPayload: JSON cannot carry a value: NaN, an infinity, endless or very deep nesting.
         """
         try:
             written = self.model_dump_json()
@@ -130,14 +128,14 @@ class Payload(BaseModel):
 
     @classmethod
     def from_json(cls, written: str | bytes, *, version: int | None = None) -> Self:
-        """Read and validate what `to_json` wrote, or what a client sent.
+        """Parse and validate a payload from `to_json` or from a client.
 
         Args:
             written: the payload.
-            version: the version of this type that wrote it, if it was not this one.
+            version: the version of this type that wrote it; by default this one.
 
         Raises:
-            InvalidPayload: it is no JSON, its model refuses it (values are not repeated in the message), or
+            InvalidPayload: it is no JSON, its model rejects it (values are not repeated in the message), or
                 `upcast` raised.
         """
         if version is None or version == cls.type_version:
@@ -156,7 +154,7 @@ class Payload(BaseModel):
         try:
             read = json.loads(written)
         except (ValueError, RecursionError):
-            return written  # the model says what is wrong with it
+            return written  # the model's error describes the problem
         if not isinstance(read, dict):
             return written
         try:
@@ -174,7 +172,7 @@ class Payload(BaseModel):
 
 
 def kebab(name: str) -> str:
-    """A class's name in kebab-case: ``ApplyPlanChange`` is ``apply-plan-change``."""
+    """Return a class's name in kebab-case: ``ApplyPlanChange`` is ``apply-plan-change``."""
     return _HUMPS.sub("-", name).lower()
 
 

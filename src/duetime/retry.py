@@ -109,7 +109,7 @@ class RetryPolicy:
 
     def _check(self) -> None:
         if isinstance(self.attempts, bool) or not isinstance(self.attempts, int):
-            raise DeclarationError(f"attempts is {_shown(self.attempts)}; say a whole number")
+            raise DeclarationError(f"attempts is {_shown(self.attempts)}; use a whole number")
         if not 1 <= self.attempts <= MOST_ATTEMPTS:
             raise DeclarationError(
                 f"attempts is {_shown(self.attempts)}; it counts all runs: 1 to {MOST_ATTEMPTS} are allowed"
@@ -190,11 +190,14 @@ NEVER = RetryPolicy(attempts=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """An operator's values in place of a retry policy's; None retains the policy's."""
+    """An operator's values in place of a retry policy's; None retains the policy's.
+
+    Attributes:
+        backoff: Seconds.
+    """
 
     attempts: int | None = None
     backoff: tuple[float, ...] | None = None
-    """Seconds."""
     jitter: float | None = None
 
     def applied(self, policy: RetryPolicy) -> RetryPolicy:

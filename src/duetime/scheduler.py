@@ -64,18 +64,32 @@ class Scheduler:
             sees_system: whether the code's jobs, and their runs, are visible beside the tenant's own.
             random_bytes: the source of randomness for ids.
         """
-        self.tenant_id, self.actor = ids.tenant(tenant_id), ids.actor(actor)
-        self._job_ports = (lambda: jobs) if jobs else None
-        self._undelivered_ports = (lambda: undelivered) if undelivered else None
-        self._context = TenantContext(
+        context = TenantContext(
             store=store,
-            tenant_id=self.tenant_id,
-            actor=self.actor,
+            tenant_id=ids.tenant(tenant_id),
+            actor=ids.actor(actor),
             clock=clock,
             settings=settings,
             sees_system=sees_system,
             random_bytes=random_bytes,
         )
+        self._start(context, jobs, undelivered)
+
+    @classmethod
+    def in_context(
+        cls, context: TenantContext, jobs: JobPorts | None, undelivered: UndeliveredPorts | None
+    ) -> Self:
+        """Make a scheduler for a tenant and an actor that are already validated."""
+        scheduler = cls.__new__(cls)
+        scheduler._start(context, jobs, undelivered)  # noqa: SLF001 - its own class
+        return scheduler
+
+    def _start(
+        self, context: TenantContext, jobs: JobPorts | None, undelivered: UndeliveredPorts | None
+    ) -> None:
+        self._context, self.tenant_id, self.actor = context, context.tenant_id, context.actor
+        self._job_ports = (lambda: jobs) if jobs else None
+        self._undelivered_ports = (lambda: undelivered) if undelivered else None
 
     @classmethod
     def from_env(

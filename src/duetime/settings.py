@@ -1,25 +1,24 @@
-"""Settings: the one typed place for what a deployment may choose.
+"""The settings of a deployment, each with its meaning and its allowed values.
 
-Each field's metadata says what it means and which values AWS or the protocol admit; contradictions between
-fields are refused together, before anything is built on them. It is long because it is the one place.
+`_setting_checks` rejects wrong values and contradictions, all together, before any code uses the settings.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
 from datetime import timedelta
 from typing import Any, Literal, Self
 
+from duetime import _setting_checks as checks
 from duetime.environment import PREFIX, SWITCH, environment
 from duetime.errors import SettingsError
 
 DUE_SHARDS = 16
-"""What every writer may assume.
+"""The fewest partitions of the due index. A deployment may raise the number, never lower it.
 
-A deployment may raise it, never lower it, so no row is out of a sweep's sight.
+So the sweep finds every row.
 """
 
 
@@ -40,7 +39,7 @@ def _text(default: str, about: str, *, like: str = r".*", allowed: str = "text")
 
 _DAY = 86_400
 SHORTEST_KEY_TTL, LONGEST_KEY_TTL = timedelta(minutes=1), timedelta(days=30)
-"""What an idempotency key's time to live may be."""
+"""The limits of an idempotency key's time to live."""
 
 ROLES = {
     "viewers": "actions:read jobs:read",
@@ -48,17 +47,14 @@ ROLES = {
     "operators": "actions:manage jobs:manage audit:read system",
     "admins": "admin",
 }
-"""The roles of a deployment that says nothing else."""
+"""The default roles of a deployment."""
 
-_MINUTE = timedelta(minutes=1)
-_LEAST_WITH_WHEEL = timedelta(minutes=3)
-_KINDS = {timedelta: "a timedelta", int: "a whole number", bool: "True or False", str: "text"}
 _WRITTEN = {timedelta: "a number of seconds", int: "a whole number", bool: "true or false", str: "text"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a deployment may choose. Durations are ``timedelta``; in the environment they are seconds.
+    """The settings of a deployment. Durations are ``timedelta``; in the environment they are seconds.
 
     Raises:
         SettingsError: a value is out of its range, or two contradict each other.
@@ -72,7 +68,9 @@ class Settings:
     )
     enabled: bool = field(
         default=True,
-        metadata={"about": "The global switch: off, nothing fires; what is queued waits and lists go on."},
+        metadata={
+            "about": "The global switch. Off: nothing fires, queued messages wait, and lists still work."
+        },
     )
     due_shards: int = _number(
         DUE_SHARDS,
@@ -88,7 +86,7 @@ class Settings:
         },
     )
     near_limit: timedelta = _seconds(
-        900, "Due within this: an SQS delay carries it. Later: a timer does.", low=1, high=900
+        900, "An action due within this time waits as an SQS delay; a later one has a timer.", low=1, high=900
     )
     wake_early: timedelta = _seconds(
         90, "A timer wakes this long before the due time; EventBridge may be 60 s late.", low=0, high=840
@@ -100,7 +98,7 @@ class Settings:
         60, "How often a run renews its lease and its message's visibility.", low=0.2, high=3_600
     )
     cancel_poll: timedelta = _seconds(
-        3, "How often a run looks whether its cancel was asked for.", low=0.1, high=3_600
+        3, "How often a run checks whether its cancel was requested.", low=0.1, high=3_600
     )
     clock_skew: timedelta = _seconds(
         5, "How far two machines' clocks may differ before a lease is taken over.", low=0, high=60
@@ -131,15 +129,15 @@ class Settings:
         high=_DAY,
     )
     catch_up_spread: timedelta = _seconds(
-        5, "Between the occurrences of one job that are made up for.", low=0, high=3_600
+        5, "The time between two made-up occurrences of one job.", low=0, high=3_600
     )
-    default_tz: str = _text("", "The zone of cadences that say none, as Europe/Paris; UTC when empty.")
+    default_tz: str = _text("", "The zone of cadences without a zone, such as Europe/Paris; UTC if empty.")
     retention: timedelta = _seconds(
         30 * _DAY, "How long a settled action is kept.", low=_DAY, high=3_650 * _DAY
     )
     idempotency_ttl: timedelta = _seconds(
         _DAY,
-        "How long an idempotency key holds at least, unless the call says a time to live of its own.",
+        "How long an idempotency key holds at least, unless the call sets a time to live of its own.",
         low=SHORTEST_KEY_TTL.total_seconds(),
         high=LONGEST_KEY_TTL.total_seconds(),
     )
@@ -148,9 +146,9 @@ class Settings:
     )
     timers: Literal["eventbridge", "wheel"] = field(
         default="eventbridge",
-        metadata={"about": "What wakes a far action.", "choices": ("eventbridge", "wheel")},
+        metadata={"about": "The timers of far actions.", "choices": ("eventbridge", "wheel")},
     )
-    app: str = _text("", "Where the worker finds its handlers: module:name.")
+    app: str = _text("", "The worker's app, with its handlers: module:name.")
     actions_table: str = _text("", "The actions table; made from the prefix when empty.")
     jobs_table: str = _text("", "The jobs table; made from the prefix when empty.")
     schedule_group: str = _text(
@@ -178,28 +176,28 @@ class Settings:
     topic_arn: str = _text("", "The SNS topic that notifications are published to; empty: none.")
     mail_from: str = _text(
         "",
-        "Who mails come from: an address that SES has verified. Empty: no mails are sent.",
+        "The sender of mails: an address that SES has verified. Empty: no mails are sent.",
         like=r"([^@\s]+@[^@\s]+)?",
         allowed="a mail address such as duetime@example.com",
     )
     notification_burst: int = _number(
         5,
-        "How many notifications of a kind come singly in notification_window; more come as a digest.",
+        "The most single notifications of a kind in notification_window; further ones come as a digest.",
         low=1,
         high=1_000,
     )
     notification_window: timedelta = _seconds(
-        900, "Within how long that many; the digest comes at its end.", low=1, high=900
+        900, "The window of notification_burst; the digest comes at its end.", low=1, high=900
     )
     queues: Mapping[str, str] = field(
         default_factory=dict, metadata={"about": "Each worker's due queue: name to URL."}
     )
     failure_queue: str = _text(
-        "", "The failure queue's URL: where redrives of what is undelivered are asked for."
+        "", "The failure queue's URL, which receives requests to redrive undelivered inputs."
     )
     dispatch_arn: str = _text("", "The dispatch function that a timer wakes.")
     timer_role_arn: str = _text("", "The role in which EventBridge Scheduler wakes it.")
-    timer_dlq_arn: str = _text("", "Where a wake goes that could not be delivered.")
+    timer_dlq_arn: str = _text("", "The queue of wakes that could not be delivered.")
     api_prefix: str = _text(
         "/api/v1",
         "Begins every route of the admin API, its version included.",
@@ -222,13 +220,13 @@ class Settings:
     )
     roles: Mapping[str, str] = field(
         default_factory=lambda: dict(ROLES),
-        metadata={"about": "What each role may do: role to permissions. A Cognito group is a role."},
+        metadata={"about": "The permissions of each role. A Cognito group is a role."},
     )
     required_role: str = _text("", "The role that every caller of the admin API needs; empty: none.")
     identities: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "about": "Who signed requests come from: a role's or user's ARN to its tenant and roles, as"
+            "about": "The callers of signed requests: a role's or user's ARN to its tenant and roles, as"
             " `acme operators`."
         },
     )
@@ -252,7 +250,7 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
-        if problems := [*self._of_another_kind()]:
+        if problems := [*checks.wrong_kinds(self)]:
             raise SettingsError(problems)
         for name, made in (
             ("actions_table", "actions"),
@@ -262,83 +260,17 @@ class Settings:
         ):
             if not getattr(self, name):
                 object.__setattr__(self, name, self.prefix + made)
-        if problems := [*self._out_of_range(), *self._contradictions(), *self._contradicting_rates()]:
+        if problems := [*checks.out_of_range(self), *checks.contradictions(self)]:
             raise SettingsError(problems)
 
     @property
     def console_origin(self) -> str:
-        """What a browser calls the origin of the console's pages; empty where `console_url` is."""
+        """The origin of the console's pages in a browser; empty if `console_url` is."""
         return "/".join(self.console_url.split("/")[:3])
-
-    def _of_another_kind(self) -> Iterator[str]:
-        for setting in fields(self):
-            value, kind = getattr(self, setting.name), type(_default(setting))
-            is_other = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
-            if is_other and kind in _KINDS:
-                yield f"{setting.name} is {value!r}; say {_KINDS[kind]}"
-
-    def _out_of_range(self) -> Iterator[str]:
-        for setting in fields(self):
-            value, allowed = getattr(self, setting.name), setting.metadata
-            if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
-                limits = f"{_shown(allowed['low'])} to {_shown(allowed['high'])}"
-                yield f"{setting.name} is {_shown(value)}; allowed is {limits}"
-            if "choices" in allowed and value not in allowed["choices"]:
-                yield f"{setting.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
-            if "like" in allowed and not re.fullmatch(allowed["like"], value):
-                yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
-
-    def _contradictions(self) -> Iterator[str]:
-        if self.heartbeat * 2 > self.lease:
-            yield (
-                f"heartbeat ({_shown(self.heartbeat)}) must be at most half the lease ({_shown(self.lease)}),"
-                " or one late beat loses it"
-            )
-        if self.cancel_poll > self.heartbeat:
-            poll, beat = _shown(self.cancel_poll), _shown(self.heartbeat)
-            yield f"cancel_poll ({poll}) must not exceed heartbeat ({beat})"
-        if self.wake_early >= self.near_limit:
-            yield (
-                f"wake_early ({_shown(self.wake_early)}) must be below near_limit"
-                f" ({_shown(self.near_limit)}): what remains after a wake is carried by the queue"
-            )
-        if self.timers == "wheel" and self.near_limit < _LEAST_WITH_WHEEL:
-            yield (
-                f"near_limit ({_shown(self.near_limit)}) must be at least {_shown(_LEAST_WITH_WHEEL)} with"
-                " timers='wheel': it turns once a minute, and looks a minute less than that ahead"
-            )
-        if self.idempotency_ttl > self.retention:
-            yield (
-                f"idempotency_ttl ({_shown(self.idempotency_ttl)}) must not exceed retention"
-                f" ({_shown(self.retention)}): a key goes with its action's row"
-            )
-        if self.clock_skew >= self.lease:
-            yield f"clock_skew ({_shown(self.clock_skew)}) must be below the lease ({_shown(self.lease)})"
-
-    def _contradicting_rates(self) -> Iterator[str]:
-        for name in ("sweep_rate", "catch_up_rate"):
-            if getattr(self, name) % _MINUTE:
-                yield f"{name} is {_shown(getattr(self, name))}; allowed are whole multiples of 60 s"
-        if self.sweep_rate > self.catch_up_rate:
-            yield (
-                f"sweep_rate ({_shown(self.sweep_rate)}) must not exceed catch_up_rate"
-                f" ({_shown(self.catch_up_rate)}): the catch-up is the rarer pass"
-            )
-        if self.timers == "wheel" and self.sweep_rate * 2 > self.near_limit:
-            yield (
-                f"sweep_rate ({_shown(self.sweep_rate)}) must be at most half of near_limit"
-                f" ({_shown(self.near_limit)}) with timers='wheel', where the sweep wakes actions"
-            )
-        if self.job_grace < self.grace + self.sweep_rate:
-            yield (
-                f"job_grace ({_shown(self.job_grace)}) must be at least grace ({_shown(self.grace)}) and"
-                f" sweep_rate ({_shown(self.sweep_rate)}) together: the sweep resends a lost wake only then,"
-                " and its occurrence would be missed"
-            )
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_<FIELD>`` for each field; what is absent keeps its default.
+        """Read ``DUETIME_<FIELD>`` for each field; a missing one has its default.
 
         Raises:
             SettingsError: a value cannot be read, is out of its range, or two contradict each other.
@@ -355,18 +287,18 @@ class Settings:
             except (ValueError, OverflowError, KeyError):
                 problems.append(
                     f"{PREFIX}{setting.name.upper()} is {written!r}, which cannot be read;"
-                    f" say {_allowed_form(setting)}"
+                    f" use {_WRITTEN.get(type(checks.default_of(setting)), 'a JSON object')}"
                 )
         if problems:
             raise SettingsError(problems)
         return cls(**given)
 
     def to_env(self) -> dict[str, str]:
-        """The environment from which `from_env` makes these settings again; defaults are left out."""
+        """Return the environment from which `from_env` makes equal settings, without defaults."""
         return {
             PREFIX + setting.name.upper(): _written(getattr(self, setting.name))
             for setting in fields(self)
-            if getattr(self, setting.name) != _default(setting)
+            if getattr(self, setting.name) != checks.default_of(setting)
         }
 
 
@@ -394,15 +326,3 @@ def _written(value: Any) -> str:
             return json.dumps(dict(value), sort_keys=True)
         case _:
             return str(value)
-
-
-def _default(setting: Field[Any]) -> Any:
-    return setting.default if setting.default_factory is MISSING else setting.default_factory()
-
-
-def _allowed_form(setting: Field[Any]) -> str:
-    return _WRITTEN.get(type(_default(setting)), "a JSON object")
-
-
-def _shown(value: object) -> str:
-    return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from duetime.app import App
+from duetime.cadence import Cadence, LocalOccurrence, upcoming_clock_changes
 from duetime.ids import JobName
 from duetime.model.cadence_set import CadenceSet
-
-if TYPE_CHECKING:
-    from duetime.cadence import Explained
 
 MOST = 100_000
 """Runs of a job counted at most: a job of every second has as many in 28 hours."""
@@ -37,7 +34,7 @@ class JobRuns:
     name: JobName
     runs: tuple[datetime, ...]
     is_cut: bool
-    changes: tuple[Explained, ...]
+    changes: tuple[LocalOccurrence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +61,12 @@ class Simulated:
 def simulate(app: App, start: datetime, until: datetime) -> Simulated:
     """Return the nominal times of an app's jobs in (start, until]; intervals begin at `start`."""
     handlers = [handler for _, handler in sorted(app.handlers.items())]
-    jobs = (
-        _runs(handler.job.name, handler.job.cadences, start, until) for handler in handlers if handler.job
-    )
+    jobs = (_runs(handler.job.name, handler.cadences, start, until) for handler in handlers if handler.job)
     return Simulated(start, until, tuple(jobs))
 
 
-def _runs(name: JobName, texts: tuple[str, ...], start: datetime, until: datetime) -> JobRuns:
-    from duetime.cadence import upcoming_clock_changes  # noqa: PLC0415 - an app without jobs loads no cadence
-
-    cadence_set = CadenceSet.of(texts, start)
+def _runs(name: JobName, cadences: tuple[Cadence, ...], start: datetime, until: datetime) -> JobRuns:
+    cadence_set = CadenceSet.anchored(cadences, start)
     found = [due.at for due in islice(cadence_set.between(start, until), MOST + 1)]
     changes = [
         row for cadence in cadence_set.cadences for row in upcoming_clock_changes(cadence, start, until)

@@ -62,7 +62,7 @@ def test_each_change_leaves_exactly_one_entry_however_it_is_answered(office, ask
         assert entries[0]["status"] == answer.status
         assert (entries[0]["by"], entries[0]["address"]) == ("ada@acme.example", ADDRESS)
     assert SECRET not in json.dumps(trail())
-    assert office.trail.of("globex", None, limit=9, cursor=None).entries == ()
+    assert office.trail.list("globex", None, limit=9, cursor=None).entries == ()
 
 
 def test_what_only_reads_leaves_none(ask, trail):
@@ -170,7 +170,7 @@ def test_what_a_route_does_not_know_is_not_kept(ask, trail, route, body, inputs)
 def test_an_entry_stays_small_however_much_was_said(office, ask):
     ask("POST", "/scheduling/cancel", body={f"{number}{'é' * 3_000}": "é" * 3_000 for number in range(100)})
     ask("POST", "/scheduling/cancel", body="[" * 100_000)
-    for entry in office.trail.of("acme", None, limit=9, cursor=None):
+    for entry in office.trail.list("acme", None, limit=9, cursor=None):
         assert len(json.dumps(entry.request_fields)) < 200_000
 
 

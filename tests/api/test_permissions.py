@@ -20,7 +20,7 @@ def office(clock):
 def test_the_routes_that_nobody_guards_are_these_alone():
     routes = Office(TurnedClock(NOW), roles={}).routes
     assert {route.path for route in routes if route.is_open} <= {"/health", "/openapi.json"}
-    assert {route.path for route in routes if route.needs is None and not route.is_open} == {"/me"}
+    assert {route.path for route in routes if not route.admits and not route.is_open} == {"/me"}
 
 
 def test_whoever_has_a_tenant_is_told_who_that_is_and_nobody_else(office):
@@ -160,7 +160,7 @@ def test_what_rules_more_than_a_tenants_own_is_never_granted(office, beyond):
 def replace_grant(office, beyond):
     """A grant that somebody wrote into the table past the API."""
     office.ask("PUT", "/grants/clerks", "admin", body={"permissions": ["actions:read"]})
-    grant = office.grants.of("acme")["clerks"]
+    grant = office.grants.for_tenant("acme")["clerks"]
     stored_grant = replace(grant, permissions=frozenset({Permission.READ_ACTIONS, Permission(beyond)}))
     office.grants.put("acme", stored_grant)
     return stored_grant
@@ -189,7 +189,7 @@ def test_grants_that_cannot_be_read_let_nobody_in_but_an_admin(office, monkeypat
     def broken(_tenant_id):
         raise BackendUnavailable("DynamoDB", "timed out")
 
-    monkeypatch.setattr(office.grants, "of", broken)
+    monkeypatch.setattr(office.grants, "for_tenant", broken)
     assert office.ask("GET", "/me", "manage_actions").status == 503
     assert office.ask("GET", "/me", "admin").status == 200
 

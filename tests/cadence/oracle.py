@@ -1,8 +1,7 @@
 """A second, simple implementation of cadences, which checks every second or minute.
 
-Nothing here is taken from ``duetime.cadence``: no parser, no masks, no search for changes of the clocks. It
-is slow, and it knows only zones whose changes fall on whole steps, which those of the years it is asked about
-do.
+It uses nothing of ``duetime.cadence``: no parser, no masks, no search for clock changes. It is slow. It
+supports only zones whose changes fall on whole steps, as they do in the tested years.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Plain:
     day_rule: str | None = None
 
     @classmethod
-    def of(cls, expression: str, day_rule: str | None = None) -> Plain:
+    def parse(cls, expression: str, day_rule: str | None = None) -> Plain:
         fields = expression.upper().split()
         return cls(*(fields if len(fields) == 6 else ["0", *fields]), day_rule=day_rule)
 

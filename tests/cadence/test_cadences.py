@@ -100,7 +100,7 @@ from tests.cadence.few import NOON, few
     ],
     ids=str,
 )
-def test_a_cadence_has_the_occurrences_that_it_says(cadence, expected):
+def test_a_cadence_has_the_occurrences_of_its_description(cadence, expected):
     assert few(cadence) == expected
 
 

@@ -22,7 +22,7 @@ clocks = st.integers(0, 24 * 60 - 1).map(lambda minute: time(minute // 60, minut
     silent=st.lists(st.sampled_from([*WEEKDAYS[:3], "03-29", "10-25"]), max_size=3),
     where=zoned_starts(),
 )
-def test_filters_compose_as_the_oracle_says(step, window, days, silent, where):
+def test_composed_filters_are_as_in_the_oracle(step, window, days, silent, where):
     tz, start = where
     end = start + timedelta(days=2)
 

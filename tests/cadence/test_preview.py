@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from duetime.cadence import cron, explained
+from duetime.cadence import cron, local_occurrences
 from duetime.cli import preview
 
 
@@ -161,7 +161,9 @@ def test_a_first_and_a_second_pass_have_different_words():
     eve = datetime(2026, 10, 24, 23, 45, tzinfo=UTC)
     found = [
         row.words
-        for row in explained(cron("0 * * * *", tz="Europe/Paris"), eve, datetime(2026, 10, 25, 2, tzinfo=UTC))
+        for row in local_occurrences(
+            cron("0 * * * *", tz="Europe/Paris"), eve, datetime(2026, 10, 25, 2, tzinfo=UTC)
+        )
     ]
 
     assert found == [

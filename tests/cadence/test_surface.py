@@ -24,7 +24,18 @@ def test_planning_a_cron_job_imports_no_other_kind_of_cadence():
 
     assert not loaded & {"pydantic", "croniter", "boto3", "json", "argparse", "hashlib", "difflib"}
     assert not loaded & {
-        f"duetime.cadence.{name}" for name in ("spaced", "elapsed", "weeks", "wakes", "explain")
+        f"duetime.cadence.{name}"
+        for name in (
+            "_daily",
+            "_every",
+            "_interval",
+            "_once",
+            "_weekly",
+            "months",
+            "triggers",
+            "wakes",
+            "explain",
+        )
     }
 
 

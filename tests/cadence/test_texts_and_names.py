@@ -93,7 +93,7 @@ def test_a_cadence_has_one_text_and_one_name_and_is_read_back_from_its_text(cade
     assert parse(cadence.text).next_after(NOON) == cadence.next_after(NOON)
 
 
-def test_no_two_of_them_share_a_name_or_are_equal():
+def test_no_two_cadences_share_a_name_or_are_equal():
     cadences = [cadence for cadence, _, name in WRITTEN if name != "Interval_7m"]
 
     assert len({cadence.name for cadence in cadences}) == len(cadences)

@@ -104,7 +104,7 @@ def test_the_signature_covers_the_query_as_aws_quotes_it(list_actions, served, r
 def test_missing_region_and_credentials_are_errors_with_a_fix(list_actions, served, monkeypatch):
     status, _, errors = list_actions("--url", served, "--sign")
     assert status == 1
-    assert "say --region, or AWS_REGION" in errors
+    assert "pass --region, or set AWS_REGION" in errors
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     status, _, errors = list_actions("--url", served, "--sign", "--region", "eu-west-1")

@@ -150,7 +150,10 @@ def test_nobody_is_asked_while_nobody_looks(reader):
     page = reader.go("#/jobs")
     requested = []
     page.on("request", lambda request: requested.append(request.url))
-    look = "Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s}); document.dispatchEvent(new Event('visibilitychange'))"
+    look = (
+        "Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s});"
+        " document.dispatchEvent(new Event('visibilitychange'))"
+    )
     page.wait_for_load_state("networkidle")
     page.evaluate(look % "true")
     requested.clear()
@@ -182,7 +185,10 @@ def test_its_policy_lets_nothing_in_from_elsewhere(reader, cloud):
           addEventListener('securitypolicyviolation', (event) => refused.push(event.effectiveDirective));
           try { document.body.innerHTML = '<p>x</p>'; } catch { refused.push('trusted-types'); }
           const script = document.createElement('script');
-          try { script.src = 'https://elsewhere.example/x.js'; document.body.append(script); } catch { refused.push('script'); }
+          try {
+            script.src = 'https://elsewhere.example/x.js';
+            document.body.append(script);
+          } catch { refused.push('script'); }
           try { await fetch('https://elsewhere.example/'); } catch {}
           await new Promise((done) => setTimeout(done, 200));
           return refused;

@@ -57,17 +57,17 @@ class TestDynamoGrants(GrantsContract):
         (item,) = client.scan(TableName=table)["Items"]
         item["permissions"]["SS"].append("moon:fly")
         client.put_item(TableName=table, Item=item)
-        assert dict(grants.of(ACME)) == {"clerks": grant()}
+        assert dict(grants.for_tenant(ACME)) == {"clerks": grant()}
 
     def test_a_change_whose_answer_was_lost_is_seen_at_once(self, jobs_table, clock):
         client, table = jobs_table
         changes = (("put_item", grant(), {"clerks": grant()}), ("delete_item", nothing(), {}))
         for operation, change, there in changes:
             grants = DynamoGrants(LosesAnAnswer(client, operation), table, clock=clock)
-            grants.of(ACME)
+            grants.for_tenant(ACME)
             with pytest.raises(BackendUnavailable):
                 grants.put(ACME, change)
-            assert dict(grants.of(ACME)) == there
+            assert dict(grants.for_tenant(ACME)) == there
 
 
 class TestMemoryAuditTrail(AuditTrailContract):
@@ -98,7 +98,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
             with pytest.raises(BackendUnavailable):
                 getattr(lossy, keep)(written)
             getattr(lossy, keep)(written)
-        assert tuple(trail.of(ACME, JOB, limit=10, cursor=None)) == (begun.ended(200, {}),)
+        assert tuple(trail.list(ACME, JOB, limit=10, cursor=None)) == (begun.ended(200, {}),)
 
     def test_an_entry_that_is_sent_twice_is_kept_once(self, jobs_table, trail):
         client, table = jobs_table
@@ -106,4 +106,4 @@ class TestDynamoAuditTrail(AuditTrailContract):
         twice = DynamoAuditTrail(SendsTwice(client), table, retention=RETENTION)
         twice.begin(begun)
         twice.end(begun.ended(200, {}))
-        assert tuple(trail.of(ACME, None, limit=10, cursor=None)) == (begun.ended(200, {}),)
+        assert tuple(trail.list(ACME, None, limit=10, cursor=None)) == (begun.ended(200, {}),)

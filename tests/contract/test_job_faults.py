@@ -235,7 +235,7 @@ def test_a_cursor_of_another_list_is_refused(table, cursor):
 @pytest.mark.parametrize("cursor", ["", "9", "0 a", "0 a b", "x a b c"])
 def test_a_cursor_of_another_list_is_refused_by_to_attend(jobs, cursor):
     with pytest.raises(InvalidCursor):
-        jobs.to_attend(NOON, limit=5, cursor=cursor)
+        jobs.due_for_maintenance(NOON, limit=5, cursor=cursor)
 
 
 def wakes_of(moto, prefix, dispatch="dispatch"):

@@ -1,9 +1,9 @@
-"""What guards a method of a REST API on AWS, for an emulator that lets everybody pass.
+"""The authorizers of a REST API's methods, for an emulator that has none.
 
-ministack hands a request of a method with a Cognito authorizer to the function without looking at its token,
-and takes any ``Authorization`` for a signature. Here a token's signature, issuer, kind, audience and time are
-verified, and its claims told as API Gateway tells them, all as texts; a request's signature is computed anew,
-and the ARN of whose key it is told. Whether a policy allows that one ``execute-api:Invoke`` is not looked at.
+ministack passes a request to the function without checking its token or its signature. This module verifies
+a token's signature, issuer, kind, audience and time, and passes its claims on as texts, as API Gateway does.
+It computes a request's signature again and passes on the ARN of its key. It checks no policy for
+``execute-api:Invoke``.
 """
 
 import base64
@@ -38,7 +38,7 @@ class Refused(Exception):
 
 
 async def authorized(*arguments):
-    """The refusal, or what the function is told of the caller."""
+    """Return the refusal, or the caller's data for the function."""
     api_id, stage, method_obj, method, path, _resource, headers, body, query, *_more = arguments
     try:
         match method_obj.get("authorizationType"):

@@ -1,16 +1,16 @@
-"""ministack, mended where it is not like AWS.
+"""ministack with corrections where it differs from AWS.
 
 A program: ``python mended_ministack.py``, settings in its environment.
 
-- The CDK command line deletes a stack by its ARN, as CloudFormation advises. ministack knows stacks by name only, and
-  answers such a deletion with success without deleting anything.
-- A queue made by a stack loses its redrive policy: nothing would ever go to the dead letters.
-- Of an event that a rule passes on, EventBridge puts each part into a JSON template as JSON. ministack leaves the quotes of
-  texts away, and what the function is given cannot be read.
-- A REST API's methods are guarded by nobody: see `gateway_guards`.
-- A domain of sign-in pages is referred to by a name of ministack's own, which is part of no URL.
-- A stack can have no mail templates: it fails over them. They are made and deleted as SES' own calls do it.
-- Of a sender that nobody verified, each mail is sent all the same. SES refuses it.
+- The CDK command line deletes a stack by its ARN, as CloudFormation advises. ministack only finds stacks by
+  name: it answers such a deletion with success and deletes nothing.
+- A queue of a stack loses its redrive policy: no message would become a dead letter.
+- EventBridge puts each part of a rule's event into a JSON template as JSON. ministack omits the quotes of
+  texts, so that the function cannot read its input.
+- No authorizer guards a REST API's methods: see `gateway_guards`.
+- The reference to a domain of sign-in pages is a name of ministack's own, which is part of no URL.
+- A stack with mail templates fails. They are created and deleted as by SES' own calls.
+- Mails of unverified senders are sent. SES rejects them.
 """
 
 import json

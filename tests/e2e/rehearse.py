@@ -27,14 +27,16 @@ OF_THIS_MACHINE = {
 }
 """The emulator runs functions on this machine, and with this Python."""
 
-TOLD = """
+INSTRUCTIONS = """
 {outputs}
 
 It is up until Ctrl-C. In another terminal, here:
 
 export {environment}
-.venv/bin/python -c 'from datetime import timedelta; from duetime import Scheduler; from examples.billing import SendReceipt
-print(Scheduler.from_env(tenant_id="acme", actor="me").schedule(SendReceipt(order="o-17"), at=timedelta(seconds=10)).id)'
+.venv/bin/python -c 'from datetime import timedelta; from duetime import Scheduler
+from examples.billing import SendReceipt
+scheduler = Scheduler.from_env(tenant_id="acme", actor="me")
+print(scheduler.schedule(SendReceipt(order="o-17"), at=timedelta(seconds=10)).id)'
 npx cdk deploy {context} --output {directory}/again   # once more, after a change
 
 What the functions say is in {directory}/ministack.log.
@@ -86,7 +88,7 @@ def _tell(
         "DUETIME_JOBS_TABLE": stack["JobsTable"],
     }
     print(
-        TOLD.format(
+        INSTRUCTIONS.format(
             outputs="\n".join(f"{name:24} {value}" for name, value in sorted(stack.items())),
             environment=" ".join(f"{name}={value}" for name, value in (environment | tables).items()),
             context=" ".join(context),

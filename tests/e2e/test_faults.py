@@ -68,7 +68,10 @@ FIRST_RUN = '":fence":{"N":"1"}'
 """In the body of a commit."""
 NEVER_CLAIMED = Storm("dynamodb", "UpdateItem", Fault.RESET, times=5)
 CLAIMED_UNAWARES = Storm("dynamodb", "UpdateItem", Fault.LOST, times=9)
-"""More than the five tries of one client, some of which the claim of a doubled wake may use up, and fewer than those of two."""
+"""More than the five tries of one client, fewer than those of two.
+
+The claim of a doubled wake may use up some of them.
+"""
 NEVER_COMMITTED = Storm("dynamodb", "TransactWriteItems", Fault.RESET, only=FIRST_RUN)
 COMMITTED_UNAWARES = Storm("dynamodb", "TransactWriteItems", Fault.LOST, only=FIRST_RUN)
 STORMS = (
@@ -96,7 +99,7 @@ GIVEN_UP = {
     "message will come again",
     "its commit is in doubt, the row is left alone",
 }
-"""What our steps tell where the AWS client gave up: then it is for them to mend it."""
+"""The warnings of the steps after the AWS client gave up: they must recover themselves."""
 ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1})
 
 
@@ -112,8 +115,8 @@ class Left:
     """The action that each came over, and how often it fired."""
     dispatched: set[str]
     """The ids of the actions whose timer came."""
-    told: set[str]
-    """What our steps told as warnings."""
+    warnings: set[str]
+    """The warnings of the steps."""
 
 
 @pytest.fixture(scope="module")
@@ -165,34 +168,36 @@ def road(emulated, sky):
 @pytest.fixture(scope="module")
 def left(emulated, sky, road):
     ordered, ordered_first = (
-        Ordered(Scheduler.from_env(tenant_id=each, actor="e2e")) for each in (RAINED_ON, STORMED_AT)
+        Ordered(Scheduler.from_env(tenant_id=tenant, actor="e2e")) for tenant in (RAINED_ON, STORMED_AT)
     )
     stormy = [
         ordered_first.one(f"stormy-{number}", SOON if storm.service == "sqs" else LATER)
         for number, storm in enumerate(STORMS)
     ]
-    breaking = [storm.over(each) for storm, each in zip(STORMS, stormy, strict=True)]
+    breaking = [storm.over(action_id) for storm, action_id in zip(STORMS, stormy, strict=True)]
     sky.make([*breaking, *rain(CHANCE, sparing=STORMED_AT)])
-    with warnings_of("duetime") as told, road.fed():
+    with warnings_of("duetime") as warnings, road.fed():
         order_the_rest(ordered)
-        eventually(lambda: all(each.status.is_final for each in rows_of(road)) and road.is_empty())
+        eventually(lambda: all(row.status.is_final for row in rows_of(road)) and road.is_empty())
         fired, faults = sky.fired(), sky.faults()
         sky.make([])
-    rows = {each.id: each for each in rows_of(road)}
+    rows = {row.id: row for row in rows_of(road)}
     by_name = {json.loads(row.payload)["name"]: row for row in rows.values()}
     assert len(by_name) == len(rows), "something was scheduled twice"
-    storms = dict(zip(STORMS, zip((rows[each] for each in stormy), fired, strict=False), strict=True))
-    return Left(by_name, effects_in(emulated), faults, storms, road.dispatched, told)
+    storms = dict(
+        zip(STORMS, zip((rows[action_id] for action_id in stormy), fired, strict=False), strict=True)
+    )
+    return Left(by_name, effects_in(emulated), faults, storms, road.dispatched, warnings)
 
 
 @contextlib.contextmanager
 def warnings_of(name):
-    """The messages that its loggers warn with."""
-    told, handler = set(), logging.Handler(logging.WARNING)
-    handler.emit = lambda record: told.add(record.msg)
+    """Yield the messages of the logger's warnings."""
+    warnings, handler = set(), logging.Handler(logging.WARNING)
+    handler.emit = lambda record: warnings.add(record.msg)
     logging.getLogger(name).addHandler(handler)
     try:
-        yield told
+        yield warnings
     finally:
         logging.getLogger(name).removeHandler(handler)
 
@@ -206,7 +211,7 @@ def eventually(look):
 
 def rows_of(road):
     found = road.emulated.items(road.settings.actions_table)
-    rows = (from_item(each) for each in found if is_row(each))
+    rows = (from_item(item) for item in found if is_row(item))
     return [row for row in rows if row.tenant_id in {RAINED_ON, STORMED_AT}]
 
 
@@ -227,7 +232,7 @@ def test_what_is_reset_was_not_written_and_what_lost_its_answer_was(emulated, sk
 
 
 def test_all_that_was_ordered_is_there_once_and_is_settled(left):
-    wanted = {
+    expected = {
         **dict.fromkeys(names("bulk", BULK), Status.EXECUTED),
         **dict.fromkeys(names("near", NEAR), Status.EXECUTED),
         **dict.fromkeys(names("stumbling", STUMBLING), Status.EXECUTED),
@@ -235,8 +240,8 @@ def test_all_that_was_ordered_is_there_once_and_is_settled(left):
         **dict.fromkeys(names("far", FAR), Status.EXECUTED),
         **dict.fromkeys(names("cancelled", CANCELLED), Status.CANCELLED),
     }
-    assert len(wanted) == 500
-    assert {name: row.status for name, row in left.rows.items()} == wanted
+    assert len(expected) == 500
+    assert {name: row.status for name, row in left.rows.items()} == expected
 
 
 def test_each_effect_was_committed_exactly_once_and_none_of_what_was_cancelled(left):
@@ -273,7 +278,7 @@ def test_every_service_met_every_fault_on_its_writes(left):
 
 def test_the_client_gave_up_more_than_once_and_our_steps_went_on(left):
     assert all(fired for _, fired in left.storms.values()), left.storms
-    assert left.told >= GIVEN_UP
+    assert left.warnings >= GIVEN_UP
 
 
 @pytest.mark.parametrize("storm", [CLAIMED_UNAWARES, NEVER_COMMITTED])

@@ -57,7 +57,7 @@ def _effect(service: str, fault: Fault) -> Rule:
 
 
 def rain(jitter_draw: float, *, sparing: str) -> list[Rule]:
-    """Each fault on each service, each with this chance on every call, but on those whose body has `sparing` in it."""
+    """Return each fault of each service, with this chance on every call whose body lacks `sparing`."""
     dry = {"body": f"!contains(to_string(@), '{sparing}')"}
     bare = {"scheduler": "DeleteSchedule"}  # it has no body
     return [
@@ -70,7 +70,7 @@ def rain(jitter_draw: float, *, sparing: str) -> list[Rule]:
 
 @dataclass(frozen=True)
 class Storm:
-    """One fault on one operation, so many times one after the other, or for as long as it meets what it looks for."""
+    """One fault of one operation, so many times in succession, or for all calls that match `only`."""
 
     service: str
     operation: str

@@ -1,4 +1,4 @@
-"""Mails of every kind and language, as they arrive."""
+"""Mails of every kind and language, as recipients see them."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ each_mail = pytest.mark.parametrize(
 )
 
 
-def arrived(notification, language="en", settings=PLAIN):
+def received_mail(notification, language="en", settings=PLAIN):
     """Return the mail as it arrives."""
     mail = mail_of(notification, address="ada@acme.example", language=language, settings=settings)
     [template] = [template for template in templates(settings.prefix) if template.name == mail.template]

@@ -1,4 +1,4 @@
-"""What the tests of resources share: a database that needs its configuration, and functions that take it."""
+"""Resources for tests: a database that depends on a configuration, and handlers that use it."""
 
 from datetime import UTC, datetime
 from typing import NewType, Protocol

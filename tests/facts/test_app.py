@@ -17,7 +17,7 @@ class Pong(Payload):
     pass
 
 
-def test_a_handler_stays_the_plain_function_that_it_was():
+def test_decorator_returns_plain_function():
     app, seen = App(), []
 
     @app.action
@@ -28,7 +28,7 @@ def test_a_handler_stays_the_plain_function_that_it_was():
     assert seen == [(1, 2)]
 
 
-def test_a_handler_is_tested_at_whatever_time_the_test_says():
+def test_handler_reads_time_from_test_clock():
     midnight, seen = datetime(2027, 6, 1, tzinfo=UTC), []
 
     @App().action
@@ -39,7 +39,7 @@ def test_a_handler_is_tested_at_whatever_time_the_test_says():
     assert seen == [(midnight, midnight, midnight + timedelta(minutes=1))]
 
 
-def test_the_run_may_be_left_out_and_the_order_is_free():
+def test_run_parameter_is_optional_and_order_is_free():
     app = App()
 
     @app.action
@@ -51,7 +51,7 @@ def test_the_run_may_be_left_out_and_the_order_is_free():
     assert set(app.handlers) == {"ping", "pong"}
 
 
-def test_an_async_handler_runs_to_its_end():
+def test_async_handler_runs_to_its_end():
     app, seen = App(), []
 
     @app.action
@@ -62,7 +62,7 @@ def test_an_async_handler_runs_to_its_end():
     assert seen == [3]
 
 
-def test_the_manifest_tells_types_and_versions_and_its_hash_follows_the_content():
+def test_manifest_lists_types_and_versions_and_hash_depends_on_content():
     app, other = App(), App()
     app.action(_takes_ping)
     other.action(_takes_ping)
@@ -78,7 +78,7 @@ def _takes_ping(payload: Ping) -> None: ...
 def _takes_pong(payload: Pong) -> None: ...
 
 
-def test_apps_of_several_modules_are_gathered_and_including_twice_is_once():
+def test_app_includes_apps_of_other_modules_once():
     billing, mail, app = App(), App(), App()
     billing.action(_takes_ping)
     mail.action(_takes_pong)
@@ -88,7 +88,7 @@ def test_apps_of_several_modules_are_gathered_and_including_twice_is_once():
     assert set(app.handlers) == {"ping", "pong"}
 
 
-def test_one_type_has_one_handler():
+def test_type_has_one_handler():
     app = App()
     app.action(_takes_ping)
 
@@ -98,8 +98,8 @@ def test_one_type_has_one_handler():
         app.action(again)
 
 
-def test_a_module_without_an_app_is_refused():
-    with pytest.raises(DeclarationError, match="holds no App"):
+def test_module_without_app_is_rejected():
+    with pytest.raises(DeclarationError, match="has no App"):
         App().include(types.ModuleType("empty"))
 
 
@@ -121,14 +121,14 @@ def _unannotated(payload) -> None: ...
 @pytest.mark.parametrize(
     "function", [_no_payload, _two_payloads, _bare_payload, _unknown_parameter, _unannotated, lambda: None]
 )
-def test_a_function_that_nobody_could_call_is_refused(function):
+def test_uncallable_function_is_rejected(function):
     with pytest.raises(
         DeclarationError, match="must take one parameter annotated with a subclass of Payload"
     ):
         App().action(function)
 
 
-def test_an_annotation_that_cannot_be_resolved_is_refused():
+def test_unresolvable_annotation_is_rejected():
     def handler(payload: "Nowhere") -> None: ...  # noqa: F821
 
     with pytest.raises(DeclarationError, match="cannot be resolved"):
@@ -136,12 +136,12 @@ def test_an_annotation_that_cannot_be_resolved_is_refused():
 
 
 @pytest.mark.parametrize("timeout", [0, -1, timedelta(minutes=16), "1m", float("nan")])
-def test_a_time_out_that_lambda_cannot_keep_is_refused(timeout):
+def test_timeout_beyond_lambda_limit_is_rejected(timeout):
     with pytest.raises(DeclarationError, match="timeout is"):
         App().action(timeout=timeout)(_takes_ping)
 
 
-def test_only_registered_names_lead_to_code():
+def test_only_registered_names_resolve_to_code():
     app = App()
     app.action(retry=RetryPolicy(attempts=1))(_takes_ping)
     assert app.payload("ping", '{"n": 4}') == Ping(n=4)
@@ -153,10 +153,10 @@ def test_only_registered_names_lead_to_code():
 @pytest.mark.parametrize(
     "where", ["", "examples.billing", ":app", "examples.billing:", "examples.billing:nothing"]
 )
-def test_an_app_that_the_settings_do_not_lead_to_is_refused(where):
+def test_app_that_settings_do_not_name_is_rejected(where):
     with pytest.raises(DeclarationError):
         load_app(where)
 
 
-def test_the_example_app_is_found():
+def test_example_app_is_found():
     assert "apply-plan-change" in load_app("examples.billing:app").handlers

@@ -68,7 +68,7 @@ def test_twice_the_actions_take_twice_the_write_units():
     assert math.isclose(twice.grows, 2 * once.grows)
 
 
-def test_a_small_life_is_five_write_units_and_three_requests_of_the_queue():
+def test_small_action_takes_five_write_units_and_three_queue_requests():
     work = replace(NOTHING, actions_per_day=1_000, retries_share=0, failed_share=0)
     assert line_of(work, "tables: writes").grows == 1_000 * 30 * 5
     assert line_of(work, "queues: requests").grows == 1_000 * 30 * 3
@@ -150,9 +150,9 @@ def test_an_invalid_workload_is_rejected(given, message):
 
 
 def test_every_problem_is_named_at_once():
-    with pytest.raises(InvalidWorkload) as refused:
+    with pytest.raises(InvalidWorkload) as rejected:
         Workload(far_share=2, jobs=-1)
-    assert len(refused.value.problems) == 2
+    assert len(rejected.value.problems) == 2
 
 
 def test_each_field_has_a_description():
@@ -164,8 +164,8 @@ def test_the_units_are_those_of_the_code():
     assert units.IN_ROW_LIMIT == IN_ROW_LIMIT
     assert units.DUE_SHARDS == DUE_SHARDS
     assert len(bands(chosen)) == units.BANDS
-    assert chosen.heartbeat.total_seconds() * 1_000 == tables._RENEWED_MS
-    assert chosen.cancel_poll.total_seconds() * 1_000 == tables._LOOKED_MS
+    assert chosen.heartbeat.total_seconds() * 1_000 == tables.RENEWED_MS
+    assert chosen.cancel_poll.total_seconds() * 1_000 == tables.CANCEL_POLL_MS
     assert Workload().retention_days == chosen.retention.days
 
 

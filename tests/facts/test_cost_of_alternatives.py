@@ -1,4 +1,4 @@
-"""The price of the same work with other AWS services, and what those lack."""
+"""The price of the same work with other AWS services, and their missing features."""
 
 from dataclasses import replace
 

@@ -11,7 +11,7 @@ from duetime.errors import InvalidIdentifier
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123_000, tzinfo=UTC)
 
 
-def test_an_id_is_a_uuid_of_version_7_that_carries_its_instant():
+def test_id_is_uuid7_of_its_creation():
     made = ids.new_action_id(NOW)
     assert uuid.UUID(made).version == 7
     assert uuid.UUID(made).variant == uuid.RFC_4122
@@ -19,12 +19,12 @@ def test_an_id_is_a_uuid_of_version_7_that_carries_its_instant():
     assert ids.is_action_id(made)
 
 
-def test_ids_sort_as_they_were_made():
+def test_ids_sort_by_creation():
     made = [ids.new_action_id(NOW + timedelta(milliseconds=index)) for index in range(50)]
     assert made == sorted(made)
 
 
-def test_ids_are_never_the_same_and_spread_over_all_shards():
+def test_ids_are_unique_and_spread_over_all_shards():
     made = {ids.new_action_id(NOW) for _ in range(2_000)}
     assert len(made) == 2_000
     assert {ids.shard_of(item) for item in made} == set(ids.SHARDS)
@@ -34,14 +34,14 @@ def test_ids_are_never_the_same_and_spread_over_all_shards():
 @pytest.mark.parametrize(
     "text", ["", "x", None, 7, "019b76da-a800-435e-a389-6f2fb6b5d775", "../../etc/passwd"]
 )
-def test_what_could_not_name_an_action_is_told_apart(text):
+def test_text_that_is_no_action_id_is_recognised(text):
     assert not ids.is_action_id(text)
 
 
 @pytest.mark.parametrize(
     "name", ["acme", "a", "team-1.eu_west", "e7b9c2d0-1111-4222-8333-444455556666", "x" * 64]
 )
-def test_a_tenant_may_be_any_short_printable_name(name):
+def test_tenant_may_be_any_short_printable_name(name):
     assert ids.tenant(name) == name
 
 
@@ -61,35 +61,35 @@ def test_a_tenant_may_be_any_short_printable_name(name):
         ("system", "is reserved"),
     ],
 )
-def test_a_tenant_that_cannot_be_part_of_a_key_is_refused(name, problem):
+def test_tenant_that_cannot_be_part_of_key_is_rejected(name, problem):
     with pytest.raises(InvalidIdentifier, match=problem):
         ids.tenant(name)
 
 
 @pytest.mark.parametrize("name", ["subscription:42", "order 17", "größe/1", "x" * 256])
-def test_a_correlation_id_is_the_callers_own_word(name):
+def test_correlation_id_is_stored_unchanged(name):
     assert ids.correlation_id(name) == name
 
 
 @pytest.mark.parametrize("name", ["", "x" * 257, "a#b", "\x00", "tab\tbed", 42])
-def test_a_correlation_id_that_cannot_be_part_of_a_key_is_refused(name):
+def test_correlation_id_that_cannot_be_part_of_key_is_rejected(name):
     with pytest.raises(InvalidIdentifier, match="correlation_id"):
         ids.correlation_id(name)
 
 
 @pytest.mark.parametrize("key", ["order-17", "order 17", "größe/1", "x" * 128])
-def test_an_idempotency_key_is_the_callers_own_word(key):
+def test_idempotency_key_is_stored_unchanged(key):
     assert ids.idempotency_key(key) == key
 
 
 @pytest.mark.parametrize("key", ["", "x" * 129, "a#b", "\x00", "line\nbreak", " x", 42])
-def test_an_idempotency_key_that_cannot_be_part_of_a_key_is_refused(key):
+def test_idempotency_key_that_cannot_be_part_of_key_is_rejected(key):
     with pytest.raises(InvalidIdentifier, match="idempotency_key"):
         ids.idempotency_key(key)
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_either_taken_as_it_is_or_refused_with_a_reason(text):
+def test_text_is_accepted_unchanged_or_rejected_with_reason(text):
     try:
         assert ids.correlation_id(text) == text
     except InvalidIdentifier as error:
@@ -108,13 +108,13 @@ def run_ids():
     ]
 
 
-def test_whoever_makes_an_occurrences_id_makes_the_same():
+def test_occurrence_id_is_deterministic():
     assert ids.occurrence_id(JOB, 3, AT) == "billing-nightly.000003.20260601T011500Z"
     paris = timezone(timedelta(hours=2))
     assert ids.occurrence_id(JOB, 3, AT.astimezone(paris)) == ids.occurrence_id(JOB, 3, AT)
 
 
-def test_occurrences_sort_by_version_and_then_by_nominal_time():
+def test_occurrences_sort_by_version_and_nominal_time():
     made = [
         ids.occurrence_id(JOB, version, AT + timedelta(days=day))
         for version in (1, 2, 10)
@@ -131,7 +131,7 @@ def test_two_deliveries_of_an_event_start_one_run_and_two_triggers_two():
 
 
 @pytest.mark.parametrize("made", run_ids(), ids=["occurrence", "manual", "event"])
-def test_job_and_nominal_time_are_read_off_a_runs_id(made):
+def test_run_id_contains_job_and_nominal_time(made):
     assert ids.is_action_id(made)
     assert not ids.is_one_shot(made)
     assert ids.job_of(made) == JOB
@@ -139,7 +139,7 @@ def test_job_and_nominal_time_are_read_off_a_runs_id(made):
     assert ids.version_of(made) == (None if ids.is_event_run(made) else 3)
 
 
-def test_kinds_of_runs_are_told_apart():
+def test_run_id_shows_kind_of_run():
     occurrence, manual, event = run_ids()
     one_shot = ids.new_action_id(NOW)
     assert [ids.is_manual_run(item) for item in (one_shot, occurrence, manual, event)] == [0, 0, 1, 0]
@@ -161,11 +161,11 @@ def test_kinds_of_runs_are_told_apart():
         f"billing-{'x' * 60}.000003.20260601T011500Z",
     ],
 )
-def test_what_could_not_name_a_run_is_told_apart(text):
+def test_text_that_is_no_run_id_is_recognised(text):
     assert not ids.is_action_id(text)
 
 
-def test_a_jobs_history_is_in_one_partition_and_its_events_are_spread():
+def test_job_runs_are_in_one_partition_and_event_runs_in_several():
     occurrence, manual, _ = run_ids()
     assert ids.place_of(occurrence) == ids.place_of(manual) == JOB
     events = {ids.place_of(ids.event_run_id(JOB, AT, str(index))) for index in range(500)}
@@ -181,13 +181,13 @@ def test_runs_are_spread_over_the_shards_of_the_due_index():
 
 
 @pytest.mark.parametrize("name", ["billing-nightly", "a-b", "kb-2-reindex", "a-" + "x" * 62])
-def test_a_jobs_name_has_two_or_more_segments(name):
+def test_job_name_has_two_or_more_segments(name):
     assert ids.job_name(name) == name
 
 
 @pytest.mark.parametrize(
     "name", ["billing", "Billing-x", "1a-b", "a--b", "a-b-", "a_b-c", "a-b\n", "a-" + "x" * 63]
 )
-def test_a_jobs_name_of_another_form_is_refused(name):
+def test_job_name_of_another_form_is_rejected(name):
     with pytest.raises(InvalidIdentifier, match="job"):
         ids.job_name(name)

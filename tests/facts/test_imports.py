@@ -1,4 +1,4 @@
-"""What an import costs is a promise: each Lambda loads what it needs and no more."""
+"""Each Lambda function imports only the modules that it needs."""
 
 import json
 import subprocess
@@ -6,13 +6,16 @@ import sys
 
 import pytest
 
-_TELL = "import json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules} | set(sys.modules))))"
+_PRINT_MODULES = (
+    "import json, sys;"
+    " print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules} | set(sys.modules))))"
+)
 
 
 def loaded_by(code):
     """The modules that a fresh process has loaded after `code`."""
     run = subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-c", f"{code}\n{_TELL}"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{code}\n{_PRINT_MODULES}"], capture_output=True, text=True, check=True
     )
     return set(json.loads(run.stdout.splitlines()[-1]))
 
@@ -47,13 +50,13 @@ def test_scheduling_from_another_lambda_loads_no_handler_no_cdk_and_no_moto():
 
 def test_an_app_without_jobs_loads_no_cadence():
     loaded = loaded_by("from duetime import App, Payload, Run\nApp()")
-    assert {each for each in loaded if each.startswith("duetime.cadence")} == {
+    assert {module for module in loaded if module.startswith("duetime.cadence")} == {
         "duetime.cadence",
         "duetime.cadence.errors",
     }
 
 
-def test_a_job_loads_the_kinds_of_cadence_that_it_has_and_no_other():
+def test_job_loads_only_its_kinds_of_cadence():
     loaded = loaded_by(
         "from duetime import App, daily\n"
         "app = App()\n"
@@ -82,7 +85,7 @@ def test_the_functions_without_user_code_load_no_pydantic(function):
     }
 
 
-def test_every_public_name_is_there_and_no_other():
+def test_public_names_are_complete():
     import duetime  # noqa: PLC0415 - the test is about it
 
     for name in duetime.__all__:

@@ -33,13 +33,13 @@ from duetime.notifications.mail.samples import sample, samples
 from duetime.notifications.mail.shape import shape
 from duetime.notifications.mail.values import steps_of
 from duetime.settings import Settings
-from tests.facts.mails import FAILED, NOON, PLAIN, WITH_CONSOLE, Page, arrived, each_mail, with_facts
+from tests.facts.mails import FAILED, NOON, PLAIN, WITH_CONSOLE, Page, each_mail, received_mail, with_facts
 
 
-class TestAMail:
+class TestMail:
     @each_mail
-    def test_has_the_same_content_as_text_and_as_html(self, notification, language):
-        made = arrived(notification, language, WITH_CONSOLE)
+    def test_text_and_html_have_same_content(self, notification, language):
+        made = received_mail(notification, language, WITH_CONSOLE)
         data = mail_of(
             notification, address="ada@acme.example", language=language, settings=WITH_CONSOLE
         ).data
@@ -68,43 +68,46 @@ class TestAMail:
         assert not {"table", "script", "img"} & set(seen.elements)
 
     @each_mail
-    def test_has_a_link_where_the_console_is_and_none_elsewhere(self, notification, language):
-        with_link, without = arrived(notification, language, WITH_CONSOLE), arrived(notification, language)
+    def test_link_needs_console_url(self, notification, language):
+        with_link, without = (
+            received_mail(notification, language, WITH_CONSOLE),
+            received_mail(notification, language),
+        )
         [link] = Page(with_link.html).attributes["a"]
         assert link["href"].startswith("https://console.example.com/#/")
         assert link["href"] in with_link.text
         assert "a" not in Page(without.html).elements
         assert "https:" not in without.text
 
-    def test_leads_to_the_page_of_its_action(self):
+    def test_link_opens_page_of_action(self):
         assert (
             f"https://console.example.com/#/actions/{FAILED.facts['id']}"
-            in arrived(FAILED, "en", WITH_CONSOLE).text
+            in received_mail(FAILED, "en", WITH_CONSOLE).text
         )
 
-    def test_leads_there_below_whatever_path_the_console_is_at(self):
+    def test_link_contains_path_of_console(self):
         below = Settings(console_url="https://a1b2.execute-api.eu-west-1.amazonaws.com/prod")
-        assert f"{below.console_url}/#/actions/" in arrived(FAILED, "en", below).text
+        assert f"{below.console_url}/#/actions/" in received_mail(FAILED, "en", below).text
 
     @pytest.mark.parametrize("notification", samples(), ids=lambda notification: notification.id)
-    def test_has_commands_that_the_command_line_accepts(self, notification):
+    def test_commands_are_accepted_by_command_line(self, notification):
         for command in steps_of(notification).values():
             program, *arguments = shlex.split(command)
             assert program == "duetime"
             assert callable(parser().parse_args(arguments).run)
 
     @pytest.mark.parametrize("language", languages())
-    def test_shows_the_command_that_stops_such_mails(self, language):
+    def test_mail_shows_command_that_stops_it(self, language):
         command, option = re.findall("`([^`]+)`", words.words_in(language)["layout.stop"])
         program, *arguments = command.split()
         assert program == "duetime"
         assert parser().parse_args([*arguments, option]).system
-        assert command in arrived(FAILED, language).text
+        assert command in received_mail(FAILED, language).text
 
-    def test_shows_times_in_utc(self):
-        assert "When: 2027-06-01 07:00:04 UTC" in arrived(FAILED).text
+    def test_mail_shows_times_in_utc(self):
+        assert "When: 2027-06-01 07:00:04 UTC" in received_mail(FAILED).text
 
-    def test_goes_to_the_address_by_the_template_of_its_kind_and_language(self):
+    def test_mail_uses_template_of_kind_and_language(self):
         mail = mail_of(FAILED, address="ada@acme.example", language="fr", settings=PLAIN)
         assert (mail.address, mail.template) == (
             "ada@acme.example",
@@ -114,14 +117,14 @@ class TestAMail:
         mail = mail_of(digest, address="ada@acme.example", language="en", settings=Settings(prefix="a-"))
         assert mail.template == "a-jobs-recurring-failing-digest-en"
 
-    def test_without_a_variable_of_its_template_is_rejected(self):
+    def test_mail_without_template_variable_is_rejected(self):
         [template, *_] = templates("")
         data = dict.fromkeys(template.variables - {"reason_html", "tenant"}, "")
-        with pytest.raises(TemplateVariableMissing, match=r"lacks: reason_html, tenant$") as refused:
+        with pytest.raises(TemplateVariableMissing, match=r"lacks: reason_html, tenant$") as rejected:
             rendered(template, data)
-        assert refused.value.variables == ("reason_html", "tenant")
+        assert rejected.value.variables == ("reason_html", "tenant")
 
-    def test_a_layout_with_a_variable_that_no_mail_carries_makes_no_templates(self, monkeypatch):
+    def test_layout_with_unknown_variable_is_rejected(self, monkeypatch):
         monkeypatch.setattr(layout, "text", lambda *_, **__: "{{surprise}}")
         with pytest.raises(
             TemplateVariableMissing, match=r"action-failed-en needs what the mail lacks: surprise$"
@@ -129,12 +132,12 @@ class TestAMail:
             templates("")
 
     @each_mail
-    def test_carries_the_data_that_its_template_was_checked_against(self, notification, language):
+    def test_mail_data_matches_template(self, notification, language):
         mail = mail_of(notification, address="ada@acme.example", language=language, settings=WITH_CONSOLE)
         assert mail.data.keys() == shape(notification.kind, is_digest=notification.is_digest).data_names
 
     @each_mail
-    def test_has_words_for_unknown_facts(self, notification, language):
+    def test_unknown_facts_have_fallback_text(self, notification, language):
         known = words.words_in(language)
         bare = replace(notification, facts=dict.fromkeys(notification.facts))
         for incomplete in (bare, replace(notification, facts={})):
@@ -146,13 +149,13 @@ class TestAMail:
                 assert data[row] in {
                     text for name, text in known.texts.items() if name.startswith("missing.")
                 }
-            assert "None" not in arrived(incomplete, language, WITH_CONSOLE).text
+            assert "None" not in received_mail(incomplete, language, WITH_CONSOLE).text
 
-    def test_without_a_reason_says_no_message(self):
-        assert "Reason: no message" in arrived(with_facts(reason=None)).text
-        assert "Motif\u00a0: aucun message" in arrived(with_facts(reason=" \n"), "fr").text
+    def test_mail_without_reason_has_fallback_text(self):
+        assert "Reason: no message" in received_mail(with_facts(reason=None)).text
+        assert "Motif\u00a0: aucun message" in received_mail(with_facts(reason=" \n"), "fr").text
 
-    def test_of_many_lists_the_most_frequent_first_and_counts_the_rest(self):
+    def test_digest_lists_most_frequent_names_and_counts_others(self):
         digest = Digest(
             tenant_id="acme",
             kind=NotificationKind.ACTION_FAILED,
@@ -161,18 +164,18 @@ class TestAMail:
             total=1_000,
             by_name={f"type-{number:02}": number for number in range(1, 26)},
         )
-        text = arrived(digest.notification()).text
+        text = received_mail(digest.notification()).text
         assert "Of each:\n25 × type-25\n24 × type-24\n" in text
         assert "\n6 × type-06\nand 15 more\n" in text
 
-    def test_as_plain_words_is_the_same_without_link_and_foot(self):
+    def test_plain_message_omits_link_and_footer(self):
         subject, text = words_of(FAILED, language="en")
-        assert subject == arrived(FAILED).subject == "acme: send-reminder failed"
-        assert arrived(FAILED).text.startswith(text)
+        assert subject == received_mail(FAILED).subject == "acme: send-reminder failed"
+        assert received_mail(FAILED).text.startswith(text)
         assert "preferences" not in text
 
 
-def test_the_facts_of_mails_are_those_of_lifecycle_events():
+def test_mail_facts_are_fields_of_lifecycle_events():
     definition = Definition(name="billing-nightly", type="billing-nightly", cadences=("daily 03:15",))
     old = Job(
         ref=JobRef("system", "billing-nightly"),
@@ -210,7 +213,7 @@ def test_the_facts_of_mails_are_those_of_lifecycle_events():
         assert {made.facts.get(row, row) for row in made.rows} - {"tenant", "when"} <= about.keys()
 
 
-def test_the_variables_are_those_of_the_page():
+def test_variables_match_documentation():
     page = (Path(__file__).parents[2] / "docs/mails.md").read_text()
     listed = {
         kind: set(re.findall(r"`(\w+)`", variables))
@@ -226,7 +229,7 @@ def test_templates_need_neither_pydantic_nor_boto3_nor_cdk():
     assert not {"pydantic", "boto3", "aws_cdk"} & set(done.stdout.split())
 
 
-def test_a_function_that_sends_mails_does_not_load_jinja():
+def test_sending_function_does_not_load_jinja():
     code = (
         "import sys\n"
         "from duetime.notifications.mail import mail_of, words_of\n"
@@ -241,7 +244,7 @@ def test_a_function_that_sends_mails_does_not_load_jinja():
     assert not {"jinja2", "markupsafe"} & set(done.stdout.split())
 
 
-def test_each_mail_can_be_looked_at(tmp_path):
+def test_every_mail_has_a_preview(tmp_path):
     from duetime.notifications.mail.__main__ import main  # noqa: PLC0415 - no part of the package's surface
 
     main(tmp_path)
@@ -250,5 +253,5 @@ def test_each_mail_can_be_looked_at(tmp_path):
         assert (tmp_path / f"{template.name}.txt").read_text()
 
 
-def test_every_public_name_is_there():
+def test_public_names_are_complete():
     assert all(hasattr(mails, name) for name in mails.__all__)

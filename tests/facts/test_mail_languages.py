@@ -7,45 +7,45 @@ from shutil import copy
 import pytest
 
 from duetime.notifications.mail import LanguageRejected, languages, mail_of, templates, words
-from tests.facts.mails import FAILED, PLAIN, Page, arrived
+from tests.facts.mails import FAILED, PLAIN, Page, received_mail
 
 
 class TestLanguages:
-    def test_there_are_english_and_french(self):
+    def test_languages_are_english_and_french(self):
         assert languages() == ("en", "fr")
 
     def test_a_country_uses_its_language(self):
-        assert arrived(FAILED, "fr-CA") == arrived(FAILED, "fr")
-        assert arrived(FAILED, "en-GB") == arrived(FAILED, "en")
+        assert received_mail(FAILED, "fr-CA") == received_mail(FAILED, "fr")
+        assert received_mail(FAILED, "en-GB") == received_mail(FAILED, "en")
 
     @pytest.mark.parametrize("requested", ["de", "de-AT", "../fr", "", "<b>"])
-    def test_another_falls_back_to_english_and_says_so(self, requested):
+    def test_unknown_language_falls_back_to_english_with_note(self, requested):
         line = f"There are no words in '{requested}' yet; this is English."
-        made = arrived(FAILED, requested)
-        assert made.subject == arrived(FAILED, "en").subject
-        assert made.text == f"{arrived(FAILED, 'en').text.rstrip()}\n{line}\n\n"
+        made = received_mail(FAILED, requested)
+        assert made.subject == received_mail(FAILED, "en").subject
+        assert made.text == f"{received_mail(FAILED, 'en').text.rstrip()}\n{line}\n\n"
         assert line in Page(made.html).words
 
-    def test_french_says_everything_in_other_words_than_english(self):
+    def test_french_translates_every_text(self):
         english, french = words.words_in("en").texts, words.words_in("fr").texts
         alike = {name for name in french if english[name] == french[name]}
         assert alike == {"layout.direction", "labels.type", "labels.action"}
         assert english.keys() - french.keys() == {"layout.fallback"}
 
-    def test_french_has_the_spaces_and_signs_of_french(self):
+    def test_french_uses_french_typography(self):
         for where, text in words.words_in("fr").texts.items():
             assert not re.search(r" [:;!?»]|« |[^\s][;!?]|[^\s]:|[\"']|\.\.\.", text), where
             assert "«" not in text or re.search("«\u00a0[^«»]+\u00a0»", text), where
 
-    def test_a_third_one_is_one_file(self, with_german):
+    def test_new_language_needs_one_file(self, with_german):
         german = (
             (words.DIRECTORY / "fr.toml").read_text().replace("Une action a échoué", "Eine Aktion scheiterte")
         )
         with_german(german)
         assert languages() == ("de", "en", "fr")
         assert len(templates("")) == 30
-        assert "Eine Aktion scheiterte" in arrived(FAILED, "de-AT").text
-        assert 'lang="de"' in arrived(FAILED, "de").html
+        assert "Eine Aktion scheiterte" in received_mail(FAILED, "de-AT").text
+        assert 'lang="de"' in received_mail(FAILED, "de").html
 
     @pytest.mark.parametrize(
         ("written", "instead", "problem"),
@@ -92,7 +92,7 @@ class TestLanguages:
             ),
         ],
     )
-    def test_a_wrong_file_is_rejected_with_the_correction(self, with_german, written, instead, problem):
+    def test_invalid_file_is_rejected_with_remedy(self, with_german, written, instead, problem):
         english = (words.DIRECTORY / "en.toml").read_text()
         assert written in english
         without_fallback = re.sub("^fallback = .*\n", "", english, flags=re.MULTILINE)
@@ -107,13 +107,13 @@ class TestLanguages:
         with pytest.raises(LanguageRejected, match=r"de\.toml: layout\.fallback is not a word of mails"):
             mail_of(FAILED, address="ada@acme.example", language="de", settings=PLAIN)
 
-    def test_a_long_subject_is_truncated(self, with_german):
+    def test_long_subject_is_truncated(self, with_german):
         with_german((words.DIRECTORY / "fr.toml").read_text().replace("échec de {{type}}", "scheitern " * 20))
-        subject = arrived(FAILED, "de").subject
+        subject = received_mail(FAILED, "de").subject
         assert len(subject) == 100
         assert subject.endswith("…")
 
-    def test_a_file_is_named_for_its_language(self, tmp_path):
+    def test_file_name_is_language(self, tmp_path):
         with pytest.raises(
             LanguageRejected, match=r"^german\.toml: is not named for a language; name it as in de\.toml"
         ):

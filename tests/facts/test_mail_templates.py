@@ -14,27 +14,27 @@ from duetime.notifications.mail.templates import name
 
 
 class TestTemplates:
-    def test_there_is_one_for_each_kind_single_and_digest_in_each_language(self):
+    def test_templates_cover_kinds_forms_and_languages(self):
         assert len({template.name for template in templates("duetime-")}) == len(NotificationKind) * 2 * len(
             languages()
         )
 
     @given(st.text("aZ9_-", max_size=40))
     @example("p" * 40)
-    def test_their_names_are_within_limits_and_differ_whatever_the_prefix(self, prefix):
+    def test_names_are_unique_and_within_limits_for_any_prefix(self, prefix):
         named = [name(prefix, kind, "deu", is_digest=is_digest) for kind, is_digest in every()]
         assert len(set(named)) == len(named)
         for template in named:
             assert template.startswith(prefix)
             assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", template)
 
-    def test_their_styles_hold_nothing_that_looks_like_a_variable(self):
+    def test_styles_contain_no_variable_syntax(self):
         for template in templates(""):
             bare = re.sub(r"\{\{\w+\}\}", "", template.subject + template.text + template.html)
             assert "{{" not in bare
             assert "}}" not in bare
 
-    def test_html_holds_only_what_is_escaped(self):
+    def test_html_contains_only_escaped_values(self):
         for template in templates(""):
             assert all(found.endswith("_html") for found in re.findall(r"\{\{(\w+)\}\}", template.html))
             assert not any(

@@ -19,12 +19,12 @@ class Loose(Payload):
     data: Any
 
 
-def test_the_name_is_the_class_in_kebab_case():
+def test_type_name_is_class_in_kebab_case():
     assert ApplyPlanChange.type_name == "apply-plan-change"
     assert ApplyPlanChange.type_version == 1
 
 
-def test_a_class_may_name_and_version_itself():
+def test_class_may_set_name_and_version():
     class Renamed(Payload, name="plan-change", version=2):
         pass
 
@@ -35,30 +35,30 @@ def test_a_class_may_name_and_version_itself():
     ("class_name", "type_name"),
     [("HTTPPing", "http-ping"), ("SyncS3", "sync-s3"), ("A", "a"), ("ReindexV2Now", "reindex-v2-now")],
 )
-def test_humps_and_digits_are_told_apart(class_name, type_name):
+def test_type_name_separates_humps_and_digits(class_name, type_name):
     assert type(class_name, (Payload,), {}).type_name == type_name
 
 
 @pytest.mark.parametrize(
     "name", ["", "os.system", "Plan", "plan_change", "-plan", "plan--x", "plän", "x" * 101]
 )
-def test_a_name_that_is_not_kebab_case_is_refused(name):
+def test_name_that_is_not_kebab_case_is_rejected(name):
     with pytest.raises(DeclarationError, match="must be kebab-case"):
         type("Named", (Payload,), {}, name=name)
 
 
 @pytest.mark.parametrize("version", [0, -1])
-def test_a_version_counts_from_one(version):
+def test_version_counts_from_one(version):
     with pytest.raises(DeclarationError, match="whole number from 1"):
         type("Versioned", (Payload,), {}, version=version)
 
 
-def test_a_payload_is_read_again_from_its_json():
+def test_payload_round_trips_through_json():
     payload = ApplyPlanChange(subscription_id=SUBSCRIPTION)
     assert ApplyPlanChange.from_json(payload.to_json()) == payload
 
 
-def test_a_payload_is_immutable():
+def test_payload_is_immutable():
     with pytest.raises(ValidationError):
         ApplyPlanChange(subscription_id=SUBSCRIPTION).share = 2.0
 
@@ -75,28 +75,28 @@ def test_a_payload_is_immutable():
         (f'{{"subscription_id": "{SUBSCRIPTION}", "share": NaN}}', "share: .*finite number"),
     ],
 )
-def test_a_payload_that_its_model_refuses_says_where_and_why(written, problem):
+def test_invalid_payload_error_has_field_and_reason(written, problem):
     with pytest.raises(InvalidPayload, match=problem):
         ApplyPlanChange.from_json(written)
 
 
-def test_a_refusal_does_not_repeat_the_values():
+def test_error_does_not_repeat_values():
     with pytest.raises(InvalidPayload) as caught:
         ApplyPlanChange.from_json('{"subscription_id": "secret-4711"}')
     assert "4711" not in str(caught.value)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), [1, {"deep": float("-inf")}]])
-def test_what_json_cannot_carry_is_refused_when_it_is_scheduled(value):
+def test_value_without_json_form_is_rejected_at_scheduling(value):
     with pytest.raises(InvalidPayload, match="which JSON cannot carry"):
         Loose(data=value).to_json()
 
 
-def test_text_that_only_looks_like_a_constant_is_fine():
+def test_text_that_looks_like_constant_is_accepted():
     assert Loose.from_json(Loose(data="NaN and Infinity").to_json()).data == "NaN and Infinity"
 
 
-def test_nesting_ten_thousand_deep_is_refused_when_it_is_scheduled():
+def test_deep_nesting_is_rejected_at_scheduling():
     nested: Any = []
     for _ in range(10_000):
         nested = [nested]
@@ -104,11 +104,11 @@ def test_nesting_ten_thousand_deep_is_refused_when_it_is_scheduled():
         Loose.model_construct(data=nested).to_json()
 
 
-def test_nesting_ten_thousand_deep_is_refused_when_it_is_read():
+def test_deep_nesting_is_rejected_at_read():
     with pytest.raises(InvalidPayload):
         Loose.from_json('{"data":' + "[" * 10_000 + "]" * 10_000 + "}")
 
 
-def test_lone_surrogates_are_refused_when_they_are_scheduled():
+def test_lone_surrogates_are_rejected_at_scheduling():
     with pytest.raises(InvalidPayload):
         Loose.model_construct(data="\ud800").to_json()

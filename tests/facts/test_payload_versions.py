@@ -1,4 +1,4 @@
-"""Payloads that an earlier version of their type wrote, and what messages and manifests say of versions."""
+"""Payloads of earlier versions, and the versions in messages and manifests."""
 # ruff: noqa: ARG003 - an upcast is given more than each needs
 
 import json
@@ -59,19 +59,19 @@ class Strict(Payload, version=2):
         (None, {"share": 0.2, "currency": "EUR"}),
     ],
 )
-def test_what_any_earlier_version_wrote_is_brought_up_to_the_present_one(version, written):
+def test_payload_of_earlier_version_is_upcast_to_current_version(version, written):
     read = Discount.from_json(json.dumps(written), version=version)
     assert read == Discount(share=0.2, currency="EUR")
 
 
-def test_the_present_version_is_not_brought_up():
+def test_current_version_is_not_upcast():
     with pytest.raises(InvalidPayload, match=r"'discount': .*percent: Extra inputs"):
         Discount.from_json('{"percent": 20}', version=3)
     with pytest.raises(InvalidPayload, match="percent: Extra inputs"):
         Discount.from_json('{"percent": 20}')
 
 
-def test_upcast_is_called_once_with_all_that_was_written_and_its_version():
+def test_upcast_is_called_once_with_stored_fields_and_version():
     calls = []
 
     class Seen(Payload, version=7):
@@ -86,24 +86,24 @@ def test_upcast_is_called_once_with_all_that_was_written_and_its_version():
     assert calls == [(Seen, {"n": 1}, 4)]
 
 
-def test_without_an_upcast_what_fits_is_read_as_it_is():
+def test_matching_old_payload_is_read_without_upcast():
     assert Note.from_json('{"text": "x"}', version=1) == Note(text="x")
 
 
 @given(st.text(), st.lists(st.text()))
-def test_bringing_up_changes_nothing_by_itself(text, tags):
+def test_default_upcast_changes_nothing(text, tags):
     note = Note(text=text, tags=tuple(tags))
     assert Note.from_json(note.to_json(), version=1) == note
 
 
-def test_a_model_reads_what_was_brought_up_as_it_reads_json():
+def test_model_validates_upcast_fields_as_json():
     read = Strict.from_json(
         '{"plan": "0b3f4a52-64a5-4a7e-9c3d-0d3a6f4a5b6c", "at": "2026-01-01T00:00:00Z"}', version=1
     )
     assert (read.plan.int > 0, read.at.year, read.price) == (True, 2026, Decimal("9.90"))
 
 
-def test_a_refusal_of_an_old_payload_names_both_versions():
+def test_error_of_old_payload_names_both_versions():
     with pytest.raises(InvalidPayload) as caught:
         Note.from_json('{"body": "secret-4711"}', version=1)
     shown = (
@@ -123,7 +123,7 @@ def test_a_refusal_of_an_old_payload_names_both_versions():
         (lambda _written: {"n": 1, "m": 2}, "m: Extra inputs"),
     ],
 )
-def test_an_upcast_that_goes_wrong_is_told_with_both_versions(returns, problem):
+def test_error_of_upcast_names_both_versions(returns, problem):
     class Broken(Payload, version=5):
         n: float
 
@@ -135,7 +135,7 @@ def test_an_upcast_that_goes_wrong_is_told_with_both_versions(returns, problem):
         Broken.from_json('{"n": 1}', version=2)
 
 
-def test_the_message_of_an_upcast_is_cut():
+def test_message_of_upcast_is_truncated():
     class Wordy(Payload, version=2):
         @classmethod
         def upcast(cls, written: dict[str, Any], version: int) -> dict[str, Any]:
@@ -147,25 +147,25 @@ def test_the_message_of_an_upcast_is_cut():
 
 
 @pytest.mark.parametrize("written", ["", "{", "[]", "null", "7", '{"a":' + "[" * 10_000 + "]" * 10_000 + "}"])
-def test_what_is_no_object_never_reaches_an_upcast(written):
+def test_payload_that_is_no_object_is_rejected_before_upcast(written):
     with pytest.raises(InvalidPayload, match="written in version 1, read as version 3"):
         Discount.from_json(written, version=1)
 
 
-def test_what_a_later_version_wrote_is_refused():
+def test_payload_of_later_version_is_rejected():
     with pytest.raises(InvalidPayload, match="written in version 4; this code reads up to 3"):
         Discount.from_json('{"share": 1, "currency": "EUR"}', version=4)
 
 
-def test_an_upcast_that_needs_a_payload_is_refused():
+def test_upcast_that_is_instance_method_is_rejected():
     def upcast(self, written, version):
         return written
 
-    with pytest.raises(DeclarationError, match=r"Named: upcast .* say @classmethod"):
+    with pytest.raises(DeclarationError, match=r"Named: upcast .* write @classmethod"):
         type("Named", (Payload,), {"upcast": upcast})
 
 
-def test_a_handler_reads_old_payloads_and_says_its_version():
+def test_handler_reads_old_payloads_and_has_its_version():
     app = App()
 
     @app.action
@@ -180,27 +180,27 @@ def test_a_handler_reads_old_payloads_and_says_its_version():
     assert app.manifest.types == {"discount": 3, "billing-nightly": 1}
 
 
-def test_a_message_says_its_payloads_version_where_it_is_not_the_first():
+def test_message_has_payload_version_unless_it_is_one():
     for version in (1, 2, 70):
         sent = message(payload_version=version)
         assert from_json(to_json(sent)) == (sent, 0)
     assert "payload_version" not in to_json(message())
 
 
-def test_a_message_that_says_no_version_means_the_first():
+def test_message_without_version_has_version_one():
     shown = json.loads(to_json(message(payload_version=2)))
     del shown["payload_version"]
     assert from_json(shown)[0].payload_version == 1
 
 
 @pytest.mark.parametrize("version", ["two", None, [], {}])
-def test_a_message_with_an_unreadable_version_is_unreadable(version):
+def test_message_with_invalid_version_is_unreadable(version):
     shown = json.loads(to_json(message())) | {"payload_version": version}
     with pytest.raises(UnreadableMessage):
         from_json(shown)
 
 
-def test_the_newest_version_leads_whatever_the_order_of_the_manifests():
+def test_newest_version_is_routed_in_any_order_of_manifests():
     old, new = Manifest("a", {"discount": 2, "note": 2}), Manifest("b", {"discount": 3})
     routes = {"discount": WorkerRoute(3, "b"), "note": WorkerRoute(2, "a")}
     assert routes_by_type([old, new]) == routes_by_type([new, old]) == routes

@@ -1,4 +1,4 @@
-"""A factory of a resource: what it may be, what it may take, and what it is refused for."""
+"""Resource factories: valid functions, parameters and rejected factories."""
 
 import functools
 from collections.abc import Iterator
@@ -26,19 +26,19 @@ from tests.facts.resources import (
 )
 
 
-class TestAFactory:
-    def test_stays_the_plain_function_that_it_was(self):
+class TestFactory:
+    def test_decorator_returns_plain_function(self):
         app = App()
         assert app.resource(database) is database
         assert database(config()).config.url == "postgres://"
 
-    def test_says_what_it_makes(self):
+    def test_return_annotation_is_resource_type(self):
         assert [resource.name for resource in app_of(resources=[database, config]).resources.values()] == [
             "Database",
             "Config",
         ]
 
-    def test_may_make_a_protocol_or_a_type_that_is_new_in_name_alone(self):
+    def test_factory_may_return_protocol_or_new_type(self):
         def mailer() -> Mailer:
             return Outbox()
 
@@ -50,7 +50,7 @@ class TestAFactory:
         given = given_to(made_by(mailer, reader), takes)
         assert (type(given["mailer"]), given["reader"]) == (Outbox, "read only")
 
-    def test_that_says_no_type_or_one_too_general_is_refused(self):
+    def test_missing_or_general_return_type_is_rejected(self):
         def silent(): ...
 
         def nothing() -> None: ...
@@ -71,7 +71,7 @@ class TestAFactory:
             with pytest.raises(DeclarationError, match=rf"{item.__name__} must return a type of its own"):
                 App().resource(item)
 
-    def test_that_is_no_plain_function_is_refused(self):
+    def test_factory_that_is_no_plain_function_is_rejected(self):
         def generated() -> Iterator[Database]:
             yield Database()
 
@@ -84,7 +84,7 @@ class TestAFactory:
             ):
                 App().resource(item)
 
-    def test_that_takes_what_no_resource_can_be_is_refused(self):
+    def test_parameter_that_cannot_be_resource_is_rejected(self):
         def of_run(run: Run) -> Database: ...
 
         def of_payload(payload: Ping) -> Database: ...
@@ -99,20 +99,20 @@ class TestAFactory:
             with pytest.raises(DeclarationError, match=r"may take other resources, and nothing else"):
                 App().resource(item)
 
-    def test_whose_type_cannot_be_resolved_is_refused(self):
+    def test_unresolvable_annotation_is_rejected(self):
         def lost() -> "Nowhere": ...  # noqa: F821
 
         with pytest.raises(DeclarationError, match="cannot be resolved"):
             App().resource(lost)
 
-    def test_may_be_wrapped(self):
+    def test_factory_may_be_wrapped(self):
         def once(function):
             return functools.cache(function)
 
         resources = made_by(once(config), database)
         assert given_to(resources, lambda_taking(Database))["it"].config.url == "postgres://"
 
-    def test_is_the_only_one_of_its_type(self):
+    def test_type_has_one_factory(self):
         def other() -> Database: ...
 
         app = app_of(resources=[database])
@@ -122,7 +122,7 @@ class TestAFactory:
         ):
             app.resource(other)
 
-    def test_that_closes_a_circle_is_refused_with_every_step(self):
+    def test_cycle_is_rejected_with_every_step(self):
         def first(b: Mailer) -> Config: ...
 
         def second(a: Config, db: Database) -> Mailer: ...
@@ -143,14 +143,14 @@ class TestAFactory:
         with pytest.raises(DeclarationError, match=r"alone takes Database"):
             App().resource(alone)
 
-    def test_that_two_others_need_closes_no_circle(self):
+    def test_shared_dependency_is_no_cycle(self):
         def mailer(db: Database, config: Config) -> Mailer:
             return Outbox()
 
         assert given_to(made_by(mailer, config, database), lambda_taking(Mailer))
 
 
-def test_factories_may_be_gathered_without_an_app():
+def test_factories_work_without_app():
     factories = Factories()
     factories.add(factory_of(config))
     assert Resources(factories.by_type).of(factory_of(database).wants).keys() == {"config"}

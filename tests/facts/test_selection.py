@@ -1,4 +1,4 @@
-"""What filters mean, and what is said of those that cannot be meant."""
+"""Filters of actions, and the errors for invalid filters."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -25,26 +25,26 @@ def one_shot(**given):
     return fresh(STORE, **given)
 
 
-def says(**filters):
+def selection_of(**filters):
     return Selection.parse(filters, NOW)
 
 
 def meets(row, **filters):
-    return says(**filters).admits(row)
+    return selection_of(**filters).admits(row)
 
 
-def test_no_filter_is_unrestricted_and_means_every_action():
+def test_selection_without_filter_includes_every_action():
     row = one_shot()
-    assert says().is_unrestricted
-    assert says().admits(row)
+    assert selection_of().is_unrestricted
+    assert selection_of().admits(row)
 
 
-def test_a_filter_that_is_none_is_unrestricted():
-    assert says(status=None, type=None, correlation_id=None, job=None, due_after=None).is_unrestricted
+def test_filter_none_is_ignored():
+    assert selection_of(status=None, type=None, correlation_id=None, job=None, due_after=None).is_unrestricted
 
 
-def test_every_status_there_is_is_unrestricted():
-    assert says(status=list(Status)).is_unrestricted
+def test_all_statuses_are_unrestricted():
+    assert selection_of(status=list(Status)).is_unrestricted
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_every_status_there_is_is_unrestricted():
         {"created_until": NOON},
     ],
 )
-def test_each_filter_says_something(filters):
-    assert not says(**filters).is_unrestricted
+def test_every_filter_restricts(filters):
+    assert not selection_of(**filters).is_unrestricted
 
 
 @pytest.mark.parametrize("options", ["failed", Status.FAILED, ["failed"], {Status.FAILED, "executed"}])
-def test_a_row_has_one_of_the_statuses(options):
+def test_status_filter_matches_any_status(options):
     action = one_shot()
     STORE.put(action)
     STORE.settle(claim(STORE, action.ref), end(Status.FAILED))
@@ -73,20 +73,20 @@ def test_a_row_has_one_of_the_statuses(options):
     assert not meets(one_shot(), status=options)
 
 
-def test_a_row_has_the_type_told_by_name_or_by_class():
+def test_type_filter_accepts_name_or_class():
     assert meets(one_shot(), type="apply-plan-change")
     assert not meets(one_shot(), type=SendReceipt)
-    assert says(type=SendReceipt).type == "receipt"
+    assert selection_of(type=SendReceipt).type == "receipt"
 
 
-def test_a_row_has_the_correlation_id_exactly():
+def test_correlation_id_filter_matches_exactly():
     row = one_shot(correlation_id="order:17")
     assert meets(row, correlation_id="order:17")
     assert not meets(row, correlation_id="order:1")
     assert not meets(one_shot(), correlation_id="order:17")
 
 
-def test_a_row_is_a_run_of_the_job():
+def test_job_filter_matches_runs_of_job():
     run = occurrence(STORE)
     assert meets(run, job="billing-nightly")
     assert not meets(run, job="billing-night-ly")
@@ -94,7 +94,7 @@ def test_a_row_is_a_run_of_the_job():
 
 
 @pytest.mark.parametrize(("name", "at"), [("due", NOON), ("created", NOON - HOUR)])
-def test_a_span_excludes_its_start_and_includes_its_end(name, at):
+def test_range_excludes_start_and_includes_end(name, at):
     row = one_shot()
     assert not meets(row, **{f"{name}_after": at})
     assert meets(row, **{f"{name}_after": at - TICK})
@@ -103,16 +103,18 @@ def test_a_span_excludes_its_start_and_includes_its_end(name, at):
     assert meets(row, **{f"{name}_after": at - TICK, f"{name}_until": at})
 
 
-def test_a_bound_may_be_a_span_from_now():
-    assert says(due_after=-2 * HOUR, due_until=timedelta(0)) == says(due_after=NOW - 2 * HOUR, due_until=NOW)
+def test_bound_may_be_timedelta_from_now():
+    assert selection_of(due_after=-2 * HOUR, due_until=timedelta(0)) == selection_of(
+        due_after=NOW - 2 * HOUR, due_until=NOW
+    )
 
 
-def test_a_bound_may_be_told_in_any_offset():
+def test_bound_may_have_any_offset():
     paris = datetime.fromisoformat("2030-06-01T14:00:00+02:00")
-    assert says(due_until=paris).due_until == datetime(2030, 6, 1, 12, tzinfo=UTC)
+    assert selection_of(due_until=paris).due_until == datetime(2030, 6, 1, 12, tzinfo=UTC)
 
 
-def test_all_that_is_said_must_hold():
+def test_all_filters_must_match():
     row = one_shot(correlation_id="order:17")
     assert meets(row, correlation_id="order:17", status="pending", due_until=NOON)
     assert not meets(row, correlation_id="order:17", status="failed", due_until=NOON)
@@ -135,19 +137,19 @@ def test_all_that_is_said_must_hold():
         ({"created_after": HOUR, "created_until": -HOUR}, "created_after must lie before created_until"),
     ],
 )
-def test_filters_that_cannot_be_meant_are_refused_with_the_reason(filters, shown):
-    with pytest.raises(InvalidSelection) as refused:
-        says(**filters)
-    assert shown in str(refused.value)
+def test_contradictory_filters_are_rejected_with_reason(filters, shown):
+    with pytest.raises(InvalidSelection) as rejected:
+        selection_of(**filters)
+    assert shown in str(rejected.value)
 
 
 @pytest.mark.parametrize("filters", [{"correlation_id": ""}, {"correlation_id": "a#b"}, {"job": "nightly"}])
-def test_names_that_can_be_no_part_of_a_key_are_refused(filters):
+def test_names_that_cannot_be_part_of_key_are_rejected(filters):
     with pytest.raises(InvalidIdentifier):
-        says(**filters)
+        selection_of(**filters)
 
 
 @pytest.mark.parametrize("bound", [datetime(2030, 6, 1), timedelta(days=-40_000), "2030-06-01T12:00:00Z"])
-def test_bounds_that_are_no_instant_are_refused(bound):
+def test_invalid_bounds_are_rejected(bound):
     with pytest.raises(InvalidTime):
-        says(due_after=bound)
+        selection_of(due_after=bound)

@@ -7,14 +7,14 @@ from duetime.errors import SettingsError
 from duetime.settings import Settings
 
 
-def test_the_defaults_hold_together_and_name_everything_by_the_prefix():
+def test_defaults_are_valid_and_names_begin_with_prefix():
     settings = Settings(prefix="billing-")
     assert settings.actions_table == "billing-actions"
     assert settings.jobs_table == "billing-jobs"
     assert settings.schedule_group == "billing-actions"
 
 
-def test_the_environment_is_read_in_one_go():
+def test_settings_are_read_from_environment():
     settings = Settings.from_env(
         {
             "DUETIME_PREFIX": "eu-",
@@ -33,7 +33,7 @@ def test_the_environment_is_read_in_one_go():
     assert settings.queues == {"default": "q"}
 
 
-def test_what_to_env_writes_from_env_reads():
+def test_settings_round_trip_through_environment():
     settings = Settings(
         prefix="x-", enabled=False, lease=timedelta(seconds=10), heartbeat=timedelta(seconds=2.5),
         cancel_poll=timedelta(seconds=1), queues={"default": "u"}, timers="wheel",
@@ -41,7 +41,7 @@ def test_what_to_env_writes_from_env_reads():
     assert Settings.from_env(settings.to_env()) == settings
 
 
-def test_defaults_are_left_out_of_the_environment():
+def test_environment_omits_defaults():
     assert Settings().to_env().keys() == {
         "DUETIME_ACTIONS_TABLE", "DUETIME_JOBS_TABLE", "DUETIME_SCHEDULE_GROUP", "DUETIME_JOB_GROUP"
     }  # fmt: skip
@@ -78,12 +78,12 @@ def test_defaults_are_left_out_of_the_environment():
         ),
     ],
 )
-def test_what_contradicts_itself_or_aws_is_refused_by_name_and_value(given, named):
+def test_contradictory_settings_are_rejected_with_name_and_value(given, named):
     with pytest.raises(SettingsError, match=named):
         Settings(**given)
 
 
-def test_every_problem_is_named_at_once():
+def test_error_lists_every_problem():
     with pytest.raises(SettingsError) as caught:
         Settings(due_shards=1, near_limit=timedelta(seconds=60))
     assert len(caught.value.problems) == 2
@@ -93,18 +93,18 @@ def test_every_problem_is_named_at_once():
     ("name", "value"),
     [("LEASE", "soon"), ("LEASE", "1e999"), ("DUE_SHARDS", "many"), ("ENABLED", "perhaps"), ("QUEUES", "[")],
 )
-def test_what_cannot_be_read_is_refused_by_its_variable(name, value):
+def test_unreadable_value_is_rejected_with_variable(name, value):
     with pytest.raises(SettingsError, match=f"DUETIME_{name}"):
         Settings.from_env({f"DUETIME_{name}": value})
 
 
-def test_an_instance_is_named_after_its_log_stream_where_there_is_one():
+def test_instance_name_is_log_stream_if_set():
     stream = "2026/11/21/[$LATEST]0123456789abcdef0123456789abcdef"
     assert instance_name({"AWS_LAMBDA_LOG_STREAM_NAME": stream}) == "0123456789abcdef"
     assert ":" in instance_name({})
 
 
-def test_a_long_duration_loses_no_digit_in_the_environment():
+def test_long_duration_keeps_precision_in_environment():
     settings = Settings(retention=timedelta(days=30, seconds=1))
     assert Settings.from_env(settings.to_env()).retention == settings.retention
 
@@ -118,7 +118,7 @@ def test_a_long_duration_loses_no_digit_in_the_environment():
         ("http://localhost:8000", "http://localhost:8000"),
     ],
 )
-def test_the_consoles_origin_is_its_url_without_a_path(url, origin):
+def test_console_origin_is_url_without_path(url, origin):
     assert Settings(console_url=url).console_origin == origin
 
 
@@ -132,14 +132,14 @@ def test_the_consoles_origin_is_its_url_without_a_path(url, origin):
         "https://a/b#c",
     ],
 )
-def test_a_url_of_the_console_that_no_link_can_begin_with_is_refused(url):
+def test_invalid_console_url_is_rejected(url):
     with pytest.raises(
         SettingsError, match=r"console_url is .* allowed are a URL without a slash at its end"
     ):
         Settings(console_url=url)
 
 
-def test_the_consoles_place_is_read_as_it_is_written_and_all_of_it_is_needed():
+def test_console_settings_are_read_and_all_are_required():
     place = ConsoleEnvironment(
         api_prefix="/api/v1",
         sign_in_url="https://a.example.com",
@@ -147,9 +147,9 @@ def test_the_consoles_place_is_read_as_it_is_written_and_all_of_it_is_needed():
         sign_in_client="c",
     )
     assert ConsoleEnvironment.from_env(place.to_env()) == place
-    with pytest.raises(SettingsError) as refused:
+    with pytest.raises(SettingsError) as rejected:
         ConsoleEnvironment.from_env({})
-    assert len(refused.value.problems) == 4
+    assert len(rejected.value.problems) == 4
 
 
 @pytest.mark.parametrize(

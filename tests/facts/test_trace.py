@@ -1,4 +1,4 @@
-"""The trace context in a row, and what tracing costs who does not trace."""
+"""The trace context in a row, and the cost of disabled tracing."""
 
 import json
 import subprocess
@@ -51,12 +51,12 @@ def an_action(carried=None):
     )
 
 
-def test_who_does_not_trace_never_loads_opentelemetry():
+def test_opentelemetry_is_not_loaded_without_tracing():
     run = subprocess.run([sys.executable, "-c", _SCHEDULES], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
     assert json.loads(run.stdout.splitlines()[-1]) == []
 
 
-def test_who_does_not_trace_makes_no_span_and_asks_for_no_attributes(monkeypatch):
+def test_no_span_or_attributes_without_tracing(monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
     begun = [spans.span(spans.SCHEDULE, lambda: pytest.fail("asked")) for _ in range(2)]
     assert begun[0] is begun[1]
@@ -68,22 +68,22 @@ def test_who_does_not_trace_makes_no_span_and_asks_for_no_attributes(monkeypatch
     assert spans.carried() is None
 
 
-def test_a_block_in_no_span_raises_what_it_raises(monkeypatch):
+def test_error_passes_through_block_without_span(monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
     with pytest.raises(ConnectionError, match="no paper"), spans.span(spans.EXECUTE):
         raise ConnectionError("no paper")
 
 
-def test_a_row_without_a_trace_has_no_attribute_for_it():
+def test_row_without_trace_has_no_trace_attribute():
     assert "trace" not in to_item(an_action())
     assert from_item(to_item(an_action())).trace is None
 
 
-def test_a_row_with_a_trace_is_larger_by_its_name_and_55_bytes():
+def test_trace_adds_its_name_and_55_bytes_to_row():
     assert to_item(an_action(CARRIED))["trace"] == {"S": CARRIED}
     assert len(CARRIED) == 55
 
 
-def test_a_trace_that_is_no_text_makes_no_row_unreadable():
+def test_invalid_trace_leaves_row_readable():
     action = an_action(CARRIED)
     assert from_item({**to_item(action), "trace": {"N": "1"}}).trace is None

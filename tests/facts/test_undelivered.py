@@ -1,4 +1,4 @@
-"""What names a thing that was given up, and how much of it is kept."""
+"""Ids of undelivered inputs, redrive requests and stored bodies."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from duetime.model.undelivered import (
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 
 
-def test_the_same_thing_has_the_same_id_and_another_has_another():
+def test_id_depends_only_on_input():
     assert undelivered_id(NOON, "wake", "acme", "1") == undelivered_id(NOON, "wake", "acme", "1")
     others = [("wake", "acme", "2"), ("wake", "acme1"), ("acme", "wake", "1"), ("wake", "acme", "1", "")]
     assert undelivered_id(NOON, "wake", "acme", "1") not in {undelivered_id(NOON, *other) for other in others}
@@ -32,13 +32,13 @@ def test_the_same_thing_has_the_same_id_and_another_has_another():
         datetime.max.replace(tzinfo=UTC),
     ],
 )
-def test_an_id_is_safe_in_addresses_whatever_it_names(at):
+def test_id_is_safe_in_urls(at):
     made = undelivered_id(at, "a/b?c", "\ud800", "é\n")
     assert is_undelivered_id(made)
     assert quote(made, safe="") == made
 
 
-def test_ids_sort_by_their_times():
+def test_ids_sort_by_time():
     instants = [NOON + timedelta(seconds=item) for item in (-86_400, 0, 1, 60, 400 * 86_400)]
     made = [undelivered_id(at, str(99 - place)) for place, at in enumerate(instants)]
     assert made == sorted(made)
@@ -47,11 +47,11 @@ def test_ids_sort_by_their_times():
 @pytest.mark.parametrize(
     "text", ["", "u.", "u.20300601T120000Z", "u.20300601T120000Z.0123456789abcdeF", "x" * 40, None, 7]
 )
-def test_anything_else_is_no_id(text):
+def test_other_text_is_no_id(text):
     assert not is_undelivered_id(text)
 
 
-def test_a_request_to_redrive_leads_to_its_thing_and_nothing_else_is_one():
+def test_redrive_request_contains_id_and_other_messages_do_not():
     made = undelivered_id(NOON, "a")
     assert requested_in({"redrive": made}) == made
     assert request_for(made) == f'{{"redrive": "{made}"}}'
@@ -70,5 +70,5 @@ def test_a_request_to_redrive_leads_to_its_thing_and_nothing_else_is_one():
     ],
     ids=["empty", "just", "long", "not in the middle of a character", "no character"],
 )
-def test_a_body_is_kept_up_to_a_bound(body, retained, is_cut):
+def test_body_is_truncated_at_limit(body, retained, is_cut):
     assert bounded(body) == (retained, is_cut)

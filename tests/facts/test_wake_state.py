@@ -16,12 +16,12 @@ from duetime.model.wake_state import WakeState
         ("?2 1 83591e0c2a11", WakeState(2, 1, "83591e0c2a11", is_stale=True)),
     ],
 )
-def test_a_stored_text_is_read_and_written_unchanged(text, state):
+def test_stored_text_round_trips(text, state):
     assert WakeState.parse(text) == state
     assert state.text == text
 
 
-def test_a_stale_state_retains_what_is_set_on_eventbridge():
+def test_stale_state_keeps_counts_and_digest():
     state = WakeState(1, 2, "83591e0c2a11").stale()
     assert state == WakeState(1, 2, "83591e0c2a11", is_stale=True)
     assert state.stale() == state

@@ -16,12 +16,12 @@ EVENTS = Path(__file__).parents[2] / "events"
 
 
 def sample(name):
-    """One of the events that the documentation shows."""
+    """Return a sample event of `events/`."""
     return json.loads((EVENTS / f"{name}.json").read_text())
 
 
 class Context:
-    """What Lambda hands a function besides its event."""
+    """The context that Lambda passes with an event."""
 
     function_name = "test"
     aws_request_id = "9b1f"
@@ -33,7 +33,7 @@ class Context:
 
 @pytest.fixture
 def function(deployed):
-    """Load an entry point as Lambda does: in a fresh process, so here as a fresh module."""
+    """Load an entry point as a fresh module, because Lambda loads it in a fresh process."""
     loaded = []
 
     def load(name):
@@ -45,11 +45,11 @@ def function(deployed):
     yield load
     for module in loaded:
         sys.modules.pop(module, None)
-    _quiet_again()
+    _reset_logs()
 
 
-def _quiet_again():
-    """An entry point sets up its process' logs; the next test must not inherit them."""
+def _reset_logs():
+    """Reset the logs that an entry point set up, for the next test."""
     root = logging.getLogger("duetime")
     root.handlers, root.propagate = [], True
     root.setLevel(logging.NOTSET)
@@ -57,7 +57,7 @@ def _quiet_again():
 
 @pytest.fixture
 def answers():
-    """What was put to the address that CloudFormation names, and that address."""
+    """Return a response URL of CloudFormation, and the bodies that were put to it."""
     caught = []
 
     class Catch(BaseHTTPRequestHandler):
@@ -67,7 +67,7 @@ def answers():
             self.end_headers()
 
         def log_message(self, *_about):
-            """Nothing is told."""
+            """Write no log."""
 
     server = HTTPServer(("127.0.0.1", 0), Catch)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -80,7 +80,7 @@ def answers():
 
 @pytest.fixture
 def with_jobs(deployed, monkeypatch):
-    """The deployment with what jobs, and notifications, need beside the tables."""
+    """Return the deployment with the resources that jobs and notifications need beside the tables."""
     sqs, scheduler = boto3.client("sqs"), boto3.client("scheduler")
     scheduler.create_schedule_group(Name=deployed.job_group)
     system = sqs.create_queue(QueueName="duetime-due-system")["QueueUrl"]
@@ -97,7 +97,7 @@ def with_jobs(deployed, monkeypatch):
 
 @pytest.fixture
 def deploy(function, with_jobs, answers):
-    """Call the deploy function as CloudFormation does; its answer."""
+    """Call the deploy function as CloudFormation does; return its answer."""
     address, caught = answers
 
     def call(request="Update", sampled="deploy-jobs", **about):
@@ -113,19 +113,19 @@ def deploy(function, with_jobs, answers):
 
 @pytest.fixture
 def jobs(with_jobs):
-    """The jobs as an operator sees them."""
+    """Return the jobs as an operator sees them."""
     return Scheduler.from_env(tenant_id="acme", actor="ann").jobs
 
 
 @pytest.fixture
 def queued(deployed):
-    """The bodies of the messages that may be received now."""
+    """Return the bodies of the messages that are visible now."""
 
     def bodies():
         queue = {"QueueUrl": deployed.queues["default"], "MaxNumberOfMessages": 10}
         return [
-            json.loads(each["Body"])
-            for each in boto3.client("sqs").receive_message(**queue).get("Messages", [])
+            json.loads(message["Body"])
+            for message in boto3.client("sqs").receive_message(**queue).get("Messages", [])
         ]
 
     return bodies

@@ -1,4 +1,4 @@
-"""The clients of one process: shared by all that ask, and never by two sessions, regions or processes."""
+"""A process shares its clients; two sessions, regions or processes share none."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -12,17 +12,17 @@ from duetime.aws import clients
 from examples.shop import ChargeCard
 
 
-def test_all_who_ask_share_one(deployed):
+def test_threads_share_one_client(deployed):
     assert clients.dynamodb() is clients.dynamodb()
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda _: clients.sqs(), range(16)))
     assert len(set(map(id, made))) == 1
 
 
-def test_another_patience_is_another_client(deployed):
-    patient, hasty = clients.scheduler(), clients.scheduler(clients.BRIEF)
-    assert patient is not hasty
-    assert [each.meta.config.retries["total_max_attempts"] for each in (patient, hasty)] == [5, 2]
+def test_another_configuration_has_another_client(deployed):
+    patient, brief = clients.scheduler(), clients.scheduler(clients.BRIEF)
+    assert patient is not brief
+    assert [client.meta.config.retries["total_max_attempts"] for client in (patient, brief)] == [5, 2]
 
 
 def test_a_second_scheduler_makes_no_client(deployed, monkeypatch):
@@ -35,7 +35,7 @@ def test_a_second_scheduler_makes_no_client(deployed, monkeypatch):
 
 
 @pytest.mark.parametrize("change", ["session", "region", "endpoint", "process"])
-def test_where_something_changes_new_ones_are_made(deployed, monkeypatch, change):
+def test_a_changed_session_region_endpoint_or_process_has_new_clients(deployed, monkeypatch, change):
     before = clients.dynamodb()
     if change == "session":
         monkeypatch.setattr(boto3, "DEFAULT_SESSION", boto3.Session(region_name="eu-central-1"))
@@ -52,7 +52,7 @@ def test_where_something_changes_new_ones_are_made(deployed, monkeypatch, change
     assert (after.meta.endpoint_url == "http://127.0.0.1:4566") is (change == "endpoint")
 
 
-def test_without_a_session_it_is_boto3s_default(deployed, monkeypatch):
+def test_without_a_default_session_boto3s_default_is_created(deployed, monkeypatch):
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
     made = clients.events()
     assert boto3.DEFAULT_SESSION is not None

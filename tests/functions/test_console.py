@@ -1,4 +1,4 @@
-"""The console's function, given what API Gateway sends it."""
+"""The console's function answers events of API Gateway."""
 
 import json
 
@@ -12,29 +12,29 @@ from tests.functions.conftest import Context, sample
 
 PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
 POOL = "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_Abc"
-PLACE = ConsoleEnvironment(
+ENVIRONMENT = ConsoleEnvironment(
     api_prefix="/api/v1", sign_in_url=PAGES, sign_in_issuer=POOL, sign_in_client="4h1cl1ent"
 )
-KEPT = "public, max-age=31536000, immutable"
+IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 @pytest.fixture
 def console(tmp_path):
-    """Ask the function for a resource of the API; its answer."""
+    """Return a function that requests a resource of the API and returns the answer."""
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text("<!doctype html><title>duetime</title>")
     (tmp_path / "assets/app-1a2b.js").write_text("export {};")
-    handler = make_handler(PLACE, tmp_path)
+    handler = make_handler(ENVIRONMENT, tmp_path)
 
-    def ask(resource="/", *, path=None, **parameters):
+    def request(resource="/", *, path=None, **parameters):
         event = sample("console") | {"resource": resource, "pathParameters": parameters or None}
         event["requestContext"]["path"] = path or "/prod" + resource.format(**parameters)
         return handler(event, Context())
 
-    return ask
+    return request
 
 
-def test_the_page_is_served_and_runs_no_script_but_its_own(console):
+def test_the_page_runs_only_its_own_scripts(console):
     answer = console()
     assert (answer["statusCode"], answer["body"]) == (200, "<!doctype html><title>duetime</title>")
     assert answer["headers"]["Content-Type"].startswith("text/html")
@@ -44,7 +44,7 @@ def test_the_page_is_served_and_runs_no_script_but_its_own(console):
     assert f"connect-src 'self' {PAGES};" in policy
 
 
-def test_the_page_learns_where_the_api_and_the_sign_in_are(console):
+def test_the_page_reads_the_addresses_of_the_api_and_the_sign_in(console):
     answer = console("/config.json")
     assert json.loads(answer["body"]) == {
         "api": "api/v1",
@@ -53,36 +53,36 @@ def test_the_page_learns_where_the_api_and_the_sign_in_are(console):
     }
 
 
-def test_an_asset_is_named_by_its_content_and_kept(console):
+def test_browsers_cache_an_asset_because_its_name_contains_its_hash(console):
     answer = console("/assets/{file}", file="app-1a2b.js")
     assert (answer["statusCode"], answer["body"]) == (200, "export {};")
-    assert answer["headers"]["Cache-Control"] == KEPT
+    assert answer["headers"]["Cache-Control"] == IMMUTABLE
 
 
 @pytest.mark.parametrize("name", ["app-0000.js", "..", "../index.html", "", "%2e%2e", "a/b.js"])
-def test_there_is_nothing_else(console, name):
+def test_other_paths_are_not_found(console, name):
     assert console("/assets/{file}", path="/prod/assets/x", file=name)["statusCode"] == 404
 
 
-def test_without_its_slash_the_page_is_elsewhere_for_its_links_are_relative(console):
+def test_the_page_without_its_slash_redirects_because_its_links_are_relative(console):
     answer = console(path="/prod")
     assert (answer["statusCode"], answer["headers"]["Location"]) == (301, "./prod/")
 
 
 @pytest.mark.parametrize(("path", "location"), [("//evil.example", "./evil.example/"), ("/a:b", "./a:b/")])
-def test_nobody_is_led_to_another_site(console, path, location):
+def test_no_redirect_leads_to_another_site(console, path, location):
     assert console(path=path)["headers"]["Location"] == location
 
 
 @pytest.mark.parametrize("path", ["/", "/ops/"])
-def test_at_a_domain_of_ones_own_the_page_is_where_it_is(console, path):
+def test_the_page_at_a_custom_domain_is_served_without_a_redirect(console, path):
     assert console(path=path)["statusCode"] == 200
 
 
-def test_the_entry_point_needs_its_place_and_nothing_of_a_deployment_else(function, monkeypatch):
+def test_the_entry_point_needs_only_the_consoles_environment(function, monkeypatch):
     with pytest.raises(SettingsError, match=r"DUETIME_SIGN_IN_URL is missing"):
         function("console")
-    for name, value in PLACE.to_env().items():
+    for name, value in ENVIRONMENT.to_env().items():
         monkeypatch.setenv(name, value)
     answer = function("console")(sample("console"), Context())
     assert answer["statusCode"] == (200 if (BUILT / "index.html").is_file() else 404)

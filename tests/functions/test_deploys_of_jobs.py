@@ -1,4 +1,4 @@
-"""What a deploy does with a worker's jobs, called as CloudFormation calls it."""
+"""A deploy reconciles a worker's jobs when CloudFormation calls it."""
 
 import json
 from dataclasses import replace
@@ -17,8 +17,8 @@ from tests.functions.conftest import sample
 
 
 def manifest_of(*jobs, worker="default"):
-    """The properties that say these definitions."""
-    manifest = Manifest(worker, {each.name: 1 for each in jobs}, jobs)
+    """Return the resource properties of these definitions."""
+    manifest = Manifest(worker, {definition.name: 1 for definition in jobs}, jobs)
     return {"Worker": worker, "Manifest": manifest.to_json(), "Jobs": packed(manifest.jobs_json())}
 
 
@@ -28,20 +28,20 @@ def job(name="nightly-cleanup", cadence="daily 03:15", **more):
 
 def schedules(settings):
     listed = boto3.client("scheduler").list_schedules(GroupName=settings.job_group)["Schedules"]
-    return {each["Name"] for each in listed}
+    return {schedule["Name"] for schedule in listed}
 
 
-def test_the_sample_event_is_what_the_example_app_declares():
+def test_the_sample_event_contains_the_jobs_of_the_example_app():
     about = sample("deploy-jobs")["ResourceProperties"]
     assert Manifest.from_json(about["Manifest"], unpacked(about["Jobs"])) == app.manifest
 
 
-def test_the_sample_event_adds_jobs_and_what_wakes_them(deploy, jobs, with_jobs):
+def test_the_sample_event_adds_jobs_and_their_schedules_and_rules(deploy, jobs, with_jobs):
     answer = deploy()
     assert answer["Status"] == "SUCCESS"
     assert (answer["Data"]["Changed"], answer["Data"]["Unchanged"]) == ("4", "0")
     assert "added billing-clean-up: every day at 03:15" in answer["Data"]["Changes"]
-    assert [each.name for each in jobs.list()] == sorted(app.jobs)
+    assert [job.name for job in jobs.list()] == sorted(app.jobs)
     assert schedules(with_jobs) == {"billing-clean-up", "billing-watch-payments", "billing-write-report"}
     assert [rule["Name"] for rule in boto3.client("events").list_rules()["Rules"]] == [
         "duetime-billing-book-payment"
@@ -56,7 +56,9 @@ def test_a_second_deploy_changes_nothing(deploy, jobs):
     assert list(jobs.list()) == before
 
 
-def test_a_job_that_is_dropped_is_disabled_and_what_woke_it_goes(deploy, jobs, with_jobs):
+def test_a_deploy_disables_a_job_that_is_no_longer_declared_and_deletes_its_schedules(
+    deploy, jobs, with_jobs
+):
     deploy()
     answer = deploy(**manifest_of(job("billing-clean-up")))
     assert answer["Status"] == "SUCCESS"
@@ -66,30 +68,30 @@ def test_a_job_that_is_dropped_is_disabled_and_what_woke_it_goes(deploy, jobs, w
     assert boto3.client("events").list_rules()["Rules"] == []
 
 
-def test_strays_on_eventbridge_go_with_a_deploy(deploy, with_jobs):
+def test_a_deploy_deletes_stray_schedules(deploy, with_jobs):
     boto3.client("scheduler").create_schedule(
-        Name="nobody-knows-it",
+        Name="stray",
         GroupName=with_jobs.job_group,
         ScheduleExpression="rate(1 minute)",
         FlexibleTimeWindow={"Mode": "OFF"},
         Target={"Arn": with_jobs.dispatch_arn, "RoleArn": with_jobs.timer_role_arn},
     )
     deploy()
-    assert "nobody-knows-it" not in schedules(with_jobs)
+    assert "stray" not in schedules(with_jobs)
 
 
-def test_a_worker_that_goes_takes_its_jobs_along_and_no_others(deploy, jobs, with_jobs):
+def test_deleting_a_worker_removes_only_its_jobs(deploy, jobs, with_jobs):
     deploy()
     deploy("Create", **manifest_of(*system_jobs.definitions(Settings()), worker=system_jobs.SYSTEM_WORKER))
     assert deploy("Delete")["Status"] == "SUCCESS"
-    assert {each.name for each in jobs.list() if each.removed_at is None} == {
+    assert {job.name for job in jobs.list() if job.removed_at is None} == {
         "duetime-sweep",
         "duetime-catch-up",
     }
     assert schedules(with_jobs) == set()
 
 
-def test_a_stack_whose_tables_and_groups_are_gone_can_still_be_deleted(deploy, with_jobs):
+def test_a_stack_without_its_tables_and_groups_can_still_be_deleted(deploy, with_jobs):
     deploy()
     for table in (with_jobs.actions_table, with_jobs.jobs_table):
         boto3.client("dynamodb").delete_table(TableName=table)
@@ -97,7 +99,7 @@ def test_a_stack_whose_tables_and_groups_are_gone_can_still_be_deleted(deploy, w
     assert deploy("Delete")["Status"] == "SUCCESS"
 
 
-def test_a_definition_that_is_refused_fails_the_deploy_with_its_reason(deploy, jobs):
+def test_a_rejected_definition_fails_the_deploy_with_its_reason(deploy, jobs):
     answer = deploy("Create", **manifest_of(job(cadence="daily 27:00")))
     assert answer["Status"] == "FAILED"
     assert "27:00" in answer["Reason"]
@@ -105,26 +107,26 @@ def test_a_definition_that_is_refused_fails_the_deploy_with_its_reason(deploy, j
         jobs.get("nightly-cleanup")
 
 
-def test_a_deploy_that_says_nothing_of_jobs_has_none(deploy, jobs):
+def test_a_deploy_without_jobs_removes_all_jobs(deploy, jobs):
     deploy()
     answer = deploy(sampled="deploy")
     assert (answer["Status"], answer["Data"]["Changed"]) == ("SUCCESS", "4")
-    assert all(each.removed_at for each in jobs.list())
+    assert all(job.removed_at for job in jobs.list())
 
 
-def test_many_changes_are_told_as_far_as_the_answer_has_room(deploy, jobs):
+def test_the_answer_lists_as_many_changes_as_fit(deploy, jobs):
     long = ("daily 03:15 tz=America/Argentina/Buenos_Aires", "weekly mon,wed,fri 08:00 tz=Asia/Ho_Chi_Minh")
     many = [replace(job(f"one-of-many-{index:03}"), cadences=long) for index in range(25)]
     data = deploy("Create", **manifest_of(*many))["Data"]
-    *told, rest = data["Changes"].splitlines()
+    *changes, rest = data["Changes"].splitlines()
     assert data["Changed"] == "25"
-    assert rest == f"and {25 - len(told)} more"
+    assert rest == f"and {25 - len(changes)} more"
     assert len(list(jobs.list())) == 25
 
 
-def test_definitions_travel_plain_while_they_are_few_and_compressed_when_they_are_many():
+def test_many_definitions_are_compressed_and_few_are_not():
     few = json.dumps([job().to_json()])
     many = json.dumps([replace(job(), name=f"some-job-{index}").to_json() for index in range(1_000)])
     assert packed(few) == few
     assert len(packed(many)) < PLAIN_LIMIT < len(many)
-    assert [unpacked(packed(each)) for each in (few, many)] == [few, many]
+    assert [unpacked(packed(text)) for text in (few, many)] == [few, many]

@@ -1,4 +1,4 @@
-"""Each function is given the event that AWS sends it, as `events/` has it, and moto below."""
+"""Each function handles its sample event of `events/`, over moto."""
 
 import copy
 from datetime import timedelta
@@ -7,17 +7,16 @@ import boto3
 import pytest
 
 from duetime import Scheduler, Status
-from duetime.aws import action_store
+from duetime.aws import action_store, clients
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable
 from duetime.model.transition import started
-from duetime.testing import TurnedClock
 from duetime.testing.contract.specimens import end
 from duetime.testing.contract.specimens import terms as claim_terms
 from duetime.wakeups.due_messages import message_of
-from duetime.wakeups.due_scanner import ScanResult
 from examples.billing import SendReceipt
+from tests.functions.aws_faults import failing
 from tests.functions.conftest import Context, sample
 
 
@@ -32,7 +31,7 @@ def test_a_new_row_due_in_the_past_is_sent_to_its_queue_at_once(function, queued
     assert (message["id"], message["delay"]) == (_row_of(sample("arm"))["sk"]["S"], 0)
 
 
-def test_a_new_far_row_gets_a_schedule_that_wakes_early_and_goes_by_itself(function, deployed, queued):
+def test_a_new_far_row_gets_a_schedule_that_fires_early_and_deletes_itself(function, deployed, queued):
     event = sample("arm")
     _row_of(event)["due_at"]["S"] = "2099-06-01T07:00:00.000000Z"
     function("arm")(event, Context())
@@ -45,7 +44,7 @@ def test_a_new_far_row_gets_a_schedule_that_wakes_early_and_goes_by_itself(funct
     assert queued() == []
 
 
-def test_a_removed_row_takes_its_idempotency_key_along_unless_another_action_has_it(function, deployed):
+def test_a_removed_row_frees_its_idempotency_key_unless_another_action_has_it(function, deployed):
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     keyed = {"at": timedelta(days=1), "idempotency_key": "order-17"}
     action = scheduler.schedule(SendReceipt(order="o-1"), **keyed)
@@ -62,7 +61,7 @@ def test_a_removed_row_takes_its_idempotency_key_along_unless_another_action_has
     assert scheduler.schedule(SendReceipt(order="o-2"), **keyed).id != action.id
 
 
-def test_a_far_row_armed_twice_has_one_schedule_and_cancelled_none(function, deployed):
+def test_a_far_row_armed_twice_has_one_schedule_and_a_cancelled_row_none(function, deployed):
     event = sample("arm")
     _row_of(event)["due_at"]["S"] = "2099-06-01T07:00:00.000000Z"
     arm, scheduler = function("arm"), boto3.client("scheduler")
@@ -76,7 +75,7 @@ def test_a_far_row_armed_twice_has_one_schedule_and_cancelled_none(function, dep
     assert scheduler.list_schedules(GroupName=deployed.schedule_group)["Schedules"] == []
 
 
-def test_a_record_that_cannot_be_read_is_passed_by(function, queued):
+def test_an_unreadable_record_is_skipped(function, queued):
     event = sample("arm")
     bad = copy.deepcopy(event["Records"][0])
     bad["dynamodb"]["NewImage"]["due_at"] = {"S": "soon"}
@@ -87,21 +86,19 @@ def test_a_record_that_cannot_be_read_is_passed_by(function, queued):
     assert len(queued()) == 1
 
 
-def test_a_batch_that_the_queue_does_not_take_comes_again_whole(function, deployed, monkeypatch):
-    arm = function("arm")
-    boto3.client("sqs").delete_queue(QueueUrl=deployed.queues["default"])
-    monkeypatch.setattr("duetime.aws.faults._CURES", {})
-    answer = arm(sample("arm"), Context())
+def test_lambda_repeats_a_batch_that_sqs_rejects(function):
+    with failing(clients.sqs(), "SendMessageBatch"):
+        answer = function("arm")(sample("arm"), Context())
     assert answer == {"batchItemFailures": [{"itemIdentifier": "4421584500000000017450439091"}]}
 
 
-def test_a_wake_becomes_a_message_with_what_remains(function, queued):
+def test_a_wake_becomes_a_message_with_the_remaining_delay(function, queued):
     answer = function("dispatch")(sample("dispatch"), Context())
     assert answer == {"id": sample("dispatch")["id"], "delay": 0}
-    assert [each["id"] for each in queued()] == [sample("dispatch")["id"]]
+    assert [message["id"] for message in queued()] == [sample("dispatch")["id"]]
 
 
-def test_a_wake_that_nobody_here_wrote_is_refused(function):
+def test_a_foreign_wake_is_rejected(function):
     with pytest.raises(ValueError, match="not a due message"):
         function("dispatch")({"tenant": "acme"}, Context())
 
@@ -122,7 +119,7 @@ def test_a_due_message_runs_its_action(function, deployed):
     assert attempt.queued_at.isoformat() == "2026-03-01T12:05:00+00:00"
 
 
-def test_a_keyed_action_waits_for_its_slot_and_is_run_when_it_is_free(function, deployed, queued):
+def test_an_action_with_a_concurrency_key_waits_for_a_free_slot(function, deployed, queued):
     scheduler, store = Scheduler.from_env(tenant_id="acme", actor="billing-service"), action_store(deployed)
     how = {"at": timedelta(seconds=-5), "concurrency_key": "customer:42"}
     waits, holder = (scheduler.schedule(SendReceipt(order=name), **how) for name in ("o-1", "o-2"))
@@ -140,11 +137,11 @@ def test_a_keyed_action_waits_for_its_slot_and_is_run_when_it_is_free(function, 
     assert store.holders(waits.tenant_id, "customer:42") == frozenset()
 
 
-def test_a_message_without_a_row_is_nothing_to_do(function):
+def test_a_message_without_a_row_is_ignored(function):
     assert function("work")(sample("work"), Context()) == {"batchItemFailures": []}
 
 
-def test_a_message_that_cannot_be_read_fails_alone(function):
+def test_an_unreadable_message_fails_alone(function):
     event = sample("work")
     bad = copy.deepcopy(event["Records"][0]) | {"messageId": "bad", "body": "]["}
     event["Records"].append(bad)
@@ -152,17 +149,17 @@ def test_a_message_that_cannot_be_read_fails_alone(function):
 
 
 @pytest.mark.parametrize("name", ["sweep", "catch_up"])
-def test_the_passes_send_again_what_is_overdue(function, deployed, queued, name):
+def test_the_passes_send_overdue_actions_again(function, deployed, queued, name):
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     late, later = timedelta(minutes=7), timedelta(days=-1)
     action = scheduler.schedule(SendReceipt(order="o-1"), at=-late)
     scheduler.schedule(SendReceipt(order="o-2"), at=-later)
     passed = function(name)(sample(name), Context())
     assert (passed["sent"], passed["failed_shards"], passed["is_complete"]) == (1, (), True)
-    assert [each["id"] for each in queued()] == [action.id]
+    assert [message["id"] for message in queued()] == [action.id]
 
 
-def test_the_catch_up_finds_what_is_days_late_and_the_next_sweep_leaves_it_alone(function, deployed, queued):
+def test_only_the_catch_up_sends_an_action_that_is_days_late(function, deployed, queued):
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(days=-3))
     assert function("sweep")(sample("sweep"), Context())["sent"] == 0
@@ -176,7 +173,7 @@ def test_a_sweep_sends_a_late_row_once_in_its_band(function, deployed, queued):
     assert [sweep(sample("sweep"), Context())["sent"] for _ in range(3)] == [1, 0, 0]
 
 
-def test_a_table_that_is_missing_is_told_with_its_cure(function, deployed):
+def test_the_error_of_a_missing_table_names_its_remedy(function, deployed):
     boto3.client("dynamodb").delete_table(TableName=deployed.actions_table)
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     with pytest.raises(Exception, match="Check DUETIME_PREFIX") as caught:
@@ -184,7 +181,7 @@ def test_a_table_that_is_missing_is_told_with_its_cure(function, deployed):
     assert not isinstance(caught.value, BackendUnavailable)
 
 
-def test_the_wheel_sends_what_is_due_soon_and_each_row_once(function, deployed, monkeypatch):
+def test_the_wheel_sends_each_row_that_is_due_soon_once(function, deployed, monkeypatch):
     monkeypatch.setenv("DUETIME_TIMERS", "wheel")
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     for minutes in (1, 13, 16, 600):
@@ -218,7 +215,7 @@ def test_from_the_wheel_to_eventbridge_every_far_row_gets_its_schedule_once(func
     assert len(boto3.client("scheduler").list_schedules(GroupName=group)["Schedules"]) == 3
 
 
-def test_a_row_that_cannot_be_read_goes_to_the_dead_letters_alone(function, deployed):
+def test_only_the_unreadable_row_of_a_batch_becomes_a_dead_letter(function, deployed):
     row = _row_of(sample("arm"))
     boto3.client("dynamodb").put_item(
         TableName=deployed.actions_table,
@@ -230,21 +227,3 @@ def test_a_row_that_cannot_be_read_goes_to_the_dead_letters_alone(function, depl
     event["Records"].append(good)
     failed = [{"itemIdentifier": event["Records"][0]["messageId"]}]
     assert function("work")(event, Context()) == {"batchItemFailures": failed}
-
-
-def test_a_wheel_that_takes_all_its_time_leaves_the_sweep_some(function, deployed, monkeypatch):
-    class Greedy:
-        def __init__(self, _waker, _bookmarks, *, clock, settings):  # noqa: ARG002 - called by name
-            self.clock = clock
-
-        def __call__(self, *, stop_at):
-            self.clock.wait_until(stop_at)
-            return ScanResult()
-
-    clock = TurnedClock(SystemClock().now())
-    monkeypatch.setenv("DUETIME_TIMERS", "wheel")
-    monkeypatch.setattr("duetime.lambdas.passes.SystemClock", lambda: clock)
-    monkeypatch.setattr("duetime.wakeups.wheel.Wheel", Greedy)
-    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
-    scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(minutes=-7))
-    assert function("sweep")(sample("sweep"), Context())["sent"] == 1

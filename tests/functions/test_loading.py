@@ -1,4 +1,4 @@
-"""The API reads the payloads of every worker's app."""
+"""The API reads the payloads of all workers' apps."""
 
 import sys
 from types import ModuleType
@@ -51,12 +51,12 @@ def loaded(monkeypatch):
     return load
 
 
-def test_one_app_is_itself(loaded):
+def test_one_app_is_returned_unchanged(loaded):
     one = app_of("default", Letter)
     assert loaded(post=one) is one
 
 
-def test_the_types_of_all_can_be_scheduled(loaded):
+def test_the_types_of_all_apps_can_be_scheduled(loaded):
     both = loaded(post=app_of("default", Letter), freight=app_of("freight", Small))
     assert both.payload("letter", '{"to": "me"}') == Letter(to="me")
     assert both.payload("parcel", '{"weight": 3}') == Small(weight=3)
@@ -64,7 +64,7 @@ def test_the_types_of_all_can_be_scheduled(loaded):
         both.payload("crate", "{}")
 
 
-def test_of_a_type_that_moves_between_workers_the_newer_version_is_read(loaded):
+def test_the_newer_version_of_a_type_of_two_workers_is_read(loaded):
     for apps in (
         {"old": app_of("default", Small), "new": app_of("freight", Large)},
         {"new": app_of("freight", Large), "old": app_of("default", Small)},
@@ -72,7 +72,7 @@ def test_of_a_type_that_moves_between_workers_the_newer_version_is_read(loaded):
         assert isinstance(loaded(**apps).payload("parcel", '{"weight": 3, "height": 4}'), Large)
 
 
-def test_jobs_of_all_are_known(loaded):
+def test_the_jobs_of_all_apps_are_known(loaded):
     both = loaded(
         post=app_of("default", Letter, job="post-nightly"),
         freight=app_of("freight", Small, job="freight-nightly"),
@@ -80,10 +80,10 @@ def test_jobs_of_all_are_known(loaded):
     assert {"post-nightly", "freight-nightly"} <= both.handlers.keys()
 
 
-@pytest.mark.parametrize("where", ["", "post", "post:app elsewhere"])
-def test_what_leads_to_no_app_is_refused(monkeypatch, where):
+@pytest.mark.parametrize("setting", ["", "post", "post:app elsewhere"])
+def test_a_setting_that_names_no_app_is_rejected(monkeypatch, setting):
     module = ModuleType("post")
     module.app = app_of("default", Letter)
     monkeypatch.setitem(sys.modules, "post", module)
     with pytest.raises(DeclarationError, match="say module:name"):
-        load_apps(where)
+        load_apps(setting)

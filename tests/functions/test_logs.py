@@ -1,4 +1,4 @@
-"""What a Lambda's process writes: a JSON object a line, whatever it is given."""
+"""A Lambda process writes one JSON object a line, for any text."""
 
 import json
 import logging
@@ -14,7 +14,7 @@ from duetime.testing import SimulatedCloud
 
 @pytest.fixture
 def written(capsys):
-    """Calls something, and returns the lines that were written meanwhile, as objects."""
+    """Return a function that calls another and returns the lines written meanwhile, as objects."""
 
     def written_by(log):
         root = logging.getLogger("duetime")
@@ -33,7 +33,7 @@ def written(capsys):
 WORK = logging.getLogger("duetime.worker.worker")
 
 
-def test_a_line_tells_when_how_grave_and_what_and_the_action_if_one_is_given(written):
+def test_a_line_has_the_timestamp_the_level_the_message_and_the_action(written):
     [line] = written(lambda: WORK.info("ran in %s ms", 5, extra={"late_ms": 3.5, "action": "a-1"}))
     assert list(line)[:4] == ["timestamp", "level", "message", "action"]
     assert (line["level"], line["message"], line["action"]) == ("INFO", "ran in 5 ms", "a-1")
@@ -62,17 +62,17 @@ def test_no_text_breaks_the_line(written, text):
 class Charge(Payload):
     card: str = ""
     fails: int = 0
-    says: str = ""
+    text: str = ""
 
 
 def charging():
-    """A cloud whose handler fails as often as its payload says."""
+    """A cloud whose handler fails as often as its payload sets."""
     app = App()
 
     @app.action(retry=RetryPolicy(attempts=2, backoff=[60], jitter=0))
     def charge(payload: Charge, run: Run) -> None:
         if run.attempt <= payload.fails:
-            raise ConnectionError(payload.says or "the bank did not answer")
+            raise ConnectionError(payload.text or "the bank did not answer")
 
     @app.job(every(hours=1), name="count-cash")
     def count_cash(run: Run) -> None:
@@ -82,16 +82,16 @@ def charging():
 
 
 def of(action, lines):
-    """What was told of an action, in order; what its handler raised is no transition."""
+    """Return the transitions of an action, in order; the errors of its handler are none."""
     return [line["message"] for line in lines if line.get("action") == action.id and "exception" not in line]
 
 
 FIELDS = {"action", "tenant", "type", "attempt"}
-"""Of each line of a transition; `job` and `reason` where there is one."""
+"""The fields of every transition's line; `job` and `reason` are optional."""
 
 
 class TestEachTransitionHasOneLine:
-    def test_of_an_action_that_fails_is_redriven_and_then_runs(self, written):
+    def test_of_an_action_that_fails_and_is_redriven(self, written):
         cloud = charging()
         action = cloud.scheduler.schedule(Charge(fails=2), at=timedelta(minutes=1))
 
@@ -102,9 +102,11 @@ class TestEachTransitionHasOneLine:
 
         lines = written(passes)
         assert of(action, lines) == ["scheduled", "retried", "failed", "redriven", "executed"]
-        told = [line for line in lines if line.get("action") == action.id and "exception" not in line]
-        assert all(set(each) >= FIELDS and "job" not in each for each in told)
-        assert [each.get("reason") for each in told[1:3]] == ["ConnectionError: the bank did not answer"] * 2
+        transitions = [line for line in lines if line.get("action") == action.id and "exception" not in line]
+        assert all(set(line) >= FIELDS and "job" not in line for line in transitions)
+        assert [line.get("reason") for line in transitions[1:3]] == [
+            "ConnectionError: the bank did not answer"
+        ] * 2
 
     def test_of_an_action_that_is_rescheduled_and_cancelled(self, written):
         cloud = charging()
@@ -119,21 +121,21 @@ class TestEachTransitionHasOneLine:
 
         assert of(action, written(passes)) == ["scheduled", "rescheduled", "cancelled"]
 
-    def test_of_an_occurrence_that_is_skipped_with_its_job_and_the_reason(self, written):
+    def test_of_a_skipped_occurrence_with_its_job_and_the_reason(self, written):
         cloud = charging()
         cloud.advance(minutes=30)
         cloud.jobs.skip_next("count-cash")
         [skipped] = [
-            each for each in written(lambda: cloud.advance(minutes=1)) if each["message"] == "skipped"
+            line for line in written(lambda: cloud.advance(minutes=1)) if line["message"] == "skipped"
         ]
         assert skipped["job"] == skipped["type"] == "count-cash"
         assert skipped["reason"].startswith("asked")
 
 
-class TestNoLineTells:
+class TestNoLineContains:
     SECRET = "4000-0000-0000-0002"
 
-    def test_what_a_payload_holds(self, written):
+    def test_a_value_of_a_payload(self, written):
         cloud = charging()
 
         def passes():
@@ -149,8 +151,8 @@ class TestNoLineTells:
 
     def test_more_of_an_exceptions_message_than_500_characters(self, written):
         cloud = charging()
-        says = "an answer of the bank's: ".ljust(MESSAGE_LIMIT, ".") + self.SECRET
-        cloud.scheduler.schedule(Charge(fails=2, says=says), at=timedelta(minutes=1))
+        text = "an answer of the bank's: ".ljust(MESSAGE_LIMIT, ".") + self.SECRET
+        cloud.scheduler.schedule(Charge(fails=2, text=text), at=timedelta(minutes=1))
         lines = written(lambda: cloud.advance(minutes=5))
         [raised, _] = [line for line in lines if "exception" in line]
         assert raised["exception"].startswith("Traceback")
@@ -158,7 +160,7 @@ class TestNoLineTells:
         assert "ConnectionError: an answer of the bank's" in raised["exception"]
         assert self.SECRET not in json.dumps(lines)
 
-    def test_more_of_the_exceptions_that_led_to_it_or_of_their_notes(self, written):
+    def test_more_of_the_causes_of_an_exception_or_of_their_notes(self, written):
         long = "x" * MESSAGE_LIMIT + self.SECRET
 
         def noted(error):

@@ -1,4 +1,4 @@
-"""Notifications, from the queue's message, as `events/` has it, to a mail, a topic's subscriber and a tenant's list."""
+"""A queue's message becomes a mail, a message to a topic's subscriber and an entry of a tenant's list."""
 
 import copy
 import json
@@ -11,6 +11,7 @@ from botocore.exceptions import EndpointConnectionError
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ses.models import ses_backends
 
+from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import BackendMisconfigured, BackendUnavailable
@@ -28,19 +29,19 @@ from tests.functions.conftest import Context, sample
 from tests.journeys.words import PlainWords
 
 FAILED, DEAD = NotificationKind.ACTION_FAILED, NotificationKind.DEAD_LETTERED
-TAKEN = {"batchItemFailures": []}
+NO_FAILURES = {"batchItemFailures": []}
 SENDER, ADA, EVE = "duetime@example.com", "ada@example.com", "eve@example.com"
 TEMPLATE = "duetime-scheduling-action-failed-fr"
 
 
-def refused(*events):
+def failures(*events):
     failed = [{"itemIdentifier": event["Records"][0]["messageId"]} for event in events]
     return {"batchItemFailures": failed}
 
 
 @pytest.fixture
 def settings(deployed, monkeypatch):
-    """The deployment with what notifications need: a sender, a topic, a queue."""
+    """Return the deployment with the resources of notifications: a sender, a topic, a queue."""
     sqs, ses = boto3.client("sqs"), boto3.client("ses")
     ses.verify_email_identity(EmailAddress=SENDER)
     template = {"TemplateName": TEMPLATE, "SubjectPart": "{{about}}", "TextPart": "{{about}}"}
@@ -63,26 +64,28 @@ def ports(settings):
 
 @pytest.fixture
 def notify(function, settings, monkeypatch):
-    """Hand the function a message; returns its answer."""
+    """Return a function that handles a message and returns the answer."""
     monkeypatch.setitem(sys.modules, "duetime.notifications.mail", PlainWords())
     return lambda event: function("notify")(event, Context())
 
 
 @pytest.fixture
-def heard(settings):
-    """The messages that a subscriber of the topic has got."""
+def received(settings):
+    """Return the messages of a subscriber of the topic."""
     sqs = boto3.client("sqs")
     url = sqs.create_queue(QueueName="subscriber")["QueueUrl"]
     arn = "arn:aws:sqs:eu-west-1:123456789012:subscriber"
     boto3.client("sns").subscribe(TopicArn=settings.topic_arn, Protocol="sqs", Endpoint=arn)
     queue = {"QueueUrl": url, "MaxNumberOfMessages": 10}
-    return lambda: [json.loads(each["Body"]) for each in sqs.receive_message(**queue).get("Messages", [])]
+    return lambda: [
+        json.loads(message["Body"]) for message in sqs.receive_message(**queue).get("Messages", [])
+    ]
 
 
 def mailed():
-    """To whom SES has sent mails, and of which template."""
+    """Return the recipient and the template of each mail that SES has sent."""
     sent = ses_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"].sent_messages
-    return [(address, each.template) for each in sent for address in each.destinations["ToAddresses"]]
+    return [(address, mail.template) for mail in sent for address in mail.destinations["ToAddresses"]]
 
 
 def choose(ports, channels=frozenset(Channel), **chosen):
@@ -92,11 +95,11 @@ def choose(ports, channels=frozenset(Channel), **chosen):
 
 def entries(ports):
     page = ports.inbox.list("acme", kinds=frozenset(NotificationKind), limit=50, cursor=None)
-    return [each.notification for each in page]
+    return [entry.notification for entry in page]
 
 
 def failed(number):
-    """The sample, of another action."""
+    """Return the sample for another action."""
     event = sample("notify")
     body = json.loads(event["Records"][0]["body"])
     body["detail"]["id"] = f"acme/{number}/failed/1.3"
@@ -109,90 +112,91 @@ def with_body(event, body):
     return changed
 
 
-def test_a_failure_is_mailed_published_and_listed_once_however_often_its_event_comes(notify, ports, heard):
+def test_a_repeated_event_of_a_failure_is_mailed_published_and_listed_once(notify, ports, received):
     choose(ports)
     for _ in range(2):
-        assert notify(sample("notify")) == TAKEN
+        assert notify(sample("notify")) == NO_FAILURES
     assert mailed() == [(ADA, TEMPLATE)]
-    [message] = heard()
+    [message] = received()
     assert message["Subject"] == "fr: echec apply-plan-change"
-    assert {name: each["Value"] for name, each in message["MessageAttributes"].items()} == {
-        "tenant": "acme", "notification": "scheduling.action_failed", "severity": "warning", "deployment": "duetime-",
-    }  # fmt: skip
+    assert {name: attribute["Value"] for name, attribute in message["MessageAttributes"].items()} == {
+        "tenant": "acme",
+        "notification": "scheduling.action_failed",
+        "severity": "warning",
+        "deployment": "duetime-",
+    }
     assert {entry.kind for entry in entries(ports)} == {FAILED, DEAD}
     assert {entry.facts["reason"] for entry in entries(ports)} == {"ConnectionError: the bank did not answer"}
 
 
-def test_who_asked_for_nothing_gets_what_is_for_admins_alone(notify, ports, heard):
-    assert notify(sample("notify")) == TAKEN
-    assert (mailed(), heard()) == ([], [])
+def test_a_tenant_without_preferences_gets_only_the_notifications_for_admins(notify, ports, received):
+    assert notify(sample("notify")) == NO_FAILURES
+    assert (mailed(), received()) == ([], [])
     assert [entry.kind for entry in entries(ports)] == [DEAD]
 
 
-def test_a_deployment_without_sender_and_topic_has_lists(notify, settings, ports, monkeypatch):
+def test_a_deployment_without_sender_and_topic_lists_notifications(notify, settings, ports, monkeypatch):
     choose(ports)
     monkeypatch.delenv("DUETIME_MAIL_FROM")
     monkeypatch.delenv("DUETIME_TOPIC_ARN")
-    assert notify(sample("notify")) == TAKEN
+    assert notify(sample("notify")) == NO_FAILURES
     assert mailed() == []
     assert len(entries(ports)) == 2
 
 
-def test_a_template_that_is_missing_makes_the_message_come_again_and_the_mail_alone_is_sent_then(
-    notify, ports, heard
-):
+def test_a_repeat_after_a_missing_template_sends_only_the_mail(notify, ports, received):
     choose(ports)
     ses = boto3.client("ses")
     template = ses.get_template(TemplateName=TEMPLATE)["Template"]
     ses.delete_template(TemplateName=TEMPLATE)
-    assert notify(sample("notify")) == refused(sample("notify"))
+    assert notify(sample("notify")) == failures(sample("notify"))
     assert mailed() == []
     ses.create_template(Template=template)
-    assert notify(sample("notify")) == TAKEN
+    assert notify(sample("notify")) == NO_FAILURES
     assert mailed() == [(ADA, TEMPLATE)]
-    assert (len(heard()), len(entries(ports))) == (1, 2)
+    assert (len(received()), len(entries(ports))) == (1, 2)
 
 
-def test_a_sender_that_nobody_verified_is_refused_and_the_rest_is_told(notify, ports, heard):
+def test_an_unverified_sender_stops_no_other_channel(notify, ports, received):
     choose(ports)
     boto3.client("ses").delete_identity(Identity=SENDER)
     for _ in range(2):
-        assert notify(sample("notify")) == TAKEN
-    assert (mailed(), len(heard()), len(entries(ports))) == ([], 1, 2)
+        assert notify(sample("notify")) == NO_FAILURES
+    assert (mailed(), len(received()), len(entries(ports))) == ([], 1, 2)
 
 
 @pytest.mark.parametrize("body", ["]", "[]", "null", "{}", '{"digest": 7}', "[" * 100_000])
-def test_what_nobody_can_read_comes_again_until_it_is_a_dead_letter(notify, ports, body):
+def test_an_unreadable_message_is_reported_as_failed_until_it_is_a_dead_letter(notify, ports, body):
     event = with_body(sample("notify"), body)
     good = failed(1)["Records"][0] | {"messageId": "good"}
     event["Records"].append(good)
-    assert notify(event) == refused(event)
+    assert notify(event) == failures(event)
     assert len(entries(ports)) == 1
 
 
-def test_what_words_stumble_over_comes_again_alone(function, settings, ports, monkeypatch):
-    class Stumbles(PlainWords):
+def test_only_the_message_whose_text_cannot_be_rendered_is_repeated(function, settings, ports, monkeypatch):
+    class FailingWords(PlainWords):
         def mail_of(self, notification, **about):
             if "acme/1/" in notification.id:
                 raise KeyError("about")
             return super().mail_of(notification, **about)
 
     choose(ports)
-    monkeypatch.setitem(sys.modules, "duetime.notifications.mail", Stumbles())
+    monkeypatch.setitem(sys.modules, "duetime.notifications.mail", FailingWords())
     bad, good = failed(1), failed(2)
     bad["Records"].append(good["Records"][0] | {"messageId": "good"})
-    assert function("notify")(bad, Context()) == refused(bad)
+    assert function("notify")(bad, Context()) == failures(bad)
     assert mailed() == [(ADA, TEMPLATE)]
 
 
-def test_more_than_a_burst_is_told_together_when_the_window_is_over(notify, ports):
+def test_notifications_beyond_the_burst_become_one_digest_at_the_windows_end(notify, ports):
     choose(ports, frozenset({Channel.IN_APP}))
     window = DigestWindow("acme", FAILED, *_quarter())
     for number in range(3):
         ports.windows.count(_notification(number), window, expires_at=window.until)
-    asked = with_body(sample("notify-digest"), json.dumps(window.request))
+    request = with_body(sample("notify-digest"), json.dumps(window.request))
     for _ in range(2):
-        assert notify(asked) == TAKEN
+        assert notify(request) == NO_FAILURES
     [digest] = entries(ports)
     assert (digest.is_digest, digest.facts["total"]) == (True, 3)
     assert digest.facts["by_name"] == {"apply-plan-change": 3}
@@ -207,57 +211,51 @@ def _notification(number):
     return next(of_event(json.loads(failed(number)["Records"][0]["body"])["detail"]))
 
 
-def test_one_beyond_the_burst_asks_for_the_digest_at_the_windows_end(notify, ports, settings, monkeypatch):
+def test_the_first_notification_beyond_the_burst_requests_the_digest(notify, ports, settings, monkeypatch):
     monkeypatch.setenv("DUETIME_NOTIFICATION_BURST", "1")
     choose(ports, channels={FAILED: frozenset({Channel.IN_APP}), DEAD: frozenset()})
     for number in range(4):
-        assert notify(failed(number)) == TAKEN
+        assert notify(failed(number)) == NO_FAILURES
     assert len(entries(ports)) == 1
     about = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"]
-    told = boto3.client("sqs").get_queue_attributes(
+    answer = boto3.client("sqs").get_queue_attributes(
         QueueUrl=settings.notification_queue, AttributeNames=about
     )
-    assert sum(int(told["Attributes"][each]) for each in about) in {1, 2}  # two, if a window ended meanwhile
+    assert sum(map(int, answer["Attributes"].values())) in {1, 2}  # two if a window ended meanwhile
 
 
-def test_the_sample_of_a_request_for_a_window_that_counted_nothing_is_nothing_to_do(notify, ports):
-    assert notify(sample("notify-digest")) == TAKEN
+def test_a_request_for_a_digest_of_an_empty_window_is_ignored(notify, ports):
+    assert notify(sample("notify-digest")) == NO_FAILURES
     assert entries(ports) == []
 
 
-def test_without_its_queue_a_digest_says_what_is_missing(settings):
+def test_the_error_of_a_digest_without_its_queue_names_the_missing_setting(settings):
     timer = AwsBackends(replace(settings, notification_queue=""), SystemClock()).notifications.timer
     with pytest.raises(BackendMisconfigured, match="DUETIME_NOTIFICATION_QUEUE"):
         timer.at_end_of(DigestWindow("acme", FAILED, *_quarter()), delay=1)
 
 
-def test_a_topic_that_is_gone_is_told_with_its_cure(settings, ports):
+def test_the_error_of_a_missing_topic_names_its_remedy(settings, ports):
     boto3.client("sns").delete_topic(TopicArn=settings.topic_arn)
     with pytest.raises(BackendMisconfigured, match="DUETIME_TOPIC_ARN"):
         ports.topic.publish("subject", "text", {})
 
 
-def test_an_attribute_that_says_nothing_is_left_out(ports, heard):
+def test_an_empty_attribute_is_omitted(ports, received):
     ports.topic.publish("subject", "text", {"tenant": "acme", "deployment": ""})
-    [message] = heard()
+    [message] = received()
     assert message["MessageAttributes"].keys() == {"tenant"}
 
 
-def test_an_address_that_ses_does_not_take_is_refused_with_its_reason(ports):
-    with pytest.raises(DeliveryRejected, match="email refuses it"):
-        ports.mailer.send(Mail(address="nobody", template=TEMPLATE, data={}))
+def test_the_error_of_an_address_that_ses_rejects_has_the_reason(ports):
+    with pytest.raises(DeliveryRejected, match="email rejects it"):
+        ports.mailer.send(Mail(address="no-address", template=TEMPLATE, data={}))
 
 
-def test_a_mail_service_that_does_not_answer_may_be_asked_again(settings, ports, monkeypatch):
-    monkeypatch.setattr(ports.mailer._client, "_endpoint", _Unreachable(), raising=True)
+def test_an_unreachable_mail_service_is_unavailable(ports):
+    def refuse(**_request):
+        raise EndpointConnectionError(endpoint_url="https://email.eu-west-1.amazonaws.com")
+
+    clients.ses().meta.events.register("before-send.ses", refuse)
     with pytest.raises(BackendUnavailable, match="SES"):
         ports.mailer.send(Mail(address=ADA, template=TEMPLATE, data={}))
-
-
-class _Unreachable:
-    """An endpoint that nothing reaches."""
-
-    host = "https://email.eu-west-1.amazonaws.com"
-
-    def make_request(self, *_about):
-        raise EndpointConnectionError(endpoint_url=self.host)

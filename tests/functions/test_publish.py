@@ -1,7 +1,4 @@
-"""Lifecycle events, from the tables' streams to the bus.
-
-And what becomes of those that the bus does not take.
-"""
+"""Lifecycle events go from the tables' streams to the bus; rejected ones are published again or stored."""
 
 import json
 from dataclasses import replace
@@ -9,38 +6,38 @@ from datetime import timedelta
 
 import boto3
 import pytest
-from botocore.client import BaseClient
 
 from duetime import Scheduler
-from duetime.errors import BackendUnavailable
+from duetime.aws import clients
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.model.event_pattern import matches
 from duetime.model.undelivered import UndeliveredKind
 from duetime.settings import Settings
 from examples.billing import SendReceipt
+from tests.functions.aws_faults import answered, failing
 from tests.functions.conftest import Context, sample
-from tests.functions.salvaged import Desk, body_of, with_body
+from tests.functions.undelivered_inputs import Operator, body_of, with_body
 from tests.journeys.shop import SCHEMA
 
-TAKEN = {"batchItemFailures": []}
+NO_FAILURES = {"batchItemFailures": []}
 
 
 @pytest.fixture
-def heard(deployed):
-    """What a subscriber of the bus has got."""
-    sqs, events = boto3.client("sqs"), boto3.client("events")
+def received(deployed):
+    """Return a function that receives the events of a subscriber of the bus."""
+    sqs, bus = boto3.client("sqs"), boto3.client("events")
     url = sqs.create_queue(QueueName="subscriber")["QueueUrl"]
-    events.put_rule(Name="all-of-duetime", EventPattern=json.dumps({"source": ["duetime"]}))
+    bus.put_rule(Name="all-of-duetime", EventPattern=json.dumps({"source": ["duetime"]}))
     arn = "arn:aws:sqs:eu-west-1:123456789012:subscriber"
-    events.put_targets(Rule="all-of-duetime", Targets=[{"Id": "queue", "Arn": arn}])
+    bus.put_targets(Rule="all-of-duetime", Targets=[{"Id": "queue", "Arn": arn}])
 
     def read():
-        told = []
+        events = []
         while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
-            told += [json.loads(message["Body"]) for message in messages]
-            for each in messages:
-                sqs.delete_message(QueueUrl=url, ReceiptHandle=each["ReceiptHandle"])
-        return told
+            events += [json.loads(message["Body"]) for message in messages]
+            for message in messages:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        return events
 
     return read
 
@@ -52,24 +49,22 @@ def publish(function):
 
 
 @pytest.fixture
-def salvage(function):
+def handle_undelivered(function):
     handler = function("undelivered")
     return lambda event: handler(event, Context())
 
 
-def away(monkeypatch):
-    def refuse(_self, _events):
-        raise BackendUnavailable("EventBridge", "throttled")
-
-    monkeypatch.setattr("duetime.aws.event_bus.EventBridgeBus.put", refuse)
+def without_event_bus():
+    """EventBridge rejects all events."""
+    return failing(clients.events(), "PutEvents")
 
 
 def records(table):
-    """All records of a table's stream, as Lambda hands them over."""
+    """Return all records of a table's stream, in the form of Lambda's events."""
     streams = boto3.client("dynamodbstreams")
     (stream,) = streams.list_streams(TableName=table)["Streams"]
-    told = streams.describe_stream(StreamArn=stream["StreamArn"])["StreamDescription"]
-    shard = told["Shards"][0]["ShardId"]
+    description = streams.describe_stream(StreamArn=stream["StreamArn"])["StreamDescription"]
+    shard = description["Shards"][0]["ShardId"]
     begun = streams.get_shard_iterator(
         StreamArn=stream["StreamArn"], ShardId=shard, ShardIteratorType="TRIM_HORIZON"
     )
@@ -77,10 +72,10 @@ def records(table):
     return json.loads(json.dumps(read, default=lambda moment: int(moment.timestamp())))
 
 
-def given_up(deployed, count):
-    """A batch of the first so many records of the actions table's stream, which publish gave up on."""
+def undelivered_batch(deployed, count):
+    """Return a batch of the first `count` records of the actions table's stream that publish failed for."""
     table = boto3.client("dynamodb").describe_table(TableName=deployed.actions_table)["Table"]
-    event = sample("salvage-publish")
+    event = sample("undelivered-publish")
     body = body_of(event)
     info = body["DDBStreamBatchInfo"]
     last = str(int(info["startSequenceNumber"]) + count - 1)
@@ -88,97 +83,86 @@ def given_up(deployed, count):
     return with_body(event, body)
 
 
-def test_a_failure_and_a_pause_reach_the_bus_in_their_published_form(publish, heard):
-    assert publish(sample("publish")) == TAKEN
-    failed, paused = heard()
+def test_a_failure_and_a_pause_reach_the_bus_in_their_published_form(publish, received):
+    assert publish(sample("publish")) == NO_FAILURES
+    failed, paused = received()
     assert (failed["detail-type"], paused["detail-type"]) == ("action.failed", "job.paused")
-    for each in (failed, paused):
-        assert each["source"] == "duetime"
-        SCHEMA.validate(each["detail"])
+    for event in (failed, paused):
+        assert event["source"] == "duetime"
+        SCHEMA.validate(event["detail"])
     assert failed["detail"]["id"] == "acme/019ca932-7c00-735e-a389-6f2fb6b5d775/failed/1.1"
     assert failed["detail"]["action"]["reason"] == "Fatal: order o-17 is gone"
     assert "payload" not in failed["detail"]["action"]
     assert paused["detail"]["by"] == "ada@acme.example"
 
 
-def test_a_batch_that_the_bus_does_not_take_comes_again_whole_and_is_the_same(publish, heard, monkeypatch):
-    with monkeypatch.context() as meanwhile:
-        away(meanwhile)
+def test_lambda_repeats_a_batch_that_the_bus_rejects_with_the_same_ids(publish, received, monkeypatch):
+    with without_event_bus():
         first = sample("publish")["Records"][0]["dynamodb"]["SequenceNumber"]
         assert publish(sample("publish")) == {"batchItemFailures": [{"itemIdentifier": first}]}
     publish(sample("publish"))
     publish(sample("publish"))
-    ids = [each["detail"]["id"] for each in heard()]
+    ids = [event["detail"]["id"] for event in received()]
     assert ids[:2] == ids[2:]
 
 
-def test_a_record_that_cannot_be_read_holds_up_nothing(publish, heard):
+def test_an_unreadable_record_stops_no_other(publish, received):
     event = sample("publish")
     event["Records"][0]["dynamodb"]["NewImage"]["due_at"] = {"S": "never"}
-    assert publish(event) == TAKEN
-    assert [each["detail-type"] for each in heard()] == ["job.paused"]
+    assert publish(event) == NO_FAILURES
+    assert [event["detail-type"] for event in received()] == ["job.paused"]
 
 
-def test_an_entry_that_the_bus_refuses_alone_fails_the_batch(publish, monkeypatch):
-    def refused(_self, operation, request):
-        assert operation == "PutEvents"
+def test_one_rejected_entry_fails_the_batch(publish, monkeypatch):
+    def refuse(request):
         answers = [{"ErrorCode": "ThrottlingException"} for _ in request["Entries"]]
         return {"FailedEntryCount": len(answers), "Entries": answers}
 
-    publish(sample("publish"))  # its clients are made
-    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", _only_events(refused))
-    assert publish(sample("publish"))["batchItemFailures"]
+    with answered(clients.events(), "PutEvents", refuse):
+        assert publish(sample("publish"))["batchItemFailures"]
 
 
-def _only_events(answer):
-    usual = BaseClient._make_api_call
-
-    def call(self, operation, request):
-        if operation == "PutEvents":
-            return answer(self, operation, request)
-        return usual(self, operation, request)
-
-    return call
-
-
-def test_what_the_bus_has_not_taken_for_hours_is_published_by_salvage(salvage, heard, deployed):
+def test_the_undelivered_function_publishes_a_batch_that_publish_failed_for(
+    handle_undelivered, received, deployed
+):
     scheduler = Scheduler.from_env(tenant_id="acme", actor="ann")
     scheduler.cancel(scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(hours=1)).id)
-    assert salvage(given_up(deployed, 2)) == TAKEN
-    assert [each["detail-type"] for each in heard()] == ["action.cancelled"]
+    assert handle_undelivered(undelivered_batch(deployed, 2)) == NO_FAILURES
+    assert [event["detail-type"] for event in received()] == ["action.cancelled"]
     assert len(scheduler.undelivered.list()) == 0
 
 
-def test_and_kept_where_it_is_still_away_and_a_redrive_publishes_it(salvage, heard, deployed, monkeypatch):
+def test_an_event_that_the_bus_rejects_again_is_stored_and_its_redrive_publishes_it(
+    handle_undelivered, received, deployed, monkeypatch
+):
     scheduler = Scheduler.from_env(tenant_id="acme", actor="ann")
     scheduler.cancel(scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(hours=1)).id)
-    with monkeypatch.context() as meanwhile:
-        away(meanwhile)
-        assert salvage(given_up(deployed, 2)) == TAKEN
-    desk = Desk(scheduler, salvage, deployed.failure_queue)
-    [kept] = desk.list()
-    assert (kept.kind, kept.source) == (UndeliveredKind.LIFECYCLE, "publish")
-    assert "throttled" in kept.reason
-    assert desk.redriven(kept) == TAKEN
-    assert [each["detail-type"] for each in heard()] == ["action.cancelled"]
-    assert len(desk.list()) == 0
+    with without_event_bus():
+        assert handle_undelivered(undelivered_batch(deployed, 2)) == NO_FAILURES
+    operator = Operator(scheduler, handle_undelivered, deployed.failure_queue)
+    [entry] = operator.list()
+    assert (entry.kind, entry.source) == (UndeliveredKind.LIFECYCLE, "publish")
+    assert "throttled" in entry.reason
+    assert operator.redrive(entry) == NO_FAILURES
+    assert [event["detail-type"] for event in received()] == ["action.cancelled"]
+    assert len(operator.list()) == 0
 
 
-def test_of_records_that_are_gone_it_is_kept_that_they_are(salvage, deployed, monkeypatch):
-    monkeypatch.setattr("duetime.aws.streams.DynamoStream.read_all", lambda *_about: None)
-    assert salvage(sample("salvage-publish")) == TAKEN
-    desk = Desk(Scheduler.from_env(tenant_id="acme"), salvage, deployed.failure_queue)
-    [kept] = desk.list()
-    assert (kept.kind, kept.source, kept.action) == (UndeliveredKind.RECORD, "publish", None)
-    assert "no longer in the stream" in kept.reason
-    assert desk.redriven(kept) == TAKEN
-    assert len(desk.list()) == 0
+def test_a_batch_that_has_left_the_stream_is_stored(handle_undelivered, deployed, monkeypatch):
+    with failing(clients.dynamodb_streams(), "GetShardIterator", "TrimmedDataAccessException"):
+        assert handle_undelivered(sample("undelivered-publish")) == NO_FAILURES
+    operator = Operator(Scheduler.from_env(tenant_id="acme"), handle_undelivered, deployed.failure_queue)
+    [entry] = operator.list()
+    assert (entry.kind, entry.source, entry.action) == (UndeliveredKind.RECORD, "publish", None)
+    assert "no longer in the stream" in entry.reason
+    assert operator.redrive(entry) == NO_FAILURES
+    assert len(operator.list()) == 0
 
 
-def test_nothing_that_is_told_is_kept_back_by_the_event_sources_filters(
-    deploy, function, with_jobs, publish, heard
+def test_the_filters_of_the_event_sources_pass_every_record_with_an_event(
+    deploy, function, with_jobs, publish, received
 ):
-    """Whatever the filters let through makes the same events as everything would."""
+    """The filtered records publish the same events as all records."""
     deploy("Create")
     scheduler = Scheduler.from_env(tenant_id="acme", actor="ann")
     work = function("work")
@@ -200,60 +184,65 @@ def test_nothing_that_is_told_is_kept_back_by_the_event_sources_filters(
         "delay": 0,
     }
     message["Records"][0]["body"] = json.dumps(body)
-    assert work(message, Context()) == TAKEN
+    assert work(message, Context()) == NO_FAILURES
     for table, filters in (
         (with_jobs.actions_table, action_filters(Settings())),
         (with_jobs.jobs_table, job_filters(Settings())),
     ):
         everything = records(table)
         publish({"Records": everything})
-        whole = sorted(each["detail"]["id"] for each in heard())
-        publish({"Records": [each for each in everything if any(matches(one, each) for one in filters)]})
-        assert sorted(each["detail"]["id"] for each in heard()) == whole
-        assert whole
+        expected = sorted(event["detail"]["id"] for event in received())
+        publish(
+            {
+                "Records": [
+                    record for record in everything if any(matches(pattern, record) for pattern in filters)
+                ]
+            }
+        )
+        assert sorted(event["detail"]["id"] for event in received()) == expected
+        assert expected
 
 
-def test_the_audit_trail_is_told_where_that_is_chosen(publish, function, heard, deployed, monkeypatch):
+def test_audit_entries_are_published_if_the_setting_is_on(publish, function, received, deployed, monkeypatch):
     function("api")(sample("api-cancel-many"), Context())
     trail = [
         record for record in records(deployed.jobs_table) if "audit_of" in record["dynamodb"]["NewImage"]
     ]
-    assert publish({"Records": trail}) == TAKEN
-    assert heard() == []
+    assert publish({"Records": trail}) == NO_FAILURES
+    assert received() == []
     monkeypatch.setenv("DUETIME_AUDIT_EVENTS", "true")
-    assert function("publish")({"Records": trail}, Context()) == TAKEN
-    begun, ended = heard()
-    for each in (begun, ended):
-        SCHEMA.validate(each["detail"])
-        assert each["detail-type"] == "audit.recorded"
+    assert function("publish")({"Records": trail}, Context()) == NO_FAILURES
+    begun, ended = received()
+    for event in (begun, ended):
+        SCHEMA.validate(event["detail"])
+        assert event["detail-type"] == "audit.recorded"
     assert begun["detail"]["audit"]["id"] == ended["detail"]["audit"]["id"]
     assert (begun["detail"]["audit"]["status"], ended["detail"]["audit"]["status"]) == (None, 200)
     assert begun["detail"]["by"]
-    let_through = job_filters(replace(deployed, audit_events=True))
-    assert all(any(matches(one, each) for one in let_through) for each in trail)
+    filters = job_filters(replace(deployed, audit_events=True))
+    assert all(any(matches(pattern, record) for pattern in filters) for record in trail)
 
 
-def test_what_another_version_wrote_and_this_one_cannot_read_holds_up_nothing(publish, heard):
+def test_an_unreadable_row_of_another_version_stops_no_other(publish, received):
     event = sample("publish")
-    kept = {"pk": {"S": "system#undelivered"}, "sk": {"S": "u.20260301T120500Z.0123456789abcdef"}}
-    odd = {**kept, "kind": {"S": "of-tomorrow"}}
-    images = {"ApproximateCreationDateTime": 1772366702, "Keys": kept, "NewImage": odd, "SequenceNumber": "1"}
+    key = {"pk": {"S": "system#undelivered"}, "sk": {"S": "u.20260301T120500Z.0123456789abcdef"}}
+    odd = {**key, "kind": {"S": "of-tomorrow"}}
+    images = {"ApproximateCreationDateTime": 1772366702, "Keys": key, "NewImage": odd, "SequenceNumber": "1"}
     event["Records"].insert(0, {"eventName": "INSERT", "dynamodb": images})
-    assert publish(event) == TAKEN
-    assert [each["detail-type"] for each in heard()] == ["action.failed", "job.paused"]
+    assert publish(event) == NO_FAILURES
+    assert [event["detail-type"] for event in received()] == ["action.failed", "job.paused"]
 
 
-def test_only_the_entries_that_the_bus_refused_are_put_again(publish, monkeypatch):
-    asked = []
+def test_only_rejected_entries_are_put_again(publish, monkeypatch):
+    requests = []
 
-    def once_refused(_self, _operation, request):
-        asked.append([each["DetailType"] for each in request["Entries"]])
+    def refuse_first(request):
+        requests.append([event["DetailType"] for event in request["Entries"]])
         answers = [{"EventId": str(place)} for place in range(len(request["Entries"]))]
-        if len(asked) == 1:
+        if len(requests) == 1:
             answers[0] = {"ErrorCode": "ThrottlingException"}
         return {"FailedEntryCount": 0, "Entries": answers}
 
-    publish(sample("publish"))  # its clients are made
-    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", _only_events(once_refused))
-    assert publish(sample("publish")) == TAKEN
-    assert asked == [["action.failed", "job.paused"], ["action.failed"]]
+    with answered(clients.events(), "PutEvents", refuse_first):
+        assert publish(sample("publish")) == NO_FAILURES
+    assert requests == [["action.failed", "job.paused"], ["action.failed"]]

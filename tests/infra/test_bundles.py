@@ -74,20 +74,20 @@ def test_a_worker_starts_from_its_bundle_alone(worker, what_lambda_has):
 
 
 @pytest.fixture
-def built_checkout(tmp_path, monkeypatch):
-    """A checkout in which the console's page is built."""
+def built_checkout(tmp_path):
+    """Return the package of a checkout with a built console."""
     for name in ("src", "functions"):
         copytree(ROOT / name, tmp_path / name, ignore=ignore_patterns("built", "__pycache__"))
     built = tmp_path / "src/duetime/console/built"
     (built / "assets").mkdir(parents=True)
     (built / "index.html").write_text("<!doctype html>")
     (built / "assets/app.js").write_text("")
-    monkeypatch.setattr("duetime.cdk.bundle.PACKAGE", tmp_path / "src/duetime")
+    return tmp_path / "src/duetime"
 
 
 def test_the_console_has_its_page_and_starts_without_any_library(built_checkout, tmp_path, monkeypatch):
     made = tmp_path / "made"
-    Bundle(HERE, has_console=True).make(made)
+    Bundle(HERE, has_console=True, package=built_checkout).make(made)
     there = made / "duetime/console/built"
     assert {path.name for path in there.rglob("*") if path.is_file()} == {"index.html", "app.js"}
     for name, value in CONSOLE_KNOWS.items():
@@ -206,19 +206,22 @@ def test_wheels_are_for_the_glibc_of_that_pythons_lambda(python, glibc):
     assert "manylinux2014_aarch64" in target.for_pip()
 
 
-def test_pip_does_where_there_is_no_uv_and_makes_the_same(tmp_path, monkeypatch):
+def test_pip_installs_the_same_files_as_uv(tmp_path, monkeypatch):
     six = Requirements(("six==1.17.0",))
     install(six, tmp_path / "uv", HERE)
-    monkeypatch.setattr("duetime.cdk.install._uv", lambda: None)
-    monkeypatch.setattr("duetime.cdk.install._WHEELS", tmp_path / "wheels")
-    install(six, tmp_path / "pip", HERE)
+    hide_uv(monkeypatch)
+    install(six, tmp_path / "pip", HERE, wheels=tmp_path / "wheels")
     assert contents(tmp_path / "pip") == contents(tmp_path / "uv")
 
 
-def test_pip_asks_no_index_for_wheels_that_it_has(tmp_path, monkeypatch):
-    monkeypatch.setattr("duetime.cdk.install._uv", lambda: None)
-    monkeypatch.setattr("duetime.cdk.install._WHEELS", tmp_path / "wheels")
-    install(Requirements(("six==1.17.0",)), tmp_path / "first", HERE)
+def hide_uv(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uv", None)
+    monkeypatch.setenv("PATH", "")
+
+
+def test_pip_installs_cached_wheels_without_an_index(tmp_path, monkeypatch):
+    hide_uv(monkeypatch)
+    install(Requirements(("six==1.17.0",)), tmp_path / "first", HERE, wheels=tmp_path / "wheels")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/")
-    install(Requirements(("six==1.17.0",)), tmp_path / "second", HERE)
+    install(Requirements(("six==1.17.0",)), tmp_path / "second", HERE, wheels=tmp_path / "wheels")
     assert (tmp_path / "second" / "six.py").exists()

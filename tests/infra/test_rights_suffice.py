@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from duetime import Order, Scheduler, instant
-from duetime.aws import action_store, undelivered_ports
+from duetime.aws import action_store, clients, undelivered_ports
 from duetime.aws.backends import AwsBackends
 from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
@@ -26,13 +26,14 @@ from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
 from duetime.wakeups import system_jobs
 from examples.billing import SendReceipt
+from tests.functions.aws_faults import failing
 from tests.functions.conftest import Context, sample
 from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtures
 from tests.functions.conftest import deploy as deploy  # noqa: PLC0414
 from tests.functions.conftest import function as load
 from tests.functions.conftest import with_jobs as with_jobs  # noqa: PLC0414
-from tests.functions.salvaged import records_in, stream_event, with_body
-from tests.functions.test_publish import given_up as given_up_by_publish
+from tests.functions.test_publish import undelivered_batch as given_up_by_publish
+from tests.functions.undelivered_inputs import records_in, stream_event, with_body
 from tests.infra.api_calls import ask_all
 from tests.infra.calls import Recorder, allows
 from tests.infra.synthesis import Synthesised, caller, listed, named, stack
@@ -94,8 +95,8 @@ def without(jobs, dropped):
     return packed(json.dumps([job for job in json.loads(jobs) if job["name"] != dropped]))
 
 
-def salvage_all(salvage, settings):
-    """Each form of what was given up; then all of it again in vain, and redriven."""
+def handle_all_undelivered(handle, settings):
+    """Handle each form of undelivered input; again while AWS fails; then redrive all entries."""
     scheduler = Scheduler.from_env(tenant_id="acme")
     keyed = {"at": timedelta(days=1), "idempotency_key": "order-17"}
     gone = scheduler.schedule(SendReceipt(order="x" * 5_000), **keyed)
@@ -103,26 +104,24 @@ def salvage_all(salvage, settings):
     dynamodb.delete_item(TableName=settings.actions_table, Key=row_key(gone.ref))
     dead = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
     forms = ("wake", "event", "pass", "timer", "rule", "redrive", "notification")
-    events = [*(sample(f"salvage-{form}") for form in forms), message_for(dead, "salvage")]
-    events += [stream_event(settings, records_in(settings)), with_body(sample("salvage"), "poison")]
+    events = [*(sample(f"undelivered-{form}") for form in forms), message_for(dead, "undelivered")]
+    events += [stream_event(settings, records_in(settings)), with_body(sample("undelivered"), "poison")]
     events.append(given_up_by_publish(settings, records_in(settings)))
     for event in events:
-        assert salvage(event, Context()) == {"batchItemFailures": []}
-    with pytest.MonkeyPatch.context() as meanwhile:
-        for name in (
-            "aws.queues.SqsQueues.send",
-            "aws.jobs.DynamoJobStore.get",
-            "aws.store.DynamoStore.remove_key",
-            "aws.event_bus.EventBridgeBus.put",
-        ):
-            meanwhile.setattr(f"duetime.{name}", lambda *_about: 1 // 0)
+        assert handle(event, Context()) == {"batchItemFailures": []}
+    with (
+        failing(clients.sqs(), "SendMessageBatch"),
+        failing(clients.dynamodb(), "Query", where="billing-book-payment"),
+        failing(clients.dynamodb(), "DeleteItem", where="#key#"),
+        failing(clients.events(), "PutEvents"),
+    ):
         for event in events:
-            assert salvage(event, Context()) == {"batchItemFailures": []}
+            assert handle(event, Context()) == {"batchItemFailures": []}
     undelivered = list(scheduler.undelivered.list(limit=200))
-    assert {thing.kind for thing in undelivered} == set(UndeliveredKind)
-    for thing in undelivered:
-        request = with_body(sample("salvage-redrive"), request_for(thing.id))
-        assert salvage(request, Context()) == {"batchItemFailures": []}
+    assert {entry.kind for entry in undelivered} == set(UndeliveredKind)
+    for entry in undelivered:
+        request = with_body(sample("undelivered-redrive"), request_for(entry.id))
+        assert handle(request, Context()) == {"batchItemFailures": []}
     assert len(scheduler.undelivered.list()) == 0
 
 
@@ -162,7 +161,7 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     notify_all(function("notify"), with_jobs)
     ask_all(function("api"), codes_job="billing-clean-up")
     about = sample("deploy-jobs")["ResourceProperties"]
-    salvage_all(function("undelivered"), with_jobs)
+    handle_all_undelivered(function("undelivered"), with_jobs)
     deploy("Update", Jobs=without(about["Jobs"], "billing-clean-up"))
     deploy("Delete")
     assert recorder.calls.keys() == synthesised.functions().keys() - {"console"}  # which calls nothing of AWS

@@ -24,11 +24,11 @@ def headings(page):
 
 def test_each_alarm_names_its_section_of_the_runbook(alarms):
     for name, alarm in alarms.items():
-        told = text(alarm["AlarmDescription"])
-        [anchor] = re.findall(r"^docs/runbook\.md#([\w-]+): \S", told)
+        description = text(alarm["AlarmDescription"])
+        [anchor] = re.findall(r"^docs/runbook\.md#([\w-]+): \S", description)
         assert anchor in headings(RUNBOOK), name
-        assert len(told) <= 1_024
-        assert "\n" not in told
+        assert len(description) <= 1_024
+        assert "\n" not in description
 
 
 def test_each_alarm_ends_with_where_the_console_is(alarms):
@@ -61,7 +61,7 @@ def test_the_runbook_names_each_alarm_by_its_ending(alarms):
     listed = RUNBOOK.partition("## The alarms\n")[2].partition("\n## ")[0]
     named = [match.rpartition("…")[2].rpartition(">")[2] for match in re.findall(r"`([\w…<>-]+)`", listed)]
     for name in alarms:
-        assert any(each and name.endswith(each) for each in named), name
+        assert any(ending and name.endswith(ending) for ending in named), name
 
 
 def commands():
@@ -84,7 +84,7 @@ def calls_of_aws():
     """(service, operation, options) of each command of AWS' own command line."""
     for called in re.findall(r"\baws ([a-z][^\n`]*)", RUNBOOK.replace("\\\n", " ")):
         service, operation, *rest = called.split()
-        yield service, operation, {each[2:] for each in rest if re.fullmatch(r"--[a-z-]+", each)}
+        yield service, operation, {word[2:] for word in rest if re.fullmatch(r"--[a-z-]+", word)}
 
 
 def test_each_call_of_aws_in_the_runbook_is_one_with_these_options():
@@ -105,8 +105,8 @@ def test_each_call_of_aws_in_the_runbook_is_one_with_these_options():
         assert options <= known | EVERYWHERE, (service, operation)
 
 
-def test_the_runbook_says_of_each_function_what_waits_while_it_fails(synthesised):
+def test_the_runbook_lists_the_effects_of_each_failing_function(synthesised):
     section = RUNBOOK.partition("## A function fails\n")[2].partition("\n## ")[0]
-    told = set(re.findall(r"^\| `([\w-]+)(?:-…)?` \|", section, re.MULTILINE))
+    listed = set(re.findall(r"^\| `([\w-]+)(?:-…)?` \|", section, re.MULTILINE))
     there = {name.partition("-default")[0] for name in synthesised.functions()}
-    assert there - told == {"deploy"}
+    assert there - listed == {"deploy"}

@@ -1,4 +1,4 @@
-"""The API knows where the deployment has its runbook, for `duetime doctor`, where somebody has said so."""
+"""The environment of the API has the address of a chosen runbook, for `duetime doctor`."""
 
 import pytest
 
@@ -10,16 +10,16 @@ THERE = "https://wiki.example.com/duetime"
 
 
 @pytest.fixture(scope="module")
-def told():
+def environments():
     made, _ = stack(deployment=Deployment(runbook=THERE))
     synthesised = Synthesised.from_stack(made)
     return {name: synthesised.environment(name) for name in synthesised.functions()}
 
 
-def test_the_api_is_told_and_no_other_function(told):
-    assert runbook_place(told["api"]) == THERE
-    assert [name for name, environment in told.items() if runbook_place(environment)] == ["api"]
+def test_only_the_api_has_the_runbooks_address(environments):
+    assert runbook_place(environments["api"]) == THERE
+    assert [name for name, environment in environments.items() if runbook_place(environment)] == ["api"]
 
 
-def test_nothing_is_told_where_nobody_has_said(synthesised):
+def test_the_default_runbook_is_no_variable(synthesised):
     assert runbook_place(synthesised.environment("api")) is None

@@ -109,7 +109,7 @@ def nominal_times(cloud, name, end):
     store, ref = cloud._cloud.job_store, JobRef(SYSTEM_TENANT, JobName(name))
     anchor = store.get(ref).anchor
     for version in store.versions(ref):
-        stacked = CadenceSet.of(version.definition.cadences, anchor)
+        stacked = CadenceSet.parse(version.definition.cadences, anchor)
         yield from (due.at for due in stacked.between(version.since, min(end, version.until or end)))
 
 

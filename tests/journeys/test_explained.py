@@ -109,7 +109,7 @@ class World:
         """Each nominal time up to an instant, by the versions' cadences alone."""
         anchor = self.store.get(REF).anchor
         for version in self.store.versions(REF):
-            stacked = CadenceSet.of(version.definition.cadences, anchor)
+            stacked = CadenceSet.parse(version.definition.cadences, anchor)
             yield from (due.at for due in stacked.between(version.since, min(end, version.until or end)))
 
 

@@ -93,7 +93,7 @@ class TestAClaim:
 
     def test_whose_job_never_stops_changing_comes_again_with_its_message(self, diary, monkeypatch):
         failing(monkeypatch, diary.cloud._cloud.job_store, "claim", times=10, answer=False)
-        with pytest.raises(BackendUnavailable, match="kept changing while it was claimed"):
+        with pytest.raises(BackendUnavailable, match="kept changing during the claim"):
             diary.cloud.advance(minutes=10)
         assert diary.runs == []
         diary.cloud.advance(minutes=8)

@@ -33,7 +33,7 @@ def test_an_address_that_is_refused_is_told_in_the_log_and_not_tried_again(caplo
     assert world.addresses == ["eve@example.com"]
     [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert (record.to, record.tenant, record.channel) == ("a…@example.com", "acme", "email")
-    assert record.reason == "email refuses it: Email address is not verified: a…@example.com"
+    assert record.reason == "email rejects it: Email address is not verified: a…@example.com"
     assert "ada@" not in str([vars(record) for record in caplog.records])
 
 

@@ -81,7 +81,7 @@ def without_skew():
 
 def without_looking_for_the_key():
     def put_once(self, action, terms):
-        self.keys.by_key[action.tenant_id, action.idempotency_key] = HeldKey.of(action, terms.until)
+        self.keys.by_key[action.tenant_id, action.idempotency_key] = HeldKey.for_action(action, terms.until)
         self.put(action)
         return action
 

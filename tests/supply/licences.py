@@ -1,4 +1,4 @@
-"""What the distributions and npm packages that duetime draws in say of their licences."""
+"""The licences of the Python distributions and npm packages that duetime depends on."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ALLOWED = {
     "ISC",
     "MIT",
     "MIT-0",
-    "MPL-2.0",  # certifi, axe-core: used as they are; whoever changes their files would owe those files alone
+    "MPL-2.0",  # certifi, axe-core: used unchanged; only a changed file of theirs would have to be published
     "PSF-2.0",
     "Python-2.0",
     "Zlib",
 }
 
-_SAID_OTHERWISE = {
+_OTHER_SPELLINGS = {
     "apache license 2.0": "Apache-2.0",
     "apache software license": "Apache-2.0",
     "bsd 2-clause license": "BSD-2-Clause",
@@ -40,27 +40,24 @@ _SAID_OTHERWISE = {
 
 
 def is_allowed(expression: str) -> bool:
-    """Whether an SPDX expression leaves a choice that is allowed."""
+    """Return whether an SPDX expression has a choice whose licences are all allowed."""
     choices = re.split(r" OR ", expression.strip("()"))
     return any(all(part in ALLOWED for part in choice.split(" AND ")) for choice in choices)
 
 
 def of_python(requirements: Iterable[str]) -> dict[str, str]:
-    """Distribution to licence, of all that these requirements draw in here."""
+    """Return the licence of each distribution that these requirements need in this environment."""
     return {name: of_distribution(name) for name in sorted(_closure(requirements))}
 
 
 def of_duetime() -> dict[str, str]:
-    """Of what duetime needs where it runs, with each of its extras."""
-    expected = [
-        *PYPROJECT["project"]["dependencies"],
-        *(requirement_line for extra in EXTRAS.values() for requirement_line in extra),
-    ]
-    return of_python(expected)
+    """Return the licences of the runtime dependencies, with all extras."""
+    extras = (requirement for extra in EXTRAS.values() for requirement in extra)
+    return of_python([*PYPROJECT["project"]["dependencies"], *extras])
 
 
 def of_npm() -> dict[str, str]:
-    """npm package to licence, of all that is locked."""
+    """Return the licence of each locked npm package."""
     return {
         path.rpartition("node_modules/")[2]: entry.get("license", "")
         for path, entry in NPM_LOCK["packages"].items()
@@ -69,12 +66,12 @@ def of_npm() -> dict[str, str]:
 
 
 def of_distribution(name: str) -> str:
-    """Its SPDX expression, or what it says in older ways."""
+    """Return its SPDX expression, from the metadata or from older fields."""
     fields = metadata.metadata(name)
     classifiers = [
-        requirement_line.rpartition(" :: ")[2]
-        for requirement_line in fields.get_all("Classifier") or ()
-        if requirement_line.startswith("License")
+        classifier.rpartition(" :: ")[2]
+        for classifier in fields.get_all("Classifier") or ()
+        if classifier.startswith("License")
     ]
     for licence_text in (
         fields.get("License-Expression"),
@@ -87,24 +84,24 @@ def of_distribution(name: str) -> str:
 
 
 def _known(licence_text: str) -> str:
-    line = licence_text.strip().partition("\n")[0]  # some say the whole text
-    return _SAID_OTHERWISE.get(line.lower(), line)
+    line = licence_text.strip().partition("\n")[0]  # some have the full text
+    return _OTHER_SPELLINGS.get(line.lower(), line)
 
 
 def _closure(requirements: Iterable[str]) -> set[str]:
-    """As this environment's markers decide, extras of extras included."""
+    """Return all required distributions under this environment's markers, extras of extras included."""
     found: set[tuple[str, str]] = set()
     waiting = [Requirement(requirement) for requirement in requirements]
     while waiting:
-        expected = waiting.pop()
-        for extra in {"", *expected.extras}:
-            if (normal(expected.name), extra) not in found:
-                found.add((normal(expected.name), extra))
-                waiting.extend(_drawn_in(expected.name, extra))
+        requirement = waiting.pop()
+        for extra in {"", *requirement.extras}:
+            if (normal(requirement.name), extra) not in found:
+                found.add((normal(requirement.name), extra))
+                waiting.extend(_required_by(requirement.name, extra))
     return {name for name, _ in found}
 
 
-def _drawn_in(name: str, extra: str) -> Iterator[Requirement]:
-    for requirement_line in map(Requirement, metadata.requires(name) or ()):
-        if requirement_line.marker is None or requirement_line.marker.evaluate({"extra": extra}):
-            yield requirement_line
+def _required_by(name: str, extra: str) -> Iterator[Requirement]:
+    for requirement in map(Requirement, metadata.requires(name) or ()):
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+            yield requirement

@@ -1,4 +1,4 @@
-"""What the project says of itself: its dependencies, its versions, the Pythons that it supports."""
+"""The project's metadata: its dependencies, its version, the supported Pythons."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ EXTRAS: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
 
 
 def normal(name: str) -> str:
-    """A distribution's name, as indexes compare it."""
+    """Return a distribution's name as indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def names(requirements: Iterable[str]) -> set[str]:
-    """Whom requirements name."""
+    """Return the names of the required distributions."""
     return {normal(re.split(r"[\s\[<>=!~;]", requirement, maxsplit=1)[0]) for requirement in requirements}
 
 
 def supported_pythons() -> list[str]:
-    """As the classifiers have it: 3.11 and so on."""
+    """Return the versions in the classifiers: 3.11 and so on."""
     output = " ".join(PYPROJECT["project"]["classifiers"])
     return re.findall(r"Python :: (3\.\d+)", output)

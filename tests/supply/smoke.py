@@ -1,7 +1,4 @@
-"""What an installed duetime is asked to do, by its extras.
-
-It knows of the checkout only what its pages and examples say.
-"""
+"""Checks of an installed duetime, by its extras; of the checkout, they use only its pages and examples."""
 
 from __future__ import annotations
 
@@ -20,8 +17,8 @@ from tests.supply.project import ROOT, VERSION
 IMPORTED = {"cli": "rich", "trace": "opentelemetry.trace", "local": "moto", "cdk": "duetime.cdk"}
 
 
-class NotAsPromised(Exception):
-    """What is installed does not do what was asked of it."""
+class CheckFailed(Exception):
+    """The installed package does not work as documented."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +29,40 @@ class Installed:
     environment: Mapping[str, str]
 
     def run(self, *command: str | Path) -> str:
-        """What a command prints.
+        """Return the output of a command.
 
         Raises:
-            NotAsPromised: it failed.
+            CheckFailed: the command failed.
         """
         done = subprocess.run(  # noqa: S603 - our own commands
             command, cwd=self.directory, env=self.environment, capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise NotAsPromised(f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}")
+            raise CheckFailed(f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def python(self, *words: str | Path) -> str:
-        """The same, of its Python."""
+        """Return the output of its Python."""
         return self.run(self.directory / "venv/bin/python", *words)
 
 
-def look(installed: Installed, extras: Collection[str]) -> Iterator[str]:
-    """Ask for everything that these extras promise; says each once it was seen."""
-    _imports(installed, extras)
+def check(installed: Installed, extras: Collection[str]) -> Iterator[str]:
+    """Check everything that these extras provide; yield the name of each passed check."""
+    _check_imports(installed, extras)
     yield "imports"
-    _plays_the_readme(installed)
+    _check_readme(installed)
     yield "README's example"
-    _has_a_command(installed, extras)
+    _check_command(installed, extras)
     yield "duetime --help"
     if "local" in extras:
-        _runs_locally(installed)
+        _check_local_cloud(installed)
         yield "local cloud with console"
     if "cdk" in extras:
-        _synthesises(installed)
+        _check_synthesis(installed)
         yield "a stack of one's own"
 
 
-def _imports(installed: Installed, extras: Collection[str]) -> None:
+def _check_imports(installed: Installed, extras: Collection[str]) -> None:
     of_extras = "".join(f"import {IMPORTED[extra]}\n" for extra in extras)
     output = installed.python(
         "-c",
@@ -73,44 +70,44 @@ def _imports(installed: Installed, extras: Collection[str]) -> None:
     )
     file, _, version = output.strip().rpartition(" ")
     if not Path(file).is_relative_to(installed.directory) or version != VERSION:
-        raise NotAsPromised(f"{output!r} is not what was installed")
+        raise CheckFailed(f"{output!r} is not the installed package")
 
 
-def _plays_the_readme(installed: Installed) -> None:
+def _check_readme(installed: Installed) -> None:
     [example, *_] = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
     )
     (installed.directory / "readme.py").write_text(example)
     output = installed.python("readme.py")
     if "is now on plan" not in output:
-        raise NotAsPromised(f"the README's example printed {output!r}")
+        raise CheckFailed(f"the README's example printed {output!r}")
 
 
-def _has_a_command(installed: Installed, extras: Collection[str]) -> None:
+def _check_command(installed: Installed, extras: Collection[str]) -> None:
     command = installed.directory / "venv/bin/duetime"
     if "schedule" not in installed.run(command, "--help"):
-        raise NotAsPromised("duetime --help does not tell the commands")
+        raise CheckFailed("duetime --help does not list the commands")
     if "local" in extras:
         return
     try:
         installed.run(command, "local", "--app", "readme:app")
-    except NotAsPromised as error:
+    except CheckFailed as error:
         if "duetime[local]" not in str(error):
             raise
     else:
-        raise NotAsPromised("duetime local runs without the extra")
+        raise CheckFailed("duetime local runs without the extra")
 
 
-def _runs_locally(installed: Installed) -> None:
+def _check_local_cloud(installed: Installed) -> None:
     shutil.copy(ROOT / "examples/billing.py", installed.directory)
     with _local_cloud(installed) as url:
         page = _at(f"{url}/")
         script, *_ = re.findall(r'src="(?:\./|/)?(assets/[^"]+\.js)"', page)
         licences = _at(f"{url}/assets/licences.txt")
         if len(_at(f"{url}/{script}")) < 10_000 or "preact" not in licences:
-            raise NotAsPromised("the console is not served whole")
+            raise CheckFailed("the console is not served completely")
         if '"items"' not in _at(f"{url}/api/v1/background-jobs"):
-            raise NotAsPromised("the API does not list jobs")
+            raise CheckFailed("the API does not list jobs")
 
 
 @contextmanager
@@ -132,7 +129,7 @@ def _local_cloud(installed: Installed) -> Iterator[str]:
         found = re.search(r"(http://\S+?)/ is the console", output)
         try:
             if not found:
-                raise NotAsPromised(f"duetime local said:\n{output}")
+                raise CheckFailed(f"duetime local printed:\n{output}")
             yield found[1]
         finally:
             cloud.send_signal(signal.SIGINT)
@@ -144,8 +141,8 @@ def _at(url: str) -> str:
         return str(answer.read().decode())
 
 
-def _synthesises(installed: Installed) -> None:
-    """The page's own app, whose functions' code is what was installed."""
+def _check_synthesis(installed: Installed) -> None:
+    """Synthesise the app of the deployment page with the installed package as its functions' code."""
     marked = (ROOT / "docs/deploy.md").read_text().partition("<!-- own-app -->\n```py\n")[2]
     (installed.directory / "app.py").write_text(marked.partition("```")[0])
     for name in ("billing", "checkout"):
@@ -160,6 +157,6 @@ def _synthesises(installed: Installed) -> None:
         "duetime/console/built/index.html",
     ):
         if not [*out.glob(f"asset.*/{part}")]:
-            raise NotAsPromised(f"no asset of the stack has {part}")
+            raise CheckFailed(f"no asset of the stack has {part}")
     if not (out / "Billing.template.json").is_file():
-        raise NotAsPromised("there is no template")
+        raise CheckFailed("there is no template")

@@ -1,4 +1,4 @@
-"""The page on dependencies: each is told of with its reason, and none that is not there."""
+"""The page on dependencies lists each dependency with its reason, and no other."""
 
 import re
 
@@ -11,42 +11,42 @@ PAGE = (ROOT / "docs/dependencies.md").read_text()
 
 
 def documented(heading):
-    """Name to (why, licence, where), of one of the page's tables."""
+    """Return (reason, licence, place) by name, from one of the page's tables."""
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)
     assert len({name for name, *_ in rows}) == len(rows)
-    return {name: (why, licence, where) for name, why, licence, where in rows}
+    return {name: (reason, licence, place) for name, reason, licence, place in rows}
 
 
 def places(heading):
-    return {name: where for name, (_, _, where) in documented(heading).items()}
+    return {name: place for name, (_, _, place) in documented(heading).items()}
 
 
-def test_every_python_dependency_is_told_of_where_it_goes_and_no_other():
+def test_the_page_lists_every_python_dependency_with_its_place_and_no_other():
     groups = {
         "runtime": PYPROJECT["project"]["dependencies"],
         **EXTRAS,
         "development": PYPROJECT["dependency-groups"]["dev"],
     }
     assert places("Python") == {
-        name: where for where, expected in groups.items() for name in names(expected) - {"duetime"}
+        name: place for place, expected in groups.items() for name in names(expected) - {"duetime"}
     }
 
 
-def test_every_npm_dependency_is_told_of_where_it_goes_and_no_other():
+def test_the_page_lists_every_npm_dependency_with_its_place_and_no_other():
     groups = {"in the page": PACKAGE["dependencies"], "at build time": PACKAGE["devDependencies"]}
-    assert places("npm") == {name: where for where, expected in groups.items() for name in expected}
+    assert places("npm") == {name: place for place, expected in groups.items() for name in expected}
 
 
 @pytest.mark.parametrize("heading", ["Python", "npm"])
-def test_each_has_a_reason_and_the_licence_that_it_says_itself(heading):
+def test_each_dependency_has_a_reason_and_the_licence_of_its_metadata(heading):
     npm = of_npm()
-    for name, (why, licence, _) in documented(heading).items():
-        assert len(why.split()) > 1, name
+    for name, (reason, licence, _) in documented(heading).items():
+        assert len(reason.split()) > 1, name
         assert licence == (of_distribution(name) if heading == "Python" else npm[name])
 
 
-def test_what_is_held_back_is_locked_as_the_page_says():
+def test_a_dependency_that_is_held_back_is_locked_at_the_version_on_the_page():
     locked = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements/dev.txt").read_text(), re.MULTILINE))
     locked |= PACKAGE["devDependencies"]
     held = re.findall(r"^- `([\w-]+)` stays at ([\d.]+\d)", PAGE, re.MULTILINE)
@@ -60,7 +60,7 @@ def test_every_direct_dependency_is_locked():
     assert set(documented("Python")) <= locked
 
 
-def test_the_lock_of_npm_names_no_index_and_is_made_of_package_json():
+def test_the_lock_of_npm_names_no_index_and_matches_package_json():
     assert not [path for path, entry in NPM_LOCK["packages"].items() if "resolved" in entry]
     root = NPM_LOCK["packages"][""]
     assert {**root["dependencies"], **root["devDependencies"]} == {
@@ -69,5 +69,5 @@ def test_the_lock_of_npm_names_no_index_and_is_made_of_package_json():
     }
 
 
-def test_the_oldest_python_that_is_supported_is_the_one_that_is_required():
+def test_the_oldest_supported_python_is_the_required_one():
     assert PYPROJECT["project"]["requires-python"] == f">={supported_pythons()[0]}"

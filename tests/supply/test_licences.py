@@ -1,7 +1,4 @@
-"""Nothing is drawn in under terms that whoever deploys duetime has not heard of.
-
-What the page carries, it gives credit.
-"""
+"""All dependencies have an allowed licence, and the console has the notices of its packages."""
 
 import pytest
 
@@ -11,11 +8,13 @@ from tests.supply.project import NPM_LOCK, PACKAGE, ROOT
 NOTICES = ROOT / "src/duetime/console/built/assets/licences.txt"
 
 
-@pytest.mark.parametrize("drawn_in", [pytest.param(of_duetime, id="Python"), pytest.param(of_npm, id="npm")])
-def test_every_licence_is_one_of_those_allowed(drawn_in):
-    report = drawn_in()
-    assert len(report) > 20
-    assert {name: licence for name, licence in report.items() if not is_allowed(licence)} == {}
+@pytest.mark.parametrize(
+    "licences_of", [pytest.param(of_duetime, id="Python"), pytest.param(of_npm, id="npm")]
+)
+def test_every_licence_is_allowed(licences_of):
+    licences = licences_of()
+    assert len(licences) > 20
+    assert {name: licence for name, licence in licences.items() if not is_allowed(licence)} == {}
 
 
 @pytest.mark.parametrize(
@@ -28,25 +27,25 @@ def test_every_licence_is_one_of_those_allowed(drawn_in):
         ("", False),
     ],
 )
-def test_a_choice_is_enough_but_what_holds_together_is_allowed_together(expression, allowed):
+def test_one_allowed_choice_is_enough_and_all_parts_of_it_must_be_allowed(expression, allowed):
     assert is_allowed(expression) is allowed
 
 
-def carried():
-    """What is in the page: its dependencies, and what those draw in at run time."""
+def bundled():
+    """Return the packages in the console: its dependencies, and theirs at run time."""
     waiting, found = list(PACKAGE["dependencies"]), set()
     while waiting:
         name = waiting.pop()
         if name not in found:
             found.add(name)
             waiting.extend(NPM_LOCK["packages"][f"node_modules/{name}"].get("dependencies", {}))
-    return found - {"openapi-typescript-helpers"}  # types alone: nothing of it is left in the page
+    return found - {"openapi-typescript-helpers"}  # types only: the bundle has nothing of it
 
 
 @pytest.mark.skipif(not NOTICES.is_file(), reason="the console is not built (make console does)")
-def test_the_page_goes_with_the_notice_of_everything_in_it():
+def test_the_console_is_shipped_with_the_notice_of_each_package_in_it():
     notices = NOTICES.read_text()
-    for name in carried():
+    for name in bundled():
         entry = NPM_LOCK["packages"][f"node_modules/{name}"]
         assert f"{name} {entry['version']} ({entry['license']})\n" in notices
-    assert notices.count("Permission is hereby granted") == len(carried())
+    assert notices.count("Permission is hereby granted") == len(bundled())

@@ -57,7 +57,7 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def exchanges(sources, tmp_path_factory):
-    """By writing and reading version: what the one wrote, and what the other made of it."""
+    """By writing and reading version: what the one wrote, and what the other read."""
 
     def exchange(versions):
         writer, reader = versions
@@ -75,7 +75,7 @@ def exchange(request, exchanges):
     return exchanges[request.param]
 
 
-def test_the_writer_stores_rows_of_every_kind(exchange):
+def test_the_writing_version_stores_rows_of_every_kind(exchange):
     written, _ = exchange
     assert Counter(written["listed"].values()) == {"pending": 4, "failed": 1, "processing": 1}
     assert len(written["bodies"]) == 5
@@ -90,7 +90,7 @@ def test_lists_cursors_and_keys_are_readable(exchange):
     assert read["keyed"] == written["keyed"]
 
 
-def test_jobs_are_readable_and_a_deploy_leaves_them_as_they_are(exchange):
+def test_jobs_are_readable_and_a_deploy_does_not_change_them(exchange):
     written, read = exchange
     assert read["definition"] == written["definition"]
     assert written["job_run"] in read["job_runs"]

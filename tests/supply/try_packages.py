@@ -1,9 +1,8 @@
-"""The wheel and the sdist, each in an empty environment.
+"""Check the wheel and the sdist, each in an empty environment.
 
-``python -m tests.supply.try_packages [wheel[local,cdk] …]``.
-
-Without arguments each is tried with nothing, with each extra, and with all of them. Every environment is
-made outside of the checkout, so that nothing but what is installed can be imported.
+``python -m tests.supply.try_packages [wheel[local,cdk] …]`` checks the given ones. By default it checks each
+without extras, with each extra, and with all of them. Every environment is outside the checkout, so only the
+installed package can be imported.
 """
 
 from __future__ import annotations
@@ -20,45 +19,45 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.supply.project import EXTRAS, ROOT, VERSION
-from tests.supply.smoke import Installed, NotAsPromised, look
+from tests.supply.smoke import CheckFailed, Installed, check
 
 DIST = ROOT / "dist"
 ARCHIVES = {"wheel": f"duetime-{VERSION}-py3-none-any.whl", "sdist": f"duetime-{VERSION}.tar.gz"}
 
 
 def main() -> None:
-    """Build both, and try those asked for, or all."""
+    """Build both, and check the given ones, or all."""
     build()
-    requirement = sys.argv[1:] or list(all_trials())
-    failed = [row for row in requirement if not _try(row)]
+    trials = sys.argv[1:] or all_trials()
+    failed = [trial for trial in trials if not _try(trial)]
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 
 
 def build() -> None:
-    """Both archives anew, and what must be in them."""
+    """Build both archives anew, and check their contents."""
     for old in DIST.glob("duetime-*"):
         old.unlink()
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", DIST], cwd=ROOT, check=True)
     with zipfile.ZipFile(DIST / ARCHIVES["wheel"]) as wheel:
         _check("wheel", wheel.namelist(), "duetime/functions/", "duetime/console/built/")
     with tarfile.open(DIST / ARCHIVES["sdist"]) as sdist:
-        names = [getname.partition("/")[2] for getname in sdist.getnames()]
+        names = [name.partition("/")[2] for name in sdist.getnames()]
         _check("sdist", names, "functions/", "src/duetime/console/built/")
 
 
 def _check(archive: str, names: list[str], functions: str, console: str) -> None:
     entries = {f"{functions}{path.name}" for path in (ROOT / "functions").glob("*.py")}
     missing = (entries | {f"{console}index.html"}) - set(names)
-    strangers = [name for name in names if "test" in name.split("/")[0] or "__pycache__" in name]
-    if missing or strangers:
-        sys.exit(f"{archive}: lacks {sorted(missing)}, has {strangers}")
+    unexpected = [name for name in names if "test" in name.split("/")[0] or "__pycache__" in name]
+    if missing or unexpected:
+        sys.exit(f"{archive}: lacks {sorted(missing)}, has {unexpected}")
     if not any(re.fullmatch(rf"{console}assets/licences\.txt", name) for name in names):
-        sys.exit(f"{archive}: the licences of what the page carries are not beside it")
+        sys.exit(f"{archive}: the console lacks the licences of its packages")
 
 
 def all_trials() -> Iterator[str]:
-    """Each archive with nothing, with each extra, and with all."""
+    """Yield each archive without extras, with each extra, and with all."""
     for archive in ARCHIVES:
         yield archive
         yield from (f"{archive}[{extra}]" for extra in EXTRAS)
@@ -71,8 +70,8 @@ def _try(trial: str) -> bool:
     began = time.perf_counter()
     with TemporaryDirectory(prefix="duetime-package-") as made:
         try:
-            shown = ", ".join(look(_installed(Path(made), archive, listed), extras))
-        except NotAsPromised as error:
+            shown = ", ".join(check(_installed(Path(made), archive, listed), extras))
+        except CheckFailed as error:
             print(f"{trial:28} FAILED: {error}", flush=True)
             return False
     print(f"{trial:28} {shown}  ({time.perf_counter() - began:.0f} s)", flush=True)
@@ -80,8 +79,10 @@ def _try(trial: str) -> bool:
 
 
 def _installed(directory: Path, archive: str, listed: str) -> Installed:
-    stored = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DUETIME"))}
-    environment = {**stored, "PATH": f"{directory / 'venv/bin'}:{stored['PATH']}", "CDK_OUTDIR": "out"}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DUETIME"))
+    }
+    environment = {**inherited, "PATH": f"{directory / 'venv/bin'}:{inherited['PATH']}", "CDK_OUTDIR": "out"}
     installed = Installed(directory, environment)
     installed.run(sys.executable, "-m", "venv", "venv")
     requirement = f"{DIST / ARCHIVES[archive]}[{listed}]" if listed else str(DIST / ARCHIVES[archive])

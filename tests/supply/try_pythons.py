@@ -1,8 +1,7 @@
-"""The fast part of the suite on each Python that duetime supports.
+"""Run the fast part of the suite on each Python that duetime supports.
 
-``python -m tests.supply.try_pythons [3.12 …]``.
-
-An interpreter is looked for on the PATH and among pyenv's; one that is not there is said and left out.
+``python -m tests.supply.try_pythons [3.12 …]`` searches the PATH and pyenv for each interpreter. It prints and
+skips a missing one.
 """
 
 from __future__ import annotations
@@ -20,39 +19,42 @@ VENVS = ROOT / ".cache/pythons"
 
 
 def main() -> None:
-    """Try those asked for, or all."""
-    tried = {version: _try(version) for version in sys.argv[1:] or supported_pythons()}
-    for version, came in tried.items():
-        print(f"Python {version}: {came}")
-    if "failed" in tried.values():
+    """Try the given versions, or all."""
+    results = {version: _try(version) for version in sys.argv[1:] or supported_pythons()}
+    for version, result in results.items():
+        print(f"Python {version}: {result}")
+    if "failed" in results.values():
         sys.exit(1)
 
 
 def _try(version: str) -> str:
     found = interpreter(version)
     if found is None:
-        print(f"Python {version} is not on this machine: left out")
-        return "left out"
+        print(f"Python {version} is not on this machine: skipped")
+        return "skipped"
     print(f"Python {version}: {found}", flush=True)
     python = _prepared(version, found)
     done = subprocess.run(
-        [python, "-m", "pytest", "-q", "-n", "2", *FAST], cwd=ROOT, check=False, env=_environment()
+        [python, "-m", "pytest", "-q", "-m", "not long", "-n", "2", *FAST],
+        cwd=ROOT,
+        check=False,
+        env=_environment(),
     )
     return "failed" if done.returncode else "passed"
 
 
 def interpreter(version: str) -> Path | None:
-    """Where that Python is, if it runs: pyenv's shims are there for versions that are not chosen."""
+    """Return the path of a Python that runs; pyenv has shims of versions that do not."""
     on_path = shutil.which(f"python{version}")
     of_pyenv = (Path.home() / ".pyenv/versions").glob(f"{version}.*/bin/python{version}")
-    for row in filter(None, [on_path, *sorted(of_pyenv, reverse=True)]):
-        if not subprocess.run([row, "-c", ""], capture_output=True, check=False).returncode:
-            return Path(row)
+    for path in filter(None, [on_path, *sorted(of_pyenv, reverse=True)]):
+        if not subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode:
+            return Path(path)
     return None
 
 
 def _prepared(version: str, found: Path) -> Path:
-    """Its virtual environment, made anew where what is locked has changed."""
+    """Return the Python of its virtual environment, made anew if the locked requirements have changed."""
     made = VENVS / version
     python, ready = made / "bin/python", made / ".ready"
     locked = (ROOT / "requirements/dev.txt").read_text()

@@ -1,5 +1,5 @@
-// Many actions changed, a page at a time: counted first, without changing any, then done; either may be stopped between
-// two pages, and goes on where it was.
+// Many actions changed, a page at a time: counted first, without changing any, then done; either may be
+// stopped between two pages, and goes on where it was.
 
 import { api, call, type Schemas } from "../api";
 import type { Status } from "../words/shared";
@@ -51,7 +51,8 @@ export function byFilters(kind: BulkKind, filters: Filters): Bulk {
   const step = (isDry: boolean, limit: number, cursor: string | undefined) => {
     const body = { ...meant, status, dry_run: isDry, limit, cursor };
     const path = kind === "cancel" ? "/scheduling/cancel" : "/scheduling/redrive";
-    // Fields that the API would fill by itself may be left out; the types made of its document do not know that.
+    // Fields that the API would fill by itself may be left out; the types made of its document do not know
+    // that.
     return call(api.POST(path, { body: body as never }));
   };
 

@@ -9,7 +9,9 @@ export const say = words({
     stop: "Ask it to stop…",
     stop_title: "Ask this action to stop?",
     stop_body:
-      "The action is running. Its handler receives the request within seconds. If it checks for it, it stops; otherwise it runs to its end. There is no retry. This cannot be undone.",
+      "The action is running. Its handler receives the request within seconds. If it checks " +
+      "for it, it stops; otherwise it runs to its end. There is no retry. This cannot be " +
+      "undone.",
     stop_go: "Ask it to stop",
     reschedule: "Reschedule…",
     reschedule_title: "Give it another due time",
@@ -23,12 +25,14 @@ export const say = words({
     cancel: "Annuler…",
     cancel_title: "Annuler cette action ?",
     cancel_body:
-      "Elle ne sera pas exécutée, et c'est définitif : pour qu'elle le soit malgré tout, planifiez-en une autre.",
+      "Elle ne sera pas exécutée, et c'est définitif : pour qu'elle le soit malgré tout, " +
+      "planifiez-en une autre.",
     cancel_go: "Annuler l'action",
     stop: "Demander l'arrêt…",
     stop_title: "Demander l'arrêt de cette action ?",
     stop_body:
-      "Elle est en cours. Son code en est averti en quelques secondes et s'arrête s'il le vérifie ; sinon elle va jusqu'au bout. Elle n'est pas réessayée. C'est définitif.",
+      "Elle est en cours. Son code en est averti en quelques secondes et s'arrête s'il le " +
+      "vérifie ; sinon elle va jusqu'au bout. Elle n'est pas réessayée. C'est définitif.",
     stop_go: "Demander l'arrêt",
     reschedule: "Déplacer…",
     reschedule_title: "Lui donner une autre échéance",

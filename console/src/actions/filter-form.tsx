@@ -1,5 +1,5 @@
-// The filters of a list of actions. They are in the address, so that the way back and a link bring them again; a choice
-// holds at once, a text when one leaves its field or says Show.
+// The filters of a list of actions. They are in the address, so that the way back and a link bring them
+// again; a choice holds at once, a text when one leaves its field or says Show.
 
 import { useEffect, useRef } from "preact/hooks";
 import { go, href } from "../route";

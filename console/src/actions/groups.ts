@@ -56,8 +56,8 @@ export function grouped(actions: Action[]): Group[] {
 }
 
 /**
- * All of a group redriven: by the filters, if they mean just these; else one by one. `isOnly` says that the filters,
- * with the group's type, mean nothing else as far as was seen; it is looked at once more before.
+ * All of a group redriven: by the filters, if they mean just these; else one by one. `isOnly` says that the
+ * filters, with the group's type, mean nothing else as far as was seen; it is looked at once more before.
  */
 export function ofGroup(group: Group, filters: Filters, isOnly: boolean): Bulk {
   const found = nothing();

@@ -59,7 +59,8 @@ async function schedule(form: FormData) {
     ...optional("idempotency_key"),
   };
   let isNew = true;
-  // Fields that the API would fill by itself may be left out; the types made of its document do not know that.
+  // Fields that the API would fill by itself may be left out; the types made of its document do not know
+  // that.
   const asked = api.POST("/scheduling", { body: body as never });
   const action = await call(
     asked.then((answer) => {

@@ -1,4 +1,5 @@
-// How late runs began, a dot for each: the higher, the later; each line is ten times the one below it, or near to that.
+// How late runs began, a dot for each: the higher, the later; each line is ten times the one below it, or
+// near to that.
 
 import { span, written } from "../time";
 import { percent } from "./axis";

@@ -1,4 +1,5 @@
-// How many runs ended within each five minutes of an hour, and how: failed ones lie below, hatched, where one sees them.
+// How many runs ended within each five minutes of an hour, and how: failed ones lie below, hatched, where one
+// sees them.
 
 import { written } from "../time";
 import { number } from "../words";

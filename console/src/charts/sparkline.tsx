@@ -1,5 +1,6 @@
-// The last runs of a job as bars, the newest at the right: how high says how long it took, the colour how it ended. A
-// failed one has a cross above it, one that did not run is a hollow stub, so that no reader depends on colour.
+// The last runs of a job as bars, the newest at the right: how high says how long it took, the colour how it
+// ended. A failed one has a cross above it, one that did not run is a hollow stub, so that no reader depends
+// on colour.
 
 import { now } from "../live";
 import { brief, span } from "../time";

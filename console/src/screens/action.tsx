@@ -78,7 +78,10 @@ async function entriesOf(id: string, signal: AbortSignal): Promise<Entry[]> {
   return (await call(api.GET("/audit", { params, signal }))).items;
 }
 
-/** What may change at any moment is looked at often; what has failed may be redriven; the rest does not change. */
+/**
+ * What may change at any moment is looked at often; what has failed may be redriven; the rest does not
+ * change.
+ */
 function pace({ action }: Seen): number {
   if (action.status === "failed") return 30_000;
   if (action.status === "pending" && Date.parse(action.due_at) - Date.now() > SOON) return 15_000;

@@ -1,4 +1,5 @@
-// All actions: found by their correlation id or by what else is known of them, and changed one or many at a time.
+// All actions: found by their correlation id or by what else is known of them, and changed one or many at a
+// time.
 
 import { BulkButton, BulkPlace } from "../actions/bulk-dialog";
 import { type BulkKind, byFilters, isPossible } from "../actions/bulk";

@@ -34,7 +34,8 @@ export const say = words({
       "Les actions que vos services planifient apparaissent ici. Vous pouvez en planifier une vous-même.",
     none_so_far: "Aucune jusqu'ici",
     none_so_far_why:
-      "Une liste est lue par parties, et ce qui ne correspond pas est laissé de côté. Il peut y en avoir plus loin.",
+      "Une liste est lue par parties, et ce qui ne correspond pas est laissé de côté. Il peut " +
+      "y en avoir plus loin.",
     further: "Chercher plus loin",
     short: "Tout n'a pas correspondu aux filtres dans cette partie. Il peut y en avoir d'autres plus loin.",
   },

@@ -1,4 +1,5 @@
-// What a change of the clocks did to a time, by a mark and in the page's words; the API's own where it says it otherwise.
+// What a change of the clocks did to a time, by a mark and in the page's words; the API's own where it says
+// it otherwise.
 
 import type { Schemas } from "../api";
 import { say } from "./cadences.words";

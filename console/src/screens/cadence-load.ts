@@ -1,4 +1,5 @@
-// Asks for a cadence's times: the next ones, and those of some weeks for the calendar. What it refuses is an answer, too.
+// Asks for a cadence's times: the next ones, and those of some weeks for the calendar. What it refuses is an
+// answer, too.
 
 import { api, call, type Schemas } from "../api";
 import { Problem } from "../problem";
@@ -57,7 +58,10 @@ export async function load(request: PreviewRequest, signal: AbortSignal): Promis
   }
 }
 
-/** The refusal as it concerns what was typed: the zone that was put behind it is not shown, unless it is at fault. */
+/**
+ * The refusal as it concerns what was typed: the zone that was put behind it is not shown, unless it is at
+ * fault.
+ */
 function refusalOf(problem: Problem, typed: string): Refusal {
   const { text, start, width, problem: what, remedy } = problem.more as Partial<Refusal>;
   const flaws = problem.errors.map((each) => each.problem).join("; ");

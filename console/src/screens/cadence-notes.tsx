@@ -1,4 +1,5 @@
-// What is to be said of a cadence beside its times, in the page's words; the API's own where it says it otherwise.
+// What is to be said of a cadence beside its times, in the page's words; the API's own where it says it
+// otherwise.
 
 import { Part } from "../ui/page";
 import type { Preview } from "./cadence-load";

@@ -5,13 +5,18 @@ export const say = words({
     surprises: "What may surprise",
     opinion: "Second opinion",
     six_fields:
-      "Six fields begin with the second. If this is EventBridge's, which begin with the minute and end with the year, write {written}",
+      "Six fields begin with the second. If this is EventBridge's, which begin with the minute " +
+      "and end with the year, write {written}",
     numbers:
-      "In day-of-week {written} Sunday is 0 or 7 and Monday 1. Quartz and EventBridge count from Sunday 1; names are the same everywhere.",
+      "In day-of-week {written} Sunday is 0 or 7 and Monday 1. Quartz and EventBridge count " +
+      "from Sunday 1; names are the same everywhere.",
     minutes: {
-      one: "{written} begins anew each hour: from minute {last} to the next 0 it is one minute. {even} is even.",
+      one:
+        "{written} begins anew each hour: from minute {last} to the next 0 it is one minute. " +
+        "{even} is even.",
       other:
-        "{written} begins anew each hour: from minute {last} to the next 0 it is {n} minutes. {even} is even.",
+        "{written} begins anew each hour: from minute {last} to the next 0 it is {n} minutes. " +
+        "{even} is even.",
     },
     hours: {
       one: "{written} begins anew each day: from hour {last} to the next 0 it is one hour. {even} is even.",
@@ -30,18 +35,26 @@ export const say = words({
     surprises: "Ce qui peut surprendre",
     opinion: "Deuxième avis",
     six_fields:
-      "Six champs commencent par la seconde. Si c'est une expression d'EventBridge, qui commence par la minute et finit par l'année, écrivez {written}",
+      "Six champs commencent par la seconde. Si c'est une expression d'EventBridge, qui " +
+      "commence par la minute et finit par l'année, écrivez {written}",
     numbers:
-      "Dans le jour de semaine {written}, dimanche est 0 ou 7 et lundi 1. Quartz et EventBridge comptent à partir de dimanche 1 ; les noms sont partout les mêmes.",
+      "Dans le jour de semaine {written}, dimanche est 0 ou 7 et lundi 1. Quartz et " +
+      "EventBridge comptent à partir de dimanche 1 ; les noms sont partout les mêmes.",
     minutes: {
-      one: "{written} recommence à chaque heure : de la minute {last} au 0 suivant, il y a une minute. {even} est régulier.",
+      one:
+        "{written} recommence à chaque heure : de la minute {last} au 0 suivant, il y a une " +
+        "minute. {even} est régulier.",
       other:
-        "{written} recommence à chaque heure : de la minute {last} au 0 suivant, il y a {n} minutes. {even} est régulier.",
+        "{written} recommence à chaque heure : de la minute {last} au 0 suivant, il y a {n} " +
+        "minutes. {even} est régulier.",
     },
     hours: {
-      one: "{written} recommence chaque jour : de {last} h au 0 suivant, il y a une heure. {even} est régulier.",
+      one:
+        "{written} recommence chaque jour : de {last} h au 0 suivant, il y a une heure. {even} " +
+        "est régulier.",
       other:
-        "{written} recommence chaque jour : de {last} h au 0 suivant, il y a {n} heures. {even} est régulier.",
+        "{written} recommence chaque jour : de {last} h au 0 suivant, il y a {n} heures. {even} " +
+        "est régulier.",
     },
     dates: "Un mois sans jour {day} est sauté. L est le dernier jour de chaque mois.",
     agrees: "croniter est d'accord, changements d'heure mis à part",

@@ -1,4 +1,5 @@
-// Trying a cadence: what it means and when it would be due. Cadence, zone and day are in the address, to be shared.
+// Trying a cadence: what it means and when it would be due. Cadence, zone and day are in the address, to be
+// shared.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLive } from "../live";
@@ -44,7 +45,9 @@ function requestIn(query: URLSearchParams): PreviewRequest {
   return { cadence: said("cadence"), tz: said("tz") || own, from };
 }
 
-/** What is typed; once it has settled it goes into the address, and what comes from there is in the fields. */
+/**
+ * What is typed; once it has settled it goes into the address, and what comes from there is in the fields.
+ */
 function useDraft(request: PreviewRequest): [PreviewRequest, (next: Partial<PreviewRequest>) => void] {
   const [draft, setDraft] = useState(request);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

@@ -4,7 +4,8 @@ export const say = words({
   en: {
     expression: "Cadence",
     expression_hint:
-      "A cron expression of 5 or 6 fields, @daily, or words: daily, every, interval, weekly, monthly, nth_weekday, once.",
+      "A cron expression of 5 or 6 fields, @daily, or words: daily, every, interval, weekly, " +
+      "monthly, nth_weekday, once.",
     zone: "Zone",
     own_zone: "The expression names its own zone, {zone}; it goes before this one.",
     from: "From",
@@ -58,7 +59,8 @@ export const say = words({
   fr: {
     expression: "Cadence",
     expression_hint:
-      "Une expression cron à 5 ou 6 champs, @daily, ou des mots : daily, every, interval, weekly, monthly, nth_weekday, once.",
+      "Une expression cron à 5 ou 6 champs, @daily, ou des mots : daily, every, interval, " +
+      "weekly, monthly, nth_weekday, once.",
     zone: "Fuseau horaire",
     own_zone: "L'expression indique son propre fuseau, {zone}, qui l'emporte sur celui-ci.",
     from: "À partir du",

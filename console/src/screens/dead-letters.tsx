@@ -1,4 +1,5 @@
-// What failed for good, by what went wrong: so that one cause is seen once, and all that it broke is set right at once.
+// What failed for good, by what went wrong: so that one cause is seen once, and all that it broke is set
+// right at once.
 
 import { useState } from "preact/hooks";
 import { BulkButton, BulkPlace } from "../actions/bulk-dialog";

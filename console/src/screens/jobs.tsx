@@ -1,4 +1,5 @@
-// All jobs: when they run, how they fared, and the two things that are done to them most, a pause and a run by hand.
+// All jobs: when they run, how they fared, and the two things that are done to them most, a pause and a run
+// by hand.
 
 import { can } from "../me";
 import { Problem } from "../problem";

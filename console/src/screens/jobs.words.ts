@@ -37,9 +37,11 @@ export const mine = words({
     switch: "{job} is active",
     pause_title: "Pause {job}?",
     pause_body:
-      "From now on nothing of it runs by its cadences or by events; what falls due meanwhile is recorded as skipped. A run in progress ends as usual.",
+      "From now on nothing of it runs by its cadences or by events; what falls due meanwhile " +
+      "is recorded as skipped. A run in progress ends as usual.",
     pause_own:
-      "duetime runs it for itself: while it is paused, what a lost wake or a dead worker left behind is not found.",
+      "duetime runs it for itself: while it is paused, what a lost wake or a dead worker left " +
+      "behind is not found.",
     pause_reason: "Why",
     pause_reason_hint: "The others see it beside the job.",
     pause_until: "Until",
@@ -53,9 +55,11 @@ export const mine = words({
     run_title: "Run {job} now?",
     run_paused: "It is paused. This one run goes ahead all the same, and the pause stays.",
     run_running:
-      "A run of it has not ended yet. By the job's overlap policy the new one runs beside it, waits for its end, is skipped, or asks it to stop.",
+      "A run of it has not ended yet. By the job's overlap policy the new one runs beside it, " +
+      "waits for its end, is skipped, or asks it to stop.",
     run_event:
-      "Events start it, and their detail is its payload. Run by hand it is given the job's own payload instead.",
+      "Events start it, and their detail is its payload. Run by hand it is given the job's own " +
+      "payload instead.",
     run_go: "Run it now",
     did_run: "{job} runs now.",
     see_run: "See the run",
@@ -96,9 +100,12 @@ export const mine = words({
     switch: "{job} est active",
     pause_title: "Mettre {job} en pause ?",
     pause_body:
-      "Dès maintenant, ni ses cadences ni les événements ne la lancent ; ce qui arrive à échéance entre-temps est noté comme ignoré. Une exécution en cours se termine normalement.",
+      "Dès maintenant, ni ses cadences ni les événements ne la lancent ; ce qui arrive à " +
+      "échéance entre-temps est noté comme ignoré. Une exécution en cours se termine " +
+      "normalement.",
     pause_own:
-      "duetime l'exécute pour son propre compte : pendant la pause, ce qu'un réveil perdu ou un worker disparu a laissé n'est pas retrouvé.",
+      "duetime l'exécute pour son propre compte : pendant la pause, ce qu'un réveil perdu ou " +
+      "un worker disparu a laissé n'est pas retrouvé.",
     pause_reason: "Motif",
     pause_reason_hint: "Les autres le voient à côté de la tâche.",
     pause_until: "Jusqu'au",
@@ -112,9 +119,12 @@ export const mine = words({
     run_title: "Exécuter {job} maintenant ?",
     run_paused: "Elle est en pause. Cette seule exécution a lieu malgré tout, et la pause demeure.",
     run_running:
-      "Une exécution n'est pas encore terminée. Selon la règle de chevauchement de la tâche, la nouvelle se déroule en parallèle, attend la fin, est ignorée, ou demande l'arrêt de la première.",
+      "Une exécution n'est pas encore terminée. Selon la règle de chevauchement de la tâche, " +
+      "la nouvelle se déroule en parallèle, attend la fin, est ignorée, ou demande l'arrêt de " +
+      "la première.",
     run_event:
-      "Des événements la lancent, et leur contenu est sa charge utile. Lancée à la main, elle reçoit la charge utile de la tâche.",
+      "Des événements la lancent, et leur contenu est sa charge utile. Lancée à la main, elle " +
+      "reçoit la charge utile de la tâche.",
     run_go: "Exécuter maintenant",
     did_run: "{job} est lancée.",
     see_run: "Voir l'exécution",

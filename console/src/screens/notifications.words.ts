@@ -55,9 +55,11 @@ export const say = words({
     mark_all: "Tout marquer comme lu",
     mark_all_title: "Tout marquer comme lu ?",
     mark_all_body:
-      "Toutes les notifications non lues de l'organisation {tenant} seront marquées comme lues, y compris sur les pages suivantes, pour tous ceux qui voient cette liste.",
+      "Toutes les notifications non lues de l'organisation {tenant} seront marquées comme " +
+      "lues, y compris sur les pages suivantes, pour tous ceux qui voient cette liste.",
     mark_all_kind:
-      "Toutes les notifications non lues « {kind} » de l'organisation {tenant} seront marquées comme lues, y compris sur les pages suivantes, pour tous ceux qui voient cette liste.",
+      "Toutes les notifications non lues « {kind} » de l'organisation {tenant} seront marquées " +
+      "comme lues, y compris sur les pages suivantes, pour tous ceux qui voient cette liste.",
     mark_no_way_back: "C'est définitif : elles ne pourront pas redevenir non lues.",
     marked_all: {
       one: "{n} notification marquée comme lue.",

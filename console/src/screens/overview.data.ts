@@ -1,4 +1,5 @@
-// What the overview is made of: how things stand, what ran within the last hour, and what will within the next day.
+// What the overview is made of: how things stand, what ran within the last hour, and what will within the
+// next day.
 
 import { api, call, type Schemas } from "../api";
 import { type Live, useLive } from "../live";

@@ -1,4 +1,5 @@
-// The runs of jobs and the one-shots of the last hour, brought to one shape: how they ended, and how late they began.
+// The runs of jobs and the one-shots of the last hour, brought to one shape: how they ended, and how late
+// they began.
 
 import type { Status } from "../words/shared";
 import { called, type Job } from "./jobs.data";

@@ -1,4 +1,5 @@
-// The last hour: how runs ended, how late they began, and what happened last. Below each chart stands what it is made of.
+// The last hour: how runs ended, how late they began, and what happened last. Below each chart stands what it
+// is made of.
 
 import { Lateness, median } from "../charts/lateness";
 import { Outcomes } from "../charts/outcomes";

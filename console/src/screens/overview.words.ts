@@ -101,7 +101,8 @@ export const mine = words({
     made_of:
       "D'après les {runs} dernières exécutions de chaque tâche et {n} actions ponctuelles de cette heure",
     made_of_newest:
-      "D'après les {runs} dernières exécutions de chaque tâche et les {n} actions ponctuelles les plus récentes de cette heure",
+      "D'après les {runs} dernières exécutions de chaque tâche et les {n} actions ponctuelles " +
+      "les plus récentes de cette heure",
     made_of_jobs: "D'après les {runs} dernières exécutions de chaque tâche",
     made_of_actions: "D'après {n} actions ponctuelles de cette heure",
     reach: {

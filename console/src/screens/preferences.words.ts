@@ -42,7 +42,8 @@ export const say = words({
     never: "No choices yet: all values are defaults.",
     conflict: "{actor} changed this meanwhile",
     conflict_why:
-      "Nothing was saved. Below is what holds now; your changes are put aside. Make those again that still fit.",
+      "Nothing was saved. Below is what holds now; your changes are put aside. Make those " +
+      "again that still fit.",
     someone: "Someone",
     outdated: "{actor} has just changed this",
     outdated_why: "You fill in a form over what held before.",
@@ -61,7 +62,8 @@ export const say = words({
     back_name: "Revenir au choix par défaut : {kind}",
     tick: "{kind} : {channel}",
     unavailable:
-      "Ce déploiement n'a pas de canal « {channel} » : ce qui y est envoyé n'atteint personne tant qu'il n'en a pas.",
+      "Ce déploiement n'a pas de canal « {channel} » : ce qui y est envoyé n'atteint personne " +
+      "tant qu'il n'en a pas.",
     for_admins: "pour les administrateurs",
     only_admins: "Seul un administrateur choisit cela",
     mails: "E-mails",
@@ -82,7 +84,8 @@ export const say = words({
     never: "Personne n'a encore rien choisi : tout est par défaut.",
     conflict: "{actor} a modifié ces préférences entre-temps",
     conflict_why:
-      "Rien n'a été enregistré. Voici ce qui vaut désormais ; vos modifications sont écartées. Refaites celles qui conviennent encore.",
+      "Rien n'a été enregistré. Voici ce qui vaut désormais ; vos modifications sont écartées. " +
+      "Refaites celles qui conviennent encore.",
     someone: "Quelqu'un",
     outdated: "{actor} vient de modifier ces préférences",
     outdated_why: "Votre saisie part de ce qui valait auparavant.",

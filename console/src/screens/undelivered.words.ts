@@ -4,7 +4,8 @@ export const say = words({
   en: {
     thing: "Undelivered",
     intro:
-      "What a queue, the stream or EventBridge gave up on, of all tenants. Mend the cause first, then redrive.",
+      "What a queue, the stream or EventBridge gave up on, of all tenants. Mend the cause " +
+      "first, then redrive.",
     nothing: "Nothing is undelivered",
     nothing_why: "Whatever queues, the stream and EventBridge had to deliver was delivered.",
     what: "What",
@@ -55,7 +56,8 @@ export const say = words({
   fr: {
     thing: "Non distribué",
     intro:
-      "Ce qu'une file, le flux ou EventBridge ont abandonné, toutes organisations confondues. Corrigez d'abord la cause, puis relancez.",
+      "Ce qu'une file, le flux ou EventBridge ont abandonné, toutes organisations confondues. " +
+      "Corrigez d'abord la cause, puis relancez.",
     nothing: "Tout a été distribué",
     nothing_why: "Les files, le flux et EventBridge n'ont rien abandonné.",
     what: "Quoi",
@@ -87,12 +89,15 @@ export const say = words({
     redrive: "Relancer",
     redrive_name: "Relancer : {kind}, {source}",
     redrive_title: "Relancer cet élément ?",
-    soon: "Ce sera fait sous peu. L'élément disparaîtra alors d'ici, ou y restera avec le motif du nouvel échec.",
+    soon:
+      "Ce sera fait sous peu. L'élément disparaîtra alors d'ici, ou y restera avec le motif du " +
+      "nouvel échec.",
     asked: "Relance demandée : l'élément disparaîtra d'ici sous peu, ou y restera avec le motif.",
     asked_many: {
       one: "Relance demandée pour {n} élément : il disparaîtra d'ici sous peu, ou y restera avec le motif.",
       other:
-        "Relance demandée pour {n} éléments : ils disparaîtront d'ici sous peu, ou y resteront avec le motif.",
+        "Relance demandée pour {n} éléments : ils disparaîtront d'ici sous peu, ou y resteront " +
+        "avec le motif.",
     },
     many: "Relancer en nombre",
     which: "Lesquels",

@@ -1,4 +1,5 @@
-// What a reader writes into a field of date and time, as the instant that is meant: in the zone that times are shown in.
+// What a reader writes into a field of date and time, as the instant that is meant: in the zone that times
+// are shown in.
 
 /** The instant in UTC; null where nothing was written. `text` is as the field gives it: 2027-06-01T07:00. */
 export function instantOf(text: string, zone: string): string | null {

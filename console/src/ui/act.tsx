@@ -1,4 +1,5 @@
-// A button that changes something. It says first what will happen where that is not plain or cannot be undone.
+// A button that changes something. It says first what will happen where that is not plain or cannot be
+// undone.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

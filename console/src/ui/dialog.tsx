@@ -1,4 +1,5 @@
-// A form in a dialog. It shows the API's errors beside their fields and stays open until it succeeds or is closed.
+// A form in a dialog. It shows the API's errors beside their fields and stays open until it succeeds or is
+// closed.
 
 import { cloneElement, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
@@ -32,7 +33,9 @@ interface DialogProps {
   children: ComponentChildren | ((flaws: Flaws) => ComponentChildren);
 }
 
-/** What will happen, and the fields for what else must be known; it is there from being made until it closes. */
+/**
+ * What will happen, and the fields for what else must be known; it is there from being made until it closes.
+ */
 export function Dialog({ title, go, isDanger, run, place, fields = [], close, children }: DialogProps) {
   const [isBusy, setBusy] = useState(false);
   const [flaws, setFlaws] = useState<Flaws>({});

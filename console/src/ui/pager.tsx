@@ -1,4 +1,5 @@
-// Pages of a list whose cursor leads only forwards: the next one, and the first again. The page is in the address.
+// Pages of a list whose cursor leads only forwards: the next one, and the first again. The page is in the
+// address.
 
 import { go, href, place } from "../route";
 import { say } from "../words/shared";

@@ -76,7 +76,10 @@ interface ShownProps<T> {
   children: (value: T) => ComponentChildren;
 }
 
-/** What is live, once it is there; before that, and instead of it, its state. What was there stays on a failure. */
+/**
+ * What is live, once it is there; before that, and instead of it, its state. What was there stays on a
+ * failure.
+ */
 export function Shown<T>({ live, lines, children }: ShownProps<T>) {
   if (live.value !== undefined) {
     return (

@@ -1,4 +1,5 @@
-// What was done is said, at the foot of the page and to a screen reader; and what can be undone, can be undone there.
+// What was done is said, at the foot of the page and to a screen reader; and what can be undone, can be
+// undone there.
 
 import { signal } from "@preact/signals";
 import { refreshAll } from "../live";

@@ -1,5 +1,5 @@
-// The page's languages. Each part of the page has its own table, English and French side by side, so that neither can
-// have a word that the other lacks.
+// The page's languages. Each part of the page has its own table, English and French side by side, so that
+// neither can have a word that the other lacks.
 
 import { computed, effect, signal } from "@preact/signals";
 
@@ -33,9 +33,9 @@ export const locale = computed(
 );
 
 /**
- * The words of a part: `const say = words({en: {...}, fr: {...}})`, then `say("title")`. A text has its values in
- * braces; one with a number `n` may have a form for one and another for more. French may be typed plainly: its spaces and
- * apostrophes are set here.
+ * The words of a part: `const say = words({en: {...}, fr: {...}})`, then `say("title")`. A text has its
+ * values in braces; one with a number `n` may have a form for one and another for more. French may be typed
+ * plainly: its spaces and apostrophes are set here.
  */
 export function words<T extends Table>(tables: { en: T; fr: { [K in keyof T]: Text } }) {
   return (key: keyof T & string, values: Values = {}): string => {
@@ -45,7 +45,10 @@ export function words<T extends Table>(tables: { en: T; fr: { [K in keyof T]: Te
   };
 }
 
-/** French as it is set: a narrow space that does not break beside high punctuation and in quotes, and a round apostrophe. */
+/**
+ * French as it is set: a narrow space that does not break beside high punctuation and in quotes, and a round
+ * apostrophe.
+ */
 function set(text: string): string {
   return text
     .replace(/ ([;:!?»])/g, "\u202f$1")

@@ -86,17 +86,21 @@ export const say = words({
     copied: "Copié",
     unreachable: "L'API ne répond pas",
     unreachable_why:
-      "Ce qui est affiché n'est peut-être plus à jour. De nouveaux essais suivent, de plus en plus espacés, au moins un par minute.",
+      "Ce qui est affiché n'est peut-être plus à jour. De nouveaux essais suivent, de plus en " +
+      "plus espacés, au moins un par minute.",
     forbidden: "Vos rôles ne le permettent pas",
     forbidden_why:
-      "Vous êtes {actor}, de l'organisation {tenant} ; vos rôles : {roles}. Un administrateur de votre organisation peut vous accorder davantage de droits.",
+      "Vous êtes {actor}, de l'organisation {tenant} ; vos rôles : {roles}. Un administrateur " +
+      "de votre organisation peut vous accorder davantage de droits.",
     no_roles: "aucun",
     missing: "Introuvable",
     missing_why:
-      "L'élément appartient peut-être à une autre organisation, a été supprimé au terme de sa conservation, ou n'a jamais existé.",
+      "L'élément appartient peut-être à une autre organisation, a été supprimé au terme de sa " +
+      "conservation, ou n'a jamais existé.",
     failed: "L'opération n'a pas abouti",
     changed:
-      "Quelqu'un l'a modifié depuis l'ouverture de ce formulaire. Fermez-le, regardez à nouveau, puis décidez.",
+      "Quelqu'un l'a modifié depuis l'ouverture de ce formulaire. Fermez-le, regardez à " +
+      "nouveau, puis décidez.",
     throttled: "L'API reçoit trop de demandes en ce moment ; nouvel essai sous peu.",
     read_only: "Consultation seule",
     unit_attempts: { one: "{n} tentative", other: "{n} tentatives" },

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import cast
 
 from duetime import ids
-from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
+from duetime.errors import BackendUnavailable
+from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
 from duetime.model.action import ActionRef, Status
 from duetime.model.job import JobRef
@@ -31,17 +31,17 @@ def cancel(
         BackendUnavailable: the action kept changing.
     """
 
-    def cancelled() -> Applied | Rejected | Retry:
+    def cancelled() -> Applied | Rejected | Conflict:
         pending = _cancel_pending(ref, store, jobs, by=by, at=at, expires_at=expires_at)
         if isinstance(pending, Applied) or pending.action is None or pending.action.status.is_final:
             return pending
         running = store.ask_to_cancel(ref, by=by, at=at)
-        if isinstance(running, Applied):
-            return running
-        return CHANGED
+        return running if isinstance(running, Applied) else CHANGED
 
-    outcome = change_with_retry(cancelled, f"action {ref.id}", table="the actions table")
-    return cast("Applied | Rejected", outcome)  # mypy joins the two to object
+    outcome = retry_on_conflict(cancelled)
+    if isinstance(outcome, Conflict):
+        raise BackendUnavailable("the actions table", f"action {ref.id} kept changing")
+    return outcome
 
 
 def _cancel_pending(

@@ -10,9 +10,8 @@ from duetime import ids, instant
 from duetime.instant import When
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action
-from duetime.model.concurrency import concurrency_of
 from duetime.model.idempotency import KeyTerms, key_terms
-from duetime.model.new_action import new_action
+from duetime.model.new_action import concurrency_of, new_action
 
 if TYPE_CHECKING:
     from duetime.payload import Payload

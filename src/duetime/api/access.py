@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -14,20 +12,17 @@ from pydantic import BaseModel, Field
 
 from duetime.api.context import caller_at
 from duetime.api.errors import Flaw, InvalidRequest
-from duetime.api.parameters import LARGEST_PAGE, refuse_unknown
+from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, Route
+from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import Instant
 from duetime.clock import Clock
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.model.permissions import GRANTABLE, Permission
 from duetime.ports.access import AuditTrail, Grant, Grants
 
-_route = partial(Route, "access")
-
 GRANTS = "/grants"
 _ROLE_LIMIT = 128
-_operation = partial(Operation, about=AuditKind.GRANT)
 
 
 class CallerView(BaseModel):
@@ -127,32 +122,16 @@ def _target(action: str | None, job: str | None) -> AuditTarget | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class Access(RouteGroup):
     """Serves the grants and the audit trail of the caller's tenant."""
+
+    tag = "access"
 
     grants: Grants
     trail: AuditTrail
     clock: Clock
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        grant, manage = f"{GRANTS}/<role>", Permission.MANAGE_GRANTS
-        return (
-            _route("getCaller", "GET", "/me", self.me, None),
-            _route("listGrants", "GET", GRANTS, self.list, manage),
-            _route("grantToRole", "PUT", grant, self.grant, manage, operation=_operation("grant")),
-            _route(
-                "revokeFromRole",
-                "DELETE",
-                grant,
-                self.revoke,
-                manage,
-                HTTPStatus.NO_CONTENT,
-                _operation("revoke"),
-            ),
-            _route("listAuditEntries", "GET", "/audit", self.audit, Permission.READ_AUDIT),
-        )
-
+    @route("getCaller", "GET", "/me")
     def me(self, request: Request) -> CallerView:
         """Return the caller's identity, roles and permissions."""
         caller = caller_at(request)
@@ -163,11 +142,19 @@ class Access:
             permissions=sorted(caller.permissions),
         )
 
+    @route("listGrants", "GET", GRANTS, Permission.MANAGE_GRANTS)
     def list(self, request: Request) -> GrantList:
         """Return the grants made at run time, without those in the settings."""
-        held = self.grants.of(caller_at(request).tenant_id)
+        held = self.grants.for_tenant(caller_at(request).tenant_id)
         return GrantList(items=[GrantView.from_grant(held[role]) for role in sorted(held)])
 
+    @route(
+        "grantToRole",
+        "PUT",
+        f"{GRANTS}/<role>",
+        Permission.MANAGE_GRANTS,
+        operation=Operation("grant", AuditKind.GRANT),
+    )
     def grant(self, role: str, body: Annotated[GrantRequest, Body()], request: Request) -> GrantView:
         """Replace a role's granted permissions; the change takes effect within ten seconds."""
         if beyond := sorted(set(body.permissions) - GRANTABLE):
@@ -175,6 +162,14 @@ class Access:
             raise InvalidRequest([Flaw("permissions", problem)])
         return GrantView.from_grant(self._put(role, frozenset(body.permissions), request))
 
+    @route(
+        "revokeFromRole",
+        "DELETE",
+        f"{GRANTS}/<role>",
+        Permission.MANAGE_GRANTS,
+        status=HTTPStatus.NO_CONTENT,
+        operation=Operation("revoke", AuditKind.GRANT),
+    )
     def revoke(self, role: str, request: Request) -> None:
         """Revoke all permissions granted to a role at run time."""
         self._put(role, frozenset(), request)
@@ -189,6 +184,7 @@ class Access:
         self.grants.put(caller.tenant_id, grant)
         return grant
 
+    @route("listAuditEntries", "GET", "/audit", Permission.READ_AUDIT)
     def audit(
         self,
         request: Request,
@@ -198,11 +194,10 @@ class Access:
         cursor: Annotated[str | None, Query()] = None,
     ) -> AuditPageView:
         """Return a page of the trail, latest first: of the tenant, or of one action or job."""
-        refuse_unknown(request, ("action", "job", "limit", "cursor"))
         if action is not None and job is not None:
             raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
         target = _target(action, job)
-        page = self.trail.of(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
+        page = self.trail.list(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
         return AuditPageView(
             items=[AuditEntryView.from_entry(entry) for entry in page], next_cursor=page.cursor
         )

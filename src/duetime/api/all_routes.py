@@ -32,6 +32,7 @@ def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route
         NotificationPreferences(api),
         access,
         health,
+        *([health.details] if health.details else []),
+        DocumentRoute(api.settings.api_tag),
     )
-    routes = [route for group in groups for route in group.routes()]
-    return [*routes, *DocumentRoute(api.settings.api_tag).routes()]
+    return [route for group in groups for route in group.routes()]

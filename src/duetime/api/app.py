@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
-from aws_lambda_powertools.event_handler.exceptions import NotFoundError
+from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
 from duetime.api import PREFIX
@@ -23,14 +23,14 @@ from duetime.api.all_routes import routes_of
 from duetime.api.audit_middleware import AuditMiddleware
 from duetime.api.authenticator import Authenticator, require
 from duetime.api.body import RequestContent
-from duetime.api.caller import Caller
 from duetime.api.context import ApiContext
 from duetime.api.errors import RouteNotFound
 from duetime.api.health import Health
 from duetime.api.normalise_event import normalise
+from duetime.api.parameters import refuse_parameters
 from duetime.api.problems import problem_of
 from duetime.api.requests import invalid_request
-from duetime.api.routes import RouteTable, add
+from duetime.api.routes import Route, RouteTable
 from duetime.errors import DuetimeError, truncate
 
 log = logging.getLogger(__name__)
@@ -47,17 +47,10 @@ def make_door(api: ApiContext, health: Health, access: Access, *, prefix: str = 
     class, so a lock serialises its calls. A Lambda process receives one request at a time and never waits
     here.
     """
-    resolver = _resolver(prefix)
     routes = routes_of(api, health, access)
+    resolver, table, lock = _Resolver(routes, prefix), RouteTable(routes, prefix), threading.Lock()
     authenticator = Authenticator(access.grants, api.settings)
     audit = AuditMiddleware(access.trail, api.clock)
-    add(resolver, routes, prefix)
-    table, lock = RouteTable(routes, prefix), threading.Lock()
-
-    def resolve(event: Event, context: Any, caller: Caller | None, content: RequestContent) -> dict[str, Any]:
-        with lock:
-            resolver.context.update(caller=caller, base=_base(event, prefix), content=content)
-            return resolver.resolve(_with_content(event, content), context)
 
     def handler(sent: Event, context: Any) -> dict[str, Any]:
         event, entry = normalise(sent), None
@@ -67,13 +60,22 @@ def make_door(api: ApiContext, health: Health, access: Access, *, prefix: str = 
             if match is None:
                 raise RouteNotFound(event["path"], prefix)
             route, content = match.route(event["httpMethod"]), RequestContent.from_event(event)
-            if caller is not None and route.needs is not None:
-                entry = audit.entry(route, match.name, caller, event, content)
+            if caller is not None and route.admits:
+                entry = audit.entry(route, match.arguments, caller, event, content)
                 require(caller, *route.admits)
             if content.error is not None:
                 raise content.error
             audit.begin(entry, route)
-            response = resolve(event, context, caller, content)
+            refuse_parameters(event, route)
+            with lock:
+                resolver.context.update(
+                    route=route,
+                    arguments=match.arguments,
+                    caller=caller,
+                    base=_base(event, prefix),
+                    content=content,
+                )
+                response = resolver.resolve(_with_content(event, content), context)
         except DuetimeError as error:
             response = problem_of(error).proxy_response()
         audit.end(entry, response)
@@ -94,36 +96,35 @@ def _with_content(event: Event, content: RequestContent) -> dict[str, Any]:
     return {**event, "headers": headers, "body": content.text, "isBase64Encoded": False}
 
 
-def _resolver(prefix: str) -> APIGatewayRestResolver:
-    resolver = APIGatewayRestResolver(
-        enable_validation=True,
-        debug=False,
-        serializer=partial(json.dumps, separators=(",", ":"), ensure_ascii=False),
-        json_body_deserializer=lambda _text: resolver.context["content"].json(),
-    )
+class _Resolver(APIGatewayRestResolver):
+    """Validates and calls the route that `RouteTable` has found; it matches no path itself."""
 
-    def route_not_found(_error: NotFoundError) -> Response[str]:
-        return _problem(RouteNotFound(resolver.current_event.path, prefix))
+    def __init__(self, routes: Iterable[Route], prefix: str) -> None:
+        super().__init__(
+            enable_validation=True,
+            debug=False,
+            serializer=partial(json.dumps, separators=(",", ":"), ensure_ascii=False),
+            json_body_deserializer=lambda _text: self.context["content"].json(),
+        )
+        for route in routes:
+            self.route(prefix + route.path, route.method, status_code=route.status)(route.handler)
+        self._by_handler = {route.func: route for route in (*self._static_routes, *self._dynamic_routes)}
+        self.exception_handler(Exception)(_problem)
 
-    resolver.not_found(route_not_found)
-    resolver.exception_handler(DuetimeError)(_problem)
-    resolver.exception_handler(RequestValidationError)(_invalid_request)
-    resolver.exception_handler(Exception)(_fault)
-    return resolver
+    def _resolve(self) -> ResponseBuilder[Any]:
+        route = self._by_handler[self.context["route"].handler]
+        self.context.update(_route=route, _path=self.current_event.path)
+        return self._call_route(route, self.context["arguments"])
 
 
-def _problem(error: DuetimeError) -> Response[str]:
+def _problem(error: Exception) -> Response[str]:
+    """Return the response of an error; an unexpected one is logged in full, and the response hides it."""
+    if isinstance(error, RequestValidationError):
+        error = invalid_request(error.errors())
+    if not isinstance(error, DuetimeError):
+        log.error("request met a fault", exc_info=error)
+        return problem_of(DuetimeError()).response()
     problem = problem_of(error)
     if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("request failed", extra={"code": error.code, "reason": truncate(error)})
     return problem.response()
-
-
-def _invalid_request(error: RequestValidationError) -> Response[str]:
-    return _problem(invalid_request(error.errors()))
-
-
-def _fault(error: Exception) -> Response[str]:
-    """Log an unexpected error in full; the response contains no detail of it."""
-    log.error("request met a fault", exc_info=error)
-    return problem_of(DuetimeError()).response()

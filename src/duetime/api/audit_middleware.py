@@ -15,7 +15,7 @@ from typing import Any
 from duetime import ids
 from duetime.api.body import RequestContent, parse_json
 from duetime.api.caller import Caller
-from duetime.api.known_fields import Fields, fields_of, only_known
+from duetime.api.known_fields import Fields, body_fields, only_known, query_fields
 from duetime.api.requests import IDENTITY
 from duetime.api.routes import Operation, Route
 from duetime.clock import Clock
@@ -69,13 +69,18 @@ class AuditMiddleware:
         self._trail, self._clock, self._entropy = trail, clock, random_bytes
 
     def entry(
-        self, route: Route, name: str, caller: Caller, event: Mapping[str, Any], content: RequestContent
+        self,
+        route: Route,
+        arguments: Mapping[str, str],
+        caller: Caller,
+        event: Mapping[str, Any],
+        content: RequestContent,
     ) -> AuditEntry | None:
         """Return the entry of a requested change; None for a read and for a dry run.
 
         Args:
             route: the request's route.
-            name: the id or the name in its path; empty if there is none.
+            arguments: the id or the name in its path; empty if there is none.
             caller: the authenticated caller.
             event: the normalised event.
             content: the parsed body.
@@ -84,16 +89,17 @@ class AuditMiddleware:
         if operation is None or (operation.has_dry_run and fields.get("dry_run") is True):
             return None
         now = self._clock.now()
+        name = next(iter(arguments.values()), "") or _job_name(operation, fields)
         return AuditEntry(
             id=ids.new_action_id(now, self._entropy),
             tenant_id=caller.tenant_id,
-            target=AuditTarget(operation.about, name or _job_name(operation, fields)),
+            target=AuditTarget(operation.about, name),
             operation=operation.name,
             by=caller.actor,
             roles=tuple(sorted(caller.roles)),
             address=caller.address,
             asked_at=now,
-            request_fields=_input(event, fields, fields_of(route)),
+            request_fields=_input(event, fields, {**query_fields(route), **body_fields(route)}),
         )
 
     def begin(self, entry: AuditEntry | None, route: Route) -> None:

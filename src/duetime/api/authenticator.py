@@ -60,7 +60,7 @@ class Authenticator:
         by_settings = frozenset[Permission]().union(*(self._roles.get(role, ()) for role in roles))
         if Permission.ADMIN in by_settings:
             return by_settings
-        granted = self._grants.of(caller.tenant_id)
+        granted = self._grants.for_tenant(caller.tenant_id)
         at_run_time = (granted[role].permissions for role in roles if role in granted)
         return by_settings.union(*(permissions_of(grant & GRANTABLE) for grant in at_run_time))
 

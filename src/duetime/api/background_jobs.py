@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from http import HTTPStatus
 from itertools import islice
 from typing import Annotated
@@ -19,21 +18,19 @@ from duetime.api.context import JOBS, ApiContext
 from duetime.api.filters import page_view
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPageView, JobSummary, JobView
-from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of, refuse_unknown
+from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of
 from duetime.api.preconditions import etag_of_job
 from duetime.api.redactor import reader_at
 from duetime.api.requests import read_time
-from duetime.api.routes import Route
+from duetime.api.routes import RouteGroup, route
 from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewView
 from duetime.api.views import ActionPage
-from duetime.cadence import Cadence, Interval, explained, parse
+from duetime.cadence import Cadence, Interval, local_occurrences, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
 from duetime.model.action import Action, Status
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.ports.jobs import JobPage as LookedUp
-
-_route = partial(Route, "jobs")
 
 _READ = Permission.READ_JOBS
 MOST_OCCURRENCES = 500
@@ -45,21 +42,14 @@ _PLANNED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class BackgroundJobs:
+class BackgroundJobs(RouteGroup):
     """Serves the jobs of the caller's tenant, and code's jobs to operators."""
+
+    tag = "jobs"
 
     api: ApiContext
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        return (
-            _route("listJobs", "GET", JOBS, self.list, _READ),
-            _route("previewCadence", "GET", f"{JOBS}/preview", self.preview, _READ),
-            _route("getJob", "GET", f"{JOBS}/<name>", self.get, _READ, header="ETag"),
-            _route("listJobRuns", "GET", f"{JOBS}/<name>/runs", self.runs, _READ),
-            _route("explainJob", "GET", f"{JOBS}/<name>/occurrences", self.occurrences, _READ),
-        )
-
+    @route("listJobs", "GET", JOBS, _READ)
     def list(
         self,
         request: Request,
@@ -73,7 +63,6 @@ class BackgroundJobs:
 
         `runs` costs one more query for each job; for a job with event triggers seventeen.
         """
-        refuse_unknown(request, ("limit", "cursor", "runs"))
         page, now = jobs_page(self.api, request, limit, cursor), self._now()
         items = [
             JobSummary.from_job(job, now, self._recent(job, now, runs) if runs else None) for job in page
@@ -93,12 +82,14 @@ class BackgroundJobs:
         )
         return (run for run in page if run.nominal_at <= now)
 
+    @route("getJob", "GET", f"{JOBS}/<name>", _READ, header="ETag")
     def get(self, name: str, request: Request) -> Response[JobView]:
         """Return the job with its next runs."""
         job = self.api.scheduler(request).jobs.get(name)
         headers = {"ETag": etag_of_job(job)}
         return Response(HTTPStatus.OK, "application/json", job_view(self.api, job, request), headers=headers)
 
+    @route("listJobRuns", "GET", f"{JOBS}/<name>/runs", _READ)
     def runs(
         self,
         name: str,
@@ -116,7 +107,6 @@ class BackgroundJobs:
         while
         `next_cursor` leads on to more.
         """
-        refuse_unknown(request, ("limit", "cursor", "status", "from", "until"))
         page = self.api.scheduler(request).jobs.history(
             name,
             status=status,
@@ -127,6 +117,7 @@ class BackgroundJobs:
         )
         return page_view(page)
 
+    @route("explainJob", "GET", f"{JOBS}/<name>/occurrences", _READ)
     def occurrences(
         self,
         name: str,
@@ -140,7 +131,6 @@ class BackgroundJobs:
         The default window is from a day ago until a day ahead. Adjacent times without a run and with equal
         status are one entry.
         """
-        refuse_unknown(request, ("from", "until", "limit"))
         now = self._now()
         found = self.api.scheduler(request).jobs.explain(
             name, instant_of(start, now, -DAY), instant_of(until, now, DAY), limit=limit
@@ -150,9 +140,9 @@ class BackgroundJobs:
             next_from=found.next_start,
         )
 
+    @route("previewCadence", "GET", f"{JOBS}/preview", _READ)
     def preview(
         self,
-        request: Request,
         cadence: Annotated[str, Query(max_length=LONGEST_CADENCE)],
         start: Start = None,
         until: Until = None,
@@ -166,14 +156,13 @@ class BackgroundJobs:
         """
         from duetime.cadence import Preview  # noqa: PLC0415 - it needs cron, which no other route does
 
-        refuse_unknown(request, ("cadence", "from", "until", "count"))
         now, default_tz = self._now(), self.api.settings.default_tz
         after = instant_of(start, now)
         last = None if until is None else instant_of(until, now)
         read = parse(cadence).with_default_tz(default_tz) if default_tz else parse(cadence)
         most = count or (_COUNT if last is None else MOST_OCCURRENCES)
         anchored = _anchored(read, after)
-        shown = list(islice(explained(anchored, after, last), most + 1))
+        shown = list(islice(local_occurrences(anchored, after, last), most + 1))
         preview_result = Preview.from_occurrences(anchored, shown[:most], after, last)
         return PreviewView.from_preview(read, preview_result, is_cut=last is not None and len(shown) > most)
 

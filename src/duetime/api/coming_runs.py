@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import islice, takewhile
 from typing import Annotated, Self
 
@@ -16,14 +15,12 @@ from pydantic import BaseModel
 from duetime.api.background_jobs import DAY, jobs_page
 from duetime.api.context import JOBS, ApiContext
 from duetime.api.errors import Flaw, InvalidRequest
-from duetime.api.parameters import LARGEST_PAGE, instant_of, refuse_unknown
-from duetime.api.routes import Route
+from duetime.api.parameters import LARGEST_PAGE, instant_of
+from duetime.api.routes import RouteGroup, route
 from duetime.api.views import Instant
 from duetime.jobs.upcoming import upcoming
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
-
-_route = partial(Route, "jobs")
 
 FARTHEST = timedelta(days=7)
 """The longest window."""
@@ -78,15 +75,14 @@ class ComingPage(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ComingRuns:
+class ComingRuns(RouteGroup):
     """Serves the upcoming times of the tenant's jobs, and of code's jobs to operators."""
+
+    tag = "jobs"
 
     api: ApiContext
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        return (_route("listComingRuns", "GET", f"{JOBS}/coming", self.coming, Permission.READ_JOBS),)
-
+    @route("listComingRuns", "GET", f"{JOBS}/coming", Permission.READ_JOBS)
     def coming(
         self,
         request: Request,
@@ -105,7 +101,6 @@ class ComingRuns:
         Pauses are respected. The route reads the jobs' rows only. The times include occurrences that were
         skipped on request, and exclude triggered runs and runs that are already due.
         """
-        refuse_unknown(request, ("until", "most", "limit", "cursor"))
         now = self.api.clock.now()
         last = _checked(instant_of(until, now, DAY), now)
         page = jobs_page(self.api, request, limit, cursor)

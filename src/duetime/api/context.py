@@ -12,6 +12,7 @@ from duetime.app import App
 from duetime.clock import Clock
 from duetime.errors import Unsupported
 from duetime.jobs.jobs import Jobs
+from duetime.jobs.tenant_context import TenantContext
 from duetime.model.permissions import Permission
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
@@ -51,16 +52,16 @@ class ApiContext:
     def scheduler(self, request: Request, *, etags: frozenset[str] = frozenset()) -> Scheduler:
         """Return the caller's scheduler; callers with the permission `system` see code's jobs."""
         caller = caller_at(request)
-        return Scheduler(
-            self.store,
+        context = TenantContext(
+            store=self.store,
             tenant_id=caller.tenant_id,
             actor=caller.actor,
             clock=self.clock,
             settings=self.settings,
-            jobs=replace(self.jobs, jobs=compared(self.jobs.jobs, etags)),
-            undelivered=self.undelivered,
             sees_system=Permission.SYSTEM in caller.permissions,
         )
+        jobs = replace(self.jobs, jobs=compared(self.jobs.jobs, etags))
+        return Scheduler.in_context(context, jobs, self.undelivered)
 
     def scheduler_for(self, request: Request, action_id: str) -> Scheduler:
         """Return the caller's scheduler after the action's ETag matches ``If-Match``.

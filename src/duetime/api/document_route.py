@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +12,7 @@ from typing import Any, Final
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.routes import Route
+from duetime.api.routes import RouteGroup, route
 
 FILE: Final = Path(__file__).parent / "openapi/served.json"
 """The document as the API serves it, without line breaks; `python -m duetime.api.openapi` writes it."""
@@ -22,19 +21,16 @@ PATH = "/openapi.json"
 ONE_TAG = "Actions at their time, jobs, and their notifications."
 """The description of the tag that a deployment sets for all operations."""
 
-_route = partial(Route, "service")
-
 
 @dataclass(frozen=True, slots=True)
-class DocumentRoute:
+class DocumentRoute(RouteGroup):
     """Serves the generated document, with the deployment's URL and tag."""
+
+    tag = "service"
 
     api_tag: str = ""
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        return (_route("getDocument", "GET", PATH, self.get, None, is_open=True),)
-
+    @route("getDocument", "GET", PATH, is_open=True)
     def get(self, request: Request) -> Response[str]:
         """This document; its server is what was called."""
         document = _with_tag(self.api_tag) | {"servers": [{"url": _called(request)}]}

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel
 
 from duetime.api.errors import Unhealthy
 from duetime.api.health_details import Details
-from duetime.api.routes import Route
+from duetime.api.routes import RouteGroup, route
 from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, ActionId
 from duetime.model.action import ActionRef
 from duetime.ports.actions import ActionStore
 from duetime.ports.wakeups import Bookmarks
-
-_route = partial(Route, "service")
 
 log = logging.getLogger(__name__)
 
@@ -49,17 +46,15 @@ class HealthView(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class Health(RouteGroup):
     """Serves the open health probe, and the details for operators if they are configured."""
+
+    tag = "service"
 
     probes: Mapping[str, Probe]
     details: Details | None = None
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        details = self.details.routes() if self.details else ()
-        return (_route("getHealth", "GET", PATH, self.get, None, is_open=True), *details)
-
+    @route("getHealth", "GET", PATH, is_open=True)
     def get(self) -> HealthView:
         """Return 200 if all parts respond; else a 503 that names the unhealthy parts."""
         parts = {name: _state_of(name, probe) for name, probe in self.probes.items()}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Literal, TypeVar
 
 from aws_lambda_powertools.event_handler.request import Request
@@ -14,7 +13,7 @@ from pydantic import BaseModel
 
 from duetime import instant
 from duetime.api.context import ApiContext, caller_at
-from duetime.api.routes import Route
+from duetime.api.routes import RouteGroup, route
 from duetime.api.views import Instant
 from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
@@ -24,8 +23,6 @@ from duetime.ports.wakeups import Bookmarks
 from duetime.wakeups.due_scanner import is_cursor
 from duetime.wakeups.sweep import BOOKMARK
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP
-
-_route = partial(Route, "service")
 
 log = logging.getLogger(__name__)
 
@@ -130,18 +127,17 @@ class _PartAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
+class Details(RouteGroup):
     """Serves the details; `waiting` counts the failure queue's messages; `runbook` is a link."""
+
+    tag = "service"
 
     api: ApiContext
     bookmarks: Bookmarks
     waiting: Waiting | None = None
     runbook: str | None = None
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        return (_route("getHealthDetails", "GET", PATH, self.get, Permission.SYSTEM),)
-
+    @route("getHealthDetails", "GET", PATH, Permission.SYSTEM)
     def get(self, request: Request) -> HealthDetails:
         """Return what lags, what waits and what is known; the status is 200 even if parts are unhealthy."""
         api, answers, now = self.api, _PartAnswers(), self.api.clock.now()

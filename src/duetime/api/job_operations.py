@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -27,7 +25,7 @@ from duetime.api.job_requests import (
 )
 from duetime.api.job_views import JobView, RegisteredView
 from duetime.api.parameters import instant_of
-from duetime.api.routes import Operation, Route
+from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import ActionSummary
 from duetime.declare.job_rules import has_times, read_cadences
 from duetime.errors import JobNotFound
@@ -39,70 +37,28 @@ from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.payload import Payload
 
-_route = partial(Route, "jobs")
-
 _MANAGE, _DONE, _NEW = Permission.MANAGE_JOBS, HTTPStatus.NO_CONTENT, HTTPStatus.CREATED
-_operation = partial(Operation, about=AuditKind.JOB)
 _JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class JobOperationRoutes:
+class JobOperationRoutes(RouteGroup):
     """Serves changes of the tenant's jobs; operators may change code's jobs as far as code allows."""
+
+    tag = "jobs"
 
     api: ApiContext
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        job = f"{JOBS}/<name>"
-        return (
-            _route(
-                "registerJob",
-                "POST",
-                JOBS,
-                self.register,
-                _MANAGE,
-                _NEW,
-                _operation("register", is_new=True),
-                second_status=HTTPStatus.OK,
-                header="Location",
-            ),
-            _route(
-                "replaceJob",
-                "PUT",
-                job,
-                self.replace,
-                _MANAGE,
-                operation=_operation("replace"),
-                second_status=_NEW,
-                header="Location",
-            ),
-            _route("unregisterJob", "DELETE", job, self.unregister, _MANAGE, _DONE, _operation("unregister")),
-            _route("pauseJob", "POST", f"{job}/pause", self.pause, _MANAGE, _DONE, _operation("pause")),
-            _route("resumeJob", "POST", f"{job}/resume", self.resume, _MANAGE, _DONE, _operation("resume")),
-            _route(
-                "triggerJob",
-                "POST",
-                f"{job}/trigger",
-                self.trigger,
-                _MANAGE,
-                HTTPStatus.ACCEPTED,
-                _operation("trigger"),
-                header="Location",
-            ),
-            _route(
-                "skipNextRun",
-                "POST",
-                f"{job}/skip-next",
-                self.skip_next,
-                _MANAGE,
-                operation=_operation("skip-next"),
-            ),
-            _route(
-                "setJobSettings", "PUT", f"{job}/settings", self.set, _MANAGE, operation=_operation("set")
-            ),
-        )
-
+    @route(
+        "registerJob",
+        "POST",
+        JOBS,
+        _MANAGE,
+        status=_NEW,
+        second_status=HTTPStatus.OK,
+        operation=Operation("register", AuditKind.JOB, is_new=True),
+        header="Location",
+    )
     def register(
         self, body: Annotated[RegisterRequest, Body()], request: Request
     ) -> Response[RegisteredView]:
@@ -115,6 +71,15 @@ class JobOperationRoutes:
             return self._registered(job, run, request, is_new=stored is None)
         return self._registered(jobs.register(registration), None, request, is_new=stored is None)
 
+    @route(
+        "replaceJob",
+        "PUT",
+        f"{JOBS}/<name>",
+        _MANAGE,
+        second_status=_NEW,
+        operation=Operation("replace", AuditKind.JOB),
+        header="Location",
+    )
     def replace(
         self, name: str, body: Annotated[ReplaceRequest, Body()], request: Request
     ) -> Response[RegisteredView]:
@@ -141,6 +106,14 @@ class JobOperationRoutes:
         status = _NEW if is_new else HTTPStatus.OK
         return Response(status, _JSON, view, headers={"Location": place_of(request, JOBS, job.name)})
 
+    @route(
+        "unregisterJob",
+        "DELETE",
+        f"{JOBS}/<name>",
+        _MANAGE,
+        status=_DONE,
+        operation=Operation("unregister", AuditKind.JOB),
+    )
     def unregister(self, name: str, request: Request) -> Response[None]:
         """Unregister a job; its history is retained.
 
@@ -150,6 +123,14 @@ class JobOperationRoutes:
         jobs.unregister(jobs.get(name).name)
         return _done()
 
+    @route(
+        "pauseJob",
+        "POST",
+        f"{JOBS}/<name>/pause",
+        _MANAGE,
+        status=_DONE,
+        operation=Operation("pause", AuditKind.JOB),
+    )
     def pause(
         self, name: str, request: Request, body: Annotated[PauseRequest | None, Body()] = None
     ) -> Response[None]:
@@ -160,6 +141,14 @@ class JobOperationRoutes:
         jobs.pause(name, reason=body.reason, until=until, cadence=body.cadence)
         return _done()
 
+    @route(
+        "resumeJob",
+        "POST",
+        f"{JOBS}/<name>/resume",
+        _MANAGE,
+        status=_DONE,
+        operation=Operation("resume", AuditKind.JOB),
+    )
     def resume(
         self, name: str, request: Request, body: Annotated[CadenceRequest | None, Body()] = None
     ) -> Response[None]:
@@ -167,6 +156,15 @@ class JobOperationRoutes:
         self.api.jobs_for(request, name).resume(name, cadence=body.cadence if body else None)
         return _done()
 
+    @route(
+        "triggerJob",
+        "POST",
+        f"{JOBS}/<name>/trigger",
+        _MANAGE,
+        status=HTTPStatus.ACCEPTED,
+        operation=Operation("trigger", AuditKind.JOB),
+        header="Location",
+    )
     def trigger(
         self, name: str, request: Request, body: Annotated[TriggerRequest | None, Body()] = None
     ) -> Response[ActionSummary]:
@@ -177,6 +175,13 @@ class JobOperationRoutes:
         location = {"Location": place_of(request, SCHEDULING, action.id)}
         return Response(HTTPStatus.ACCEPTED, _JSON, ActionSummary.from_action(action), headers=location)
 
+    @route(
+        "skipNextRun",
+        "POST",
+        f"{JOBS}/<name>/skip-next",
+        _MANAGE,
+        operation=Operation("skip-next", AuditKind.JOB),
+    )
     def skip_next(
         self, name: str, request: Request, body: Annotated[CadenceRequest | None, Body()] = None
     ) -> ActionSummary:
@@ -184,6 +189,9 @@ class JobOperationRoutes:
         jobs = self.api.jobs_for(request, name)
         return ActionSummary.from_action(jobs.skip_next(name, cadence=body.cadence if body else None))
 
+    @route(
+        "setJobSettings", "PUT", f"{JOBS}/<name>/settings", _MANAGE, operation=Operation("set", AuditKind.JOB)
+    )
     def set(self, name: str, body: Annotated[SettingsRequest, Body()], request: Request) -> JobView:
         """Set the retry policy of runs; absent fields return to the declared policy."""
         jobs = self.api.jobs_for(request, name)

@@ -5,9 +5,9 @@ The audit trail stores no other fields, because a misspelt field may contain a s
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import BaseModel
@@ -18,16 +18,30 @@ Fields = Mapping[str, Any]
 """Annotations by public field names."""
 
 
-def fields_of(route: Route) -> Fields:
-    """Return the annotations of the fields that a route accepts in its body and its query."""
+def body_fields(route: Route) -> Fields:
+    """Return the annotations of the fields that a route accepts in its body."""
+    return _fields(route.handler, Body)
+
+
+def query_fields(route: Route) -> Fields:
+    """Return the annotations of the parameters that a route accepts in its query."""
+    return _fields(route.handler, Query)
+
+
+def admits_lists(annotation: Any) -> bool:
+    """Return whether a parameter may be repeated."""
+    return list in _types_in(annotation)
+
+
+@cache
+def _fields(handler: Callable[..., Any], source: type) -> Fields:
     known: dict[str, Any] = {}
-    for name, annotation in typing.get_type_hints(route.handler, include_extras=True).items():
-        source = next((item for item in _metadata(annotation) if isinstance(item, Body | Query)), None)
-        fields = dict(_model_fields(annotation))
-        if fields and source is not None:
-            known |= fields
-        elif isinstance(source, Query) or (source is None and name not in _other_parameters(route)):
-            known[getattr(source, "alias", None) or name] = annotation
+    for name, annotation in get_type_hints(handler, include_extras=True).items():
+        for metadata in getattr(annotation, "__metadata__", ()):
+            if isinstance(metadata, source):
+                known |= dict(_model_fields(annotation)) or {
+                    getattr(metadata, "alias", None) or name: annotation
+                }
     return known
 
 
@@ -54,16 +68,6 @@ def _fits(value: Any, annotation: Any) -> bool:
     )
 
 
-def _other_parameters(route: Route) -> tuple[str, ...]:
-    """Return the handler's annotations outside body and query: the path's, the request, the response."""
-    in_path = (part[1:-1] for part in route.path.split("/") if part.startswith("<"))
-    return (*in_path, "request", "return")
-
-
-def _metadata(annotation: Any) -> tuple[Any, ...]:
-    return typing.get_args(annotation)[1:] if typing.get_origin(annotation) is typing.Annotated else ()
-
-
 def _model_fields(annotation: Any) -> Iterator[tuple[str, Any]]:
     for cls in _types_in(annotation):
         if issubclass(cls, BaseModel):
@@ -72,10 +76,7 @@ def _model_fields(annotation: Any) -> Iterator[tuple[str, Any]]:
 
 def _types_in(annotation: Any) -> Iterator[type]:
     """Yield the classes in an annotation, at any depth."""
-    origin = typing.get_origin(annotation)
-    if isinstance(annotation, type) and origin is None:
-        yield annotation
-    elif isinstance(origin, type) and issubclass(origin, Mapping):
-        yield origin
-    for arg in typing.get_args(annotation):
+    if isinstance(cls := get_origin(annotation) or annotation, type):
+        yield cls
+    for arg in get_args(annotation):
         yield from _types_in(arg)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
@@ -18,49 +16,31 @@ from duetime.api.filters import (
     DeadLetterQuery,
     page_view,
 )
-from duetime.api.parameters import refuse_doubled, refuse_unknown
-from duetime.api.routes import Operation, Route
+from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import ActionPage
 from duetime.model.action import Status
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 from duetime.model.selection import Filters
 
-_route = partial(Route, "actions")
-
 DEAD_LETTERS = "/dead-letters"
-_operation = partial(Operation, about=AuditKind.MANY, has_dry_run=True)
 
 
 @dataclass(frozen=True, slots=True)
-class BulkRoutes:
+class BulkRoutes(RouteGroup):
     """The caller's tenant's actions, and the runs of the jobs that the caller sees, many at once."""
+
+    tag = "actions"
 
     api: ApiContext
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        manage = Permission.MANAGE_ACTIONS
-        return (
-            _route(
-                "cancelActions",
-                "POST",
-                f"{SCHEDULING}/cancel",
-                self.cancel,
-                manage,
-                operation=_operation("cancel"),
-            ),
-            _route(
-                "redriveActions",
-                "POST",
-                f"{SCHEDULING}/redrive",
-                self.redrive,
-                manage,
-                operation=_operation("redrive"),
-            ),
-            _route("listDeadLetters", "GET", DEAD_LETTERS, self.dead_letters, Permission.READ_ACTIONS),
-        )
-
+    @route(
+        "cancelActions",
+        "POST",
+        f"{SCHEDULING}/cancel",
+        Permission.MANAGE_ACTIONS,
+        operation=Operation("cancel", AuditKind.MANY, has_dry_run=True),
+    )
     def cancel(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
         """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
         scheduler = self.api.scheduler(request)
@@ -69,6 +49,13 @@ class BulkRoutes:
         )
         return BulkView.from_result(step)
 
+    @route(
+        "redriveActions",
+        "POST",
+        f"{SCHEDULING}/redrive",
+        Permission.MANAGE_ACTIONS,
+        operation=Operation("redrive", AuditKind.MANY, has_dry_run=True),
+    )
     def redrive(self, body: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
         """Run the failed ones that meet the filters again; call again with `next_cursor`."""
         scheduler = self.api.scheduler(request)
@@ -82,9 +69,8 @@ class BulkRoutes:
         )
         return BulkView.from_result(step)
 
+    @route("listDeadLetters", "GET", DEAD_LETTERS, Permission.READ_ACTIONS)
     def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
         """A page of failed actions, runs of jobs too, the latest failure first."""
-        refuse_unknown(request, [*DeadLetterQuery.model_fields])
-        refuse_doubled(request)
         failed: Filters = {**query.filters(), "status": Status.FAILED}
         return page_view(self.api.scheduler(request).list(limit=query.limit, cursor=query.cursor, **failed))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Annotated
@@ -23,15 +21,12 @@ from duetime.api.notification_views import (
     NotificationView,
     ReadMany,
 )
-from duetime.api.parameters import refuse_doubled, refuse_unknown
-from duetime.api.routes import Operation, Route
+from duetime.api.routes import Operation, RouteGroup, route
 from duetime.errors import InvalidCursor, NotificationNotFound
 from duetime.ids import TenantId
 from duetime.model.audit import AuditKind
 from duetime.model.notification import NotificationKind
 from duetime.ports.notifications import InboxEntry
-
-_route = partial(Route, "notifications")
 
 _STEPS = 5
 """Pages that a call of many looks through at most, each of which may be short."""
@@ -41,47 +36,19 @@ _READ_MANY = Operation("read-many", AuditKind.NOTIFICATION)
 
 
 @dataclass(frozen=True, slots=True)
-class NotificationRoutes:
+class NotificationRoutes(RouteGroup):
     """The caller's tenant's list over HTTP; for operators, the deployment's own as well."""
+
+    tag = "notifications"
 
     api: ApiContext
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        read, or_read = READ
-        one = f"{NOTIFICATIONS}/<notification_id>"
-        nothing = HTTPStatus.NO_CONTENT
-        return (
-            _route("listNotifications", "GET", NOTIFICATIONS, self.list, read, or_needs=or_read),
-            _route(
-                "readNotifications",
-                "POST",
-                f"{NOTIFICATIONS}/read",
-                self.read_many,
-                read,
-                operation=_READ_MANY,
-                or_needs=or_read,
-            ),
-            _route("getNotification", "GET", one, self.get, read, or_needs=or_read),
-            _route(
-                "readNotification",
-                "POST",
-                f"{one}/read",
-                self.read,
-                read,
-                nothing,
-                _READ_ONE,
-                or_needs=or_read,
-            ),
-        )
-
+    @route("listNotifications", "GET", NOTIFICATIONS, *READ)
     def list(self, query: Annotated[NotificationQuery, Query()], request: Request) -> NotificationList:
         """A page of those that the caller may see, the newest first.
 
         It may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
         """
-        refuse_unknown(request, [*NotificationQuery.model_fields])
-        refuse_doubled(request)
         caller, inbox = caller_at(request), self.api.notified.inbox
         owner = whose(caller, query.scope)
         seal = _Seal(owner, query.kind, is_unread=query.unread)
@@ -96,6 +63,7 @@ class NotificationRoutes:
         items = [NotificationView.from_entry(entry, language) for entry in page]
         return NotificationList(items=items, next_cursor=seal.closed(page.cursor))
 
+    @route("getNotification", "GET", f"{NOTIFICATIONS}/<notification_id>", *READ)
     def get(
         self,
         notification_id: str,
@@ -104,17 +72,21 @@ class NotificationRoutes:
         language: Annotated[str | None, Query(description=LANGUAGE, max_length=LONGEST_LANGUAGE)] = None,
     ) -> NotificationView:
         """The notification as of now."""
-        refuse_unknown(request, ("scope", "language"))
-        refuse_doubled(request)
         owner = whose(caller_at(request), scope)
         return NotificationView.from_entry(
             self._seen(request, owner, notification_id), self._language(owner, language)
         )
 
+    @route(
+        "readNotification",
+        "POST",
+        f"{NOTIFICATIONS}/<notification_id>/read",
+        *READ,
+        status=HTTPStatus.NO_CONTENT,
+        operation=_READ_ONE,
+    )
     def read(self, notification_id: str, request: Request, scope: Scope = "tenant") -> None:
         """Mark it as read, for all who see the list; one that was read stays as it was."""
-        refuse_unknown(request, ("scope",))
-        refuse_doubled(request)
         caller = caller_at(request)
         owner = whose(caller, scope)
         self._seen(request, owner, notification_id)
@@ -122,6 +94,7 @@ class NotificationRoutes:
         if not self.api.notified.inbox.mark_read(owner, notification_id, by=caller.actor, at=now):
             raise NotificationNotFound(notification_id)
 
+    @route("readNotifications", "POST", f"{NOTIFICATIONS}/read", *READ, operation=_READ_MANY)
     def read_many(
         self,
         request: Request,
@@ -129,8 +102,6 @@ class NotificationRoutes:
         scope: Scope = "tenant",
     ) -> ManyRead:
         """Mark those that are unread as read, the newest first; call again with `next_cursor`."""
-        refuse_unknown(request, ("scope",))
-        refuse_doubled(request)
         selection = body or ReadMany()
         caller, inbox = caller_at(request), self.api.notified.inbox
         owner, now = whose(caller, scope), self.api.clock.now()

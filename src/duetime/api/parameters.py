@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
-from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import instant
 from duetime.api.errors import Flaw, InvalidRequest
+from duetime.api.known_fields import admits_lists, query_fields
 from duetime.api.requests import IDENTITY, read_time
+from duetime.api.routes import Route
 from duetime.errors import truncate
 
 LARGEST_PAGE = 100
@@ -21,28 +22,25 @@ Start = Annotated[str | None, Query(alias="from", description="only what lies af
 Until = Annotated[str | None, Query(description="only what lies at or before this ISO 8601 instant")]
 
 
-def refuse_unknown(request: Request, known: Sequence[str]) -> None:
-    """Reject unknown parameters, so that a misspelt filter does not list everything.
+def refuse_parameters(event: Mapping[str, Any], route: Route) -> None:
+    """Reject unknown parameters, so that a misspelt filter does not list everything; and repeated ones.
 
     Raises:
-        InvalidRequest: with each parameter that is not known.
+        InvalidRequest: with each parameter that is unknown, or else repeated.
     """
-    unknown = sorted({*(request.query_parameters or {})} - {*known, *IDENTITY})
-    if unknown:
-        problem = f"is not known here; known are {', '.join(known)}"
-        raise InvalidRequest([Flaw(truncate(name, 100), problem) for name in unknown])
-
-
-def refuse_doubled(request: Request, *, but: Sequence[str] = ()) -> None:
-    """Reject repeated parameters.
-
-    Raises:
-        InvalidRequest: with each parameter that is said more than once, `but` for these.
-    """
-    values_by_name = request.resolved_event.get("multiValueQueryStringParameters") or {}
-    doubled = sorted(name for name, values in values_by_name.items() if len(values) > 1 and name not in but)
-    if doubled:
-        raise InvalidRequest([Flaw(truncate(name, 100), "is said twice") for name in doubled])
+    known = query_fields(route)
+    if not known:
+        return
+    flaws = dict.fromkeys(
+        sorted(event["queryStringParameters"].keys() - known.keys() - IDENTITY),
+        f"is not known here; known are {', '.join(known)}",
+    ) or {
+        name: "is said twice"
+        for name, values in sorted(event["multiValueQueryStringParameters"].items())
+        if len(values) > 1 and not admits_lists(known.get(name))
+    }
+    if flaws:
+        raise InvalidRequest([Flaw(truncate(name, 100), problem) for name, problem in flaws.items()])
 
 
 def instant_of(written: str | None, now: datetime, otherwise: timedelta = timedelta(0)) -> datetime:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -16,57 +14,42 @@ from duetime.api.caller import Caller
 from duetime.api.context import NOTIFICATIONS, ApiContext, caller_at
 from duetime.api.errors import PreferencesConflict
 from duetime.api.notification_access import MANAGE, READ, Scope, require_admin, rules_admins, whose
-from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import compare, etag_of_preferences, expected_etags
 from duetime.api.preference_views import PreferencesRequest, PreferencesView, available
-from duetime.api.routes import Operation, Route
+from duetime.api.routes import Operation, RouteGroup, route
 from duetime.model.audit import AuditKind
 from duetime.model.preferences import Preferences
-
-_route = partial(Route, "notifications")
 
 _JSON = "application/json"
 _SET = Operation("set", AuditKind.PREFERENCES)
 
 
 @dataclass(frozen=True, slots=True)
-class NotificationPreferences:
+class NotificationPreferences(RouteGroup):
     """Serves the preferences of the caller's tenant; to operators also the deployment's own."""
+
+    tag = "notifications"
 
     api: ApiContext
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        path, (read, or_read), (manage, or_manage) = f"{NOTIFICATIONS}/preferences", READ, MANAGE
-        return (
-            _route(
-                "getNotificationPreferences", "GET", path, self.get, read, or_needs=or_read, header="ETag"
-            ),
-            _route(
-                "setNotificationPreferences",
-                "PUT",
-                path,
-                self.set,
-                manage,
-                operation=_SET,
-                or_needs=or_manage,
-                header="ETag",
-            ),
-        )
-
+    @route("getNotificationPreferences", "GET", f"{NOTIFICATIONS}/preferences", *READ, header="ETag")
     def get(self, request: Request, scope: Scope = "tenant") -> Response[PreferencesView]:
         """Return the chosen preferences, the channels of each kind, and the available choices."""
-        refuse_unknown(request, ("scope",))
-        refuse_doubled(request)
         caller = caller_at(request)
         return self._answer(caller, self.api.notified.preferences.get(whose(caller, scope)))
 
+    @route(
+        "setNotificationPreferences",
+        "PUT",
+        f"{NOTIFICATIONS}/preferences",
+        *MANAGE,
+        operation=_SET,
+        header="ETag",
+    )
     def set(
         self, body: Annotated[PreferencesRequest, Body()], request: Request, scope: Scope = "tenant"
     ) -> Response[PreferencesView]:
         """Change preferences; absent fields stay unchanged. Only admins change those for admins."""
-        refuse_unknown(request, ("scope",))
-        refuse_doubled(request)
         caller, store = caller_at(request), self.api.notified.preferences
         stored = store.get(whose(caller, scope))
         etags = expected_etags(request)

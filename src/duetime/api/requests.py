@@ -13,7 +13,7 @@ from duetime.actions.order import Order
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.errors import InvalidTime, truncate
 from duetime.instant import When
-from duetime.model.concurrency import MOST_SLOTS
+from duetime.model.new_action import MOST_SLOTS
 from duetime.payload import Payload
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
 

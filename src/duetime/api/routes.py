@@ -1,7 +1,6 @@
 """Routes: each has a method, a path under the prefix, the permissions it needs, its change, and its handler.
 
-`RouteTable` alone decides which route serves a request. It rejects unknown paths before the resolver reads
-them.
+`RouteTable` alone decides which route serves a request.
 """
 
 from __future__ import annotations
@@ -10,13 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
-
-from aws_lambda_powertools.event_handler import APIGatewayRestResolver
+from typing import Any, ClassVar, TypeVar
 
 from duetime.api.errors import WrongMethod
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
+
+_MARK = "duetime_route"
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Route:
 
     tag: str
     """The group of the operation in the OpenAPI document."""
+    handler: Callable[..., Any]
     operation_id: str
     """The operation's public name, from which clients are generated. Never change it."""
     method: str
     path: str
-    handler: Callable[..., Any]
-    needs: Permission | None
-    """The required permission; None admits every caller with a known tenant."""
+    admits: tuple[Permission, ...]
+    """The permissions of which a caller needs one; empty if every caller with a known tenant is admitted."""
     status: HTTPStatus = HTTPStatus.OK
     operation: Operation | None = None
     """The change that the route makes; None for a route that only reads."""
@@ -51,15 +51,8 @@ class Route:
     """Another status of success, if there are two."""
     is_open: bool = False
     """Whether unauthenticated callers are admitted."""
-    or_needs: Permission | None = None
-    """Another permission that also admits a caller."""
     header: str = ""
     """A response header of every success: ``ETag`` or ``Location``."""
-
-    @property
-    def admits(self) -> tuple[Permission, ...]:
-        """Return the permissions of which a caller needs one; empty if every caller is admitted."""
-        return tuple(permission for permission in (self.needs, self.or_needs) if permission is not None)
 
     @property
     def checks_if_match(self) -> bool:
@@ -70,12 +63,37 @@ class Route:
         )
 
 
+def route(
+    operation_id: str, method: str, path: str, *admits: Permission, **facts: Any
+) -> Callable[[Method], Method]:
+    """Mark a method of a `RouteGroup` as a route's handler; `facts` are further fields of `Route`."""
+
+    def mark(handler: Method) -> Method:
+        fields = {"operation_id": operation_id, "method": method, "path": path, "admits": admits}
+        setattr(handler, _MARK, fields | facts)
+        return handler
+
+    return mark
+
+
+class RouteGroup:
+    """A class with handlers: its routes have one tag."""
+
+    tag: ClassVar[str]
+
+    def routes(self) -> Iterable[Route]:
+        """Return the routes of the methods that are marked with `route`, under the prefix."""
+        for name, method in vars(type(self)).items():
+            if hasattr(method, _MARK):
+                yield Route(self.tag, getattr(self, name), **getattr(method, _MARK))
+
+
 @dataclass(frozen=True, slots=True)
 class RouteMatch:
-    """The methods served at a request's path, and the id or the name in that path."""
+    """The methods served at a request's path, and the parameters in that path."""
 
     methods: Mapping[str, Route]
-    name: str
+    arguments: Mapping[str, str]
 
     @property
     def is_open(self) -> bool:
@@ -106,16 +124,9 @@ class RouteTable:
         """Return the match of a path; None if no route is served there."""
         for pattern, methods in self._paths:
             if matched := pattern.fullmatch(path.rstrip("/")):
-                return RouteMatch(methods, next(iter(matched.groups()), ""))
+                return RouteMatch(methods, matched.groupdict())
         return None
 
 
-def add(resolver: APIGatewayRestResolver, routes: Iterable[Route], prefix: str) -> None:
-    """Register the routes with the resolver."""
-    for route in routes:
-        resolver.route(prefix + route.path, route.method, status_code=route.status)(route.handler)
-
-
 def _pattern(path: str) -> re.Pattern[str]:
-    parts = re.split(r"(<[^>]+>)", path)
-    return re.compile("".join("([^/]+)" if part.startswith("<") else re.escape(part) for part in parts))
+    return re.compile(re.sub("<([^>]+)>", r"(?P<\1>[^/]+)", re.escape(path)))

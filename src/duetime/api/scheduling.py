@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -15,75 +13,38 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.context import SCHEDULING, ApiContext, place_of
 from duetime.api.filters import ActionQuery, page_view
-from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import etag_of_action
 from duetime.api.redactor import reader_at
 from duetime.api.requests import DueRequest, RedriveBody, ScheduleRequest
-from duetime.api.routes import Operation, Route
+from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
 from duetime.model.action import Status
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 
-_route = partial(Route, "actions")
-
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
-_operation = partial(Operation, about=AuditKind.ACTION)
 _DONE, _MADE, _ASKED = HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED
 _JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduling:
+class Scheduling(RouteGroup):
     """Serves the actions of the caller's tenant, and the runs of the jobs that the caller sees."""
+
+    tag = "actions"
 
     api: ApiContext
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        one = f"{SCHEDULING}/<action_id>"
-        return (
-            _route(
-                "scheduleAction",
-                "POST",
-                SCHEDULING,
-                self.schedule,
-                _MANAGE,
-                _MADE,
-                _operation("schedule", is_new=True),
-                second_status=_DONE,
-                header="Location",
-            ),
-            _route("listActions", "GET", f"{SCHEDULING}/query", self.query, _READ),
-            _route("getAction", "GET", one, self.get, _READ, header="ETag"),
-            _route(
-                "cancelAction",
-                "DELETE",
-                one,
-                self.cancel,
-                _MANAGE,
-                _DONE,
-                _operation("cancel"),
-                second_status=_ASKED,
-            ),
-            _route(
-                "rescheduleAction",
-                "PUT",
-                f"{one}/reschedule",
-                self.reschedule,
-                _MANAGE,
-                operation=_operation("reschedule"),
-            ),
-            _route(
-                "redriveAction",
-                "POST",
-                f"{one}/redrive",
-                self.redrive,
-                _MANAGE,
-                operation=_operation("redrive"),
-            ),
-        )
-
+    @route(
+        "scheduleAction",
+        "POST",
+        SCHEDULING,
+        _MANAGE,
+        status=_MADE,
+        second_status=_DONE,
+        operation=Operation("schedule", AuditKind.ACTION, is_new=True),
+        header="Location",
+    )
     def schedule(
         self,
         body: Annotated[ScheduleRequest, Body()],
@@ -101,6 +62,7 @@ class Scheduling:
         view = ActionView.in_full(placed.action, reader_at(self.api, request).of_action(placed.action))
         return Response(status, _JSON, view, headers=location)
 
+    @route("listActions", "GET", f"{SCHEDULING}/query", _READ)
     def query(self, query: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
         """Return a page of the actions that match all filters, newest first; by correlation id oldest first.
 
@@ -108,23 +70,37 @@ class Scheduling:
         `due_order`. It
         may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
         """
-        refuse_unknown(request, [*ActionQuery.model_fields])
-        refuse_doubled(request, but=["status"])
         scheduler = self.api.scheduler(request)
         return page_view(scheduler.list(limit=query.limit, cursor=query.cursor, **query.filters()))
 
+    @route("getAction", "GET", f"{SCHEDULING}/<action_id>", _READ, header="ETag")
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
         """Return the action."""
         action = self.api.scheduler(request).get(action_id)
         view = ActionView.in_full(action, reader_at(self.api, request).of_action(action))
         return Response(HTTPStatus.OK, _JSON, view, headers={"ETag": etag_of_action(action)})
 
+    @route(
+        "cancelAction",
+        "DELETE",
+        f"{SCHEDULING}/<action_id>",
+        _MANAGE,
+        second_status=_ASKED,
+        operation=Operation("cancel", AuditKind.ACTION),
+    )
     def cancel(self, action_id: str, request: Request) -> Response[ActionSummary]:
         """Cancel a pending action (200), or request that a running one stops (202)."""
         action = self.api.scheduler_for(request, action_id).cancel(action_id)
         is_done = action.status is Status.CANCELLED
         return Response(_DONE if is_done else _ASKED, _JSON, ActionSummary.from_action(action))
 
+    @route(
+        "rescheduleAction",
+        "PUT",
+        f"{SCHEDULING}/<action_id>/reschedule",
+        _MANAGE,
+        operation=Operation("reschedule", AuditKind.ACTION),
+    )
     def reschedule(
         self, action_id: str, due: Annotated[DueRequest, Body()], request: Request
     ) -> ActionSummary:
@@ -133,6 +109,13 @@ class Scheduling:
             self.api.scheduler_for(request, action_id).reschedule(action_id, due.when(), tz=due.tz)
         )
 
+    @route(
+        "redriveAction",
+        "POST",
+        f"{SCHEDULING}/<action_id>/redrive",
+        _MANAGE,
+        operation=Operation("redrive", AuditKind.ACTION),
+    )
     def redrive(
         self, action_id: str, request: Request, due: Annotated[RedriveBody | None, Body()] = None
     ) -> ActionSummary:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import BaseModel
 
 from duetime.api.views import Instant
-from duetime.cadence import Cadence, Explained
+from duetime.cadence import Cadence, LocalOccurrence
 from duetime.jobs.occurrence_status import Occurrence, OccurrenceStatus
 
 if TYPE_CHECKING:  # it needs cron, which no other route does
@@ -72,7 +72,7 @@ class PreviewedView(BaseModel):
     """What that change did, as a sentence; may be empty."""
 
     @classmethod
-    def from_explained(cls, occurrence: Explained) -> Self:
+    def from_occurrence(cls, occurrence: LocalOccurrence) -> Self:
         """Return the view of the occurrence."""
         return cls(
             at=occurrence.at, local=occurrence.local.isoformat(), mark=occurrence.mark, note=occurrence.words
@@ -111,9 +111,9 @@ class PreviewView(BaseModel):
             name=cadence.name,
             words=cadence.describe(),
             tz=cadence.tz,
-            occurrences=[PreviewedView.from_explained(occurrence) for occurrence in preview.occurrences],
+            occurrences=[PreviewedView.from_occurrence(occurrence) for occurrence in preview.occurrences],
             is_cut=is_cut,
-            changes=[PreviewedView.from_explained(change) for change in preview.changes],
+            changes=[PreviewedView.from_occurrence(change) for change in preview.changes],
             notes=list(preview.notes),
             disagreements=list(preview.disagreements),
             second_opinion=preview.second_opinion,

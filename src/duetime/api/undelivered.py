@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Self
 
@@ -13,10 +11,10 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel, Field
 
 from duetime.api.context import UNDELIVERED, ApiContext
-from duetime.api.parameters import LARGEST_PAGE, refuse_unknown
+from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.redactor import reader_at
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, Route
+from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import Instant
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
@@ -24,11 +22,8 @@ from duetime.model.redaction import Redacted
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 from duetime.undelivered.undelivered_client import MOST_AT_ONCE, UndeliveredClient
 
-_route = partial(Route, "undelivered")
-
 _REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
 _REDRIVE_MANY = Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True)
-_ASKED = ("limit", "cursor")
 
 
 class UndeliveredSummary(BaseModel):
@@ -110,37 +105,14 @@ _MADE = {"tenant_id", "action_id"}
 
 
 @dataclass(frozen=True, slots=True)
-class UndeliveredRoutes:
+class UndeliveredRoutes(RouteGroup):
     """Serves the deployment's undelivered inputs; only operators see them."""
+
+    tag = "undelivered"
 
     api: ApiContext
 
-    def routes(self) -> Iterable[Route]:
-        """Return the routes, under the prefix."""
-        many, one = f"{UNDELIVERED}/redrive", f"{UNDELIVERED}/<undelivered_id>"
-        return (
-            _route("listUndelivered", "GET", UNDELIVERED, self.list, Permission.SYSTEM),
-            _route(
-                "redriveManyUndelivered",
-                "POST",
-                many,
-                self.redrive_many,
-                Permission.SYSTEM,
-                HTTPStatus.ACCEPTED,
-                _REDRIVE_MANY,
-            ),
-            _route("getUndelivered", "GET", one, self.get, Permission.SYSTEM),
-            _route(
-                "redriveUndelivered",
-                "POST",
-                f"{one}/redrive",
-                self.redrive,
-                Permission.SYSTEM,
-                HTTPStatus.ACCEPTED,
-                _REDRIVE,
-            ),
-        )
-
+    @route("listUndelivered", "GET", UNDELIVERED, Permission.SYSTEM)
     def list(
         self,
         request: Request,
@@ -148,21 +120,37 @@ class UndeliveredRoutes:
         cursor: Annotated[str | None, Query()] = None,
     ) -> UndeliveredList:
         """Return a page of all undelivered inputs, newest first."""
-        refuse_unknown(request, _ASKED)
         page = self._undelivered(request).list(limit=limit, cursor=cursor)
         return UndeliveredList(
             items=[UndeliveredSummary.from_undelivered(item) for item in page], next_cursor=page.cursor
         )
 
+    @route("getUndelivered", "GET", f"{UNDELIVERED}/<undelivered_id>", Permission.SYSTEM)
     def get(self, undelivered_id: str, request: Request) -> UndeliveredView:
         """Return the undelivered input."""
         thing = self._undelivered(request).get(undelivered_id)
         return UndeliveredView.in_full(thing, reader_at(self.api, request).of_undelivered(thing))
 
+    @route(
+        "redriveUndelivered",
+        "POST",
+        f"{UNDELIVERED}/<undelivered_id>/redrive",
+        Permission.SYSTEM,
+        status=HTTPStatus.ACCEPTED,
+        operation=_REDRIVE,
+    )
     def redrive(self, undelivered_id: str, request: Request) -> UndeliveredSummary:
         """Redrive it soon: it disappears, or stays with the reason of the new failure."""
         return UndeliveredSummary.from_undelivered(self._undelivered(request).redrive(undelivered_id))
 
+    @route(
+        "redriveManyUndelivered",
+        "POST",
+        f"{UNDELIVERED}/redrive",
+        Permission.SYSTEM,
+        status=HTTPStatus.ACCEPTED,
+        operation=_REDRIVE_MANY,
+    )
     def redrive_many(self, body: Annotated[RedriveMany, Body()], request: Request) -> Redriven:
         """Redrive many, newest first; with `dry_run` only list them."""
         undelivered = self._undelivered(request)

@@ -8,8 +8,7 @@ partition                 sort key                        holds
 ========================  ==============================  ========================================
 
 DynamoDB's time to live removes an entry after the deployment's audit retention. The partition of an entry is
-a hash.
-Permissions on jobs and their runs do not cover it, because their keys have hyphens.
+a hash. Permissions on jobs and their runs do not cover it, because their keys have hyphens.
 """
 
 from __future__ import annotations
@@ -19,14 +18,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime import instant
-from duetime.aws.faults import ConditionFailed, translate_errors
+from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
-from duetime.aws.paging import items_of
-from duetime.aws.queries import SERVICE, get_items
 from duetime.aws.tables import AUDIT
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor
@@ -34,9 +32,6 @@ from duetime.ids import TenantId
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget, is_entry_id
 from duetime.model.permissions import Permission
 from duetime.ports.access import AuditPage, Grant
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 IS_NEW = "attribute_not_exists(pk)"
 HAS_NOT_ENDED = "attribute_not_exists(answered)"
@@ -47,14 +42,16 @@ _KNOWN = frozenset(Permission)
 
 
 class DynamoGrants:
-    """Grants, cached for ten seconds: other processes notice a revoked grant after this time."""
+    """Grants, cached for ten seconds: other processes notice a revoked grant after this time.
 
-    def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
-        self._client, self._table, self._clock = client, table, clock
+    See `duetime.ports.access.Grants`.
+    """
+
+    def __init__(self, client: Client, table: str, *, clock: Clock) -> None:
+        self._table, self._clock = DynamoTable(client, table), clock
         self._read: dict[TenantId, tuple[datetime, Mapping[str, Grant]]] = {}
 
-    def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        """See `duetime.ports.access.Grants`, here and below."""
+    def for_tenant(self, tenant_id: TenantId) -> Mapping[str, Grant]:
         now = self._clock.now()
         read_at, grants = self._read.get(tenant_id, (None, {}))
         if read_at is None or now - read_at >= _REREAD_AFTER:
@@ -65,34 +62,32 @@ class DynamoGrants:
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
         key = {"pk": {"S": partition(tenant_id, "grants")}, "sk": {"S": grant.role}}
         try:
-            with translate_errors(SERVICE):
-                if grant.permissions:
-                    self._client.put_item(TableName=self._table, Item={**key, **_grant_item(grant)})
-                else:
-                    self._client.delete_item(TableName=self._table, Key=key)
+            if grant.permissions:
+                self._table.put({**key, **_grant_item(grant)})
+            else:
+                self._table.delete(key)
         finally:  # the write may have succeeded without a response
             self._read.pop(tenant_id, None)
 
     def _grants(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        with translate_errors(SERVICE):
-            items = items_of(
-                self._client.query,
-                TableName=self._table,
-                KeyConditionExpression="pk = :grants",
-                ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
-                ConsistentRead=True,
-            )
-            return {item["sk"]["S"]: _to_grant(item) for item in items}
+        items = self._table.items(
+            KeyConditionExpression="pk = :grants",
+            ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
+            ConsistentRead=True,
+        )
+        return {item["sk"]["S"]: _to_grant(item) for item in items}
 
 
 class DynamoAuditTrail:
-    """The audit trail. Its entries outlive the actions and jobs that they name."""
+    """The audit trail. Its entries outlive the actions and jobs that they name.
 
-    def __init__(self, client: DynamoDBClient, table: str, *, retention: timedelta) -> None:
-        self._client, self._table, self._retention = client, table, retention
+    See `duetime.ports.access.AuditTrail`.
+    """
+
+    def __init__(self, client: Client, table: str, *, retention: timedelta) -> None:
+        self._table, self._retention = DynamoTable(client, table), retention
 
     def begin(self, entry: AuditEntry) -> None:
-        """See `duetime.ports.access.AuditTrail`, here and below."""
         self._put(entry, IS_NEW)
 
     def end(self, entry: AuditEntry) -> None:
@@ -101,17 +96,18 @@ class DynamoAuditTrail:
     def _put(self, entry: AuditEntry, condition: str) -> None:
         """Write the entry. If the condition fails, the same entry exists, because an id is unique."""
         item = _audit_item(entry) | {"ttl": {"N": to_epoch(entry.asked_at + self._retention)}}
-        with suppress(ConditionFailed), translate_errors(SERVICE):
-            self._client.put_item(TableName=self._table, Item=item, ConditionExpression=condition)
+        with suppress(ConditionFailed):
+            self._table.put(item, ConditionExpression=condition)
 
-    def of(
+    def list(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
     ) -> AuditPage:
         if cursor is not None and not is_entry_id(cursor):
             raise InvalidCursor
         if target is None:
             return self._of_tenant(tenant_id, limit, cursor or "~")
-        answer = self._query(
+        answer = self._table.query(
+            ScanIndexForward=False,
             KeyConditionExpression="pk = :of AND sk < :before",
             ExpressionAttributeValues={
                 ":of": {"S": _partition_of(tenant_id, target)},
@@ -123,21 +119,16 @@ class DynamoAuditTrail:
         return _page(answer, [to_entry(item) for item in answer["Items"]])
 
     def _of_tenant(self, tenant_id: TenantId, limit: int, before: str) -> AuditPage:
-        answer = self._query(
+        answer = self._table.query(
+            ScanIndexForward=False,
             IndexName=AUDIT.name,
             KeyConditionExpression="audit_of = :tenant AND sk < :before",
             ExpressionAttributeValues={":tenant": {"S": tenant_id}, ":before": {"S": before}},
             Limit=limit,
         )
         keys = [{"pk": item["pk"], "sk": item["sk"]} for item in answer["Items"]]
-        read = get_items(self._client, self._table, keys) if keys else iter(())
-        return _page(
-            answer, sorted((to_entry(item) for item in read), key=lambda entry: entry.id, reverse=True)
-        )
-
-    def _query(self, **request: Any) -> Any:
-        with translate_errors(SERVICE):
-            return self._client.query(TableName=self._table, ScanIndexForward=False, **request)
+        entries = map(to_entry, self._table.get_many(keys) if keys else ())
+        return _page(answer, sorted(entries, key=lambda entry: entry.id, reverse=True))
 
 
 def _page(answer: Any, entries: list[AuditEntry]) -> AuditPage:

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import clients
+from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import translate_errors
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
-from duetime.aws.queries import SERVICE
 from duetime.aws.queues import SqsBodies, SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
@@ -20,8 +20,6 @@ from duetime.ports.wakeups import FAILURES, Timers
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
     from duetime.aws.access import DynamoAuditTrail, DynamoGrants
     from duetime.aws.event_bus import EventBridgeBus
     from duetime.aws.job_wakes import EventBridgeJobWakes
@@ -63,16 +61,7 @@ def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
 
 def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
     """Return the jobs' back ends for the SDK, over `client` if given."""
-    dynamodb = client or clients.dynamodb()
-    routes = DynamoRoutes(dynamodb, settings.jobs_table, clock=clock)
-    return _job_ports(job_store(settings, dynamodb), routes)
-
-
-def _job_ports(jobs: DynamoJobStore, routes: DynamoRoutes) -> JobPorts:
-    from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - a caller that only schedules needs no jobs
-    from duetime.ports.jobs import JobPorts  # noqa: PLC0415 - as above
-
-    return JobPorts(jobs, routes, EventBridgeJobWakes.precision)
+    return AwsBackends(settings, clock, client).job_ports
 
 
 def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPorts:
@@ -85,53 +74,43 @@ def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPort
 
 
 class AwsBackends:
-    """The back ends of the steps. Each is created at its first use and shares the client of its service."""
+    """The members of `duetime.ports.backends.Backends`, and the back ends of the other steps.
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
-        self._settings, self._clock = settings, clock
+    Each is created at its first use, and shares the client of its service.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock, client: Any = None) -> None:
+        self._settings, self._clock, self._client = settings, clock, client
 
     @cached_property
     def store(self) -> DynamoStore:
-        """The actions table."""
-        settings = self._settings
-        return DynamoStore(
-            self._dynamodb,
-            settings.actions_table,
-            due_shards=settings.due_shards,
-            due_order=settings.due_order,
-        )
+        return action_store(self._settings, self._dynamodb)
 
     @cached_property
     def jobs(self) -> DynamoJobStore:
-        """The jobs table."""
         return job_store(self._settings, self._dynamodb)
 
     @property
     def job_ports(self) -> JobPorts:
-        """The jobs' back ends for operators' calls."""
-        return _job_ports(self.jobs, self.routes)
+        from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
+        from duetime.ports.jobs import JobPorts  # noqa: PLC0415 - as above
+
+        return JobPorts(self.jobs, self.routes, EventBridgeJobWakes.precision)
 
     @cached_property
     def job_wakes(self) -> EventBridgeJobWakes:
-        """EventBridge's schedules and rules for jobs."""
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
 
-        return EventBridgeJobWakes(
-            clients.scheduler(),
-            clients.events(),
-            self._settings,
-        )
+        return EventBridgeJobWakes(clients.scheduler(), clients.events(), self._settings)
 
     @cached_property
     def event_bus(self) -> EventBridgeBus:
-        """The bus of lifecycle events."""
         from duetime.aws.event_bus import EventBridgeBus  # noqa: PLC0415 - two functions publish
 
         return EventBridgeBus(clients.events(), self._settings)
 
     @cached_property
     def queues(self) -> SqsQueues:
-        """The workers' queues."""
         return SqsQueues(clients.sqs(), self._settings.queues)
 
     @cached_property
@@ -145,24 +124,20 @@ class AwsBackends:
 
     @cached_property
     def routes(self) -> DynamoRoutes:
-        """The published manifests."""
         return DynamoRoutes(self._dynamodb, self._settings.jobs_table, clock=self._clock)
 
     @cached_property
     def bookmarks(self) -> DynamoBookmarks:
-        """The positions of repeated passes."""
         return DynamoBookmarks(self._dynamodb, self._settings.jobs_table)
 
     @cached_property
     def grants(self) -> DynamoGrants:
-        """The grants of permissions at run time."""
         from duetime.aws.access import DynamoGrants  # noqa: PLC0415 - the API alone needs it
 
         return DynamoGrants(self._dynamodb, self._settings.jobs_table, clock=self._clock)
 
     @cached_property
     def audit_trail(self) -> DynamoAuditTrail:
-        """The log of requested changes."""
         from duetime.aws.access import DynamoAuditTrail  # noqa: PLC0415 - as above
 
         settings = self._settings
@@ -170,27 +145,20 @@ class AwsBackends:
 
     @cached_property
     def undelivered(self) -> UndeliveredPorts:
-        """The undelivered messages."""
         return undelivered_ports(self._settings, self._dynamodb)
 
     def waiting_failures(self) -> int:
         """Return the approximate number of messages in the failure queue."""
-        return self._bodies.waiting(FAILURES)
-
-    @cached_property
-    def _bodies(self) -> SqsBodies:
-        return SqsBodies(clients.sqs(clients.BRIEF), self._settings)
+        return SqsBodies(clients.sqs(clients.BRIEF), self._settings).waiting(FAILURES)
 
     @cached_property
     def preferences(self) -> DynamoPreferences:
-        """The tenants' preferences for notifications."""
         from duetime.aws.notifications import DynamoPreferences  # noqa: PLC0415 - few functions need it
 
         return DynamoPreferences(self._dynamodb, self._settings.jobs_table)
 
     @cached_property
     def inbox(self) -> DynamoInbox:
-        """Each tenant's list of notifications."""
         from duetime.aws.notifications import DynamoInbox  # noqa: PLC0415 - as above
 
         return DynamoInbox(self._dynamodb, self._settings.jobs_table)
@@ -223,5 +191,5 @@ class AwsBackends:
         return DynamoStream(clients.dynamodb_streams())
 
     @cached_property
-    def _dynamodb(self) -> DynamoDBClient:
-        return clients.dynamodb()
+    def _dynamodb(self) -> Client:
+        return self._client or clients.dynamodb()

@@ -1,17 +1,15 @@
 """The boto3 clients of the back ends. A process shares one client for each service and configuration.
 
 The creation of a client takes some 20 ms. Threads may share a client, but must not create clients
-concurrently. A client
-belongs to boto3's default session and to the environment at its creation. If one of them changes, as between
-tests with
-moto, new clients are created. A forked process creates its own.
+concurrently. A client belongs to boto3's default session and to the environment at its creation. If one of
+them changes, as between tests with moto, new clients are created. A forked process creates its own.
 """
 
 from __future__ import annotations
 
 import os
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import boto3
 from botocore.config import Config
@@ -38,25 +36,23 @@ ONCE = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1
 
 
 class _Shared:
-    """The clients of the current process, session and environment."""
-
     def __init__(self) -> None:
         self._lock = Lock()
-        self._of: object = None
-        self._made: dict[tuple[str, Config], Any] = {}
+        self._owner: object = None
+        self._clients: dict[tuple[str, Config], Any] = {}
 
     def client(self, service: Any, config: Config) -> Any:
         with self._lock:
             session = boto3.DEFAULT_SESSION
             if session is None:
                 session = boto3.DEFAULT_SESSION = boto3.Session()
-            of = (os.getpid(), session, aws_variables())
-            if self._of != of:
-                self._of, self._made = of, {}
+            owner = (os.getpid(), session, aws_variables())
+            if self._owner != owner:
+                self._owner, self._clients = owner, {}
             key = (service, config)
-            if key not in self._made:
-                self._made[key] = session.client(service, config=config)
-            return self._made[key]
+            if key not in self._clients:
+                self._clients[key] = session.client(service, config=config)
+            return self._clients[key]
 
 
 _SHARED = _Shared()
@@ -68,41 +64,34 @@ def dynamodb(config: Config = PATIENT) -> DynamoDBClient:
     Raises:
         botocore.exceptions.NoRegionError: no AWS region is configured; also for the functions below.
     """
-    made: DynamoDBClient = _SHARED.client("dynamodb", config)
-    return made
+    return cast("DynamoDBClient", _SHARED.client("dynamodb", config))
 
 
 def dynamodb_streams() -> DynamoDBStreamsClient:
     """Return the client of the tables' streams."""
-    made: DynamoDBStreamsClient = _SHARED.client("dynamodbstreams", PATIENT)
-    return made
+    return cast("DynamoDBStreamsClient", _SHARED.client("dynamodbstreams", PATIENT))
 
 
 def sqs(config: Config = PATIENT) -> SQSClient:
     """Return the client of SQS."""
-    made: SQSClient = _SHARED.client("sqs", config)
-    return made
+    return cast("SQSClient", _SHARED.client("sqs", config))
 
 
 def scheduler(config: Config = PATIENT) -> EventBridgeSchedulerClient:
     """Return the client of EventBridge Scheduler."""
-    made: EventBridgeSchedulerClient = _SHARED.client("scheduler", config)
-    return made
+    return cast("EventBridgeSchedulerClient", _SHARED.client("scheduler", config))
 
 
 def events() -> EventBridgeClient:
     """Return the client of EventBridge."""
-    made: EventBridgeClient = _SHARED.client("events", PATIENT)
-    return made
+    return cast("EventBridgeClient", _SHARED.client("events", PATIENT))
 
 
 def ses() -> SESClient:
     """Return the client of SES. It repeats no call; the notification queue does."""
-    made: SESClient = _SHARED.client("ses", ONCE)
-    return made
+    return cast("SESClient", _SHARED.client("ses", ONCE))
 
 
 def sns() -> SNSClient:
     """Return the client of SNS. It repeats no call; the notification queue does."""
-    made: SNSClient = _SHARED.client("sns", ONCE)
-    return made
+    return cast("SNSClient", _SHARED.client("sns", ONCE))

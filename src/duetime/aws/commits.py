@@ -1,10 +1,8 @@
 """A run's commit in DynamoDB: the handler's writes and the settle of its action in one transaction.
 
 The request is built once and has a token. For ten minutes, DynamoDB treats repeats with this token as one
-transaction.
-After that, and after each rejection, the row decides: only the run of its fence can have settled it. The end
-time in the row
-identifies the commit of this run.
+transaction. After that, and after each rejection, the row decides: only the run of its fence can have settled
+it. The end time in the row identifies the commit of this run.
 """
 
 from __future__ import annotations
@@ -13,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime.aws import conditions
+from duetime.aws.dynamodb import Client
 from duetime.aws.faults import COMMIT, Cures, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, row_key
@@ -23,9 +22,6 @@ from duetime.aws.transactions import Entry, pause, retry_on_conflict, update, wr
 from duetime.errors import BackendUnavailable, CommitRejected, RejectedEntry
 from duetime.model.action import Action, Status
 from duetime.model.lease import Settlement, SettleResult
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 CONDITION_FAILED = "ConditionalCheckFailed"
 _RIGHTS = {
@@ -94,7 +90,7 @@ class CommitTransaction:
         return None
 
 
-def commit(client: DynamoDBClient, transaction: CommitTransaction) -> SettleResult:
+def commit(client: Client, transaction: CommitTransaction) -> SettleResult:
     """See `duetime.ports.actions.ActionStore.commit`."""
     request = transaction.request()
     try:
@@ -120,7 +116,7 @@ def commit(client: DynamoDBClient, transaction: CommitTransaction) -> SettleResu
     return SettleResult.SETTLED
 
 
-def _send(client: DynamoDBClient, request: Mapping[str, Any], cures: Cures) -> None:
+def _send(client: Client, request: Mapping[str, Any], cures: Cures) -> None:
     entries = request["TransactItems"]
     if len(entries) == 1:
         write(client, entries)
@@ -129,7 +125,7 @@ def _send(client: DynamoDBClient, request: Mapping[str, Any], cures: Cures) -> N
         client.transact_write_items(**request)
 
 
-def _cures(client: DynamoDBClient, transaction: CommitTransaction) -> Mapping[str, str]:
+def _cures(client: Client, transaction: CommitTransaction) -> Mapping[str, str]:
     """Return the remedies for the handler's entries.
 
     DynamoDB's errors do not name the missing table or permission.
@@ -166,7 +162,7 @@ def _send_with_retry(send: Callable[[], None]) -> None:
 
 
 def _result_of_rejection(
-    client: DynamoDBClient,
+    client: Client,
     transaction: CommitTransaction,
     codes: Mapping[int, str],
     items: Mapping[int, Item | None],
@@ -184,7 +180,7 @@ def _result_of_rejection(
     raise CommitRejected([RejectedEntry(place, code, items.get(place)) for place, code in theirs.items()])
 
 
-def _row(client: DynamoDBClient, transaction: CommitTransaction) -> Action | None:
+def _row(client: Client, transaction: CommitTransaction) -> Action | None:
     with translate_errors(COMMIT):
         found = client.get_item(
             TableName=transaction.table, Key=row_key(transaction.claimed.ref), ConsistentRead=True

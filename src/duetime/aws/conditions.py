@@ -19,7 +19,7 @@ from duetime import instant
 from duetime.aws.items import attempt_entry, to_epoch, to_item
 from duetime.aws.keys import shard_key
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, Status
-from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
 
 ROW_IS_ABSENT = "attribute_not_exists(pk)"
 
@@ -67,30 +67,28 @@ def take_over(terms: ClaimTerms, dead: Action) -> Update:
 
 
 def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[str, Any]) -> Update:
+    begun = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
     return {
         "ConditionExpression": condition,
         "UpdateExpression": (
-            "SET #status = :processing, fence = fence + :one, lease_until = :lease_until, nonce = :nonce,"
-            " attempts = list_append(if_not_exists(attempts, :none), :started),"
+            "SET #status = :processing, fence = fence + :fence_step, lease_until = :lease_until,"
+            " nonce = :nonce, attempts = list_append(if_not_exists(attempts, :none), :started),"
             f" retry = if_not_exists(retry, :retry), {counted}"
         ),
         "ExpressionAttributeNames": _STATUS,
         "ExpressionAttributeValues": {
             ":processing": _status(Status.PROCESSING),
             ":one": _ONE,
+            ":fence_step": {"N": str(FENCE_STEP)},
             ":lease_until": _at(terms.lease_until),
             ":nonce": {"S": terms.nonce},
             ":none": {"L": []},
-            ":started": {"L": [attempt_entry(_begun(terms))]},
+            ":started": {"L": [attempt_entry(begun)]},
             ":retry": {"S": terms.retry},
             **values,
         },
         "ReturnValues": "ALL_NEW",
     }
-
-
-def _begun(terms: ClaimTerms) -> Attempt:
-    return Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
 
 
 def renew(claimed: Action, until: datetime) -> Update:
@@ -113,7 +111,8 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
         ":ending": {"S": settlement.ending},
     }
     sets = ["#status = :status", f"{last}.f = :finished_at", f"{last}.e = :ending"]
-    removes = ["lease_until", "nonce", *_attempts_too_many(claimed)]
+    dropped = (f"attempts[{index}]" for index in range(len(claimed.attempts) - KEPT_ATTEMPTS))
+    removes = ["lease_until", "nonce", *dropped]
     condition = f"{IS_PROCESSING} AND {FENCE_IS_MINE}"
     if settlement.message is not None:
         sets.append(f"{last}.m = :message")
@@ -232,10 +231,6 @@ def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime)
             ":one": _ONE,
         },
     }
-
-
-def _attempts_too_many(claimed: Action) -> list[str]:
-    return [f"attempts[{place}]" for place in range(len(claimed.attempts) - KEPT_ATTEMPTS)]
 
 
 def _mine(claimed: Action) -> dict[str, Any]:

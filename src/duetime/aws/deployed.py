@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
-
-from botocore.exceptions import ClientError
+from typing import Any, Self
 
 from duetime.aws import clients, notes
-from duetime.aws.faults import code_of, translate_errors
-from duetime.aws.queries import SERVICE
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
+from duetime.aws.faults import ignoring, translate_errors
+from duetime.model.manifest import Manifest
+from duetime.settings import Settings
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-    from duetime.model.manifest import Manifest
-    from duetime.settings import Settings
-
-_PLACE = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
+_FORMAT_KEY = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
 
 
 class DeployedTables:
     """The tables of a deployment. They do not exist before the first deploy."""
 
-    def __init__(self, client: DynamoDBClient, jobs_table: str) -> None:
-        self._client, self.name = client, jobs_table
+    def __init__(self, client: Client, jobs_table: str) -> None:
+        self._table, self.name = DynamoTable(client, jobs_table), jobs_table
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def from_settings(cls, settings: Settings) -> Self:
         """Return the tables that the settings name."""
         return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
         """Return the stored format, or None without a table or before the first deploy."""
-        with translate_errors(SERVICE):
-            try:
-                answer = self._client.get_item(TableName=self.name, Key=_PLACE, ConsistentRead=True)
-            except ClientError as error:
-                if code_of(error) == "ResourceNotFoundException":
-                    return None
-                raise
+        answer: Any = {}
+        with translate_errors(SERVICE), ignoring("ResourceNotFoundException"):
+            answer = self._table.client.get_item(TableName=self.name, Key=_FORMAT_KEY, ConsistentRead=True)
         return int(answer["Item"]["version"]["N"]) if "Item" in answer else None
 
     def mark(self, version: int) -> None:
         """Store the format."""
-        with translate_errors(SERVICE):
-            self._client.put_item(TableName=self.name, Item={**_PLACE, "version": {"N": str(version)}})
+        self._table.put({**_FORMAT_KEY, "version": {"N": str(version)}})
 
     def publish(self, manifest: Manifest) -> None:
         """Store a worker's manifest."""
-        notes.publish(self._client, self.name, manifest)
+        notes.publish(self._table.client, self.name, manifest)
 
     def withdraw(self, worker: str) -> None:
         """Remove a worker's manifest."""
-        notes.withdraw(self._client, self.name, worker)
+        self._table.delete({"pk": notes.MANIFESTS, "sk": {"S": worker}})

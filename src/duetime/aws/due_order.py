@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import heapq
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
-from typing import Any
 
 from duetime import instant
+from duetime.aws.dynamodb import DynamoTable, readable, sort_ties
 from duetime.aws.keys import Item, partition, ref_of
-from duetime.aws.paging import items_of
 from duetime.aws.tables import TENANT_DUE
 from duetime.ids import SHARDS
 from duetime.model.action import Action
-from duetime.model.due_mark import DueMark
-
-log = logging.getLogger(__name__)
-
-Query = Callable[..., Any]
-"""A query of the actions table."""
+from duetime.model.marks import DueMark
 
 _AFTER_TIES = "~"
 """Sorts after all entries of one instant, and before the next instant."""
@@ -40,31 +32,26 @@ class KeyRange:
         is_after = self.after is None or row.due_at > self.after
         return is_after and (self.until is None or row.due_at <= self.until)
 
-    def of_tenant(self, query: Query, tenant_id: str, limit: int) -> Iterator[DueMark]:
+    def of_tenant(self, table: DynamoTable, tenant_id: str, limit: int) -> Iterator[DueMark]:
         """Yield a tenant's marks in order; the first pages hold a little more than `limit` of them."""
         at_once = max(4, 2 * limit // len(SHARDS))
         places = [partition(tenant_id, shard) for shard in SHARDS]
-        return heapq.merge(*(self._marks(query, place, at_once) for place in places))
+        return heapq.merge(*(self._marks(table, place, at_once) for place in places))
 
-    def _marks(self, query: Query, place: str, at_once: int) -> Iterator[DueMark]:
-        """Yield a partition's marks in order. The index does not order equal times."""
-        for _, tied in groupby(self._soonest_first(query, place, at_once), key=lambda mark: mark.due_at):
-            yield from sorted(tied)
-
-    def _soonest_first(self, query: Query, place: str, at_once: int) -> Iterator[DueMark]:
-        """Yield the same marks in the order of the index, page by page."""
+    def _marks(self, table: DynamoTable, place: str, at_once: int) -> Iterator[DueMark]:
+        """Yield a partition's marks in order, page by page."""
         first, last = self._bounds()
         if first > last:
             return iter(())  # DynamoDB rejects a BETWEEN with reversed bounds
-        entries = items_of(
-            query,
+        entries = table.items(
             IndexName=TENANT_DUE.name,
             KeyConditionExpression="tenant_due = :place AND due_at BETWEEN :first AND :last",
             ExpressionAttributeValues={":place": {"S": place}, ":first": {"S": first}, ":last": {"S": last}},
             Limit=at_once,
         )
-        marks = (mark for item in entries if (mark := _readable(item)))
-        return (mark for mark in marks if self.mark is None or mark > self.mark)
+        marks = readable(entries, _due_mark, "due entry")
+        later = (mark for mark in marks if self.mark is None or mark > self.mark)
+        return sort_ties(later, key=lambda mark: mark.due_at)
 
     def _bounds(self) -> tuple[str, str]:
         """Return the first and the last sort key. Entries at the mark's own time are read again."""
@@ -74,10 +61,5 @@ class KeyRange:
         return first, instant.text(self.until or instant.LATEST)
 
 
-def _readable(item: Item) -> DueMark | None:
-    """Return the mark; log an unreadable entry and return None, so that it does not block the others."""
-    try:
-        return DueMark(instant.parse(item["due_at"]["S"]), ref_of(item).id)
-    except (KeyError, ValueError, OverflowError):
-        log.exception("due entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
-        return None
+def _due_mark(item: Item) -> DueMark:
+    return DueMark(instant.parse(item["due_at"]["S"]), ref_of(item).id)

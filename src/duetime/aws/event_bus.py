@@ -22,13 +22,15 @@ _BATCH = 10
 
 
 class EventBridgeBus:
-    """The deployment's event bus."""
+    """The deployment's event bus.
+
+    See `duetime.ports.wakeups.EventBus`.
+    """
 
     def __init__(self, client: EventBridgeClient, settings: Settings) -> None:
         self._client, self._settings = client, settings
 
     def put(self, events: Sequence[LifecycleEvent]) -> None:
-        """See `duetime.ports.wakeups.EventBus`."""
         for first in range(0, len(events), _BATCH):
             self._put([self._entry(event) for event in events[first : first + _BATCH]])
 

@@ -76,8 +76,6 @@ def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMe
 
 
 class _Failure:
-    """A message of the failure queue."""
-
     def __init__(
         self, content: Any, attributes: Mapping[str, str], prefix: str, common: Mapping[str, Any]
     ) -> None:

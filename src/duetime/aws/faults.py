@@ -92,6 +92,16 @@ def code_of(error: ClientError) -> str:
 
 
 @contextmanager
+def ignoring(*codes: str) -> Iterator[None]:
+    """Ignore errors with one of these codes of the service."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) not in codes:
+            raise
+
+
+@contextmanager
 def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
     """Translate AWS errors into `BackendMisconfigured` (permanent) or `BackendUnavailable` (temporary).
 
@@ -124,7 +134,6 @@ def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
 
 
 def _of_reasons(service: str, error: ClientError) -> Exception:
-    """Return the error for the cancellation reasons of a transaction's entries."""
     reasons: list[Any] = dict(error.response).get("CancellationReasons") or []  # type: ignore[assignment]
     codes = [reason.get("Code", "None") for reason in reasons]
     if "ConditionalCheckFailed" in codes:

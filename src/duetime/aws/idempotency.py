@@ -18,23 +18,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime import instant
 from duetime.aws.conditions import ROW_IS_ABSENT, Update
-from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
+from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, idempotency_key, row_key
-from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable
 from duetime.ids import ActionId
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.idempotency import HeldKey, KeyTerms, content_of
 from duetime.model.lease import Applied, Rejected
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 KEY_IS_ABSENT = "attribute_not_exists(pk)"
 KEY_IS_THAT_ACTIONS = "action_id = :former"
@@ -54,13 +51,12 @@ class DynamoIdempotencyKeys:
     """The idempotency keys of an actions table.
 
     `get` reads a row consistently and with its payload; `to_item` converts an action to a row.
+
+    See `duetime.ports.actions.ActionStore`.
     """
 
-    def __init__(
-        self, client: DynamoDBClient, table: str, get: Get, to_item: Callable[[Action], Item]
-    ) -> None:
-        self._client, self._table, self._get = client, table, get
-        self._to_item = to_item
+    def __init__(self, client: Client, table: str, get: Get, to_item: Callable[[Action], Item]) -> None:
+        self._table, self._get, self._to_item = DynamoTable(client, table), get, to_item
 
     def first(self, action: Action, terms: KeyTerms) -> Action | None:
         """Return the action that has the key of `action`, as `put` does, or None if the key is available.
@@ -99,15 +95,22 @@ class DynamoIdempotencyKeys:
                 "ConditionExpression": KEY_IS_THAT_ACTIONS,
                 "ExpressionAttributeValues": {":former": {"S": held.action_id}},
             }
-        item = {**self._key(action.ref, action.idempotency_key), **_item(HeldKey.of(action, terms.until))}
-        request = {"TableName": self._table, "Item": item, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+        item = {
+            **self._key(action.ref, action.idempotency_key),
+            **_item(HeldKey.for_action(action, terms.until)),
+        }
+        request = {
+            "TableName": self._table.name,
+            "Item": item,
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
         return {"Put": {**request, **condition}}
 
     def take_again(self, row: Action, redriven: Update, at: datetime) -> Applied | Rejected:
         """Redrive a failed row that has a key, unless another action has the key now."""
-        entries = [update(self._table, row_key(row.ref), redriven), self._retaken(row, at)]
+        entries = [update(self._table.name, row_key(row.ref), redriven), self._retaken(row, at)]
         try:
-            retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
+            retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)
         except TransactionFailed as failed:
             if 0 in failed.failed:
                 current = failed.failed[0]
@@ -124,7 +127,7 @@ class DynamoIdempotencyKeys:
         """
         row_with_payload = self._get(row.ref) or row
         return update(
-            self._table,
+            self._table.name,
             self._key(row.ref, row.idempotency_key),
             {
                 "ConditionExpression": KEY_IS_ABSENT_OR_MINE,
@@ -142,18 +145,15 @@ class DynamoIdempotencyKeys:
         )
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
-        """See `duetime.ports.actions.ActionStore.remove_key`."""
-        with suppress(ConditionFailed), translate_errors(SERVICE):
-            self._client.delete_item(
-                TableName=self._table,
-                Key=self._key(ref, key),
+        with suppress(ConditionFailed):
+            self._table.delete(
+                self._key(ref, key),
                 ConditionExpression=KEY_IS_MINE,
                 ExpressionAttributeValues={":mine": {"S": ref.id}},
             )
 
     def _taking(self, action: Action, terms: KeyTerms, held: HeldKey | None) -> Sequence[Entry]:
-        """Return the entries that take a free key, or take over the key of `held`."""
-        row = put(self._table, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
+        row = put(self._table.name, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
         taking = [self.entry(action, terms, held), row]
         if held is not None:
             previous = row_key(ActionRef(action.tenant_id, held.action_id))
@@ -162,13 +162,13 @@ class DynamoIdempotencyKeys:
                 "ExpressionAttributeNames": {"#status": "status"},
                 "ExpressionAttributeValues": _FINAL,
             }
-            taking.append(update(self._table, previous, is_over))
+            taking.append(update(self._table.name, previous, is_over))
         return taking
 
     def _write(self, action: Action, entries: Sequence[Entry]) -> None:
         """Write the entries. Without a response, read the key to find out whether they were written."""
         try:
-            retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
+            retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)
         except TransactionCancelled:
             raise
         except BackendUnavailable:
@@ -185,10 +185,7 @@ class DynamoIdempotencyKeys:
         return held.first(action, row, terms.now)
 
     def _held(self, action: Action) -> HeldKey | None:
-        key = self._key(action.ref, action.idempotency_key)
-        with translate_errors(SERVICE):
-            found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
-        return _read(found.get("Item"))
+        return _read(self._table.get(self._key(action.ref, action.idempotency_key)))
 
     def _key(self, ref: ActionRef, key: str | None) -> Item:
         return idempotency_key(ref.tenant_id, key or "")

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from duetime import ids, instant
-from duetime.aws.keys import Item, correlation_key, payload_key, ref_of, row_key, shard_key
+from duetime.aws.keys import Item, correlation_key, is_row, payload_key, ref_of, row_key, shard_key
 from duetime.errors import DuetimeError, UnreadableRow
 from duetime.ids import SEPARATOR
 from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
+from duetime.model.change import Change
 
 _INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
-_TEXTS: Mapping[str, Callable[[str], object]] = {
-    **dict.fromkeys(("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"), str),
-    "idempotency_key": str,
-    "concurrency_key": str,
-    "skip_reason": SkipReason,
-}
-_COUNTS = ("recoveries", "redriven_after")
+_TEXTS = (
+    *("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"),
+    *("idempotency_key", "concurrency_key", "skip_reason"),
+)
+_COUNTS = {"recoveries": 0, "redriven_after": 0, "payload_version": 1, "concurrency_limit": 1}
+"""Whole numbers, with their defaults."""
+_FLAGS = {"payload_offloaded": "payload_apart", "catches_up": "catches_up"}
+"""The attributes of fields that are True."""
 
 
 def to_item(action: Action, *, due_order: bool = False) -> Item:
@@ -40,32 +42,29 @@ def to_item(action: Action, *, due_order: bool = False) -> Item:
     }
     if not action.status.is_final:
         item["due_shard"] = {"S": action.due_shard}
-    if action.payload_offloaded:
-        item["payload_apart"] = {"BOOL": True}
-    elif action.payload is not None:
+    if action.payload is not None and not action.payload_offloaded:
         item["payload"] = {"S": action.payload}
-    if action.payload_version != 1:
-        item["payload_version"] = {"N": str(action.payload_version)}
-    if action.concurrency_limit != 1:
-        item["concurrency_limit"] = {"N": str(action.concurrency_limit)}
     if action.correlation_id is not None:
         item["correlation"] = {"S": correlation_key(action.tenant_id, action.correlation_id)}
     if action.trace is not None:
         item["trace"] = {"S": action.trace}
     if due_order and ids.is_one_shot(action.id):
         item["tenant_due"] = {"S": shard_key(action.ref)}
-    if action.catches_up:
-        item["catches_up"] = {"BOOL": True}
     return item | _of_runs(action)
 
 
 def _plain(action: Action) -> Item:
-    """Return the attributes whose names are those of the fields, without defaults."""
-    attributes: Item = {
-        name: {"S": instant.text(when)} for name in _INSTANTS if (when := getattr(action, name)) is not None
+    """Return the attributes that correspond to one field, without defaults."""
+    return {
+        **{name: {"S": instant.text(at)} for name in _INSTANTS if (at := getattr(action, name)) is not None},
+        **{name: {"S": str(text)} for name in _TEXTS if (text := getattr(action, name)) is not None},
+        **{
+            name: {"N": str(getattr(action, name))}
+            for name in _COUNTS
+            if getattr(action, name) != _COUNTS[name]
+        },
+        **{attribute: {"BOOL": True} for name, attribute in _FLAGS.items() if getattr(action, name)},
     }
-    attributes |= {name: {"S": str(text)} for name in _TEXTS if (text := getattr(action, name)) is not None}
-    return attributes | {name: {"N": str(count)} for name in _COUNTS if (count := getattr(action, name))}
 
 
 def _of_runs(action: Action) -> Item:
@@ -115,18 +114,28 @@ def from_item(item: Item) -> Action:
         raise UnreadableRow([item.get("pk"), item.get("sk")], error) from error
 
 
+def change_of(images: Mapping[str, Any]) -> Change | None:
+    """Return the change of a row from a stream record's images, or None for an item that is no row.
+
+    Raises:
+        UnreadableRow: the row has an invalid attribute.
+    """
+    old, new = images.get("OldImage"), images.get("NewImage")
+    if not is_row(new or old or {}):
+        return None
+    return Change(from_item(old) if old else None, from_item(new) if new else None)
+
+
 def _read(item: Item) -> Action:
     ref = ref_of(item)
-    given: dict[str, Any] = {}
-    for name in _INSTANTS:
-        if name in item:
-            given[name] = instant.parse(item[name]["S"])
-    for name, read in _TEXTS.items():
-        if name in item:
-            given[name] = read(item[name]["S"])
-    for name in _COUNTS:
-        if name in item:
-            given[name] = int(item[name]["N"])
+    given: dict[str, Any] = {
+        **{name: instant.parse(item[name]["S"]) for name in _INSTANTS if name in item},
+        **{name: item[name]["S"] for name in _TEXTS if name in item},
+        **{name: int(item[name]["N"]) for name in _COUNTS if name in item},
+        **{name: attribute in item for name, attribute in _FLAGS.items()},
+    }
+    if "skip_reason" in item:
+        given["skip_reason"] = SkipReason(item["skip_reason"]["S"])
     if "ttl" in item:
         given["expires_at"] = datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
     if "correlation" in item:
@@ -143,11 +152,7 @@ def _read(item: Item) -> Action:
         attempt=int(item["attempt"]["N"]),
         created_by=item["created_by"]["S"],
         payload=item.get("payload", {}).get("S"),
-        payload_offloaded="payload_apart" in item,
-        payload_version=int(item.get("payload_version", {}).get("N", "1")),
-        concurrency_limit=int(item.get("concurrency_limit", {}).get("N", "1")),
         trace=item.get("trace", {}).get("S"),
-        catches_up="catches_up" in item,
         claim_nonce=item.get("nonce", {}).get("S"),
         attempts=tuple(_to_attempt(entry["M"]) for entry in item.get("attempts", {}).get("L", ())),
         **given,

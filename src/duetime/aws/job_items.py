@@ -10,8 +10,7 @@ sort key                   holds
 =========================  =======================================================================
 
 One query reads a job, and one reads its versions. A query may read the two items at different times. Both
-have the
-revision that last wrote the definition; if these differ, one item is old.
+have the revision that last wrote the definition; if these differ, one item is old.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from duetime.model.job import (
     Pause,
     SpanKind,
     Version,
-    attend_shard_of,
+    maintenance_shard_of,
 )
 from duetime.model.run_stats import RunStats
 from duetime.model.wake_state import WakeState
@@ -81,7 +80,7 @@ def to_state(job: Job) -> Item:
         **job_key(job.ref, STATE),
         "tenant": {"S": job.ref.tenant_id},
         "name": {"S": job.ref.name},
-        "attend_shard": {"S": attend_shard_of(job.ref)},
+        "attend_shard": {"S": maintenance_shard_of(job.ref)},
         "origin": {"S": job.origin.value},
         "anchor": at(job.anchor),
         "revision": {"N": str(job.revision)},

@@ -6,10 +6,9 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.aws.faults import translate_errors
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.job_items import (
     CURRENT,
     DEFINITION,
@@ -23,38 +22,35 @@ from duetime.aws.job_items import (
     to_version,
 )
 from duetime.aws.keys import Item, partition
-from duetime.aws.paging import items_of
-from duetime.aws.queries import SERVICE, get_items
-from duetime.aws.tables import ATTEND, JOB_NAMES
+from duetime.aws.tables import JOB_NAMES, MAINTENANCE
 from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.ids import SHARDS, TenantId
-from duetime.model.job import ATTEND_SHARDS, Job, JobRef, JobSpan, Version
+from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 log = logging.getLogger(__name__)
 
 _READS = 5
 _JOBS_AT_ONCE = 50
-_ATTEND = tuple(SHARDS[:ATTEND_SHARDS])
+_SHARDS = tuple(SHARDS[:MAINTENANCE_SHARDS])
 _UNREADABLE = (KeyError, ValueError)
 
 
 class JobQueries:
-    """The queries of the jobs table."""
+    """The queries of the jobs table.
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    See `duetime.ports.jobs.JobStore`.
+    """
+
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def get(self, ref: JobRef) -> Job | None:
-        """See `duetime.ports.jobs.JobStore`, here and below."""
         found = self._current(ref, CURRENT + "~")
         return from_items(found[STATE], found[DEFINITION]) if found else None
 
     def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
-        answer = self._query(
+        answer = self._table.query(
             IndexName=JOB_NAMES.name,
             KeyConditionExpression="tenant = :tenant AND #name > :after",
             ExpressionAttributeNames={"#name": "name"},
@@ -66,17 +62,17 @@ class JobQueries:
         more = "LastEvaluatedKey" in answer
         return JobPage(jobs, refs[-1].name if more and refs else None)
 
-    def to_attend(
+    def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[JobRef], str | None]:
-        shard, start = _attend_start(cursor)
+        shard, start = _maintenance_start(cursor)
         refs: list[JobRef] = []
-        while shard < len(_ATTEND):
-            answer = self._query(
-                IndexName=ATTEND.name,
+        while shard < len(_SHARDS):
+            answer = self._table.query(
+                IndexName=MAINTENANCE.name,
                 KeyConditionExpression="attend_shard = :shard AND attend_at <= :until",
                 ExpressionAttributeValues={
-                    ":shard": {"S": _ATTEND[shard]},
+                    ":shard": {"S": _SHARDS[shard]},
                     ":until": {"S": instant.text(until)},
                 },
                 Limit=limit - len(refs),
@@ -90,7 +86,7 @@ class JobQueries:
                 start = {"ExclusiveStartKey": last}
             if len(refs) >= limit:
                 break
-        return refs, None if shard == len(_ATTEND) else _attend_cursor(shard, start)
+        return refs, None if shard == len(_SHARDS) else _maintenance_cursor(shard, start)
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
         found = self._current(ref, FORMER + "~")
@@ -125,7 +121,7 @@ class JobQueries:
             some = refs[first : first + _JOBS_AT_ONCE]
             keys = [job_key(ref, name) for ref in some for name in (STATE, DEFINITION)]
             found: Mapping[JobRef, dict[str, Item]] = defaultdict(dict)
-            for item in get_items(self._client, self._table, keys):
+            for item in self._table.get_many(keys):
                 found[job_ref_of(item)][item["sk"]["S"]] = item
             for ref in some:
                 yield self._readable(ref, found[ref])
@@ -138,9 +134,7 @@ class JobQueries:
             return None
 
     def _items(self, ref: JobRef, first: str, last: str) -> Iterator[Item]:
-        """Yield the items of a job's partition between two sort keys."""
-        return items_of(
-            self._query,
+        return self._table.items(
             KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
             ExpressionAttributeValues={
                 ":pk": {"S": partition(ref.tenant_id, ref.name)},
@@ -150,10 +144,6 @@ class JobQueries:
             ConsistentRead=True,
         )
 
-    def _query(self, **request: Any) -> Any:
-        with translate_errors(SERVICE):
-            return self._client.query(TableName=self._table, **request)
-
 
 def _is_consistent(found: Mapping[str, Item]) -> bool:
     """Return whether state and definition belong together; a change can occur between their two reads."""
@@ -161,20 +151,20 @@ def _is_consistent(found: Mapping[str, Item]) -> bool:
     return written[0] is not None and written[0] == written[1]
 
 
-def _attend_cursor(shard: int, start: Mapping[str, Item]) -> str:
+def _maintenance_cursor(shard: int, start: Mapping[str, Item]) -> str:
     last = start.get("ExclusiveStartKey", {})
     return " ".join([str(shard), *(last[name]["S"] for name in ("attend_at", "pk", "sk") if name in last)])
 
 
-def _attend_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
+def _maintenance_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
     if cursor is None:
         return 0, {}
     match cursor.split(" "):
-        case [shard] if shard in _ATTEND:
-            return _ATTEND.index(shard), {}
-        case [shard, maintain_at, pk, sk] if shard in _ATTEND:
+        case [shard] if shard in _SHARDS:
+            return _SHARDS.index(shard), {}
+        case [shard, maintain_at, pk, sk] if shard in _SHARDS:
             last = {"attend_shard": shard, "attend_at": maintain_at, "pk": pk, "sk": sk}
             key = {name: {"S": text} for name, text in last.items()}
-            return _ATTEND.index(shard), {"ExclusiveStartKey": key}
+            return _SHARDS.index(shard), {"ExclusiveStartKey": key}
         case _:
             raise InvalidCursor

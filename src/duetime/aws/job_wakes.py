@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from duetime.aws.faults import code_of, translate_errors
+from duetime.aws.faults import code_of, ignoring, translate_errors
 from duetime.aws.timers import SERVICE as SCHEDULER
 from duetime.aws.timers import target
 from duetime.errors import BackendUnavailable, truncate
 from duetime.model.job import Precision
 from duetime.ports.jobs import JobWake
+from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
-
-    from duetime.settings import Settings
 
 SERVICE = "EventBridge"
 _TARGET = "dispatch"
@@ -42,14 +40,16 @@ _DESCRIPTION_LIMIT = 512
 class EventBridgeJobWakes:
     """Schedules in a group of their own, and rules on the bus with names that begin with the prefix.
 
-    Of a bus' rules, this deployment owns those that invoke its dispatcher, because prefixes may overlap.
+    Of a bus' rules, this deployment owns those that invoke its dispatcher, because prefixes may overlap. See
+    `duetime.ports.jobs.JobWakes`.
     """
 
     precision: Precision = "second"
-    """See `duetime.ports.jobs.JobWakes`, here and below. The queue's delay provides the seconds."""
+    """The queue's delay provides the seconds."""
 
     def __init__(self, scheduler: EventBridgeSchedulerClient, events: Any, settings: Settings) -> None:
         self._scheduler, self._events, self._settings = scheduler, events, settings
+        self._bus = settings.event_bus
 
     def known(self) -> Sequence[tuple[str, str]]:
         return [*self._schedules(), *self._rules()]
@@ -103,8 +103,9 @@ class EventBridgeJobWakes:
             State=_state(wake),
             Description=truncate(wake.description, _DESCRIPTION_LIMIT),
         )
-        answer = self._events.put_targets(Rule=name, EventBusName=self._bus, Targets=[self._target(wake)])
-        _raise_if_rejected(answer)
+        _raise_if_rejected(
+            self._events.put_targets(Rule=name, EventBusName=self._bus, Targets=[self._target(wake)])
+        )
 
     def _target(self, wake: JobWake) -> dict[str, Any]:
         target: dict[str, Any] = {
@@ -118,16 +119,15 @@ class EventBridgeJobWakes:
 
     def remove(self, kind: str, name: str) -> None:
         if kind == "schedule":
-            with translate_errors(SCHEDULER), _unless_gone():
+            with translate_errors(SCHEDULER), ignoring(_GONE):
                 self._scheduler.delete_schedule(Name=name, GroupName=self._settings.job_group)
         else:
-            with translate_errors(SERVICE), _unless_gone():
-                self._remove_rule(self._settings.prefix + name)
-
-    def _remove_rule(self, name: str) -> None:
-        answer = self._events.remove_targets(Rule=name, EventBusName=self._bus, Ids=[_TARGET])
-        _raise_if_rejected(answer)
-        self._events.delete_rule(Name=name, EventBusName=self._bus)
+            with translate_errors(SERVICE), ignoring(_GONE):
+                rule = self._settings.prefix + name
+                _raise_if_rejected(
+                    self._events.remove_targets(Rule=rule, EventBusName=self._bus, Ids=[_TARGET])
+                )
+                self._events.delete_rule(Name=rule, EventBusName=self._bus)
 
     def dispatch_input(self, rule_arn: str, event: Mapping[str, Any]) -> dict[str, Any]:
         """Return the input of dispatch that a rule creates from an event.
@@ -148,10 +148,6 @@ class EventBridgeJobWakes:
             raise LookupError(f"the rule {name} has no target")
         content: dict[str, Any] = json.loads(template.partition(_BEFORE_EVENT)[0] + "}")
         return {**content, "event": {key: event.get(key) for key in _KEYS}}
-
-    @property
-    def _bus(self) -> str:
-        return self._settings.event_bus
 
 
 def _owner(wake: JobWake) -> dict[str, str]:
@@ -174,12 +170,3 @@ def _raise_if_rejected(answer: Any) -> None:
     failed = [entry for entry in answer.get("FailedEntries", ()) if entry.get("ErrorCode") != _GONE]
     if failed:
         raise BackendUnavailable(SERVICE, f"{failed[0].get('ErrorCode')}: {failed[0].get('ErrorMessage')}")
-
-
-@contextmanager
-def _unless_gone() -> Iterator[None]:
-    try:
-        yield
-    except ClientError as error:
-        if code_of(error) != _GONE:
-            raise

@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime.aws import conditions, job_conditions, optimistic
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
+from duetime.aws.dynamodb import Client
 from duetime.aws.faults import TransactionConflict, TransactionFailed
 from duetime.aws.job_items import (
     STATE,
@@ -35,19 +36,17 @@ from duetime.model.run_stats import EndedRun
 from duetime.ports.delegate import delegate
 from duetime.ports.jobs import JobRunClaim, LockRequirement
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
 _FIRST = 0
 """The position of the deciding entry in a transaction: the action's row, or else the job's state."""
 
 
 class DynamoJobStore:
-    """The jobs table, and the rows of the actions table that change together with a job."""
+    """The jobs table, and the rows of the actions table that change together with a job.
 
-    def __init__(
-        self, client: DynamoDBClient, actions_table: str, jobs_table: str, *, due_shards: int
-    ) -> None:
+    See `duetime.ports.jobs.JobStore`.
+    """
+
+    def __init__(self, client: Client, actions_table: str, jobs_table: str, *, due_shards: int) -> None:
         self._client, self._table = client, jobs_table
         self._queries = JobQueries(client, jobs_table)
         self._actions_table = actions_table
@@ -55,12 +54,11 @@ class DynamoJobStore:
 
     get = delegate("_queries", JobQueries.get)
     list = delegate("_queries", JobQueries.list)
-    to_attend = delegate("_queries", JobQueries.to_attend)
+    due_for_maintenance = delegate("_queries", JobQueries.due_for_maintenance)
     versions = delegate("_queries", JobQueries.versions)
     spans = delegate("_queries", JobQueries.spans)
 
     def add(self, job: Job) -> bool:
-        """See `duetime.ports.jobs.JobStore`, here and below."""
         state = put(self._table, to_state(job), ConditionExpression=conditions.ROW_IS_ABSENT)
         try:
             self._write([state, put(self._table, to_definition(job))])
@@ -87,15 +85,7 @@ class DynamoJobStore:
         """Return whether the job is as this change leaves it; a planner may have moved its cursor since."""
         job = self.get(old.ref)
         return job is not None and job == replace(
-            new,
-            revision=old.revision + 1,
-            origin=job.origin,
-            anchor=job.anchor,
-            cursor=job.cursor,
-            maintain_at=job.maintain_at,
-            running=job.running,
-            waiting=job.waiting,
-            tally=job.tally,
+            job.changed_to(new, old.revision + 1), cursor=job.cursor, maintain_at=job.maintain_at
         )
 
     def move_cursor(
@@ -209,5 +199,4 @@ class DynamoJobStore:
 
 
 def _is_the_locks(refused: CommitRejected, place: int) -> bool:
-    """Return whether the condition of the lock's entry failed."""
     return any((reason.index, reason.code) == (place, CONDITION_FAILED) for reason in refused.reasons)

@@ -39,8 +39,8 @@ def to_json(message: DueMessage, *, delay: int = 0) -> str:
         document["payload_version"] = message.payload_version
     if message.is_keyed:
         document["is_keyed"] = True
-    if message.looks_until is not None:
-        document["looks_until"] = instant.text(message.looks_until)
+    if message.replaced_until is not None:
+        document["looks_until"] = instant.text(message.replaced_until)
     return json.dumps(document)
 
 
@@ -60,7 +60,7 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
             generation=int(document["gen"]),
             payload_version=int(document.get("payload_version", 1)),
             is_keyed=document.get("is_keyed") is True,
-            looks_until=None if until is None else instant.parse(until),
+            replaced_until=None if until is None else instant.parse(until),
         )
         return message, int(document.get("delay", 0))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

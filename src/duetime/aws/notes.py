@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
 
-from duetime.aws.faults import translate_errors
-from duetime.aws.queries import SERVICE
+from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.clock import Clock
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-_MANIFESTS = {"S": "system#manifest"}
+MANIFESTS = {"S": "system#manifest"}
 _BOOKMARKS = {"S": "system#bookmark"}
 _REREAD_AFTER = timedelta(seconds=60)
 _REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
@@ -25,17 +20,17 @@ class DynamoRoutes:
     """The published manifests, one item for each worker, cached for a minute.
 
     Five seconds for unknown types.
+
+    See `duetime.ports.wakeups.Routes`.
     """
 
-    def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
-        self._client, self._table, self._clock = client, table, clock
+    def __init__(self, client: Client, table: str, *, clock: Clock) -> None:
+        self._table, self._clock = DynamoTable(client, table), clock
         self._routes: Mapping[str, WorkerRoute] = {}
         self._read_at: datetime | None = None
 
     def queue_for(self, type_name: str) -> str | None:
-        """See `duetime.ports.wakeups.Routes`, here and below."""
-        known = type_name in self._routes
-        route = self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
+        route = self._route(type_name)
         return route.worker if route else None
 
     def version_of(self, type_name: str) -> int | None:
@@ -47,9 +42,12 @@ class DynamoRoutes:
         return sorted(self._routes)
 
     def event_route(self, type_name: str) -> WorkerRoute | None:
+        route = self._route(type_name)
+        return route if route and route.is_in_events else None
+
+    def _route(self, type_name: str) -> WorkerRoute | None:
         known = type_name in self._routes
-        route = self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
-        return route if route is not None and route.is_in_events else None
+        return self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
 
     def _no_older_than(self, age: timedelta) -> Mapping[str, WorkerRoute]:
         now = self._clock.now()
@@ -58,48 +56,32 @@ class DynamoRoutes:
         return self._routes
 
     def _read(self) -> Mapping[str, WorkerRoute]:
-        with translate_errors(SERVICE):
-            answer: Any = self._client.query(
-                TableName=self._table,
-                KeyConditionExpression="pk = :manifests",
-                ExpressionAttributeValues={":manifests": _MANIFESTS},
-                ConsistentRead=True,
-            )
-        return routes_by_type(Manifest.from_json(item["manifest"]["S"]) for item in answer["Items"])
-
-
-def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:
-    """Replace a worker's manifest."""
-    with translate_errors(SERVICE):
-        client.put_item(
-            TableName=table,
-            Item={"pk": _MANIFESTS, "sk": {"S": manifest.worker}, "manifest": {"S": manifest.to_json()}},
+        items = self._table.items(
+            KeyConditionExpression="pk = :manifests",
+            ExpressionAttributeValues={":manifests": MANIFESTS},
+            ConsistentRead=True,
         )
+        return routes_by_type(Manifest.from_json(item["manifest"]["S"]) for item in items)
 
 
-def withdraw(client: DynamoDBClient, table: str, worker: str) -> None:
-    """Remove a worker's manifest."""
-    with translate_errors(SERVICE):
-        client.delete_item(TableName=table, Key={"pk": _MANIFESTS, "sk": {"S": worker}})
+def publish(client: Client, table: str, manifest: Manifest) -> None:
+    """Replace a worker's manifest."""
+    item = {"pk": MANIFESTS, "sk": {"S": manifest.worker}, "manifest": {"S": manifest.to_json()}}
+    DynamoTable(client, table).put(item)
 
 
 class DynamoBookmarks:
-    """The positions at which the sweep and the deep sweep continue."""
+    """The positions at which the sweep and the deep sweep continue.
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    See `duetime.ports.wakeups.Bookmarks`.
+    """
+
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def read(self, name: str) -> Mapping[str, str]:
-        """See `duetime.ports.wakeups.Bookmarks`, here and below."""
-        with translate_errors(SERVICE):
-            item = self._client.get_item(
-                TableName=self._table, Key={"pk": _BOOKMARKS, "sk": {"S": name}}, ConsistentRead=True
-            ).get("Item")
+        item = self._table.get({"pk": _BOOKMARKS, "sk": {"S": name}})
         return json.loads(item["marks"]["S"]) if item else {}
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:
-        with translate_errors(SERVICE):
-            self._client.put_item(
-                TableName=self._table,
-                Item={"pk": _BOOKMARKS, "sk": {"S": name}, "marks": {"S": json.dumps(dict(marks))}},
-            )
+        self._table.put({"pk": _BOOKMARKS, "sk": {"S": name}, "marks": {"S": json.dumps(dict(marks))}})

@@ -16,21 +16,18 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime import instant
-from duetime.aws.faults import ConditionFailed, translate_errors
+from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
-from duetime.aws.queries import SERVICE
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
 from duetime.model.notification import Channel, Notification, NotificationKind, is_entry_id
 from duetime.model.preferences import Preferences
 from duetime.ports.notifications import InboxEntry, InboxPage
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 IS_NEW = "attribute_not_exists(pk)"
 IS_THERE = "attribute_exists(pk)"
@@ -44,20 +41,17 @@ _KINDS, _CHANNELS = frozenset(NotificationKind), frozenset(Channel)
 
 
 class DynamoPreferences:
-    """One item for each tenant."""
+    """One item for each tenant.
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    See `duetime.ports.notifications.PreferencesStore`.
+    """
+
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def get(self, tenant_id: TenantId) -> Preferences:
-        """See `duetime.ports.notifications.PreferencesStore`, here and below."""
-        with translate_errors(SERVICE):
-            found = self._client.get_item(
-                TableName=self._table, Key=_preferences_key(tenant_id), ConsistentRead=True
-            )
-        return (
-            _to_preferences(tenant_id, found["Item"]) if "Item" in found else Preferences(tenant_id=tenant_id)
-        )
+        item = self._table.get(_preferences_key(tenant_id))
+        return _to_preferences(tenant_id, item) if item else Preferences(tenant_id=tenant_id)
 
     def put(self, chosen: Preferences) -> bool:
         following = replace(chosen, revision=chosen.revision + 1)
@@ -66,12 +60,9 @@ class DynamoPreferences:
             seen = {":seen": {"N": str(chosen.revision)}}
             condition = {"ConditionExpression": REVISION_IS_AS_READ, "ExpressionAttributeValues": seen}
         try:
-            with translate_errors(SERVICE):
-                self._client.put_item(
-                    TableName=self._table,
-                    Item={**_preferences_key(chosen.tenant_id), **_preferences_item(following)},
-                    **condition,
-                )
+            self._table.put(
+                {**_preferences_key(chosen.tenant_id), **_preferences_item(following)}, **condition
+            )
         except ConditionFailed:  # also for a repeat after a lost response
             return self.get(chosen.tenant_id) == following
         return True
@@ -114,17 +105,19 @@ def _to_preferences(tenant_id: TenantId, item: Item) -> Preferences:
 
 
 class DynamoInbox:
-    """One item for each notification, with its id as the sort key."""
+    """One item for each notification, with its id as the sort key.
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    See `duetime.ports.notifications.Inbox`.
+    """
+
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def add(self, notification: Notification, *, expires_at: datetime) -> None:
-        """See `duetime.ports.notifications.Inbox`, here and below."""
         key = _entry_key(notification.tenant_id, notification.entry_id)
         item = {**key, **_entry_item(notification), "ttl": {"N": to_epoch(expires_at)}}
-        with suppress(ConditionFailed), translate_errors(SERVICE):
-            self._client.put_item(TableName=self._table, Item=item, ConditionExpression=IS_NEW)
+        with suppress(ConditionFailed):
+            self._table.put(item, ConditionExpression=IS_NEW)
 
     def list(
         self,
@@ -152,38 +145,31 @@ class DynamoInbox:
 
     def _before(self, request: dict[str, Any], before: str, limit: int) -> Any:
         values = request["ExpressionAttributeValues"] | {":before": {"S": before}}
-        with translate_errors(SERVICE):
-            return self._client.query(
-                TableName=self._table,
-                ScanIndexForward=False,
-                ConsistentRead=True,
-                Limit=limit,
-                **{**request, "ExpressionAttributeValues": values},
-            )
+        return self._table.query(
+            ScanIndexForward=False,
+            ConsistentRead=True,
+            Limit=limit,
+            **{**request, "ExpressionAttributeValues": values},
+        )
 
     def get(self, tenant_id: TenantId, entry_id: str) -> InboxEntry | None:
         if not is_entry_id(entry_id):
             return None
-        with translate_errors(SERVICE):
-            found = self._client.get_item(
-                TableName=self._table, Key=_entry_key(tenant_id, entry_id), ConsistentRead=True
-            )
-        return _to_entry(tenant_id, found["Item"]) if "Item" in found else None
+        item = self._table.get(_entry_key(tenant_id, entry_id))
+        return _to_entry(tenant_id, item) if item else None
 
     def mark_read(self, tenant_id: TenantId, entry_id: str, *, by: str, at: datetime) -> bool:
         if not is_entry_id(entry_id):
             return False
         try:
-            with translate_errors(SERVICE):
-                self._client.update_item(
-                    TableName=self._table,
-                    Key=_entry_key(tenant_id, entry_id),
-                    ConditionExpression=IS_THERE,
-                    UpdateExpression=(
-                        "SET read_at = if_not_exists(read_at, :at), read_by = if_not_exists(read_by, :by)"
-                    ),
-                    ExpressionAttributeValues={":at": {"S": instant.text(at)}, ":by": {"S": by}},
-                )
+            self._table.update(
+                _entry_key(tenant_id, entry_id),
+                ConditionExpression=IS_THERE,
+                UpdateExpression=(
+                    "SET read_at = if_not_exists(read_at, :at), read_by = if_not_exists(read_by, :by)"
+                ),
+                ExpressionAttributeValues={":at": {"S": instant.text(at)}, ":by": {"S": by}},
+            )
         except ConditionFailed:
             return False
         return True

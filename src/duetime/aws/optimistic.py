@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from duetime.aws.conditions import FENCE_IS_MINE, GEN_IS_AS_READ, ROW_IS_ABSENT, Update
 from duetime.aws.items import to_item
+from duetime.model import transition
 from duetime.model.action import Action, Status
 
 STATUS_IS_AS_READ = "#status = :status"
 LEASE_IS_AS_READ = "lease_until = :lease"
-
-_ONE = {"N": "1"}
 
 
 def claim_row(row: Action, claimed: Action) -> Update:
@@ -51,11 +50,11 @@ def still_dead(dead: Action | None) -> Update:
     read = _as_read(dead)
     if dead.status is not Status.PROCESSING:
         return read
-    values = {**read["ExpressionAttributeValues"], ":one": _ONE}
+    next_fence = {":next_fence": to_item(transition.fenced_off(dead))["fence"]}
     return {
         **read,
-        "UpdateExpression": "SET fence = fence + :one REMOVE nonce",
-        "ExpressionAttributeValues": values,
+        "UpdateExpression": "SET fence = :next_fence REMOVE nonce",
+        "ExpressionAttributeValues": read["ExpressionAttributeValues"] | next_fence,
     }
 
 

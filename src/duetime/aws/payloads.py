@@ -5,18 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from duetime.aws.faults import ConditionFailed, translate_errors
+from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_epoch, to_payload_item
 from duetime.aws.keys import payload_key
-from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, put
 from duetime.model.action import Action, ActionRef
 from duetime.model.lease import Applied, Rejected
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 _OUTLIVES = timedelta(days=400)
 """The time to live after the due time. A payload without a row, after a crash between two puts, ends then."""
@@ -25,27 +21,22 @@ _OUTLIVES = timedelta(days=400)
 class DynamoPayloads:
     """The offloaded payloads of an actions table."""
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def put(self, action: Action) -> None:
         """Write the payload of `action`."""
-        item = to_payload_item(action, action.due_at + _OUTLIVES)
-        with translate_errors(SERVICE):
-            self._client.put_item(TableName=self._table, Item=item)
+        self._table.put(to_payload_item(action, action.due_at + _OUTLIVES))
 
     def entry(self, action: Action) -> Entry:
         """Return the put of the payload as an entry of a transaction."""
-        return put(self._table, to_payload_item(action, action.due_at + _OUTLIVES))
+        return put(self._table.name, to_payload_item(action, action.due_at + _OUTLIVES))
 
     def with_payload(self, action: Action) -> Action:
         """Return the row with its offloaded payload, or without it if the payload is gone."""
         if not action.payload_offloaded:
             return action
-        with translate_errors(SERVICE):
-            item = self._client.get_item(
-                TableName=self._table, Key=payload_key(action.ref), ConsistentRead=True
-            ).get("Item")
+        item = self._table.get(payload_key(action.ref))
         return replace(action, payload=item["payload"]["S"] if item else None)
 
     def keeping(self, outcome: Applied | Rejected) -> Applied | Rejected:
@@ -55,10 +46,9 @@ class DynamoPayloads:
         """
         if isinstance(outcome, Applied) and outcome.action.payload_offloaded:
             until = outcome.action.due_at + _OUTLIVES
-            with suppress(ConditionFailed), translate_errors(SERVICE):
-                self._client.update_item(
-                    TableName=self._table,
-                    Key=payload_key(outcome.action.ref),
+            with suppress(ConditionFailed):
+                self._table.update(
+                    payload_key(outcome.action.ref),
                     UpdateExpression="SET #ttl = :ttl",
                     ConditionExpression="attribute_exists(pk)",
                     ExpressionAttributeNames={"#ttl": "ttl"},
@@ -68,5 +58,4 @@ class DynamoPayloads:
 
     def remove(self, ref: ActionRef) -> None:
         """Delete the payload of a removed row."""
-        with translate_errors(SERVICE):
-            self._client.delete_item(TableName=self._table, Key=payload_key(ref))
+        self._table.delete(payload_key(ref))

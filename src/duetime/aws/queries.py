@@ -3,62 +3,51 @@
 from __future__ import annotations
 
 import heapq
-import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
+from itertools import islice
 
 from duetime import ids, instant
 from duetime.aws import due_order
-from duetime.aws.faults import translate_errors
+from duetime.aws.dynamodb import Client, DynamoTable, readable, sort_ties
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
-from duetime.aws.paging import items_of
 from duetime.aws.tables import CORRELATION, DUE, FAILED
-from duetime.errors import BackendUnavailable, InvalidCursor
+from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.due_mark import DueMark
-from duetime.model.failed_mark import FailedMark
+from duetime.model.marks import DueMark, FailedMark
 from duetime.ports.actions import DueEntry, DuePage, Page
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-log = logging.getLogger(__name__)
-
-SERVICE = "DynamoDB"
 _GET_AT_ONCE = 100
-_ATTEMPTS = 8
 _SECOND = timedelta(seconds=1)
 _BETWEEN_MARKS = "|"
-_UNREADABLE = (KeyError, ValueError, OverflowError)
 
 
 class DynamoQueries:
-    """The queries of the actions table."""
+    """The queries of the actions table.
 
-    def __init__(self, client: DynamoDBClient, table: str, *, due_shards: int) -> None:
-        self._client, self._table = client, table
+    See `duetime.ports.actions.ActionStore`.
+    """
+
+    def __init__(self, client: Client, table: str, *, due_shards: int) -> None:
+        self._table = DynamoTable(client, table)
         self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         rows: list[Action] = []
         distinct = list(
             dict.fromkeys(refs)
         )  # a lagging index may repeat a row; DynamoDB rejects repeated keys
         for first in range(0, len(distinct), _GET_AT_ONCE):
             keys = [row_key(ref) for ref in distinct[first : first + _GET_AT_ONCE]]
-            found = get_items(self._client, self._table, keys)
-            rows.extend(row for item in found if (row := _readable(item)))
+            rows.extend(readable(self._table.get_many(keys), from_item, "row"))
         return rows
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
-        answer = self.query(
+        answer = self._table.query(
             IndexName=CORRELATION.name,
             KeyConditionExpression="correlation = :correlation AND sk > :after",
             ExpressionAttributeValues={
@@ -84,32 +73,25 @@ class DynamoQueries:
         merged = heapq.merge(*(self._failed_in(place, before, at_once) for place in places), reverse=True)
         marks = list(islice(merged, limit + 1))
         rows = self.get_rows([mark.ref for mark in marks[:limit]])
-        failed = sorted((row for row in rows if row.status is Status.FAILED), key=FailedMark.of, reverse=True)
+        failed = sorted(
+            (row for row in rows if row.status is Status.FAILED), key=FailedMark.from_row, reverse=True
+        )
         more = str(marks[limit - 1]) if len(marks) > limit else None
         return Page(tuple(row.without_payload() for row in failed), more)
 
     def _failed_in(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """Yield the marks of a partition of the failed index in order.
-
-        The index does not order equal times.
-        """
-        marks = self._latest_first(place, before, at_once)
-        for _, tied in groupby(marks, key=lambda mark: mark.failed_at):
-            yield from sorted(tied, reverse=True)
-
-    def _latest_first(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """Yield the same marks in the order of the index, page by page as the merge consumes them."""
+        """Yield the marks of a partition of the failed index in order, page by page."""
         until = instant.LATEST if before is None else before.failed_at
-        entries = items_of(
-            self.query,
+        entries = self._table.items(
             IndexName=FAILED.name,
             KeyConditionExpression="failed = :place AND failed_at <= :until",
             ExpressionAttributeValues={":place": {"S": place}, ":until": {"S": instant.text(until)}},
             ScanIndexForward=False,
             Limit=at_once,
         )
-        marks = (mark for item in entries if (mark := _readable_mark(item)))
-        return (mark for mark in marks if before is None or mark < before)
+        marks = readable(entries, _failed_mark, "failed entry")
+        later = (mark for mark in marks if before is None or mark < before)
+        return sort_ties(later, key=lambda mark: mark.failed_at, reverse=True)
 
     def in_due_order(
         self,
@@ -121,9 +103,9 @@ class DynamoQueries:
         cursor: str | None,
     ) -> Page:
         span = due_order.KeyRange(after, until, None if cursor is None else DueMark.parse(cursor))
-        marks = list(islice(span.of_tenant(self.query, tenant_id, limit), limit + 1))
+        marks = list(islice(span.of_tenant(self._table, tenant_id, limit), limit + 1))
         rows = self.get_rows([ActionRef(tenant_id, mark.id) for mark in marks[:limit]])
-        shown = sorted((row for row in rows if span.holds(row)), key=DueMark.of)
+        shown = sorted((row for row in rows if span.holds(row)), key=DueMark.from_row)
         more = str(marks[limit - 1]) if len(marks) > limit else None
         return Page(tuple(row.without_payload() for row in shown), more)
 
@@ -166,7 +148,7 @@ class DynamoQueries:
             first = cursor + "!"
         if first > last:
             return Page((), None)  # DynamoDB rejects a BETWEEN with reversed bounds
-        answer = self.query(
+        answer = self._table.query(
             KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
             ExpressionAttributeValues={
                 ":pk": {"S": partition(tenant_id, job)},
@@ -176,27 +158,25 @@ class DynamoQueries:
             ConsistentRead=True,
             Limit=limit,
         )
-        rows = (row for item in answer["Items"] if (row := _readable(item)))
+        rows = readable(answer["Items"], from_item, "row")
         more: Item | None = answer.get("LastEvaluatedKey")
         return Page(tuple(row.without_payload() for row in rows), more["sk"]["S"] if more else None)
 
     def _of_shards(self, start: str, cursor: str | None, limit: int) -> Iterator[Action]:
-        """Yield the rows of 16 partitions, newest first."""
         at_once = max(4, 2 * limit // len(SHARDS))
         shards = [self._newest_first(start + shard, cursor, at_once) for shard in SHARDS]
         return heapq.merge(*shards, key=lambda row: row.id, reverse=True)
 
     def _newest_first(self, partition_key: str, cursor: str | None, at_once: int) -> Iterator[Action]:
         """Yield the rows of a shard, page by page as the merge consumes them."""
-        items = items_of(
-            self.query,
+        items = self._table.items(
             KeyConditionExpression="pk = :pk AND sk < :before",
             ExpressionAttributeValues={":pk": {"S": partition_key}, ":before": {"S": cursor or "~"}},
             ScanIndexForward=False,
             ConsistentRead=True,
             Limit=at_once,
         )
-        return (row for item in items if (row := _readable(item)))
+        return readable(items, from_item, "row")
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
@@ -204,7 +184,7 @@ class DynamoQueries:
         if after is not None and after >= until:
             return DuePage((), None)  # DynamoDB rejects a BETWEEN with reversed bounds
         start = {} if cursor is None else {"ExclusiveStartKey": _due_start(shard, cursor)}
-        answer = self.query(
+        answer = self._table.query(
             IndexName=DUE.name,
             KeyConditionExpression="due_shard = :shard AND due_at BETWEEN :first AND :until",
             ExpressionAttributeValues={
@@ -215,59 +195,18 @@ class DynamoQueries:
             Limit=limit,
             **start,
         )
-        entries = tuple(entry for item in answer["Items"] if (entry := _readable_entry(item)))
+        entries = tuple(readable(answer["Items"], _due_entry, "due entry"))
         last: Item | None = answer.get("LastEvaluatedKey")
         return DuePage(entries, _due_cursor(last) if last else None)
 
-    def query(self, **request: Any) -> Any:
-        """Query the table."""
-        with translate_errors(SERVICE):
-            return self._client.query(TableName=self._table, **request)
+
+def _due_entry(item: Item) -> DueEntry:
+    return DueEntry(ref_of(item), instant.parse(item["due_at"]["S"]))
 
 
-def get_items(client: DynamoDBClient, table: str, keys: Sequence[Item]) -> Iterator[Item]:
-    """Yield at most 100 items by consistent reads, in no order; missing items are left out.
-
-    Raises:
-        BackendUnavailable: DynamoDB left some items unread in each of eight attempts.
-    """
-    request: Any = {table: {"Keys": keys, "ConsistentRead": True}}
-    for _ in range(_ATTEMPTS):
-        with translate_errors(SERVICE):
-            response: Any = client.batch_get_item(RequestItems=request)
-        yield from response.get("Responses", {}).get(table, [])
-        request = response.get("UnprocessedKeys")
-        if not request:
-            return
-    raise BackendUnavailable(SERVICE, f"{_ATTEMPTS} attempts left keys of a batch unread")
-
-
-def _readable(item: Item) -> Action | None:
-    """Return the row; log an unreadable row and return None, so that it does not block the others."""
-    try:
-        return from_item(item)
-    except _UNREADABLE:
-        log.exception("row cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
-        return None
-
-
-def _readable_entry(item: Item) -> DueEntry | None:
-    """Return the entry; log an unreadable entry and return None, so that it does not block the sweep."""
-    try:
-        return DueEntry(ref_of(item), instant.parse(item["due_at"]["S"]))
-    except _UNREADABLE:
-        log.exception("due entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
-        return None
-
-
-def _readable_mark(item: Item) -> FailedMark | None:
-    """Return the mark; log an unreadable entry of the failed index and return None."""
-    try:
-        ref = ref_of(item)
-        return FailedMark(instant.parse(item["failed_at"]["S"]), ref.id, ref.tenant_id)
-    except _UNREADABLE:
-        log.exception("failed entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
-        return None
+def _failed_mark(item: Item) -> FailedMark:
+    ref = ref_of(item)
+    return FailedMark(instant.parse(item["failed_at"]["S"]), ref.id, ref.tenant_id)
 
 
 def _marks(job: JobName, cursor: str | None, *, has_events: bool) -> dict[bool, str]:

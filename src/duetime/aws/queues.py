@@ -6,36 +6,35 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
-from duetime.aws.faults import code_of, translate_errors
+from duetime.aws.faults import ignoring, translate_errors
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports.wakeups import FAILURES, NOTIFICATIONS, Send
+from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from duetime.settings import Settings
-
 SERVICE = "SQS"
 _BATCH = 10
-_GONE = {
+_GONE = (
     "MessageNotInflight",
     "ReceiptHandleIsInvalid",
     "InvalidParameterValue",
     "AWS.SimpleQueueService.MessageNotInflight",
-}
+)
 
 
 class SqsQueues:
-    """Standard queues, one for each worker: delays of up to 900 seconds, batches of ten."""
+    """Standard queues, one for each worker: delays of up to 900 seconds, batches of ten.
+
+    See `duetime.ports.wakeups.DueQueues`.
+    """
 
     def __init__(self, client: SQSClient, urls: Mapping[str, str]) -> None:
         self._client, self._urls = client, urls
 
     def send(self, sends: Sequence[Send]) -> None:
-        """See `duetime.ports.wakeups.DueQueues`, here and below."""
         by_queue: dict[str, list[Send]] = defaultdict(list)
         for send in sends:
             by_queue[send.queue].append(send)
@@ -60,28 +59,20 @@ class SqsQueues:
             )
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:
-        with translate_errors(SERVICE):
-            try:
-                self._client.change_message_visibility(
-                    QueueUrl=self._url(queue), ReceiptHandle=receipt, VisibilityTimeout=seconds
-                )
-            except ClientError as error:
-                if code_of(error) not in _GONE:
-                    raise
+        with translate_errors(SERVICE), ignoring(*_GONE):
+            self._client.change_message_visibility(
+                QueueUrl=self._url(queue), ReceiptHandle=receipt, VisibilityTimeout=seconds
+            )
 
     def _url(self, queue: str) -> str:
-        try:
-            return self._urls[queue]
-        except KeyError:
-            raise BackendMisconfigured(
-                SERVICE,
-                f"no queue is named {queue!r}",
-                f"DUETIME_QUEUES names {sorted(self._urls)}; deploy again",
-            ) from None
+        return _named(queue, self._urls, f"DUETIME_QUEUES names {sorted(self._urls)}; deploy again")
 
 
 class SqsBodies:
-    """The due queues, the failure queue and the notification queue, for unchanged bodies."""
+    """The due queues, the failure queue and the notification queue, for unchanged bodies.
+
+    See `duetime.ports.undelivered.BodyQueues`.
+    """
 
     def __init__(self, client: SQSClient, settings: Settings) -> None:
         self._client = client
@@ -90,7 +81,6 @@ class SqsBodies:
         self._urls: Mapping[str, str] = due | {name: url for name, url in others.items() if url}
 
     def put(self, queue: str, body: str) -> None:
-        """See `duetime.ports.undelivered.BodyQueues`."""
         with translate_errors(SERVICE):
             self._client.send_message(QueueUrl=self._at(queue), MessageBody=body)
 
@@ -107,10 +97,11 @@ class SqsBodies:
         return int(response["Attributes"][name])
 
     def _at(self, queue: str) -> str:
-        if queue not in self._urls:
-            raise BackendMisconfigured(
-                SERVICE,
-                f"no queue is named {queue!r}",
-                "Check DUETIME_FAILURE_QUEUE, DUETIME_QUEUES and DUETIME_NOTIFICATION_QUEUE",
-            )
-        return self._urls[queue]
+        cure = "Check DUETIME_FAILURE_QUEUE, DUETIME_QUEUES and DUETIME_NOTIFICATION_QUEUE"
+        return _named(queue, self._urls, cure)
+
+
+def _named(queue: str, urls: Mapping[str, str], cure: str) -> str:
+    if queue not in urls:
+        raise BackendMisconfigured(SERVICE, f"no queue is named {queue!r}", cure)
+    return urls[queue]

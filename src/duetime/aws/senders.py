@@ -32,13 +32,15 @@ SNS has the same error code for an invalid topic, which is no fault of a message
 
 
 class SesMailer:
-    """Mails with SES templates."""
+    """Mails with SES templates.
+
+    See `duetime.ports.notifications.Mailer`.
+    """
 
     def __init__(self, client: SESClient, sender: str) -> None:
         self._client, self._sender = client, sender
 
     def send(self, mail: Mail) -> None:
-        """See `duetime.ports.notifications.Mailer`."""
         with translate_errors("SES"):
             try:
                 self._client.send_templated_email(
@@ -53,13 +55,15 @@ class SesMailer:
 
 
 class SnsTopic:
-    """A topic of SNS. Empty attributes are omitted, because SNS rejects them."""
+    """A topic of SNS. Empty attributes are omitted, because SNS rejects them.
+
+    See `duetime.ports.notifications.Topic`.
+    """
 
     def __init__(self, client: SNSClient, topic_arn: str) -> None:
         self._client, self._topic_arn = client, topic_arn
 
     def publish(self, subject: str, message: str, attributes: Mapping[str, str]) -> None:
-        """See `duetime.ports.notifications.Topic`."""
         with translate_errors("SNS"):
             try:
                 self._client.publish(
@@ -84,13 +88,15 @@ def _raise_if_refused(channel: Channel, error: ClientError, codes: frozenset[str
 
 
 class SqsDigestTimer:
-    """Delayed messages in the notification queue."""
+    """Delayed messages in the notification queue.
+
+    See `duetime.ports.notifications.DigestTimer`.
+    """
 
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client, self._url = client, url
 
     def at_end_of(self, window: DigestWindow, *, delay: int) -> None:
-        """See `duetime.ports.notifications.DigestTimer`."""
         if not self._url:
             cure = "Set DUETIME_NOTIFICATION_QUEUE to the URL of the queue"
             raise BackendMisconfigured(SQS, "the notification queue is not set", cure)

@@ -43,12 +43,12 @@ def signed(
         credentials = session.get_credentials()
         where = region or _region_in(url) or session.get_config_variable("region")
         if credentials is None:
-            raise NotSigned("there are no AWS credentials to sign with; sign in to AWS, or say a token")
+            raise NotSigned("there are no AWS credentials to sign with; sign in to AWS, or pass a token")
         if where is None:
-            raise NotSigned("the URL names no AWS region to sign for; say --region, or AWS_REGION")
+            raise NotSigned("the URL contains no AWS region; pass --region, or set AWS_REGION")
         SigV4Auth(credentials.get_frozen_credentials(), _SERVICE, where).add_auth(request)
     except BotoCoreError as error:
-        raise NotSigned(f"the AWS credentials cannot be had ({error}); sign in to AWS again") from None
+        raise NotSigned(f"the AWS credentials cannot be loaded ({error}); sign in to AWS again") from None
     return dict(request.headers.items())
 
 

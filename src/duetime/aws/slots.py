@@ -17,20 +17,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from duetime.aws import optimistic
 from duetime.aws.conditions import Update
-from duetime.aws.faults import TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.faults import TransactionCancelled, TransactionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import row_key, slots_key
-from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, retry_on_conflict, update, write
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 IS_FREE = "attribute_not_exists(holders)"
 FEWER_ARE_HELD = "size(holders) < :limit"
@@ -45,24 +41,21 @@ _OUTLIVES = timedelta(days=2)
 
 
 class DynamoSlots:
-    """The concurrency keys of an actions table."""
+    """The concurrency keys of an actions table.
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    See `duetime.ports.actions.ActionStore`.
+    """
+
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def holders(self, tenant_id: TenantId, key: str) -> frozenset[ActionId]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
-        with translate_errors(SERVICE):
-            found = self._client.get_item(
-                TableName=self._table, Key=slots_key(tenant_id, key), ConsistentRead=True
-            )
-        return frozenset(
-            ActionId(holder) for holder in found.get("Item", {}).get("holders", {}).get("SS", ())
-        )
+        item = self._table.get(slots_key(tenant_id, key)) or {}
+        return frozenset(map(ActionId, item.get("holders", {}).get("SS", ())))
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:
         """Return False after repeated conflicts too; the caller reads the slots again."""
-        begin = update(self._table, row_key(row.ref), optimistic.claim_row(row, claimed))
+        begin = update(self._table.name, row_key(row.ref), optimistic.claim_row(row, claimed))
         try:
             self._write([begin, self._take(claimed)])
         except TransactionFailed as failed:
@@ -103,7 +96,7 @@ class DynamoSlots:
             "UpdateExpression": "DELETE holders :dead",
             "ExpressionAttributeValues": {":id": {"S": dead}, ":dead": {"SS": [dead]}},
         }
-        still_dead = update(self._table, row_key(ref), optimistic.still_dead(row))
+        still_dead = update(self._table.name, row_key(ref), optimistic.still_dead(row))
         try:
             self._write([still_dead, self._slots(ref, key, drop)])
         except (TransactionFailed, TransactionCancelled):
@@ -111,7 +104,7 @@ class DynamoSlots:
         return True
 
     def _write(self, entries: Sequence[Entry]) -> None:
-        retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
+        retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)
 
     def _slots(self, ref: ActionRef, key: str | None, change: Update) -> Entry:
-        return update(self._table, slots_key(ref.tenant_id, key or ""), change)
+        return update(self._table.name, slots_key(ref.tenant_id, key or ""), change)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime.aws import commits, conditions
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import from_item, to_item
 from duetime.aws.keys import Item, ref_of, row_key
 from duetime.aws.payloads import DynamoPayloads
-from duetime.aws.queries import SERVICE, DynamoQueries
+from duetime.aws.queries import DynamoQueries
 from duetime.aws.slots import DynamoSlots
 from duetime.aws.transactions import put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable
@@ -31,11 +32,9 @@ from duetime.model.lease import (
     Renewed,
     Settlement,
     SettleResult,
+    applied_if_mine,
 )
 from duetime.ports.delegate import delegate
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 _BATCH = 25
 
@@ -53,14 +52,14 @@ class DynamoStore:
 
     def __init__(
         self,
-        client: DynamoDBClient,
+        client: Client,
         table: str,
         *,
         due_shards: int,
         due_order: bool = False,
-        single_shot: DynamoDBClient | None = None,
+        single_shot: Client | None = None,
     ) -> None:
-        self._client, self._table = client, table
+        self._table = DynamoTable(client, table)
         self._queries = DynamoQueries(client, table, due_shards=due_shards)
         self.due_shards = self._queries.due_shards
         self._single_shot = single_shot
@@ -104,12 +103,7 @@ class DynamoStore:
     def _put_row(self, action: Action) -> bool:
         """Return whether the row was absent. An existing row is the same action, because an id is unique."""
         try:
-            with translate_errors(SERVICE):
-                self._client.put_item(
-                    TableName=self._table,
-                    Item=self._item(action),
-                    ConditionExpression=conditions.ROW_IS_ABSENT,
-                )
+            self._table.put(self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
         except ConditionFailed:
             return False
         return True
@@ -130,9 +124,7 @@ class DynamoStore:
             for missed in batch if single_shot is None else self._put_batch(single_shot, batch):
                 self._put_row(batch[missed])
 
-    def _put_batch(
-        self, single_shot: DynamoDBClient, batch: Mapping[ActionRef, Action]
-    ) -> Sequence[ActionRef]:
+    def _put_batch(self, single_shot: Client, batch: Mapping[ActionRef, Action]) -> Sequence[ActionRef]:
         """Write at most 25 rows in one call, once.
 
         Return the rows that need a conditional put of their own.
@@ -140,23 +132,22 @@ class DynamoStore:
         requests: Any = [{"PutRequest": {"Item": self._item(action)}} for action in batch.values()]
         try:
             with translate_errors(SERVICE):
-                response = single_shot.batch_write_item(RequestItems={self._table: requests})
+                response = single_shot.batch_write_item(RequestItems={self._table.name: requests})
         except BackendUnavailable:
             return tuple(batch)  # without a response, any of them may be unwritten
-        missed: Any = response.get("UnprocessedItems", {}).get(self._table, [])
+        missed: Any = response.get("UnprocessedItems", {}).get(self._table.name, [])
         return [ref_of(request["PutRequest"]["Item"]) for request in missed]
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
-        row = put(self._table, self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
+        row = put(self._table.name, self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
         entries = [row] if terms is None else [self._keys.entry(action, terms), row]
         if not action.payload_offloaded:
             return tuple(entries)
         return (self._payloads.entry(action), *entries)
 
     def get(self, ref: ActionRef) -> Action | None:
-        with translate_errors(SERVICE):
-            found = self._client.get_item(TableName=self._table, Key=row_key(ref), ConsistentRead=True)
-        return self._payloads.with_payload(from_item(found["Item"])) if "Item" in found else None
+        item = self._table.get(row_key(ref))
+        return self._payloads.with_payload(from_item(item)) if item else None
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         claimed = self._change(ref, conditions.claim(terms))
@@ -193,8 +184,8 @@ class DynamoStore:
 
     def peek(self, claimed: Action) -> Renewed | None:
         with translate_errors(SERVICE):
-            item = self._client.get_item(
-                TableName=self._table,
+            item = self._table.client.get_item(
+                TableName=self._table.name,
                 Key=row_key(claimed.ref),
                 ProjectionExpression="fence, #status, cancel_requested_at",
                 ExpressionAttributeNames={"#status": "status"},
@@ -221,9 +212,9 @@ class DynamoStore:
         Raises:
             ConditionFailed: the row is not as `settle` requires.
         """
-        entries = [update(self._table, row_key(claimed.ref), settle), self._slots.free(claimed)]
+        entries = [update(self._table.name, row_key(claimed.ref), settle), self._slots.free(claimed)]
         try:
-            retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
+            retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)
         except TransactionCancelled:
             return False
         except TransactionFailed as failed:
@@ -234,12 +225,12 @@ class DynamoStore:
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
         extra = () if claimed.concurrency_key is None else (self._slots.free(claimed),)
-        transaction = commits.CommitTransaction(self._table, claimed, settlement, entries, number, extra)
-        return commits.commit(self._client, transaction)
+        transaction = commits.CommitTransaction(self._table.name, claimed, settlement, entries, number, extra)
+        return commits.commit(self._table.client, transaction)
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         outcome = self._change(ref, conditions.cancel(by=by, at=at, expires_at=expires_at))
-        return _applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
+        return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         return self._change(ref, conditions.ask_to_cancel(by=by, at=at))
@@ -261,7 +252,7 @@ class DynamoStore:
         outcome = self._change(row.ref, update)
         if ended.changed_by is None or ended.changed_at is None:
             return outcome
-        return _applied_if_mine(outcome, ended.status, by=ended.changed_by, at=ended.changed_at)
+        return applied_if_mine(outcome, ended.status, by=ended.changed_by, at=ended.changed_at)
 
     record = put
 
@@ -272,25 +263,19 @@ class DynamoStore:
         if isinstance(outcome, Rejected) and failed is not None and failed.status is Status.FAILED:
             change = conditions.redrive_with_key(due_at, due_shard, by=by, at=at)
             outcome = self._keys.take_again(failed, change, at)
-        return self._payloads.keeping(_applied_if_mine(outcome, Status.PENDING, by=by, at=at))
+        return self._payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
     def remove_payload(self, ref: ActionRef) -> None:
         self._payloads.remove(ref)
 
     def _change(self, ref: ActionRef, update: conditions.Update) -> Applied | Rejected:
         try:
-            return Applied(from_item(self._update(ref, update)["Attributes"]))
+            return Applied(from_item(self._update(ref, update)))
         except ConditionFailed as failed:
             return Rejected(from_item(failed.item) if failed.item else None)
 
-    def _update(self, ref: ActionRef, update: conditions.Update) -> Any:
-        with translate_errors(SERVICE):
-            return self._client.update_item(
-                TableName=self._table,
-                Key=row_key(ref),
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                **update,
-            )
+    def _update(self, ref: ActionRef, update: conditions.Update) -> Item:
+        return self._table.update(row_key(ref), ReturnValuesOnConditionCheckFailure="ALL_OLD", **update)
 
 
 def not_settled(item: Item | None, claimed: Action) -> SettleResult:
@@ -301,16 +286,3 @@ def not_settled(item: Item | None, claimed: Action) -> SettleResult:
     if row.fence != claimed.fence:
         return SettleResult.LEASE_LOST
     return SettleResult.CANCEL_REQUESTED if row.status is Status.PROCESSING else SettleResult.SETTLED
-
-
-def _applied_if_mine(
-    outcome: Applied | Rejected, status: Status, *, by: str, at: datetime
-) -> Applied | Rejected:
-    """Return `Applied` if the row is as this call leaves it.
-
-    Its first attempt changed it without a response.
-    """
-    row = outcome.action
-    if row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at):
-        return Applied(row)
-    return outcome

@@ -1,4 +1,4 @@
-"""Reads of a part of a table's stream, for a batch that a Lambda function could not process."""
+"""The tables' streams: the facts in their records, and reads of a batch that a function could not process."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
+from duetime.aws.access import to_entry
 from duetime.aws.faults import code_of, translate_errors
-from duetime.aws.keys import ref_of
-from duetime.aws.row_changes import change_of
-from duetime.aws.stream_records import subject_of
-from duetime.errors import BackendUnavailable, UnreadableRow
+from duetime.aws.items import change_of
+from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
+from duetime.aws.keys import Item, ref_of
+from duetime.aws.undelivered import PARTITION, from_undelivered_item
+from duetime.errors import BackendUnavailable, DuetimeError, UnreadableRow
+from duetime.events.publish import PublishedFact
+from duetime.model.job_events import JobChange, SpanKept
 from duetime.ports.undelivered import RowRecord, StreamBatch, StreamRecord
 
 if TYPE_CHECKING:
@@ -23,14 +27,44 @@ _EMPTY_PAGES = 50
 """The limit of consecutive empty pages: an empty page need not be the last."""
 
 
+def subject_of(images: Mapping[str, Any]) -> PublishedFact | None:
+    """Return the fact in a record of either stream, or None for a removed or an unpublished item.
+
+    Raises:
+        UnreadableRow: an item has an invalid attribute.
+    """
+    if change := change_of(images):
+        return change
+    old, new = images.get("OldImage"), images.get("NewImage")
+    if new is None:
+        return None
+    try:
+        return _read(old, new)
+    except (LookupError, ValueError, TypeError, AttributeError, DuetimeError) as error:
+        raise UnreadableRow([new.get("pk"), new.get("sk")], error) from error
+
+
+def _read(old: Item | None, new: Item) -> PublishedFact | None:
+    if "audit_of" in new:
+        return to_entry(new)
+    if new["sk"]["S"] == STATE:
+        is_redefined = old is not None and old.get("defined_in") != new.get("defined_in")
+        return JobChange(state_alone(old) if old else None, state_alone(new), is_redefined)
+    if new["sk"]["S"].startswith(SPAN):
+        return SpanKept(job_ref_of(new), from_span(new))
+    return from_undelivered_item(new) if new["pk"]["S"] == PARTITION else None
+
+
 class DynamoStream:
-    """Reads a shard between two sequence numbers."""
+    """Reads a shard between two sequence numbers.
+
+    See `duetime.ports.undelivered.Stream`.
+    """
 
     def __init__(self, client: DynamoDBStreamsClient) -> None:
         self._client = client
 
     def read(self, batch: StreamBatch) -> Sequence[RowRecord] | None:
-        """See `duetime.ports.undelivered.Stream`, here and below."""
         records = self._read(batch)
         return None if records is None else [row for record in records if (row := _row_record(record))]
 

@@ -43,14 +43,14 @@ TENANT_DUE = IndexShape("tenant_due", "tenant_due", "due_at")
 JOB_NAMES = IndexShape("jobs", "tenant", "name")
 """A tenant's jobs by name."""
 
-ATTEND = IndexShape("attend", "attend_shard", "attend_at")
+MAINTENANCE = IndexShape("attend", "attend_shard", "attend_at")
 """All jobs by the time of their next maintenance."""
 
 AUDIT = IndexShape("audit", "audit_of", "sk")
 """A tenant's audit entries, by age."""
 
 ACTIONS = TableShape("actions", (DUE, CORRELATION, FAILED), has_stream=True)
-JOBS = TableShape("jobs", (JOB_NAMES, ATTEND, AUDIT), has_stream=True)
+JOBS = TableShape("jobs", (JOB_NAMES, MAINTENANCE, AUDIT), has_stream=True)
 ACTIONS_IN_DUE_ORDER = replace(ACTIONS, indexes=(*ACTIONS.indexes, TENANT_DUE))
 TTL_ATTRIBUTE = "ttl"
 

@@ -7,17 +7,14 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
-from duetime.aws.faults import code_of, translate_errors
+from duetime.aws.faults import ignoring, translate_errors
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports.wakeups import DueMessage
+from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
-
-    from duetime.settings import Settings
 
 SERVICE = "EventBridge Scheduler"
 NAME_LIMIT = 64
@@ -25,44 +22,33 @@ _NAME = re.compile(r"[0-9a-zA-Z-_.]{1,64}", re.ASCII)
 
 
 class EventBridgeTimers:
-    """One schedule for each generation of an action, in one group."""
+    """One schedule for each generation of an action, in one group.
+
+    See `duetime.ports.wakeups.Timers`.
+    """
 
     def __init__(self, client: EventBridgeSchedulerClient, settings: Settings) -> None:
         self._client, self._settings = client, settings
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
-        """See `duetime.ports.wakeups.Timers`, here and below."""
         try:
-            with translate_errors(SERVICE):
-                self._create(message, wake_at)
+            with translate_errors(SERVICE), ignoring("ConflictException"):  # this generation has a timer
+                self._client.create_schedule(
+                    Name=schedule_name(message),
+                    GroupName=self._settings.schedule_group,
+                    Description=f"duetime: wakes {message.type} of {message.ref.tenant_id}",
+                    ScheduleExpression=at_expression(wake_at),
+                    ScheduleExpressionTimezone="UTC",
+                    FlexibleTimeWindow={"Mode": "OFF"},
+                    ActionAfterCompletion="DELETE",
+                    Target=target(self._settings, to_json(message)),
+                )
         except BackendMisconfigured as error:  # the caller has another way to wake the action
             raise BackendUnavailable(SERVICE, str(error)) from error
 
-    def _create(self, message: DueMessage, wake_at: datetime) -> None:
-        try:
-            self._client.create_schedule(
-                Name=schedule_name(message),
-                GroupName=self._settings.schedule_group,
-                Description=f"duetime: wakes {message.type} of {message.ref.tenant_id}",
-                ScheduleExpression=at_expression(wake_at),
-                ScheduleExpressionTimezone="UTC",
-                FlexibleTimeWindow={"Mode": "OFF"},
-                ActionAfterCompletion="DELETE",
-                Target=target(self._settings, to_json(message)),
-            )
-        except ClientError as error:
-            if code_of(error) != "ConflictException":  # this generation has a timer
-                raise
-
     def clear(self, message: DueMessage) -> None:
-        with translate_errors(SERVICE):
-            try:
-                self._client.delete_schedule(
-                    Name=schedule_name(message), GroupName=self._settings.schedule_group
-                )
-            except ClientError as error:
-                if code_of(error) != "ResourceNotFoundException":
-                    raise
+        with translate_errors(SERVICE), ignoring("ResourceNotFoundException"):
+            self._client.delete_schedule(Name=schedule_name(message), GroupName=self._settings.schedule_group)
 
 
 def target(settings: Settings, content: str) -> Any:

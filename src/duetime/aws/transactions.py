@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from duetime.aws.conditions import Update
+from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import (
     ConditionFailed,
     TransactionCancelled,
@@ -16,11 +17,7 @@ from duetime.aws.faults import (
     translate_errors,
 )
 from duetime.aws.keys import Item
-from duetime.aws.queries import SERVICE
 from duetime.clock import Clock, SystemClock
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 T = TypeVar("T")
 
@@ -47,7 +44,7 @@ def put(table: str, item: Item, **condition: str) -> Entry:
     return {"Put": {"TableName": table, "Item": item, **condition}}
 
 
-def write(client: DynamoDBClient, entries: Sequence[Entry]) -> None:
+def write(client: Client, entries: Sequence[Entry]) -> None:
     """Write all entries or none. A single update needs no transaction, at half the price.
 
     Raises:

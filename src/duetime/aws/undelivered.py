@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime import instant
-from duetime.aws.faults import ConditionFailed, translate_errors
+from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item
-from duetime.aws.paging import items_of
-from duetime.aws.queries import SERVICE
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import Undelivered, UndeliveredId, UndeliveredKind
 from duetime.ports.undelivered import UndeliveredPage
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 PARTITION = "system#undelivered"
 IS_KEPT = "attribute_exists(pk)"
@@ -30,16 +26,16 @@ NOT_KEPT_SINCE = "attribute_not_exists(pk) OR #count = :count"
 
 
 class DynamoUndelivered:
-    """One item for each undelivered message, with its id as the sort key."""
+    """One item for each undelivered message, with its id as the sort key.
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    See `duetime.ports.undelivered.UndeliveredStore`.
+    """
+
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
-        """See `duetime.ports.undelivered.UndeliveredStore`, here and below.
-
-        Only the first write sends the body.
-        """
+        """Only the first write sends the body."""
         latest: Item = {
             "reason": {"S": thing.reason},
             "last_at": {"S": instant.text(thing.last_at)},
@@ -53,55 +49,45 @@ class DynamoUndelivered:
     def _count(self, thing: Undelivered, latest: Item, first: Item, **condition: Any) -> None:
         sets = [f"#{name} = :{name}" for name in latest]
         sets += [f"#{name} = if_not_exists(#{name}, :{name})" for name in first]
-        with translate_errors(SERVICE):
-            self._client.update_item(
-                TableName=self._table,
-                Key=_key(thing.id),
-                UpdateExpression=f"SET {', '.join(sets)} ADD #count :one",
-                ExpressionAttributeNames={f"#{name}": name for name in (*latest, *first, "count")},
-                ExpressionAttributeValues={
-                    **{f":{name}": value for name, value in (latest | first).items()},
-                    ":one": {"N": "1"},
-                },
-                **condition,
-            )
+        self._table.update(
+            _key(thing.id),
+            UpdateExpression=f"SET {', '.join(sets)} ADD #count :one",
+            ExpressionAttributeNames={f"#{name}": name for name in (*latest, *first, "count")},
+            ExpressionAttributeValues={
+                **{f":{name}": value for name, value in (latest | first).items()},
+                ":one": {"N": "1"},
+            },
+            **condition,
+        )
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
         """Bodies can be long, and DynamoDB ends a page at 1 MB.
 
         One page of ours can need several of its pages.
         """
-        with translate_errors(SERVICE):
-            items = items_of(
-                self._client.query,
-                None if cursor is None else _key(cursor),
-                TableName=self._table,
-                KeyConditionExpression="pk = :undelivered",
-                ExpressionAttributeValues={":undelivered": {"S": PARTITION}},
-                ScanIndexForward=False,
-                Limit=limit + 1,
-            )
-            found = list(islice(items, limit + 1))
+        items = self._table.items(
+            KeyConditionExpression="pk = :undelivered",
+            ExpressionAttributeValues={":undelivered": {"S": PARTITION}},
+            ScanIndexForward=False,
+            Limit=limit + 1,
+            **({} if cursor is None else {"ExclusiveStartKey": _key(cursor)}),
+        )
+        found = list(islice(items, limit + 1))
         shown = tuple(from_undelivered_item(item) for item in found[:limit])
         return UndeliveredPage(shown, shown[-1].id if len(found) > limit else None)
 
     def get(self, undelivered_id: str) -> Undelivered | None:
-        with translate_errors(SERVICE):
-            item: Any = self._client.get_item(
-                TableName=self._table, Key=_key(undelivered_id), ConsistentRead=True
-            ).get("Item")
+        item = self._table.get(_key(undelivered_id))
         return None if item is None else from_undelivered_item(item)
 
     def remove(self, thing: Undelivered) -> bool:
         try:
-            with translate_errors(SERVICE):
-                self._client.delete_item(
-                    TableName=self._table,
-                    Key=_key(thing.id),
-                    ConditionExpression=NOT_KEPT_SINCE,
-                    ExpressionAttributeNames={"#count": "count"},
-                    ExpressionAttributeValues={":count": {"N": str(thing.count)}},
-                )
+            self._table.delete(
+                _key(thing.id),
+                ConditionExpression=NOT_KEPT_SINCE,
+                ExpressionAttributeNames={"#count": "count"},
+                ExpressionAttributeValues={":count": {"N": str(thing.count)}},
+            )
         except ConditionFailed:
             return False
         return True
@@ -112,7 +98,6 @@ def _key(undelivered_id: str) -> Item:
 
 
 def _first(thing: Undelivered) -> Item:
-    """Return the attributes that only the first write sets."""
     attributes: Item = {
         "kind": {"S": thing.kind.value},
         "source": {"S": thing.source},

@@ -16,8 +16,7 @@ the window's begin, ``#name#``, a name    the count of this job or type
     close   the window is there                                               -> closed
 
 If the window counts more than the caller read, the caller tries again with the new count. DynamoDB's time to
-live removes
-all items.
+live removes all items.
 """
 
 from __future__ import annotations
@@ -25,22 +24,17 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from duetime import instant
-from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
+from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, notified
-from duetime.aws.paging import items_of
-from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, pause, put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
 from duetime.model.notification import Digest, DigestWindow, Notification
 from duetime.ports.notifications import DigestPosition
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 IS_NEW = "attribute_not_exists(pk)"
 IS_THERE = "attribute_exists(pk)"
@@ -57,22 +51,25 @@ _NAME_LIMIT = 200
 
 
 class DynamoWindows:
-    """One item for each window, for each name in it, and for each notification's position."""
+    """One item for each window, for each name in it, and for each notification's position.
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    See `duetime.ports.notifications.Windows`.
+    """
+
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def count(
         self, notification: Notification, window: DigestWindow, *, expires_at: datetime
     ) -> DigestPosition | None:
-        """See `duetime.ports.notifications.Windows`, here and below."""
         item = self._window_item(window)
         for attempt in range(_RACES):
             if "closed" in item:
-                return self._place_of(notification, window)
+                counted = self._table.get(_place_key(notification, window))
+                return _to_place(window, counted) if counted else None
             place = DigestPosition(_as_begun(window, item), _total(item) + 1)
             try:
-                write(self._client, self._counting(notification, place, expires_at))
+                write(self._table.client, self._counting(notification, place, expires_at))
             except TransactionFailed as failed:
                 if _PLACE in failed.failed:
                     return _to_place(window, failed.failed[_PLACE] or {})
@@ -108,26 +105,31 @@ class DynamoWindows:
             "ExpressionAttributeValues": one,
         }
         return [
-            put(self._table, mark, ConditionExpression=IS_NEW, ReturnValuesOnConditionCheckFailure="ALL_OLD"),
-            update(self._table, _window_key(window), counts),
-            update(self._table, _window_key(window, _name_mark(notification.about)), names),
+            put(
+                self._table.name,
+                mark,
+                ConditionExpression=IS_NEW,
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            ),
+            update(self._table.name, _window_key(window), counts),
+            update(self._table.name, _window_key(window, _name_mark(notification.about)), names),
         ]
 
     def _window_item(self, window: DigestWindow) -> Item:
-        return self._get(_window_key(window))
-
-    def _place_of(self, notification: Notification, window: DigestWindow) -> DigestPosition | None:
-        item = self._get(_place_key(notification, window))
-        return _to_place(window, item) if item else None
-
-    def _get(self, key: Item) -> Item:
-        with translate_errors(SERVICE):
-            found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
-        return dict(found.get("Item", {}))
+        return self._table.get(_window_key(window)) or {}
 
     def close(self, window: DigestWindow) -> Digest | None:
         try:
-            closed = retry_on_conflict(partial(self._closed, window))
+            closed = retry_on_conflict(
+                partial(
+                    self._table.update,
+                    _window_key(window),
+                    ConditionExpression=IS_THERE,
+                    UpdateExpression="SET closed = :yes",
+                    ExpressionAttributeValues={":yes": {"BOOL": True}},
+                    ReturnValues="ALL_NEW",
+                )
+            )
         except ConditionFailed:
             return None
         return Digest(
@@ -139,30 +141,15 @@ class DynamoWindows:
             by_name=self._names(window),
         )
 
-    def _closed(self, window: DigestWindow) -> Item:
-        with translate_errors(SERVICE):
-            answer = self._client.update_item(
-                TableName=self._table,
-                Key=_window_key(window),
-                ConditionExpression=IS_THERE,
-                UpdateExpression="SET closed = :yes",
-                ExpressionAttributeValues={":yes": {"BOOL": True}},
-                ReturnValues="ALL_NEW",
-            )
-        return dict(answer["Attributes"])
-
     def _names(self, window: DigestWindow) -> dict[str, int]:
         """Return the counts by name. They are final, because a closed window counts no more."""
         begin = f"{instant.text(window.since)}{_name_mark('')}"
-        with translate_errors(SERVICE):
-            items = items_of(
-                self._client.query,
-                TableName=self._table,
-                KeyConditionExpression="pk = :windows AND begins_with(sk, :begin)",
-                ExpressionAttributeValues={":windows": _window_key(window)["pk"], ":begin": {"S": begin}},
-                ConsistentRead=True,
-            )
-            return {item["sk"]["S"].removeprefix(begin): _total(item) for item in items}
+        items = self._table.items(
+            KeyConditionExpression="pk = :windows AND begins_with(sk, :begin)",
+            ExpressionAttributeValues={":windows": _window_key(window)["pk"], ":begin": {"S": begin}},
+            ConsistentRead=True,
+        )
+        return {item["sk"]["S"].removeprefix(begin): _total(item) for item in items}
 
 
 def _window_key(window: DigestWindow, of: str = "") -> Item:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         UnknownZone,
     )
     from duetime.cadence.eventbridge import WakeExpression
-    from duetime.cadence.explain import Explained, explained
+    from duetime.cadence.explain import LocalOccurrence, local_occurrences
     from duetime.cadence.months import monthly, nth_weekday
     from duetime.cadence.preview import Preview
     from duetime.cadence.triggers import manual, on_event
@@ -51,11 +51,11 @@ __all__ = [
     "Cadence",
     "Calendar",
     "Cron",
-    "Explained",
     "Interval",
     "InvalidCadence",
     "InvalidCron",
     "InvalidExpression",
+    "LocalOccurrence",
     "NaiveInstant",
     "NeverFires",
     "Preview",
@@ -66,9 +66,9 @@ __all__ = [
     "cron",
     "daily",
     "every",
-    "explained",
     "incomparable_reason",
     "interval",
+    "local_occurrences",
     "manual",
     "monthly",
     "nth_weekday",
@@ -80,6 +80,7 @@ __all__ = [
     "weekly",
 ]
 
+# The module of each name. A module with the name of an object would hide that object.
 _MODULES = {
     "_daily": ("daily",),
     "cadence": ("Cadence",),
@@ -96,7 +97,7 @@ _MODULES = {
         "NeverFires",
         "UnknownZone",
     ),
-    "explain": ("Explained", "explained"),
+    "explain": ("LocalOccurrence", "local_occurrences"),
     "months": ("monthly", "nth_weekday"),
     "croniter_check": ("incomparable_reason", "compare_with_croniter"),
     "preview": ("Preview",),
@@ -109,7 +110,6 @@ _MODULES = {
     "eventbridge": ("WakeExpression",),
     "_weekly": ("weekly",),
 }
-"""The module of each name. A module with the name of an object would hide that object."""
 
 
 def __getattr__(name: str) -> object:

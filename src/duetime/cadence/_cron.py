@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.crontab import Cron
 from duetime.cadence.errors import InvalidCron
-
-if TYPE_CHECKING:
-    from duetime.cadence.calendars import Calendar
-    from duetime.cadence.expression import DayRule
-    from duetime.cadence.modifiers import Dst, Window, Words
+from duetime.cadence.expression import DayRule
+from duetime.cadence.modifiers import Dst, Window, Words
 
 
 def cron(

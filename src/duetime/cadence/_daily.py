@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from datetime import time
+from typing import Unpack
 
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
+from duetime.cadence.days import DayCycle
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
 from duetime.cadence.times import at_time
+from duetime.cadence.walk import WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.words import clock_text, second_of_day
-
-if TYPE_CHECKING:
-    from datetime import time
-
-    from duetime.cadence.days import DayCycle
-    from duetime.cadence.walk import WallSchedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +33,9 @@ class AtATime(WallCadence):
         return None
 
     def _built(self) -> WallSchedule:
-        return build_wall_schedule(self._head(), self._days(), at_time(self.at), self.scope, self._cycle())
+        return build_wall_schedule(
+            self._head(), self._days(), at_time(self.at), self.modifiers, self._cycle()
+        )
 
     def _named_time(self) -> str:
         return clock_text(self.at).replace(":", "_")
@@ -53,7 +52,9 @@ class Daily(AtATime):
         return f"Daily_{self._named_time()}"
 
     def _words(self) -> str:
-        return f"{'every day' if self.scope.days == ALL_WEEKDAYS else 'each day'} at {clock_text(self.at)}"
+        return (
+            f"{'every day' if self.modifiers.days == ALL_WEEKDAYS else 'each day'} at {clock_text(self.at)}"
+        )
 
 
 def daily(
@@ -67,4 +68,4 @@ def daily(
     Raises:
         InvalidCadence: the time or an option is invalid, or the options leave no occurrence.
     """
-    return Daily(scope=read_modifiers(**options), at=second_of_day(at))
+    return Daily(modifiers=read_modifiers(**options), at=second_of_day(at))

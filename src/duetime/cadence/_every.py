@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import date
 
 from duetime.cadence._weekly import check_cycle
 from duetime.cadence.cadence import WallCadence
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Dst, Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps, at_time
+from duetime.cadence.walk import DstPolicy, WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from duetime.cadence.calendars import Calendar
-    from duetime.cadence.walk import DstPolicy, WallSchedule
 
 _MOST_DAYS = 3_660
 
@@ -38,17 +34,17 @@ class Every(WallCadence):
 
     def _rule(self) -> DstPolicy:
         within_a_day = self.step < DAY
-        return self.scope.clock(interval=within_a_day, starred=within_a_day)
+        return self.modifiers.dst_policy(interval=within_a_day, starred=within_a_day)
 
     def _built(self) -> WallSchedule:
         if self.step < DAY:
-            return build_wall_schedule(self._head(), DayFields(), TimeSteps(self.step), self.scope)
+            return build_wall_schedule(self._head(), DayFields(), TimeSteps(self.step), self.modifiers)
         cycle = (
             None
             if self.anchor is None
             else DayCycle(self.step // DAY, self.anchor.toordinal() - UNIX_DAY, length=1)
         )
-        return build_wall_schedule(self._head(), DayFields(), at_time(0), self.scope, cycle)
+        return build_wall_schedule(self._head(), DayFields(), at_time(0), self.modifiers, cycle)
 
     def _head(self) -> str:
         return f"every {duration_text(self.step)}{f' anchor={self.anchor}' if self.anchor else ''}"
@@ -104,7 +100,7 @@ def every(
     """
     count = days if isinstance(days, int) else None
     only = None if isinstance(days, int) else days
-    scope = read_modifiers(
+    modifiers = read_modifiers(
         tz=tz, dst=dst, days=only, months=months, weeks=weeks, window=window, calendar=calendar
     )
     step = duration_of("every", days=count, hours=hours, minutes=minutes, seconds=seconds)
@@ -115,4 +111,4 @@ def every(
         )
         raise InvalidCadence(shown, "every: a wall clock restarts each day", remedy, start=len("every "))
     _, anchored_on = check_cycle(max(1, step // DAY), anchor, "days", _MOST_DAYS)
-    return Every(scope=scope, step=step, anchor=anchored_on)
+    return Every(modifiers=modifiers, step=step, anchor=anchored_on)

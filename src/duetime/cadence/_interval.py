@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from duetime.cadence.cadence import Cadence, Precision
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.modifiers import Window, Words, read_modifiers
@@ -15,13 +17,10 @@ from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from duetime.cadence.calendars import Calendar
     from duetime.cadence.eventbridge import WakeExpression
 
+# Openings of a filter without an occurrence after which the search stops: 27 years of daily windows.
 _MOST_OPENINGS = 10_000
-"""Openings of a filter without an occurrence after which the search stops: 27 years of daily windows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +38,9 @@ class Interval(Cadence):
     _open: WallSchedule | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        filtered = self.scope.narrows
+        filtered = self.modifiers.narrows
         opened = (
-            build_wall_schedule(self._head(), DayFields(), TimeSteps(1), self.scope) if filtered else None
+            build_wall_schedule(self._head(), DayFields(), TimeSteps(1), self.modifiers) if filtered else None
         )
         object.__setattr__(self, "_open", opened)
 
@@ -60,12 +59,10 @@ class Interval(Cadence):
 
     @property
     def precision(self) -> Precision:
-        """See :attr:`Cadence.precision`."""
         is_minutes = self.step % 60 == 0 and (self.start or 0) % 60 == 0
         return "minute" if is_minutes else "second"
 
     def wakes(self) -> tuple[WakeExpression, ...]:
-        """See :meth:`Cadence.wakes`."""
         from duetime.cadence.wakes import interval_wakes  # noqa: PLC0415 - most processes never compile wakes
 
         return interval_wakes(self.step, filtered=self.filtered)
@@ -75,7 +72,7 @@ class Interval(Cadence):
         found = self._on_grid(start, at + 1)
         if self._open is None:
             return found
-        where = zone(self.scope.zone_name)
+        where = zone(self.modifiers.zone_name)
         for _ in range(_MOST_OPENINGS):
             opens = next_after(self._open, where, BY_THE_CLOCK, found - 1)
             if opens in (found, NOTHING):
@@ -96,7 +93,6 @@ class Interval(Cadence):
         return f"Interval_{duration_text(self.step)}"
 
     def describe(self) -> str:
-        """See :meth:`Cadence.describe`; the zone matters only to filters."""
         return Cadence.describe(self) if self.filtered else self._words()
 
     def _words(self) -> str:
@@ -135,10 +131,10 @@ def interval(
     """
     lengths = {"weeks": _length(weeks), "days": _length(days)}
     step = duration_of("interval", **lengths, hours=hours, minutes=minutes, seconds=seconds)
-    scope = read_modifiers(
+    modifiers = read_modifiers(
         tz=tz, days=_filter(days), weeks=_filter(weeks), months=months, window=window, calendar=calendar
     )
-    return Interval(scope=scope, step=step)
+    return Interval(modifiers=modifiers, step=step)
 
 
 def _length(given: float | Words | None) -> float | None:

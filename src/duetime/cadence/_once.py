@@ -69,5 +69,5 @@ def once(at: str | datetime, *, tz: str | None = None, dst: Dst = "cronos") -> O
             raise InvalidCadence(
                 shown, "once: an instant has its zone already", "leave tz out, or the offset"
             )
-        return Once(scope=read_modifiers(tz="UTC", dst=dst), local=seconds_of(when))
-    return Once(scope=read_modifiers(tz=tz, dst=dst), local=seconds_of(when.replace(tzinfo=UTC)))
+        return Once(modifiers=read_modifiers(tz="UTC", dst=dst), local=seconds_of(when))
+    return Once(modifiers=read_modifiers(tz=tz, dst=dst), local=seconds_of(when.replace(tzinfo=UTC)))

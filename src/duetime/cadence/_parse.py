@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from duetime.cadence.cadence import Cadence
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_text
-
-if TYPE_CHECKING:
-    from duetime.cadence.cadence import Cadence
 
 
 def parse(text: str) -> Cadence:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
-from typing import TYPE_CHECKING, Unpack
+from datetime import date, time
+from typing import Unpack
 
 from duetime.cadence._daily import AtATime
 from duetime.cadence.day_fields import DayFields
@@ -12,9 +12,6 @@ from duetime.cadence.days import UNIX_DAY, DayCycle, weekday_of
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
 from duetime.cadence.words import clock_text, second_of_day, weekdays_mask, weekdays_text, weekdays_words
-
-if TYPE_CHECKING:
-    from datetime import time
 
 _MOST_WEEKS = 520
 
@@ -81,10 +78,14 @@ def weekly(
         InvalidCadence: a day, the time or an option is invalid, the anchor is missing, or the options leave
             no occurrence.
     """
-    scope = read_modifiers(**options)
+    modifiers = read_modifiers(**options)
     every, anchored_on = check_cycle(every, anchor, "weeks", _MOST_WEEKS)
     return Weekly(
-        scope=scope, at=second_of_day(at), on=weekdays_mask(on, "weekly"), every=every, anchor=anchored_on
+        modifiers=modifiers,
+        at=second_of_day(at),
+        on=weekdays_mask(on, "weekly"),
+        every=every,
+        anchor=anchored_on,
     )
 
 

@@ -6,6 +6,7 @@ is ``?``, day-of-week knows no steps, and ``L``, ``W`` and ``#`` stand alone in 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
@@ -72,7 +73,7 @@ def parse_cron_fields(expression: str, inside: str, at: int) -> CronFields:
     Raises:
         InvalidExpression: AWS's documentation does not allow the text.
     """
-    tokens = _tokens(expression, inside, at)
+    tokens = [AwsToken(expression, at + word.start(), word.group()) for word in re.finditer(r"\S+", inside)]
     if len(tokens) != _FIELDS:
         problem = f"cron() has six fields, and this has {len(tokens)}"
         raise InvalidExpression(
@@ -84,23 +85,12 @@ def parse_cron_fields(expression: str, inside: str, at: int) -> CronFields:
             "exactly one of day-of-month and day-of-week must be ?", "put ? in the one that does not matter"
         )
     days = _days(day) if weekday.text == "?" else _weekdays(weekday)
-    months = _mask(month, _MONTH)
     return CronFields(
         minutes=_mask(minute, _MINUTE),
         hours=_mask(hour, _HOUR),
-        days=days._replace(months=months),
-        years=_years(year),
+        days=days._replace(months=_mask(month, _MONTH)),
+        years=tuple(sorted(_values(year, _YEAR))),
     )
-
-
-def _tokens(expression: str, inside: str, at: int) -> list[AwsToken]:
-    tokens: list[AwsToken] = []
-    end = 0
-    for text in inside.split():
-        start = inside.index(text, end)
-        end = start + len(text)
-        tokens.append(AwsToken(expression, at + start, text))
-    return tokens
 
 
 def _days(token: AwsToken) -> DayFields:
@@ -131,19 +121,12 @@ def _number_of_weekday(token: AwsToken, text: str) -> int:
     return _value(token, _WEEKDAY, text) - 1
 
 
-def _years(token: AwsToken) -> tuple[int, ...]:
-    found: set[int] = set()
-    for item in token.text.split(","):
-        found.update(_range(token, _YEAR, item))
-    return tuple(sorted(found))
-
-
 def _mask(token: AwsToken, field: AwsField) -> int:
-    mask = 0
-    for item in token.text.split(","):
-        for value in _range(token, field, item):
-            mask |= 1 << value
-    return mask
+    return sum(1 << value for value in _values(token, field))
+
+
+def _values(token: AwsToken, field: AwsField) -> set[int]:
+    return {value for item in token.text.split(",") for value in _range(token, field, item)}
 
 
 def _range(token: AwsToken, field: AwsField, item: str) -> range:

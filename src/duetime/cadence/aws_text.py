@@ -10,8 +10,8 @@ from duetime.cadence.words import bits, ranges
 _NAMES = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _RUN = 3
 _SHORTEST, _LONGEST = 28, 31
+# Days between a day and its nearest weekday, at most.
 _AWAY = 2
-"""Days between a day and its nearest weekday, at most."""
 _WEEKDAYS_A_MONTH = 4.35
 MOST_TERMS = 2
 
@@ -63,7 +63,7 @@ def day_text(term: DayFields) -> tuple[str, str]:
 
 def values_text(mask: int, low: int, high: int) -> str:
     """Return a mask as ``*``, ``0/5``, ``9-17`` or a list."""
-    values = [n for n in range(low, high + 1) if mask >> n & 1]
+    values = bits(mask)
     if len(values) == high - low + 1:
         return "*"
     step = values[1] - values[0] if len(values) >= _RUN else 0
@@ -104,7 +104,7 @@ def _week_terms(days: DayFields) -> DayTerms:
     if days.weeks != ALL_WEEKS:
         return _weeks_of_month_terms(days, weekdays, nth)
     terms = [DayFields(weekdays=weekdays)] if weekdays else []
-    terms += [_nth_term(day, n) for day, n in nth]
+    terms += [DayFields(weekdays=0, nth=(pair,)) for pair in nth]
     if weekdays == ALL_WEEKDAYS or len(terms) <= MOST_TERMS:
         return DayTerms(tuple(terms[:1] if weekdays == ALL_WEEKDAYS else terms), exact=True)
     for day, _ in nth:
@@ -115,7 +115,11 @@ def _week_terms(days: DayFields) -> DayTerms:
 def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, int], ...]) -> DayTerms:
     """Return weekdays of some weeks of the month: ``3#2`` for single weekdays, else these weeks' dates."""
     weeks = bits(days.weeks)
-    terms = [_nth_term(day, 0 if week == LAST_WEEK else week + 1) for day in bits(weekdays) for week in weeks]
+    terms = [
+        DayFields(weekdays=0, nth=((day, 0 if week == LAST_WEEK else week + 1),))
+        for day in bits(weekdays)
+        for week in weeks
+    ]
     if not nth and len(terms) <= MOST_TERMS:
         return DayTerms(tuple(terms), exact=True)
     dates = 0
@@ -125,17 +129,10 @@ def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, 
     return DayTerms((DayFields(days=dates),), exact)
 
 
-def _nth_term(day: int, nth: int) -> DayFields:
-    return DayFields(weekdays=0, nth=((day, nth),))
-
-
 def _rarer_by_week(days: DayFields) -> bool:
     dates = _all_dates(days).bit_count() if days.days != ALL_DAYS else _LONGEST
     return days.weekdays.bit_count() * _WEEKDAYS_A_MONTH + len(days.nth) < dates
 
 
 def _dates(first: int, last: int) -> int:
-    mask = 0
-    for day in range(max(1, first), min(_LONGEST, last) + 1):
-        mask |= 1 << day - 1
-    return mask
+    return sum(1 << day - 1 for day in range(max(1, first), min(_LONGEST, last) + 1))

@@ -6,17 +6,16 @@ Cadences are immutable, comparable and hashable values. ``parse`` reads their te
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Self
 
 from duetime.cadence.modifiers import PLAIN, Modifiers
 from duetime.cadence.walk import NOTHING, DstPolicy, WallSchedule, next_after
-from duetime.cadence.zones import FIRST, Zone, instant_at, seconds_of, zone
+from duetime.cadence.zones import Zone, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
     from duetime.cadence.eventbridge import WakeExpression
 
 Precision = Literal["second", "minute"]
@@ -27,10 +26,10 @@ class Cadence(ABC):
     """A rule for due times.
 
     Attributes:
-        scope: the zone, the rule for clock changes, and the filters.
+        modifiers: the zone, the rule for clock changes, and the filters.
     """
 
-    scope: Modifiers = PLAIN
+    modifiers: Modifiers = PLAIN
 
     def next_after(self, instant: datetime) -> datetime | None:
         """Return the first occurrence strictly after ``instant``, in UTC, or None.
@@ -58,14 +57,14 @@ class Cadence(ABC):
     @property
     def tz(self) -> str:
         """The zone in which it is evaluated: its own, else the default, else UTC."""
-        return self.scope.zone_name
+        return self.modifiers.zone_name
 
     @property
     def text(self) -> str:
         """The canonical text; ``parse`` returns an equal cadence for it."""
         from duetime.cadence.options import options_text  # noqa: PLC0415 - a planner needs no text
 
-        return self._head() + options_text(self.scope)
+        return self._head() + options_text(self.modifiers)
 
     @property
     def name(self) -> str:
@@ -76,13 +75,13 @@ class Cadence(ABC):
         """
         from duetime.cadence.options import options_name, short_name  # noqa: PLC0415 - as above
 
-        return short_name(self._label() + options_name(self.scope))
+        return short_name(self._label() + options_name(self.modifiers))
 
     def describe(self) -> str:
         """Return a description in plain English."""
         from duetime.cadence.options import options_words  # noqa: PLC0415 - as above
 
-        return self._words() + options_words(self.scope)
+        return self._words() + options_words(self.modifiers)
 
     def with_default_tz(self, name: str) -> Self:
         """Return this cadence, in the given zone if it has none of its own.
@@ -90,7 +89,7 @@ class Cadence(ABC):
         Raises:
             UnknownZone: the IANA database has no such zone.
         """
-        return replace(self, scope=self.scope.with_default_tz(name))
+        return replace(self, modifiers=self.modifiers.with_default_tz(name))
 
     @property
     @abstractmethod
@@ -123,34 +122,29 @@ class Cadence(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WallCadence(Cadence):
-    """A cadence of times on a wall clock: all kinds except intervals and triggers."""
+    """A cadence of times on a wall clock: all kinds except intervals and triggers.
 
-    _wall: WallSchedule = field(init=False, compare=False, repr=False)
+    Attributes:
+        wall: its days and times on the wall clock, before clock changes.
+        clock: the rule for its occurrences at clock changes.
+    """
+
+    wall: WallSchedule = field(init=False, compare=False, repr=False)
+    clock: DstPolicy = field(init=False, compare=False, repr=False)
     _zone: Zone = field(init=False, compare=False, repr=False)
-    _clock: DstPolicy = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_zone", zone(self.scope.zone_name))
-        object.__setattr__(self, "_clock", self._rule())
-        object.__setattr__(self, "_wall", self._built())
-
-    @property
-    def wall(self) -> WallSchedule:
-        """Its days and times on the wall clock, before clock changes."""
-        return self._wall
+        object.__setattr__(self, "_zone", zone(self.modifiers.zone_name))
+        object.__setattr__(self, "clock", self._rule())
+        object.__setattr__(self, "wall", self._built())
 
     @property
     def precision(self) -> Precision:
         """See :attr:`Cadence.precision`."""
-        return "minute" if self._wall.times.whole_minutes else "second"
-
-    @property
-    def clock(self) -> DstPolicy:
-        """The rule for its occurrences at clock changes."""
-        return self._clock
+        return "minute" if self.wall.times.whole_minutes else "second"
 
     def _rule(self) -> DstPolicy:
-        return self.scope.clock(interval=False, starred=False)
+        return self.modifiers.dst_policy(interval=False, starred=False)
 
     @abstractmethod
     def _built(self) -> WallSchedule:
@@ -166,9 +160,5 @@ class WallCadence(Cadence):
 
         return wall_wakes(self)
 
-    def first(self) -> int:
-        """Return the very first occurrence, in seconds since 1970; ``NOTHING`` without one."""
-        return self._next(FIRST)
-
     def _next(self, at: int) -> int:
-        return next_after(self._wall, self._zone, self._clock, at)
+        return next_after(self.wall, self._zone, self.clock, at)

@@ -7,21 +7,19 @@ on the next business day: Monday to Friday, and not excluded.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from duetime.cadence.days import FIRST_DAY, UNIX_DAY, Month, month_of, weekday_of
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.words import WEEKDAYS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
 Instead = Literal["skip", "next_business_day"]
 
+# Days that an occurrence moves at most; further moves are skipped.
 _LONGEST_MOVE = 366
-"""Days that an occurrence moves at most; further moves are skipped."""
 INSTEAD = ("skip", "next_business_day")
 _SUNDAY, _SATURDAY = 0, 6
 _DATE_LENGTH = 10
@@ -66,16 +64,17 @@ class Calendar:
             )
         if name is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name, re.ASCII):
             raise InvalidCadence(name, "calendar: its name has invalid characters", "use a-z, 0-9 and -")
+        excluded, included = _entries(exclude), _entries(include)
         for slot, value in (
-            ("exclude", _entries(exclude)),
-            ("include", _entries(include)),
+            ("exclude", excluded),
+            ("include", included),
             ("instead", instead),
+            ("name", name),
+            ("_excluded", frozenset(excluded)),
+            ("_included", frozenset(included)),
         ):
             object.__setattr__(self, slot, value)
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "_excluded", frozenset(self.exclude))
-        object.__setattr__(self, "_included", frozenset(self.include))
-        if not self.exclude and not self.include:
+        if not excluded and not included:
             raise InvalidCadence(
                 "Calendar()", "calendar: it has no dates", "give exclude=[...] or include=[...]"
             )
@@ -113,7 +112,6 @@ class Calendar:
         return days
 
     def _receives(self, day: int, regular: Callable[[Month], int]) -> bool:
-        """Return whether an occurrence of an earlier excluded day moves to this day."""
         if not self._is_business_day(day):
             return False
         month = None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
+from duetime.cadence.expression import CronParts
 from duetime.cadence.words import (
     WEEKS,
     before_last,
@@ -15,9 +14,6 @@ from duetime.cadence.words import (
     ranges,
     weekdays_words,
 )
-
-if TYPE_CHECKING:
-    from duetime.cadence.expression import CronParts
 
 _ALL_HOURS = (1 << 24) - 1
 _ALL_SIXTY = (1 << 60) - 1

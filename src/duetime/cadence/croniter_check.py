@@ -10,14 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from duetime.cadence.crontab import Cron
 from duetime.cadence.day_fields import ALL_DAYS
 from duetime.cadence.modifiers import PLAIN
 from duetime.cadence.words import MONTHS, WEEKDAYS
-
-if TYPE_CHECKING:
-    from duetime.cadence.crontab import Cron
 
 START = datetime(2027, 12, 30, 21, 47, 13, tzinfo=UTC)
 """The start of the comparison: it crosses a year's end into a leap year, and is no round time."""
@@ -54,7 +51,10 @@ def compare_with_croniter(cadence: Cron, *, start: datetime = START, count: int 
         return []
     from croniter import croniter  # noqa: PLC0415 - the import takes 30 ms
 
-    bare = replace(cadence, scope=PLAIN)
+    bare = replace(cadence, modifiers=PLAIN)
+    expression = _LAST_WEEKDAY.sub(
+        lambda last: f"L{_number(last['day']) % 7}", cadence.expression.replace("?", "*")
+    )
     found: list[Disagreement] = []
     ours: datetime | None = start
     for _ in range(count):
@@ -63,9 +63,7 @@ def compare_with_croniter(cadence: Cron, *, start: datetime = START, count: int 
         after = ours
         ours = bare.next_after(after)
         try:
-            fields = croniter(
-                _for_croniter(cadence), after, day_or=cadence.day_rule != "and", second_at_beginning=True
-            )
+            fields = croniter(expression, after, day_or=cadence.day_rule != "and", second_at_beginning=True)
             theirs = fields.get_next(datetime)
         except (ValueError, KeyError):
             theirs = None
@@ -83,15 +81,11 @@ def incomparable_reason(cadence: Cron) -> str | None:
         return "croniter reads the L and # of a weekday correctly only if they are alone in their field"
     if _OPEN_STEP.search(cadence.expression.split()[-1]):
         return "croniter ends FRI/2 on Saturday, before day 7"
-    for item in _items(cadence.expression):
+    for item in re.split("[ ,]", cadence.expression):
         bounds = _RANGE.fullmatch(item)
         if bounds and _number(bounds["first"]) >= _number(bounds["last"]):
             return "croniter reads a range that wraps, or has one value, differently"
     return None
-
-
-def _items(expression: str) -> list[str]:
-    return [item for field in expression.split() for item in field.split(",")]
 
 
 def _number(text: str) -> int:
@@ -100,13 +94,6 @@ def _number(text: str) -> int:
         if text.lower() in names:
             return names.index(text.lower()) + low
     return int(text)
-
-
-def _for_croniter(cadence: Cron) -> str:
-    """Return the expression in croniter's spelling: no ``?``, and ``L5`` for the last Friday."""
-    return _LAST_WEEKDAY.sub(
-        lambda last: f"L{_number(last['day']) % 7}", cadence.expression.replace("?", "*")
-    )
 
 
 def _shown(instant: datetime | None) -> str:

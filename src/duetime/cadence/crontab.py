@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import Self, Unpack
 
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.expression import CronParts, DayRule, parse_cron
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
 from duetime.cadence.times import Fields
+from duetime.cadence.walk import DstPolicy, WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
-
-if TYPE_CHECKING:
-    from duetime.cadence.walk import DstPolicy, WallSchedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +31,7 @@ class Cron(WallCadence):
     ) -> Self:
         """Return the cadence of an expression; arguments and errors as of :func:`~duetime.cadence.cron`."""
         parts = parse_cron(expression, day_rule)
-        return cls(scope=read_modifiers(**options), parts=parts, day_rule=day_rule)
+        return cls(modifiers=read_modifiers(**options), parts=parts, day_rule=day_rule)
 
     @property
     def expression(self) -> str:
@@ -41,12 +39,12 @@ class Cron(WallCadence):
         return self.parts.text
 
     def _rule(self) -> DstPolicy:
-        return self.scope.clock(interval=self.parts.interval, starred=self.parts.starred)
+        return self.modifiers.dst_policy(interval=self.parts.interval, starred=self.parts.starred)
 
     def _built(self) -> WallSchedule:
         parts = self.parts
         times = Fields(parts.hours, parts.minutes, parts.seconds)
-        return build_wall_schedule(parts.text, parts.days, times, self.scope)
+        return build_wall_schedule(parts.text, parts.days, times, self.modifiers)
 
     def _head(self) -> str:
         rule = f" day_rule={self.day_rule}" if self.day_rule else ""

@@ -17,8 +17,6 @@ LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _EVERY_WEEK = int("0000001" * 6, 2)
 _SUNDAY, _SATURDAY = 0, 6
 _FEBRUARY = 2
-_OF_31 = 0b1_0101_1010_1010
-_OF_30 = 0b0_1010_0101_0000
 
 
 class DayFields(NamedTuple):
@@ -46,14 +44,6 @@ class DayFields(NamedTuple):
     months: int = ALL_MONTHS
     only_weekdays: int = ALL_WEEKDAYS
     weeks: int = ALL_WEEKS
-
-    def _plainly(self) -> bool:
-        """Return True if some month certainly has such a day; False requires a look at each month."""
-        if self.only_weekdays != ALL_WEEKDAYS or self.weeks != ALL_WEEKS:
-            return False
-        if self.weekdays != ALL_WEEKDAYS:
-            return self.days == ALL_DAYS and self.weekdays != 0
-        return self.days & ((1 << _longest(self.months)) - 1) != 0
 
     def admitted(self, weekday: int, length: int) -> int:
         """Return the days of a month by its first weekday and length, the 1st as bit 0."""
@@ -86,21 +76,13 @@ class DayFields(NamedTuple):
 
     def ever(self) -> bool:
         """Return whether any month has such a day."""
-        if self._plainly():
-            return True
-        for month in range(1, 13):
-            if self.months >> month & 1:
-                for length in (28, 29) if month == _FEBRUARY else (LENGTHS[month],):
-                    if any(self.admitted(weekday, length) for weekday in range(7)):
-                        return True
-        return False
-
-
-def _longest(months: int) -> int:
-    """Return the length of the longest of these months."""
-    if months & _OF_31:
-        return 31
-    return 30 if months & _OF_30 else 29
+        return any(
+            self.admitted(weekday, length)
+            for month in range(1, 13)
+            if self.months >> month & 1
+            for length in ((28, 29) if month == _FEBRUARY else (LENGTHS[month],))
+            for weekday in range(7)
+        )
 
 
 def _on(weekdays: int, weekday: int) -> int:

@@ -6,6 +6,8 @@ A day is a number: days since 1970-01-01. Each of the 28 kinds of month (see ``d
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,8 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from duetime.cadence.day_fields import LENGTHS, DayFields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from duetime.cadence.calendars import Calendar
 
 NEVER = -1 << 40
@@ -95,7 +95,6 @@ class Days:
         return NEVER
 
     def _months_from(self, day: int) -> Iterator[Month]:
-        """Yield the admitted months from the month that begins with ``day``."""
         if day > LAST_DAY:
             return
         start = date.fromordinal(day + UNIX_DAY)
@@ -108,15 +107,12 @@ class Days:
                     yield month_in(year, number)
 
     def _load(self, month: Month) -> tuple[int, int, int]:
-        self._current = found = (month.first, month.first + month.length, self._in(month))
-        return found
-
-    def _in(self, month: Month) -> int:
-        """Return the admitted days of a month, the 1st as bit 0."""
+        """Return a month's first day, the day after it, and its admitted days, the 1st as bit 0."""
         admitted = self.regular(month)
         if self._calendar is not None and month.year in self._years:
-            return self._calendar.applied(month, admitted, self.regular)
-        return admitted
+            admitted = self._calendar.applied(month, admitted, self.regular)
+        self._current = found = (month.first, month.first + month.length, admitted)
+        return found
 
     def regular(self, month: Month) -> int:
         """Return the days of a month before the calendar."""
@@ -136,8 +132,6 @@ class Days:
 class EveryDay(Days):
     """All days, as most cadences have."""
 
-    __slots__ = ()
-
     def first_from(self, day: int) -> int:
         """See :meth:`Days.first_from`."""
         return day if day <= LAST_DAY else NEVER
@@ -146,17 +140,15 @@ class EveryDay(Days):
 EVERY_DAY = EveryDay(DayFields())
 
 
+@dataclass(slots=True)
 class OneDay:
     """A single day."""
 
-    __slots__ = ("_day",)
-
-    def __init__(self, day: int) -> None:
-        self._day = day
+    day: int
 
     def first_from(self, day: int) -> int:
         """See :meth:`Days.first_from`."""
-        return self._day if day <= self._day else NEVER
+        return self.day if day <= self.day else NEVER
 
 
 def month_of(day: int) -> Month:

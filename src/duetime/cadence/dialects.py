@@ -7,14 +7,12 @@ Celery, Jenkins and Go. Each suggestion is parsed before it is offered, so a sug
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_text
 from duetime.cadence.words import WEEKDAYS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class DialectMatch(NamedTuple):
@@ -97,19 +95,12 @@ def _by_name(weekday: str) -> str:
     )
 
 
-def _rate(text: str) -> DialectMatch | None:
-    found = re.fullmatch(r"rate\(\s*(\d+)\s+(minute|hour|day)s?\s*\)", text, re.IGNORECASE)
-    return found and DialectMatch("this is EventBridge's rate", f"interval {found[1]}{found[2][0].lower()}")
-
-
-def _at(text: str) -> DialectMatch | None:
-    found = re.fullmatch(r"at\(\s*(\S+?)\s*\)", text, re.IGNORECASE)
-    return found and DialectMatch("this is EventBridge's single time", f"once {found[1]}")
-
-
-def _go(text: str) -> DialectMatch | None:
-    found = re.fullmatch(r"@every\s+(\w+)", text, re.IGNORECASE)
-    return found and DialectMatch("this is Go's spelling of an interval", f"interval {found[1].lower()}")
+def _by_template(text: str) -> DialectMatch | None:
+    for pattern, problem, template in _TEMPLATES:
+        if found := re.fullmatch(pattern, text):
+            cadence = found.expand(template)
+            return DialectMatch(problem, cadence.lower() if cadence.startswith("interval") else cadence)
+    return None
 
 
 def _celery(text: str) -> DialectMatch | None:
@@ -120,11 +111,6 @@ def _celery(text: str) -> DialectMatch | None:
     cadence = " ".join(arguments.get(name, "*").replace(" ", "") for name in _CELERY)
     caveat = "" if "minute" in arguments else "Celery runs it in each minute, since minute is missing"
     return DialectMatch("this is Celery's crontab", cadence, caveat)
-
-
-def _with_zone(text: str) -> DialectMatch | None:
-    found = re.fullmatch(r"(?:CRON_)?TZ=(\S+)\s+(.+)", text)
-    return found and DialectMatch("the zone comes before the expression", f"{found[2]} tz={found[1]}")
 
 
 def _systemd(text: str) -> DialectMatch | None:
@@ -160,6 +146,13 @@ def _crontab_line(text: str) -> DialectMatch | None:
 
 
 _SIX = 6
+# A pattern, the problem of a text that it matches, and the same cadence.
+_TEMPLATES = (
+    (r"(?i)rate\(\s*(\d+)\s+(m|h|d)(?:inute|our|ay)s?\s*\)", "this is EventBridge's rate", r"interval \1\2"),
+    (r"(?i)at\(\s*(\S+?)\s*\)", "this is EventBridge's single time", r"once \1"),
+    (r"(?i)@every\s+(\w+)", "this is Go's spelling of an interval", r"interval \1"),
+    (r"(?:CRON_)?TZ=(\S+)\s+(.+)", "the zone comes before the expression", r"\2 tz=\1"),
+)
 _CELERY = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 _ARGUMENT = r"""(\w+)\s*=\s*(?:["']([^"']*)["']|(\w+))"""
 _SYSTEMD_WORDS = {
@@ -174,16 +167,13 @@ _CALENDAR = (
 )
 _FIELD = r"[\w*?,/#-]+"
 _HASH = r"H(?:\([\d-]+\))?(/\d+)?"
+# Matches a day-of-week field, and no command.
 _NAMES = r"[A-Z]{3}(?:[-,/#L][\w,#/-]*)?"
-"""Matches a day-of-week field, and no command."""
 _SPELLINGS: tuple[Callable[[str], DialectMatch | None], ...] = (
     _eventbridge,
     _quartz,
-    _rate,
-    _at,
-    _go,
+    _by_template,
     _celery,
-    _with_zone,
     _systemd,
     _jenkins,
     _crontab_line,

@@ -10,8 +10,8 @@ from duetime.cadence.errors import InvalidCadence
 _UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _WORDS = {"d": "day", "h": "hour", "m": "minute", "s": "second"}
 _TEXT = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", re.ASCII)
+# A hundred years.
 _LONGEST = 36_525 * 86_400
-"""A hundred years."""
 
 
 def duration_of(kind: str, **lengths: float | None) -> int:

@@ -9,15 +9,12 @@ Each error has the text, the position of the mistake, the problem and the remedy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from duetime.errors import DuetimeError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+# Characters of an invalid text that a message repeats at most.
 _SHOWN = 120
-"""Characters of an invalid text that a message repeats at most."""
 
 
 class InvalidText(DuetimeError, ValueError):

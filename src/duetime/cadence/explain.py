@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.walk import NOTHING
 from duetime.cadence.words import clock_text
-from duetime.cadence.zones import DAY, EPOCH, instant_at, seconds_of, zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from duetime.cadence.zones import OffsetPeriod
+from duetime.cadence.zones import DAY, EPOCH, OffsetPeriod, instant_at, seconds_of, zone
 
 Mark = Literal["moved", "skipped", "doubled", "once"]
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class LocalOccurrence:
     """One occurrence, or one gap that skipped some.
 
     Attributes:
@@ -38,7 +34,9 @@ class Explained:
     words: str = ""
 
 
-def explained(cadence: Cadence, start: datetime, until: datetime | None = None) -> Iterator[Explained]:
+def local_occurrences(
+    cadence: Cadence, start: datetime, until: datetime | None = None
+) -> Iterator[LocalOccurrence]:
     """Yield the occurrences in (start, until], each with the effect of a clock change.
 
     Raises:
@@ -53,14 +51,9 @@ def explained(cadence: Cadence, start: datetime, until: datetime | None = None) 
             yield from _skipped(cadence, at, ends)
         if found is None or (last is not None and found > last):
             return
-        yield _occurrence(cadence, found)
-        at = found
-
-
-def _occurrence(cadence: Cadence, at: int) -> Explained:
-    span = zone(cadence.tz).span(at)
-    mark, words = _mark(cadence, span, at) if isinstance(cadence, WallCadence) else (None, "")
-    return Explained(_instant(at), _local(at + span.offset), span.offset, mark, words)
+        at, span = found, zone(cadence.tz).span(found)
+        mark, words = _mark(cadence, span, at) if isinstance(cadence, WallCadence) else (None, "")
+        yield LocalOccurrence(_instant(at), _local(at + span.offset), span.offset, mark, words)
 
 
 def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | None, str]:
@@ -81,7 +74,7 @@ def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | Non
     return None, ""
 
 
-def _skipped(cadence: WallCadence, after: int, before: int) -> Iterator[Explained]:
+def _skipped(cadence: WallCadence, after: int, before: int) -> Iterator[LocalOccurrence]:
     """Yield the gaps in (after, before] whose occurrences the cadence's clock rule skips."""
     where = zone(cadence.tz)
     span = where.span(after)
@@ -94,12 +87,11 @@ def _skipped(cadence: WallCadence, after: int, before: int) -> Iterator[Explaine
         )
         if missing and jump > 0:
             words = f"skipped: {_gap_words(missing, span.end + span.after)}"
-            yield Explained(None, _local(missing[0]), span.offset, "skipped", words)
+            yield LocalOccurrence(None, _local(missing[0]), span.offset, "skipped", words)
         span = where.span(span.end)
 
 
 def _in_gap(cadence: WallCadence, opens: int, ends: int) -> list[int]:
-    """Return the cadence's local times in [opens, ends)."""
     found = []
     at = cadence.wall.first_from(opens)
     while at != NOTHING and at < ends:

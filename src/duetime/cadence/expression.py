@@ -7,12 +7,12 @@ macro such as ``@daily``. The special items are Quartz's as Cronos reads them. D
 
 from __future__ import annotations
 
+import re
 from typing import Literal, NamedTuple, NoReturn, get_args
 
-from duetime.cadence.cron_days import month_days, weekdays
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.errors import AmbiguousDays, InvalidCadence, InvalidCron, NeverFires, nearest
-from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, FieldError
+from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, FieldError, month_days, weekdays
 
 DayRule = Literal["and", "or"]
 
@@ -72,13 +72,18 @@ def parse_cron(given: str, day_rule: DayRule | None = None) -> CronParts:
     if len(tokens) == _FEWEST:
         tokens.insert(0, "0")
     if len(tokens) != _MOST:
-        _fail_length(given, len(text.split(" ")))
+        remedy = "write minute hour day-of-month month day-of-week, with second before them if need be"
+        count = len(text.split(" "))
+        raise InvalidCron(given, f"a cron expression has 5 or 6 fields, and this has {count}", remedy)
     try:
         parts = _read(text.lower() if text[0] == "@" else text, tokens, day_rule)
     except FieldError as error:
         _fail(given, error)
     if not parts.days.ever():
-        _fail_days(given, tokens)
+        start, width = _position(given, _NAMES.index(DAY.name))
+        when = f"day-of-month {tokens[3]}, month {tokens[4]}, day-of-week {tokens[5]}"
+        problem, remedy = f"no month ever has such a day ({when})", "choose a day that exists"
+        raise NeverFires(given, problem, remedy, start=start, width=width)
     return parts
 
 
@@ -136,11 +141,6 @@ def _read(text: str, tokens: list[str], day_rule: DayRule | None) -> CronParts:
     )
 
 
-def _fail_length(given: str, count: int) -> NoReturn:
-    remedy = "write minute hour day-of-month month day-of-week, with second before them if need be"
-    raise InvalidCron(given, f"a cron expression has 5 or 6 fields, and this has {count}", remedy)
-
-
 def _fail(given: str, error: FieldError) -> NoReturn:
     if error.field == _BOTH:
         start, _ = _position(given, _NAMES.index(DAY.name))
@@ -151,20 +151,8 @@ def _fail(given: str, error: FieldError) -> NoReturn:
     raise InvalidCron(given, error.problem, error.remedy, start=start, width=width)
 
 
-def _fail_days(given: str, tokens: list[str]) -> NoReturn:
-    start, width = _position(given, _NAMES.index(DAY.name))
-    when = f"day-of-month {tokens[3]}, month {tokens[4]}, day-of-week {tokens[5]}"
-    raise NeverFires(
-        given, f"no month ever has such a day ({when})", "choose a day that exists", start=start, width=width
-    )
-
-
 def _position(given: str, field: int) -> tuple[int, int]:
     """Return where a field begins in the given text, and its width; ``field`` counts from the seconds."""
-    tokens = given.split()
-    index = field - (_MOST - len(tokens))
-    end = 0
-    for token in tokens[: index + 1]:
-        start = given.index(token, end)
-        end = start + len(token)
-    return start, end - start
+    words = [*re.finditer(r"\S+", given)]
+    word = words[field - (_MOST - len(words))]
+    return word.start(), len(word.group())

@@ -1,12 +1,17 @@
-"""One field of a cron expression: values, lists, ranges that may wrap, and steps, parsed to a bit mask.
+"""The fields of a cron expression: values, lists, ranges that may wrap, and steps, parsed to bit masks.
 
 Bit n of a mask stands for the value n. Common texts (``*``, a number, a name, ``*/5``) are looked up; others
 are parsed item by item. An error names the problem of the field; the caller adds the position.
+
+The two day fields have Quartz's special items as Cronos reads them: day-of-month ``L``, ``L-3``, ``LW``,
+``L-3W`` and ``15W``, day-of-week ``5L`` and ``MON#2``. Fields are in capitals.
 """
 
 from __future__ import annotations
 
-from duetime.cadence.errors import nearest
+from typing import NamedTuple
+
+from duetime.cadence.errors import nearest as nearest_name
 from duetime.cadence.words import MONTHS, WEEKDAYS
 
 
@@ -21,9 +26,7 @@ class FieldError(Exception):
 
 
 class CronField:
-    """One field of the language: values from ``low`` to ``high``, steps up to ``longest_step``."""
-
-    __slots__ = ("all", "common", "high", "longest_step", "low", "name", "names", "values")
+    """One field of the language: values from ``low`` to ``high``."""
 
     def __init__(
         self, name: str, low: int, high: int, names: tuple[str, ...] = (), first_named: int = 0
@@ -32,14 +35,11 @@ class CronField:
         self.low = low
         self.high = high
         self.names = {text.upper(): first_named + n for n, text in enumerate(names)}
-        self.longest_step = high
-        self.values = {str(n): 1 << n for n in range(low, high + 1)}
-        self.values |= {f"{n:02}": 1 << n for n in range(low, min(10, high + 1))}
-        self.values |= {text: 1 << n for text, n in self.names.items()}
-        self.all = self.folded(_span(low, high, 1))
-        self.values = {text: self.folded(mask) for text, mask in self.values.items()}
-        self.common = {"*": self.all, "?": self.all}
-        self.common |= {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, self.longest_step + 1)}
+        numbers = {text: n for n in range(low, high + 1) for text in (str(n), f"{n:02}")}
+        self.values = {text: self.folded(1 << n) for text, n in (numbers | self.names).items()}
+        every = self.folded(_span(low, high, 1))
+        steps = {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, high + 1)}
+        self.common = {"*": every, "?": every} | steps
 
     def folded(self, mask: int) -> int:
         """Return the mask with one bit for each value: weekdays have two numbers for Sunday, 0 and 7."""
@@ -86,18 +86,14 @@ class CronField:
     def _item(self, item: str) -> int:
         values, slash, step = item.partition("/")
         if values in ("*", "?"):
-            return self._stepped(item, step) if slash else self._starred(values)
+            if not slash:
+                raise FieldError(self.name, f"{values} already means every value", f"write {values} alone")
+            return self.common.get(item) or self._ranged(self.low, self.high, self._step(step))
         first, dash, last = values.partition("-")
         low = self.value(first)
         implied = self.high if slash else low
         high = self.value(last) if dash else implied
         return self._ranged(low, high, self._step(step) if slash else 1)
-
-    def _stepped(self, item: str, step: str) -> int:
-        return self.common.get(item) or self._ranged(self.low, self.high, self._step(step))
-
-    def _starred(self, star: str) -> int:
-        raise FieldError(self.name, f"{star} already means every value", f"write {star} alone")
 
     def _ranged(self, low: int, high: int, step: int) -> int:
         if low <= high:
@@ -107,12 +103,10 @@ class CronField:
         return self.folded(first | _span(onward, high, step))
 
     def _step(self, text: str) -> int:
-        if text.isdigit() and len(text) <= _DIGITS and 1 <= int(text) <= self.longest_step:
+        if text.isdigit() and len(text) <= _DIGITS and 1 <= int(text) <= self.high:
             return int(text)
         beyond = " is beyond the field's range" if text.isdigit() else " is no step"
-        raise FieldError(
-            self.name, f"{text[:20] or 'nothing'} after the /{beyond}", f"use 1-{self.longest_step}"
-        )
+        raise FieldError(self.name, f"{text[:20] or 'nothing'} after the /{beyond}", f"use 1-{self.high}")
 
     def _not_a_value(self, text: str) -> tuple[str, str]:
         names = f" or {next(iter(self.names))}-{list(self.names)[-1]}" if self.names else ""
@@ -128,13 +122,11 @@ class CronField:
                 f"{text[:20]} means nothing in this field",
                 f"{remedy}; L and W belong to days, # to weekdays",
             )
-        return f"{text[:20]!r} is not one of its values", nearest(text, self.names) or remedy
+        return f"{text[:20]!r} is not one of its values", nearest_name(text, self.names) or remedy
 
 
 class WeekdayField(CronField):
     """Day-of-week, where Sunday is 0 and 7: ranges may end on 7 (``FRI-7``) and begin on it (``7-2``)."""
-
-    __slots__ = ()
 
     def folded(self, mask: int) -> int:
         """See :meth:`CronField.folded`."""
@@ -157,6 +149,8 @@ def _span(low: int, high: int, step: int, around: int = 64) -> int:
 
 
 _DIGITS = 5
+_MOST_WEEKS = 5
+_FURTHEST_BACK = 30
 _SEVEN = 7
 _WEEK = 0b111_1111
 
@@ -166,3 +160,90 @@ HOUR = CronField("hour", 0, 23)
 DAY = CronField("day-of-month", 1, 31)
 MONTH = CronField("month", 1, 12, MONTHS, first_named=1)
 WEEKDAY = WeekdayField("day-of-week", 0, 7, WEEKDAYS)
+
+
+class MonthDays(NamedTuple):
+    """A parsed day-of-month field; see the attributes of the same names of ``DayFields``."""
+
+    days: int
+    lasts: tuple[int, ...] = ()
+    nearest: tuple[int, ...] = ()
+    nearest_lasts: tuple[int, ...] = ()
+
+
+def month_days(text: str) -> MonthDays:
+    """Return a parsed day-of-month field, in capitals.
+
+    Raises:
+        FieldError: the field is invalid.
+    """
+    if "L" not in text and "W" not in text:
+        return MonthDays(DAY.mask(text) >> 1)
+    plain: list[str] = []
+    lasts: list[int] = []
+    nearest: list[int] = []
+    nearest_lasts: list[int] = []
+    for item in text.split(","):
+        back = _from_the_end(item.removesuffix("W"))
+        if back is not None:
+            (nearest_lasts if item.endswith("W") else lasts).append(back)
+        elif item.endswith("W"):
+            nearest.append(DAY.value(item[:-1]))
+        else:
+            plain.append(item)
+    return MonthDays(
+        DAY.listed(plain) >> 1 if plain else 0, tuple(lasts), tuple(nearest), tuple(nearest_lasts)
+    )
+
+
+def _from_the_end(item: str) -> int | None:
+    """Return the n of ``L-n``, 0 for ``L``, None for anything else."""
+    if item == "L":
+        return 0
+    if not item.startswith("L-"):
+        return None
+    back = item[2:]
+    if back.isdigit() and len(back) <= len(str(_FURTHEST_BACK)) and int(back) <= _FURTHEST_BACK:
+        return int(back)
+    raise FieldError(DAY.name, f"{item[:20]} is before the month begins", f"use L-0 to L-{_FURTHEST_BACK}")
+
+
+def weekdays(text: str) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Return a day-of-week field: a mask with Sunday as bit 0, and (weekday, n) of each # or L.
+
+    An n of 0 means the last.
+
+    Raises:
+        FieldError: the field is invalid.
+    """
+    if "L" not in text and "#" not in text:
+        return WEEKDAY.mask(text), ()
+    plain: list[str] = []
+    nth: list[tuple[int, int]] = []
+    for item in text.split(","):
+        if item.endswith("L"):
+            nth.append((_weekday_before(item[:-1], "L"), 0))
+        elif "#" in item:
+            weekday, _, week = item.partition("#")
+            nth.append((_weekday_before(weekday, "#"), _week(week)))
+        else:
+            plain.append(item)
+    return WEEKDAY.listed(plain) if plain else 0, tuple(nth)
+
+
+def _weekday_before(text: str, sign: str) -> int:
+    if not text:
+        raise FieldError(
+            WEEKDAY.name,
+            f"{sign} needs a weekday before it",
+            "write FRIL for the last Friday, MON#1 for the first Monday",
+        )
+    return WEEKDAY.value(text) % 7
+
+
+def _week(text: str) -> int:
+    if text.isdigit() and len(text) == 1 and 1 <= int(text) <= _MOST_WEEKS:
+        return int(text)
+    raise FieldError(
+        WEEKDAY.name, f"{text[:20] or 'nothing'} after # is no week of a month", f"use 1-{_MOST_WEEKS}"
+    )

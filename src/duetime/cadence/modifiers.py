@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import time
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
+from typing import Literal, Self, TypedDict, get_args
 
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.times import Times, Windowed
 from duetime.cadence.walk import (
     BY_THE_CLOCK,
     MOVED_AND_ONCE,
@@ -25,10 +25,6 @@ from duetime.cadence.walk import (
 )
 from duetime.cadence.words import months_mask, second_of_day, weekdays_mask, weeks_mask
 from duetime.cadence.zones import zone
-
-if TYPE_CHECKING:
-    from duetime.cadence.calendars import Calendar
-    from duetime.cadence.day_fields import DayFields
 
 Dst = Literal["cronos", "vixie", "eventbridge"]
 Window = str | tuple[str | time, str | time]
@@ -79,40 +75,18 @@ class Modifiers:
         return self.tz or self.default_tz or "UTC"
 
     @property
-    def filters_days(self) -> bool:
-        """Whether weekday, week or month is filtered."""
-        return (self.days, self.weeks, self.months) != (ALL_WEEKDAYS, ALL_WEEKS, ALL_MONTHS)
-
-    @property
     def narrows(self) -> bool:
         """Whether any filter is set."""
-        return self.window is not None or self.calendar is not None or self.filters_days
+        filters = (self.days, self.weeks, self.months, self.window, self.calendar)
+        return filters != (ALL_WEEKDAYS, ALL_WEEKS, ALL_MONTHS, None, None)
 
-    def narrowed(self, fields: DayFields) -> DayFields:
-        """Return the day fields with these filters added."""
-        if not self.filters_days:
-            return fields
-        months = fields.months & self.months
-        return fields._replace(only_weekdays=self.days, weeks=self.weeks, months=months)
-
-    def windowed(self, times: Times) -> Times:
-        """Return the times inside the window."""
-        return times if self.window is None else Windowed(times, *self.window)
-
-    def clock(self, *, interval: bool, starred: bool) -> DstPolicy:
+    def dst_policy(self, *, interval: bool, starred: bool) -> DstPolicy:
         """Return the rule for clock changes; ``interval`` matters to Cronos, ``starred`` to vixie cron."""
         if self.dst == "cronos":
             return MOVED_AND_REPEATED if interval else MOVED_AND_ONCE
         if self.dst == "vixie":
             return BY_THE_CLOCK if starred else WITHIN_THREE_HOURS
         return SKIPPED_AND_ONCE
-
-    def admits(self, second: int) -> bool:
-        """Return whether the window includes a second of the day."""
-        if self.window is None:
-            return True
-        opens, shuts = self.window
-        return opens <= second <= shuts if opens <= shuts else not shuts < second < opens
 
     def with_default_tz(self, name: str) -> Self:
         """Return these modifiers, with the given zone if they have none."""
@@ -139,17 +113,11 @@ def read_modifiers(
     Raises:
         InvalidCadence: an option is invalid; :class:`UnknownZone` if it is the zone.
     """
-    if (
-        tz is None
-        and dst == "cronos"
-        and all(option is None for option in (days, months, weeks, window, calendar))
-    ):
-        return PLAIN
     if tz is not None:
         zone(tz)
     if dst not in get_args(Dst):
         raise InvalidCadence(str(dst), "dst: not a rule for clock changes", f"use {', '.join(get_args(Dst))}")
-    if calendar is not None and not hasattr(calendar, "leaves"):
+    if calendar is not None and not isinstance(calendar, Calendar):
         raise InvalidCadence(str(calendar), "calendar: not a calendar", "give Calendar(exclude=[...])")
     return Modifiers(
         tz=tz,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from datetime import time
+from typing import Unpack
 
 from duetime.cadence._daily import AtATime
-from duetime.cadence.cron_days import MonthDays, month_days
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.fields import FieldError
+from duetime.cadence.fields import FieldError, MonthDays, month_days
 from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
 from duetime.cadence.words import (
     before_last,
@@ -22,9 +22,6 @@ from duetime.cadence.words import (
     weeks_mask,
     weeks_text,
 )
-
-if TYPE_CHECKING:
-    from datetime import time
 
 _LAST = 5
 
@@ -104,8 +101,8 @@ def monthly(
     Raises:
         InvalidCadence: a day, the time or an option is invalid, or the options leave no occurrence.
     """
-    scope = read_modifiers(**options)
-    return Monthly(scope=scope, at=second_of_day(at), on=_month_days(on))
+    modifiers = read_modifiers(**options)
+    return Monthly(modifiers=modifiers, at=second_of_day(at), on=_month_days(on))
 
 
 def nth_weekday(
@@ -121,9 +118,9 @@ def nth_weekday(
     Raises:
         InvalidCadence: a word, the time or an option is invalid, or the options leave no occurrence.
     """
-    scope = read_modifiers(**options)
+    modifiers = read_modifiers(**options)
     which = weeks_mask([nth] if isinstance(nth, int) else nth, "nth_weekday")
-    return NthWeekday(scope=scope, at=second_of_day(at), nth=which, on=weekdays_mask(on, "weekday"))
+    return NthWeekday(modifiers=modifiers, at=second_of_day(at), nth=which, on=weekdays_mask(on, "weekday"))
 
 
 def _month_days(given: Words | int) -> MonthDays:

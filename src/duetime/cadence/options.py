@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
 from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.words import (
     clock_text,
     listed,
@@ -19,63 +19,61 @@ from duetime.cadence.words import (
     weeks_text,
 )
 
-if TYPE_CHECKING:
-    from duetime.cadence.modifiers import Modifiers
-
 LONGEST_NAME = 64
 """Characters of a name at most: the limit of an EventBridge schedule's name."""
 _DIGEST = 8
+_MOST_LISTED = 3
 
 
-def options_text(scope: Modifiers) -> str:
+def options_text(modifiers: Modifiers) -> str:
     """Return the modifiers as ``key=value`` words in a fixed order, each after a space; empty without any."""
-    return "".join(f" {key}={value}" for key, value in _options(scope))
+    return "".join(f" {key}={value}" for key, value in _options(modifiers))
 
 
-def _options(scope: Modifiers) -> list[tuple[str, str]]:
+def _options(modifiers: Modifiers) -> list[tuple[str, str]]:
     pairs = [
-        ("days", weekdays_text(scope.days) if scope.days != ALL_WEEKDAYS else ""),
-        ("months", months_text(scope.months) if scope.months != ALL_MONTHS else ""),
-        ("weeks", weeks_text(scope.weeks) if scope.weeks != ALL_WEEKS else ""),
-        ("window", "-".join(clock_text(end) for end in scope.window or ())),
-        ("calendar", calendar_text(scope.calendar) if scope.calendar else ""),
-        ("tz", scope.tz or ""),
-        ("default_tz", scope.default_tz or ""),
-        ("dst", scope.dst if scope.dst != "cronos" else ""),
+        ("days", weekdays_text(modifiers.days) if modifiers.days != ALL_WEEKDAYS else ""),
+        ("months", months_text(modifiers.months) if modifiers.months != ALL_MONTHS else ""),
+        ("weeks", weeks_text(modifiers.weeks) if modifiers.weeks != ALL_WEEKS else ""),
+        ("window", "-".join(clock_text(end) for end in modifiers.window or ())),
+        ("calendar", calendar_text(modifiers.calendar) if modifiers.calendar else ""),
+        ("tz", modifiers.tz or ""),
+        ("default_tz", modifiers.default_tz or ""),
+        ("dst", modifiers.dst if modifiers.dst != "cronos" else ""),
     ]
     return [(key, value) for key, value in pairs if value]
 
 
-def options_name(scope: Modifiers) -> str:
+def options_name(modifiers: Modifiers) -> str:
     """Return the modifiers as part of a name, without the default zone: settings must not change a name."""
-    parts = [_named(key, value, scope) for key, value in _options(scope) if key != "default_tz"]
+    parts = [_named(key, value, modifiers) for key, value in _options(modifiers) if key != "default_tz"]
     return "".join(f"_{part}" for part in parts)
 
 
-def _named(key: str, value: str, scope: Modifiers) -> str:
-    if key == "calendar" and scope.calendar is not None:
-        return f"cal-{scope.calendar.name or digest(value)}"
+def _named(key: str, value: str, modifiers: Modifiers) -> str:
+    if key == "calendar" and modifiers.calendar is not None:
+        return f"cal-{modifiers.calendar.name or digest(value)}"
     if key == "window":
         return value.replace(":", "")
     return value
 
 
-def options_words(scope: Modifiers) -> str:
+def options_words(modifiers: Modifiers) -> str:
     """Return the modifiers in plain English, as clauses that each follow a comma."""
     clauses = []
-    if scope.days != ALL_WEEKDAYS:
-        clauses.append(f"on {weekdays_words(scope.days)}")
-    if scope.weeks != ALL_WEEKS:
-        clauses.append(f"in the {listed(weeks_text(scope.weeks).split(','))} week of the month")
-    if scope.months != ALL_MONTHS:
-        clauses.append(f"in {months_words(scope.months)}")
-    if scope.window is not None:
-        clauses.append(f"from {clock_text(scope.window[0])} to {clock_text(scope.window[1])}")
-    if scope.calendar is not None:
-        clauses.append(_calendar_words(scope.calendar))
-    clauses.append(f"{scope.zone_name} time" if scope.zone_name != "UTC" else "UTC")
-    if scope.dst != "cronos":
-        clauses.append(f"clock changes as in {'vixie cron' if scope.dst == 'vixie' else 'EventBridge'}")
+    if modifiers.days != ALL_WEEKDAYS:
+        clauses.append(f"on {weekdays_words(modifiers.days)}")
+    if modifiers.weeks != ALL_WEEKS:
+        clauses.append(f"in the {listed(weeks_text(modifiers.weeks).split(','))} week of the month")
+    if modifiers.months != ALL_MONTHS:
+        clauses.append(f"in {months_words(modifiers.months)}")
+    if modifiers.window is not None:
+        clauses.append(f"from {clock_text(modifiers.window[0])} to {clock_text(modifiers.window[1])}")
+    if modifiers.calendar is not None:
+        clauses.append(_calendar_words(modifiers.calendar))
+    clauses.append(f"{modifiers.zone_name} time" if modifiers.zone_name != "UTC" else "UTC")
+    if modifiers.dst != "cronos":
+        clauses.append(f"clock changes as in {'vixie cron' if modifiers.dst == 'vixie' else 'EventBridge'}")
     return "".join(f", {clause}" for clause in clauses)
 
 
@@ -136,5 +134,4 @@ def _calendar_words(calendar: Calendar) -> str:
 
 
 def _entries_words(entries: tuple[str, ...]) -> str:
-    shown = 3
-    return listed(list(entries)) if len(entries) <= shown else f"{len(entries)} listed days"
+    return listed(list(entries)) if len(entries) <= _MOST_LISTED else f"{len(entries)} listed days"

@@ -5,20 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import Self
 
+from duetime.cadence.cadence import Cadence
 from duetime.cadence.croniter_check import compare_with_croniter, incomparable_reason
 from duetime.cadence.crontab import Cron
+from duetime.cadence.explain import LocalOccurrence
 from duetime.cadence.warnings import cadence_warnings, upcoming_clock_changes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-    from typing import Self
-
-    from duetime.cadence.cadence import Cadence
-    from duetime.cadence.explain import Explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +35,15 @@ class Preview:
 
     cadence: Cadence
     until: datetime | None
-    occurrences: tuple[Explained, ...]
-    changes: tuple[Explained, ...]
+    occurrences: tuple[LocalOccurrence, ...]
+    changes: tuple[LocalOccurrence, ...]
     notes: tuple[str, ...]
     disagreements: tuple[str, ...]
     second_opinion: str | None
 
     @classmethod
     def from_occurrences(
-        cls, cadence: Cadence, occurrences: Iterable[Explained], start: datetime, until: datetime | None
+        cls, cadence: Cadence, occurrences: Iterable[LocalOccurrence], start: datetime, until: datetime | None
     ) -> Self:
         """Return the preview that shows these occurrences of (start, until].
 
@@ -71,7 +67,9 @@ class Preview:
         )
 
 
-def _changes(cadence: Cadence, shown: tuple[Explained, ...], start: datetime) -> tuple[Explained, ...]:
+def _changes(
+    cadence: Cadence, shown: tuple[LocalOccurrence, ...], start: datetime
+) -> tuple[LocalOccurrence, ...]:
     last = max((row.at for row in shown if row.at is not None), default=start)
     return tuple(row for row in upcoming_clock_changes(cadence, last) if row not in shown)
 

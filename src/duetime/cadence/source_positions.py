@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from duetime.cadence.errors import InvalidCadence, NeverFires, UnknownZone
 
+# Patterns of the items of windows and calendars; other options are lists.
 _ITEMS = {"window": ("[^-]+",), "calendar": ("[^;]+", "[^;:,]+")}
-"""Patterns of the items of windows and calendars; other options are lists."""
 
 
 class SourceToken(NamedTuple):
@@ -52,11 +52,6 @@ def option_from(token: SourceToken) -> Part:
     """Return the part of an option, ``key=value``."""
     key, _, value = token.text.partition("=")
     return Part(key, value, token.end - len(value), token.end, token.start)
-
-
-def word_from(label: str, token: SourceToken) -> Part:
-    """Return the part of a word with this label."""
-    return Part(label, token.text, token.start, token.end, token.start)
 
 
 def locate_error(error: InvalidCadence, text: str, parts: Sequence[Part]) -> InvalidCadence:

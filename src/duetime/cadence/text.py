@@ -6,9 +6,13 @@ people type.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from duetime.cadence.cadence import Cadence
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.errors import InvalidCadence, nearest
 from duetime.cadence.source_positions import (
     Part,
@@ -16,15 +20,7 @@ from duetime.cadence.source_positions import (
     locate_error,
     option_from,
     split_words,
-    word_from,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from duetime.cadence.cadence import Cadence
-    from duetime.cadence.calendars import Calendar
 
 _COMMON = frozenset({"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"})
 
@@ -78,7 +74,11 @@ def read_text(text: str) -> Cadence:
     parts = [*words, *(option for option in options if option.label != "default_tz")]
     default_tz = [option for option in options if option.label == "default_tz"]
     try:
-        cadence = _build(kind, [word.value for word in words], _option_values(parts))
+        cadence = _build(
+            kind,
+            [word.value for word in words],
+            {part.label: part.value for part in parts if not part.is_word},
+        )
     except InvalidCadence as error:
         raise locate_error(error, text, parts) from None
     try:
@@ -87,12 +87,7 @@ def read_text(text: str) -> Cadence:
         raise locate_error(error, text, [option._replace(label="tz") for option in default_tz]) from None
 
 
-def _option_values(parts: Sequence[Part]) -> dict[str, str]:
-    return {part.label: part.value for part in parts if not part.is_word}
-
-
 def _split(text: str) -> tuple[str, list[Part], list[Part]]:
-    """Return the kind, the words after it, and the options."""
     tokens = split_words(text)
     kind = tokens[0].text.lower().replace("-", "_") if tokens else "cron"
     if kind in _KINDS:
@@ -121,7 +116,7 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     labels = known.words or [kind] * len(words)
     options = [option_from(token) for token in tokens if _is_option(token)]
     _check_options(text, options, kind, known.options)
-    return kind, [word_from(label, word) for label, word in zip(labels, words, strict=True)], options
+    return kind, [Part(label, *word, word.start) for label, word in zip(labels, words, strict=True)], options
 
 
 def _is_option(token: SourceToken) -> bool:
@@ -129,7 +124,6 @@ def _is_option(token: SourceToken) -> bool:
 
 
 def _check_options(text: str, options: Sequence[Part], kind: str, allowed: frozenset[str]) -> None:
-    """Reject unknown options, repeated options and options without a value."""
     for index, (key, value, _, end, begins) in enumerate(options):
         is_repeated = any(option.label == key for option in options[:index])
         if key not in allowed or is_repeated or not value:

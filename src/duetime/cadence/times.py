@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 HOUR = 3_600
@@ -16,11 +17,9 @@ class Times(Protocol):
     @property
     def whole_minutes(self) -> bool:
         """Whether all times are whole minutes."""
-        ...
 
     def first_from(self, second: int) -> int:
         """Return the first time at or after a second of the day, or ``NEVER`` if the day has none."""
-        ...
 
 
 class Fields:
@@ -39,11 +38,9 @@ class Fields:
 
     @property
     def whole_minutes(self) -> bool:
-        """See :attr:`Times.whole_minutes`."""
         return self.seconds == 1
 
     def first_from(self, second: int) -> int:
-        """See :meth:`Times.first_from`."""
         hour, rest = divmod(second, HOUR)
         if self.hours >> hour & 1:
             found = self._first_in_rest_of_hour(rest)
@@ -68,42 +65,34 @@ class Fields:
         return minute * MINUTE + (self.seconds & -self.seconds).bit_length() - 1
 
 
+@dataclass(slots=True)
 class TimeSteps:
     """Times at a fixed step of seconds, counted from each midnight."""
 
-    __slots__ = ("step",)
-
-    def __init__(self, step: int) -> None:
-        self.step = step
+    step: int
 
     @property
     def whole_minutes(self) -> bool:
-        """See :attr:`Times.whole_minutes`."""
         return self.step % MINUTE == 0
 
     def first_from(self, second: int) -> int:
-        """See :meth:`Times.first_from`."""
         found = -(-second // self.step) * self.step
         return found if found < DAY else NEVER
 
 
+@dataclass(slots=True)
 class Windowed:
     """Times in a window, both ends included. A window that opens later than it shuts crosses midnight."""
 
-    __slots__ = ("opens", "shuts", "times")
-
-    def __init__(self, times: Times, opens: int, shuts: int) -> None:
-        self.times = times
-        self.opens = opens
-        self.shuts = shuts
+    times: Times
+    opens: int
+    shuts: int
 
     @property
     def whole_minutes(self) -> bool:
-        """See :attr:`Times.whole_minutes`."""
         return self.times.whole_minutes
 
     def first_from(self, second: int) -> int:
-        """See :meth:`Times.first_from`."""
         if self.opens <= self.shuts:
             found = self.times.first_from(max(second, self.opens))
             return found if found <= self.shuts else NEVER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,8 +13,6 @@ from duetime.cadence.options import digest
 from duetime.cadence.walk import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from duetime.cadence.eventbridge import WakeExpression
 
 NoTenant = Literal["system", "refuse"]
@@ -26,7 +25,6 @@ class TriggerCadence(Cadence):
 
     @property
     def precision(self) -> Precision:
-        """See :attr:`Cadence.precision`; it has no occurrences."""
         return "minute"
 
     def wakes(self) -> tuple[WakeExpression, ...]:
@@ -38,7 +36,6 @@ class TriggerCadence(Cadence):
         return NOTHING
 
     def describe(self) -> str:
-        """See :meth:`Cadence.describe`."""
         return self._words()
 
 
@@ -73,7 +70,6 @@ class OnEvent(TriggerCadence):
         return found if isinstance(found, str) and found else None
 
     def _options(self) -> str:
-        """Return the options, each after a space."""
         options = {"match": self.match, "tenant": self.tenant}
         if self.no_tenant != "system":
             options["no_tenant"] = self.no_tenant

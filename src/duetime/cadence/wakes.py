@@ -11,7 +11,8 @@ before the last, every other week), the wake is a cron with additional firings, 
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.cadence.aws_fields import FIRST_YEAR, LAST_YEAR, CronFields
@@ -25,15 +26,10 @@ from duetime.cadence.eventbridge import (
     cron_expression,
     rate_expression,
 )
-from duetime.cadence.times import DAY, HOUR, MINUTE
-from duetime.cadence.zones import instant_at
+from duetime.cadence.times import DAY, HOUR, MINUTE, Times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
     from duetime.cadence.cadence import WallCadence
-    from duetime.cadence.times import Times
 
 LATENESS = timedelta(seconds=60)
 """How late EventBridge Scheduler may wake: its precision."""
@@ -41,6 +37,7 @@ SPARE_WAKES = 24
 """Wakes a day that may find nothing to plan."""
 _ALL_HOURS = (1 << 24) - 1
 _MOST_GROUPS = 2
+_FIRST_INSTANT = datetime.min.replace(tzinfo=UTC)
 
 
 class _Hours(NamedTuple):
@@ -86,7 +83,8 @@ def wall_wakes(cadence: WallCadence) -> tuple[WakeExpression, ...]:
     """Return the wakes of a cadence of times on a wall clock."""
     wall = cadence.wall
     if isinstance(wall.days, OneDay):
-        return once_wakes(instant_at(cadence.first()))
+        at = cadence.next_after(_FIRST_INSTANT)
+        return (at_expression(at),) if at is not None and FIRST_YEAR <= at.year <= LAST_YEAR else ()
     months = wall.days.fields.months
     days = day_terms(wall.days.fields)
     exact = days.exact and wall.days.recurs_alike
@@ -117,13 +115,6 @@ def interval_wakes(step: int, *, filtered: bool) -> tuple[WakeExpression, ...]:
     return (rate_expression(max(minutes, HOUR // MINUTE) if filtered else minutes),)
 
 
-def once_wakes(at: datetime | None) -> tuple[WakeExpression, ...]:
-    """Return the wake of a single instant, in UTC; none outside EventBridge's years."""
-    if at is None or not FIRST_YEAR <= at.year <= LAST_YEAR:
-        return ()
-    return (at_expression(at),)
-
-
 def _choices(times: Times) -> list[list[_Hours]]:
     """Return ways to cover these times, the best first: exactly, with additional minutes, every hour."""
     minutes_of: dict[int, int] = {}
@@ -150,5 +141,4 @@ def _grid(times: Times) -> list[tuple[int, int]]:
 
 
 def _minutes(times: Times) -> int:
-    """Return in how many minutes of a day something is due."""
     return sum(minutes.bit_count() for _, minutes in _grid(times))

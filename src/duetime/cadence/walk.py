@@ -7,19 +7,18 @@ times from ``end + after`` until before ``end + offset`` come twice (an overlap)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from duetime.cadence.days import FIRST_DAY, NEVER, Days, OneDay
 from duetime.cadence.times import DAY, Times
-
-if TYPE_CHECKING:
-    from duetime.cadence.zones import OffsetPeriod, Zone
+from duetime.cadence.zones import OffsetPeriod, Zone
 
 NOTHING = NEVER * DAY
 """No time."""
 
+# Clock changes and offsets are at most a day, so two days separate all effects.
 _FAR = 2 * DAY
-"""Clock changes and offsets are at most a day, so two days separate all effects."""
 _ALWAYS = 1 << 40
 
 
@@ -44,7 +43,7 @@ MOVED_AND_REPEATED = DstPolicy(_ALWAYS, 0)
 MOVED_AND_ONCE = DstPolicy(_ALWAYS, _ALWAYS)
 """Cronos, for fixed times."""
 BY_THE_CLOCK = DstPolicy(-1, 0)
-"""Vixie cron, for wildcard expressions: it follows the wall policy."""
+"""Vixie cron, for wildcard expressions: it follows the wall clock."""
 WITHIN_THREE_HOURS = DstPolicy(3 * 3_600, 3 * 3_600)
 """Vixie cron, for fixed times: it corrects clock changes of less than three hours."""
 SKIPPED_AND_ONCE = DstPolicy(-1, _ALWAYS)
@@ -53,14 +52,12 @@ SKIPPED_AND_LAST = DstPolicy(-1, _ALWAYS, in_last_pass=True)
 """EventBridge Scheduler, if it fires in the second pass of an overlap, which is undocumented."""
 
 
+@dataclass(slots=True, eq=False)
 class WallSchedule:
-    """Days and their times on a wall policy."""
+    """Days and their times on a wall clock."""
 
-    __slots__ = ("days", "times")
-
-    def __init__(self, days: Days | OneDay, times: Times) -> None:
-        self.days = days
-        self.times = times
+    days: Days | OneDay
+    times: Times
 
     def first_from(self, local: int) -> int:
         """Return the first local time at or after ``local``, or ``NOTHING``."""

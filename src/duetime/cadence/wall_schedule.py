@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, DayCycle, Days, month_in
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.times import NEVER as NO_TIME
+from duetime.cadence.times import Times, Windowed
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.words import clock_text
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from duetime.cadence.calendars import Calendar
-    from duetime.cadence.times import Times
-
+# Years in which every month has begun with every weekday, and February 29 has been every weekday.
 _ALL_KINDS_OF_MONTH = 41
-"""Years in which every month has begun with every weekday, and February 29 has been every weekday."""
 _SOME_YEAR = 2000
 
 
 def build_wall_schedule(
-    shown: str, fields: DayFields, times: Times, scope: Modifiers, cycle: DayCycle | None = None
+    shown: str, fields: DayFields, times: Times, modifiers: Modifiers, cycle: DayCycle | None = None
 ) -> WallSchedule:
     """Return the wall schedule of these days and times, narrowed by the modifiers.
 
@@ -32,24 +28,27 @@ def build_wall_schedule(
         shown: the text of error messages.
         fields: the days, before the filters.
         times: the times of each day, before the window.
-        scope: the filters.
+        modifiers: the filters.
         cycle: which weeks or days count.
 
     Raises:
         NeverFires: the filters leave no day.
         InvalidCadence: the window leaves no time.
     """
-    if cycle is None and not scope.narrows:
+    if cycle is None and not modifiers.narrows:
         return WallSchedule(EVERY_DAY if fields == EVERY_DAY.fields else Days(fields), times)
-    fields = scope.narrowed(fields)
+    fields = fields._replace(
+        only_weekdays=modifiers.days, weeks=modifiers.weeks, months=fields.months & modifiers.months
+    )
     if not fields.ever():
         raise NeverFires(shown, "it never fires: its filters leave no day", "widen days=, weeks= or months=")
-    windowed = scope.windowed(times)
-    if windowed.first_from(0) == NO_TIME:
-        window = "-".join(clock_text(end) for end in scope.window or ())
+    if modifiers.window is not None:
+        times = Windowed(times, *modifiers.window)
+    if times.first_from(0) == NO_TIME:
+        window = "-".join(clock_text(end) for end in modifiers.window or ())
         raise InvalidCadence(window, f"window: nothing of {shown} lies in it, so it never opens", "widen it")
     return WallSchedule(
-        Days(fields, cycle, scope.calendar, _years(shown, fields, cycle, scope.calendar)), windowed
+        Days(fields, cycle, modifiers.calendar, _years(shown, fields, cycle, modifiers.calendar)), times
     )
 
 

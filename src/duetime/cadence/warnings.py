@@ -6,25 +6,21 @@ The console translates these sentences by their wording.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from duetime.cadence.cadence import WallCadence
+from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.crontab import Cron
-from duetime.cadence.explain import explained
+from duetime.cadence.day_fields import LENGTHS
+from duetime.cadence.explain import LocalOccurrence, local_occurrences
+from duetime.cadence.words import bits
 from duetime.cadence.zones import instant_at, seconds_of, zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from duetime.cadence.cadence import Cadence
-    from duetime.cadence.explain import Explained
 
 AHEAD = 400 * 86_400
 """Seconds searched for clock changes: a year and a month, since next year's changes may come later."""
+# Changed occurrences returned at most.
 _MOST = 4
-"""Changed occurrences returned at most."""
 _SIX = 6
 _UNITS = (("minute", 60, "hour"), ("hour", 24, "day"))
 _EVEN = {"minute": "interval(minutes={})", "hour": "interval(hours={})"}
@@ -37,7 +33,7 @@ def cadence_warnings(cadence: Cadence) -> list[str]:
 
 def upcoming_clock_changes(
     cadence: Cadence, start: datetime, until: datetime | None = None
-) -> Iterator[Explained]:
+) -> Iterator[LocalOccurrence]:
     """Return the first occurrence that each clock change in (start, until] affects.
 
     Without ``until``, return the next four within a year.
@@ -53,14 +49,14 @@ def upcoming_clock_changes(
     return _changed(cadence, at, seconds_of(until))
 
 
-def _changed(cadence: WallCadence, at: int, last: int) -> Iterator[Explained]:
+def _changed(cadence: WallCadence, at: int, last: int) -> Iterator[LocalOccurrence]:
     where = zone(cadence.tz)
     span = where.span(at)
     while span.end <= last and span.end > at:
         jump = abs(span.after - span.offset)
         opens, shuts = instant_at(max(at, span.end - jump - 1)), instant_at(span.end + jump)
         if jump and opens is not None and shuts is not None:
-            yield from islice((row for row in explained(cadence, opens, shuts) if row.mark), 1)
+            yield from islice((row for row in local_occurrences(cadence, opens, shuts) if row.mark), 1)
         span = where.span(span.end)
 
 
@@ -72,19 +68,13 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
             f' and end with the year, write "{" ".join(fields[:-1])}"'
         )
     if len(fields) > 1:
-        yield from _numbered_weekday_warnings(fields)
+        if fields[-3] == "?" and re.match(r"[1-7]", fields[-1]):
+            yield (
+                f"in day-of-week {fields[-1]} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count"
+                " from Sunday 1: names are the same everywhere"
+            )
         yield from _uneven_step_warnings(fields[-5:])
     yield from _missing_date_warnings(cadence)
-
-
-def _numbered_weekday_warnings(fields: list[str]) -> Iterator[str]:
-    """Warn about weekdays by number in an expression that looks like one of Quartz or EventBridge."""
-    weekday = fields[-1]
-    if fields[-3] == "?" and re.match(r"[1-7]", weekday):
-        yield (
-            f"in day-of-week {weekday} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count from"
-            " Sunday 1: names are the same everywhere"
-        )
 
 
 def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
@@ -101,13 +91,8 @@ def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
 
 
 def _missing_date_warnings(cadence: Cron) -> Iterator[str]:
-    """Warn about dates that some months do not have."""
     days = cadence.parts.days
-    dates = [day for day in range(1, 32) if days.days >> day - 1 & 1]
-    shortest = min(size for month, size in enumerate(_DAYS, 1) if days.months >> month & 1)
+    dates = [n + 1 for n in bits(days.days)]
+    shortest = min(LENGTHS[month] for month in bits(days.months))
     if dates and dates[0] > shortest and not (days.lasts or days.nearest or days.nearest_lasts):
         yield f"a month without a day {dates[0]} is passed over; L is the last day of each"
-
-
-_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-"""The length of each month in a common year."""

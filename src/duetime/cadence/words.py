@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from duetime.cadence.errors import InvalidCadence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKS = ("first", "second", "third", "fourth", "fifth", "last")
 
-_MONDAY_FIRST = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY_NAMES = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTH_NAMES = (
     "January",
@@ -33,8 +30,8 @@ _MONTH_NAMES = (
 )
 _SHORTHANDS = {"weekdays": "mon-fri", "weekday": "mon-fri", "weekend": "sat-sun", "weekends": "sat-sun"}
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+# Consecutive values that become a range, at least.
 _RUN = 3
-"""Consecutive values that become a range, at least."""
 
 
 class _WordKind(NamedTuple):
@@ -85,14 +82,12 @@ def weeks_mask(given: str | Iterable[str | int], option: str = "weeks") -> int:
 
 def weekdays_text(mask: int) -> str:
     """Return the canonical text of a mask of weekdays, Monday first."""
-    return _text(
-        [WEEKDAYS.index(name) for name in _MONDAY_FIRST if mask >> WEEKDAYS.index(name) & 1], WEEKDAYS, 0, 7
-    )
+    return ",".join(ranges([day for day in (*range(1, 7), 0) if mask >> day & 1], WEEKDAYS, count=7))
 
 
 def months_text(mask: int) -> str:
     """Return the canonical text of a mask of months."""
-    return _text([n for n in range(1, 13) if mask >> n & 1], MONTHS, 1, 12)
+    return ",".join(ranges([n - 1 for n in bits(mask)], MONTHS, count=12))
 
 
 def weeks_text(mask: int) -> str:
@@ -166,7 +161,9 @@ def _mask(given: str | Iterable[str | int], kind: _WordKind, option: str, remedy
         if start is None or end is None:
             shown = item.strip() or option
             raise InvalidCadence(shown, f"{option}: {shown[:20]!r} is not one of its words", remedy)
-        mask |= _wrapped(start, end, kind.low, len(kind.names))
+        count = len(kind.names)
+        for step in range((end - start) % count + 1):
+            mask |= 1 << (start - kind.low + step) % count + kind.low
     if not mask:
         raise InvalidCadence(option, f"{option}: nothing is listed", remedy)
     return mask
@@ -179,19 +176,6 @@ def _number(word: str, kind: _WordKind) -> int | None:
     if word.isascii() and word.isdigit() and len(word) <= 2 and 1 <= int(word) <= kind.numbered:  # noqa: PLR2004 - 10 to 12
         return int(word) - 1 + kind.low
     return None
-
-
-def _wrapped(start: int, end: int, low: int, count: int) -> int:
-    mask = 0
-    for step in range((end - start) % count + 1):
-        mask |= 1 << (start - low + step) % count + low
-    return mask
-
-
-def _text(numbers: list[int], names: tuple[str, ...], low: int, count: int) -> str:
-    """Return the names of numbers in their order, three and more consecutive ones as a range."""
-    parts = ranges([number - low for number in numbers], names, count=count)
-    return ",".join(parts)
 
 
 def bits(mask: int) -> list[int]:

@@ -8,15 +8,12 @@ are cached in pieces of half a year.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.errors import NaiveInstant, UnknownZone, nearest
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
 
 DAY = 86_400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -50,8 +47,6 @@ class OffsetPeriod(NamedTuple):
 
 class Zone:
     """One zone's periods, computed on demand. Safe to share between threads."""
-
-    __slots__ = ("_pieces", "_tzinfo", "name")
 
     def __init__(self, name: str, tzinfo: tzinfo) -> None:
         self.name = name
@@ -101,10 +96,6 @@ class Zone:
 
 
 class _Fixed(Zone):
-    """A zone that never changes: UTC."""
-
-    __slots__ = ("_span",)
-
     def __init__(self) -> None:
         super().__init__("UTC", UTC)
         self._span = OffsetPeriod(FIRST - DAY, LAST + DAY * 366, 0, 0, 0)

@@ -5,7 +5,7 @@ Each reads one metric of CloudWatch. In normal operation no bound is reached.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -33,20 +33,27 @@ _LONGEST_DELAY = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """One bound of one series."""
+    """One bound of one series.
+
+    Attributes:
+        name: without the prefix.
+        means: what the state of alarm means.
+        page: the section of the runbook.
+        watches: the series.
+        statistic: CloudWatch's name.
+        bound: values at or above it raise the alarm; for a silence, values below it.
+        period: of one value.
+        is_silence: the alarm is raised by too few events, also by none.
+    """
 
     name: str
-    """Without the prefix."""
     means: str
     page: str
-    """The section of the runbook."""
     watches: Series
     statistic: str = "Sum"
     bound: float = _ANY
-    """Values at or above it raise the alarm; for a silence, values below it."""
     period: timedelta = _QUARTER
     is_silence: bool = False
-    """The alarm is raised by too few events, also by none."""
 
     def description(self, *, runbook: str, console: str) -> str:
         """Return the description: the section of the runbook, the meaning, and the console's address."""
@@ -54,86 +61,90 @@ class Alarm:
         return f"{runbook}#{self.page}: {self.means}{look}"
 
 
-def alarms_of(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
-    """Yield all alarms, those of actions first."""
-    yield from _of_actions(monitored, deployment)
-    yield from _of_passes(monitored)
-    for queue, hidden in monitored.queues.items():
-        yield _of_queue(monitored, queue, hidden)
-    for queue in monitored.last_queues:
-        yield from _of_last_queue(monitored, queue)
-    yield from _of_streams(monitored)
-    for function in monitored.functions:
-        yield from _of_function(monitored, function)
-    yield from _of_tables(monitored)
-    for api in monitored.apis:
-        yield _of_api(monitored, api)
+def alarms_of(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]:
+    """Return all alarms, those of actions first."""
+    return [
+        *_of_actions(monitored, deployment),
+        *_of_passes(monitored),
+        *(_of_queue(monitored, queue, hidden) for queue, hidden in monitored.queues.items()),
+        *(alarm for queue in monitored.last_queues for alarm in _of_last_queue(monitored, queue)),
+        *_of_streams(monitored),
+        *(alarm for function in monitored.functions for alarm in _of_function(monitored, function)),
+        *_of_tables(monitored),
+        *(_of_api(monitored, api) for api in monitored.apis),
+    ]
 
 
-def _of_actions(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
+def _of_actions(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]:
     def read(metric: Metric) -> Series:
         return series.of_deployment(monitored.deployment, metric)
 
-    yield Alarm(
-        name="failed",
-        means="actions failed permanently, and wait for a redrive",
-        page="dead-letters",
-        watches=read(Metric.FAILED),
-        bound=deployment.failed_alarm,
-    )
-    yield Alarm(
-        name="missed",
-        means="occurrences of jobs did not run within their grace, and will not run",
-        page="occurrences-are-missed",
-        watches=read(Metric.MISSED),
-    )
-    yield Alarm(
-        name="late",
-        means="at least one run in a hundred begins too late",
-        page="many-are-late",
-        watches=read(Metric.LATENESS),
-        statistic="p99",
-        bound=deployment.lateness_alarm / timedelta(milliseconds=1),
-    )
-    yield Alarm(
-        name="undelivered",
-        means="salvage kept inputs that a queue, the stream or EventBridge gave up on",
-        page="something-is-undelivered",
-        watches=read(Metric.UNDELIVERED),
-    )
+    return [
+        Alarm(
+            name="failed",
+            means="actions failed permanently, and wait for a redrive",
+            page="dead-letters",
+            watches=read(Metric.FAILED),
+            bound=deployment.failed_alarm,
+        ),
+        Alarm(
+            name="missed",
+            means="occurrences of jobs did not run within their grace, and will not run",
+            page="occurrences-are-missed",
+            watches=read(Metric.MISSED),
+        ),
+        Alarm(
+            name="late",
+            means="at least one run in a hundred begins too late",
+            page="many-are-late",
+            watches=read(Metric.LATENESS),
+            statistic="p99",
+            bound=deployment.lateness_alarm / timedelta(milliseconds=1),
+        ),
+        Alarm(
+            name="undelivered",
+            means="salvage kept inputs that a queue, the stream or EventBridge gave up on",
+            page="something-is-undelivered",
+            watches=read(Metric.UNDELIVERED),
+        ),
+    ]
 
 
-def _of_passes(monitored: Monitored) -> Iterator[Alarm]:
-    yield Alarm(
-        name="overdue",
-        means="a row is overdue, and does not run although the sweep has resent it",
-        page="something-stays-overdue",
-        watches=series.of_deployment(monitored.deployment, Metric.OLDEST_DUE_AGE),
-        statistic="Maximum",
-        bound=_OVERDUE.total_seconds(),
-    )
-    yield Alarm(
-        name="caught-up",
-        means="the catch-up sent rows that wake and sweep missed, or that became overdue while all was off",
-        page="the-catch-up-found-something",
-        watches=series.of_deployment(monitored.deployment, Metric.CATCH_UP_SENT),
-    )
-    yield Alarm(
-        name="sweep-silent",
-        means="the sweep did not run: lost wakes are not replaced; with the wheel, far actions do not wake",
-        page="the-sweep-or-the-catch-up-lags",
-        watches=series.of_function(monitored.function("sweep"), "Invocations"),
-        period=max(_FIVE_MINUTES, 2 * monitored.rates["sweep"]),
-        is_silence=True,
-    )
-    yield Alarm(
-        name="catch-up-silent",
-        means="the catch-up did not run: rows that both wake and sweep miss are not sent",
-        page="the-sweep-or-the-catch-up-lags",
-        watches=series.of_function(monitored.function("catch-up"), "Invocations"),
-        period=2 * monitored.rates["catch-up"],
-        is_silence=True,
-    )
+def _of_passes(monitored: Monitored) -> Sequence[Alarm]:
+    return [
+        Alarm(
+            name="overdue",
+            means="a row is overdue, and does not run although the sweep has resent it",
+            page="something-stays-overdue",
+            watches=series.of_deployment(monitored.deployment, Metric.OLDEST_DUE_AGE),
+            statistic="Maximum",
+            bound=_OVERDUE.total_seconds(),
+        ),
+        Alarm(
+            name="caught-up",
+            means="the catch-up sent rows that wake and sweep missed,"
+            " or that became overdue while all was off",
+            page="the-catch-up-found-something",
+            watches=series.of_deployment(monitored.deployment, Metric.CATCH_UP_SENT),
+        ),
+        Alarm(
+            name="sweep-silent",
+            means="the sweep did not run: lost wakes are not replaced;"
+            " with the wheel, far actions do not wake",
+            page="the-sweep-or-the-catch-up-lags",
+            watches=series.of_function(monitored.function("sweep"), "Invocations"),
+            period=max(_FIVE_MINUTES, 2 * monitored.rates["sweep"]),
+            is_silence=True,
+        ),
+        Alarm(
+            name="catch-up-silent",
+            means="the catch-up did not run: rows that both wake and sweep miss are not sent",
+            page="the-sweep-or-the-catch-up-lags",
+            watches=series.of_function(monitored.function("catch-up"), "Invocations"),
+            period=2 * monitored.rates["catch-up"],
+            is_silence=True,
+        ),
+    ]
 
 
 def _of_queue(monitored: Monitored, queue: str, hidden: timedelta) -> Alarm:
@@ -150,26 +161,28 @@ def _of_queue(monitored: Monitored, queue: str, hidden: timedelta) -> Alarm:
     )
 
 
-def _of_last_queue(monitored: Monitored, queue: str) -> Iterator[Alarm]:
-    """Yield two alarms: SQS reports no age after three receives, and unreceived messages are not held."""
+def _of_last_queue(monitored: Monitored, queue: str) -> Sequence[Alarm]:
+    """Return two alarms: SQS reports no age after three receives, and unreceived messages are not held."""
     page = "messages-stay-in-a-dead-letter-queue-or-among-the-failures"
-    yield Alarm(
-        name=f"{monitored.short(queue)}-age",
-        means="messages wait for salvage, which does not receive them",
-        page=page,
-        watches=series.of_queue(queue, "ApproximateAgeOfOldestMessage"),
-        statistic="Maximum",
-        bound=_SALVAGE_TIME.total_seconds(),
-        period=_FIVE_MINUTES,
-    )
-    yield Alarm(
-        name=f"{monitored.short(queue)}-held",
-        means="salvage receives messages repeatedly and fails, or they are many",
-        page=page,
-        watches=series.of_queue(queue, "ApproximateNumberOfMessagesNotVisible"),
-        statistic="Average",
-        bound=0.5,
-    )
+    return [
+        Alarm(
+            name=f"{monitored.short(queue)}-age",
+            means="messages wait for salvage, which does not receive them",
+            page=page,
+            watches=series.of_queue(queue, "ApproximateAgeOfOldestMessage"),
+            statistic="Maximum",
+            bound=_SALVAGE_TIME.total_seconds(),
+            period=_FIVE_MINUTES,
+        ),
+        Alarm(
+            name=f"{monitored.short(queue)}-held",
+            means="salvage receives messages repeatedly and fails, or they are many",
+            page=page,
+            watches=series.of_queue(queue, "ApproximateNumberOfMessagesNotVisible"),
+            statistic="Average",
+            bound=0.5,
+        ),
+    ]
 
 
 def _of_streams(monitored: Monitored) -> Iterator[Alarm]:
@@ -186,21 +199,23 @@ def _of_streams(monitored: Monitored) -> Iterator[Alarm]:
             )
 
 
-def _of_function(monitored: Monitored, function: str) -> Iterator[Alarm]:
+def _of_function(monitored: Monitored, function: str) -> Sequence[Alarm]:
     name = monitored.short(function)
-    yield Alarm(
-        name=f"{name}-errors",
-        means="the function failed or timed out; exceptions of handlers do not count",
-        page="a-function-fails",
-        watches=series.of_function(function, "Errors"),
-    )
-    yield Alarm(
-        name=f"{name}-throttled",
-        means="Lambda did not run the function, for lack of concurrency",
-        page="a-function-is-throttled",
-        watches=series.of_function(function, "Throttles"),
-        bound=_THROTTLED,
-    )
+    return [
+        Alarm(
+            name=f"{name}-errors",
+            means="the function failed or timed out; exceptions of handlers do not count",
+            page="a-function-fails",
+            watches=series.of_function(function, "Errors"),
+        ),
+        Alarm(
+            name=f"{name}-throttled",
+            means="Lambda did not run the function, for lack of concurrency",
+            page="a-function-is-throttled",
+            watches=series.of_function(function, "Throttles"),
+            bound=_THROTTLED,
+        ),
+    ]
 
 
 def _of_tables(monitored: Monitored) -> Iterator[Alarm]:

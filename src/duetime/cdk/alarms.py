@@ -34,7 +34,7 @@ class Alarms(Construct):
         super().__init__(scope, construct_id)
         self._console_url = console_url
         self._prefix, self._deployment = monitored.prefix, deployment
-        alarms = list(alarms_of(monitored, deployment)) if deployment.alarms else []
+        alarms = alarms_of(monitored, deployment) if deployment.alarms else []
         self.names = [monitored.prefix + alarm.name for alarm in alarms]
         """The alarms' names, in the order of the list."""
         self.topic = self._topic() if alarms or deployment.budget else None

@@ -19,8 +19,7 @@ from duetime.cdk.api_rights import let_serve
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.console import Console
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
-from duetime.cdk.gateway import Gateway, GatewayPurpose
-from duetime.cdk.gateway_logs import GatewayLogs
+from duetime.cdk.gateway import Gateway, GatewayLogs, GatewayPurpose
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rules import accept

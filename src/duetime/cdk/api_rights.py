@@ -20,48 +20,21 @@ INBOXES = "*#inbox"
 def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
     """Allow the calls of the routes. Of queues they only request redrives and count waiting failures."""
     jobs = tables.jobs.table_arn
-    return [
-        *_let_serve_actions(tables),
-        *_let_serve_jobs(jobs),
-        may_by_key("dynamodb:GetItem", on=jobs, keys=[BOOKMARKS]),
-        *_let_know_callers(jobs),
-        *_let_show_notifications(jobs),
-        read_undelivered(jobs),
-        send(failures),
-        may("sqs:GetQueueAttributes", on=failures),
-    ]
-
-
-def _let_serve_actions(tables: Tables) -> list[iam.PolicyStatement]:
-    calls = ("PutItem", "GetItem", "UpdateItem", "ConditionCheckItem", "BatchGetItem", "Query")
-    return [
-        may(*(f"dynamodb:{call}" for call in calls), on=tables.actions.table_arn),
-        may("dynamodb:Query", on=[tables.index_arn(DUE.name), *tables.tenant_indexes]),
-    ]
-
-
-def _let_serve_jobs(jobs: str) -> list[iam.PolicyStatement]:
+    rows = ("PutItem", "GetItem", "UpdateItem", "ConditionCheckItem", "BatchGetItem", "Query")
     reads = ("dynamodb:Query", "dynamodb:BatchGetItem")
     return [
+        may(*(f"dynamodb:{call}" for call in rows), on=tables.actions.table_arn),
+        may("dynamodb:Query", on=[tables.index_arn(DUE.name), *tables.tenant_indexes]),
         may_by_key(*reads, "dynamodb:PutItem", "dynamodb:UpdateItem", on=jobs, keys=JOBS),
         may("dynamodb:Query", on=index(jobs, JOB_NAMES.name)),
         read_manifests(jobs),
-    ]
-
-
-def _let_show_notifications(jobs: str) -> list[iam.PolicyStatement]:
-    """Allow to read lists, to mark entries as read, and to replace preferences. Nothing may be deleted."""
-    calls = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
-    return [
-        may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[PREFERENCES]),
-        may_by_key(*calls, on=jobs, keys=[INBOXES]),
-    ]
-
-
-def _let_know_callers(jobs: str) -> list[iam.PolicyStatement]:
-    """Allow to put and delete grants, and to put audit entries. Entries may never be deleted."""
-    return [
+        may_by_key("dynamodb:GetItem", on=jobs, keys=[BOOKMARKS]),
         may_by_key("dynamodb:Query", "dynamodb:PutItem", "dynamodb:DeleteItem", on=jobs, keys=[GRANTS]),
-        may_by_key("dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:PutItem", on=jobs, keys=[ENTRIES]),
+        may_by_key(*reads, "dynamodb:PutItem", on=jobs, keys=[ENTRIES]),  # entries are never deleted
         may("dynamodb:Query", on=index(jobs, AUDIT.name)),
+        may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[PREFERENCES]),
+        may_by_key("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem", on=jobs, keys=[INBOXES]),
+        read_undelivered(jobs),
+        send(failures),
+        may("sqs:GetQueueAttributes", on=failures),
     ]

@@ -27,20 +27,24 @@ _API, _CONSOLE = "api", "console"
 """Packages and entry points that only one function needs: a new page changes only the console's bundle."""
 
 
-def entry_points() -> Path:
+def entry_points(package: Path = PACKAGE) -> Path:
     """Return the directory of the entry points: inside the installed package, or in a checkout beside it."""
-    inside = PACKAGE / "functions"
-    return inside if inside.is_dir() else PACKAGE.parents[1] / "functions"
+    inside = package / "functions"
+    return inside if inside.is_dir() else package.parents[1] / "functions"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The content of one asset; all of duetime's own functions share one."""
+    """The content of one asset; all of duetime's own functions share one.
+
+    `package` is the directory of duetime: of the installed package or of a checkout.
+    """
 
     target: InstallTarget
     handlers: tuple[Handlers, ...] = ()
     has_api: bool = False
     has_console: bool = False
+    package: Path = PACKAGE
 
     @classmethod
     def for_deployment(
@@ -69,16 +73,16 @@ class Bundle:
         """
         install(self.requirements, directory, self.target)
         # a requirements file may have installed another duetime: replace it by the tested one
-        copytree(PACKAGE, directory / "duetime", ignore=self._unneeded, dirs_exist_ok=True)
+        copytree(self.package, directory / "duetime", ignore=self._unneeded, dirs_exist_ok=True)
         entries = directory / "duetime" / "functions"
-        copytree(entry_points(), entries, ignore=self._unneeded_entries, dirs_exist_ok=True)
+        copytree(entry_points(self.package), entries, ignore=self._unneeded_entries, dirs_exist_ok=True)
         for handlers in {handlers.code.resolve(): handlers for handlers in self.handlers}.values():
             handlers.copy_to(directory)
 
     def _unneeded(self, directory: str, names: list[str]) -> set[str]:
         """Return the names that `copytree` skips: parts of the package, and compiled files."""
         unneeded = set(NOT_CODE(directory, names))
-        if Path(directory) == PACKAGE:
+        if Path(directory) == self.package:
             unneeded |= _NOT_IN_LAMBDA | self._of_other_functions
         return unneeded
 

@@ -60,7 +60,8 @@ class Console(Construct):
             environment=environment.to_env(),
             rights=(),
         )
-        code = Bundle.for_deployment(deployment, has_console=True).code()
-        self.function = DuetimeFunction(self, "Serve", spec, code, deployment).function
+        self.function = DuetimeFunction(
+            self, "Serve", spec, Bundle.for_deployment(deployment, has_console=True).code(), deployment
+        ).function
         for path in (PAGE, CONFIG, f"{ASSETS}{{{FILE}}}"):
             people.serve_openly(path, self.function, _OPEN)

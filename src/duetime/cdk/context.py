@@ -82,7 +82,8 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
 def _read(default: object, written: Any) -> object:
     """Parse a value of cdk.json, or the text of a command line."""
     if isinstance(default, Mapping):
-        return {str(name): str(value) for name, value in _object(written).items()}
+        pairs = json.loads(written) if isinstance(written, str) else written
+        return {str(name): str(value) for name, value in dict(pairs).items()}
     text = str(written)
     match default:
         case bool():
@@ -93,11 +94,6 @@ def _read(default: object, written: Any) -> object:
             return int(text)
         case _:
             return text
-
-
-def _object(written: Any) -> Mapping[str, Any]:
-    """Return a JSON object of cdk.json, or parse it from the text of a command line."""
-    return dict(json.loads(written) if isinstance(written, str) else written)
 
 
 def default_of(setting: Field[Any]) -> Any:

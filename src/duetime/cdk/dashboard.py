@@ -26,7 +26,15 @@ Counts cover five minutes unless the title has another period."""
 
 
 class Dashboard(Construct):
-    """One dashboard for a scheduler."""
+    """One dashboard for a scheduler.
+
+    Args:
+        scope: as in CDK.
+        construct_id: as in CDK.
+        monitored: the parts that it shows.
+        alarms: the ARNs of the alarms whose states it shows.
+        deployment: has the runbook and the bounds.
+    """
 
     def __init__(
         self,
@@ -37,15 +45,6 @@ class Dashboard(Construct):
         alarms: Sequence[str],
         deployment: Deployment,
     ) -> None:
-        """Create it.
-
-        Args:
-            scope: as in CDK.
-            construct_id: as in CDK.
-            monitored: the parts that it shows.
-            alarms: the ARNs of the alarms whose states it shows.
-            deployment: has the runbook and the bounds.
-        """
         super().__init__(scope, construct_id)
         stack = Stack.of(self)
         self._monitored, self._lines, self._region = monitored, Lines(monitored), stack.region
@@ -72,41 +71,49 @@ class Dashboard(Construct):
         yield self._costs()
 
     def _in_time(self, late: float) -> Row:
-        lines = self._lines
-        lag = lines.functions("IteratorAge", "Maximum", only=("arm", "publish"))
         return Row(
             _GRAPH,
             [
-                self._graph("Do runs begin on time? (ms late)", lines.spread(Metric.LATENESS), bound=late),
-                self._graph("How overdue is the oldest? (s)", lines.ours({Metric.OLDEST_DUE_AGE: "Maximum"})),
-                self._graph("How late do changes reach their readers? (ms)", lag),
+                self._graph(
+                    "Do runs begin on time? (ms late)", self._lines.spread(Metric.LATENESS), bound=late
+                ),
+                self._graph(
+                    "How overdue is the oldest? (s)", self._lines.ours({Metric.OLDEST_DUE_AGE: "Maximum"})
+                ),
+                self._graph(
+                    "How late do changes reach their readers? (ms)",
+                    self._lines.functions("IteratorAge", "Maximum", only=("arm", "publish")),
+                ),
             ],
         )
 
     def _failures(self) -> Row:
-        lines = self._lines
-        fail = lines.sums(Metric.FAILED, Metric.RETRIED, Metric.RECOVERED, Metric.MISSED)
         return Row(
             _GRAPH,
             [
-                self._graph("Do actions fail?", fail),
+                self._graph(
+                    "Do actions fail?",
+                    self._lines.sums(Metric.FAILED, Metric.RETRIED, Metric.RECOVERED, Metric.MISSED),
+                ),
                 self._graph(
                     "Was anything given up, or lost on its way?",
-                    lines.sums(Metric.UNDELIVERED, Metric.CATCH_UP_SENT),
+                    self._lines.sums(Metric.UNDELIVERED, Metric.CATCH_UP_SENT),
                 ),
-                self._graph("Does salvage empty its queues? (messages)", lines.given_up()),
+                self._graph("Does salvage empty its queues? (messages)", self._lines.given_up()),
             ],
         )
 
     def _upcoming(self) -> Row:
-        lines = self._lines
-        upcoming = lines.sums(Metric.SCHEDULED, Metric.RESCHEDULED, Metric.REDRIVEN, Metric.CANCELLED)
         return Row(
             _GRAPH,
             [
-                self._graph("What is upcoming? (an hour)", upcoming, period=_HOUR),
-                self._graph("What waits in the queues? (messages)", lines.waiting()),
-                self._graph("How long do handlers run? (ms)", lines.spread(Metric.RUN_TIME)),
+                self._graph(
+                    "What is upcoming? (an hour)",
+                    self._lines.sums(Metric.SCHEDULED, Metric.RESCHEDULED, Metric.REDRIVEN, Metric.CANCELLED),
+                    period=_HOUR,
+                ),
+                self._graph("What waits in the queues? (messages)", self._lines.waiting()),
+                self._graph("How long do handlers run? (ms)", self._lines.spread(Metric.RUN_TIME)),
             ],
         )
 
@@ -121,38 +128,46 @@ class Dashboard(Construct):
         )
 
     def _functions(self) -> Row:
-        lines = self._lines
-        tables = lines.tables({"reads": "ReadThrottleEvents", "writes": "WriteThrottleEvents"})
         return Row(
             _GRAPH,
             [
-                self._graph("Do functions fail?", lines.functions("Errors", "Sum")),
-                self._graph("Are functions throttled?", lines.functions("Throttles", "Sum")),
-                self._graph("Are the tables throttled?", tables),
+                self._graph("Do functions fail?", self._lines.functions("Errors", "Sum")),
+                self._graph("Are functions throttled?", self._lines.functions("Throttles", "Sum")),
+                self._graph(
+                    "Are the tables throttled?",
+                    self._lines.tables({"reads": "ReadThrottleEvents", "writes": "WriteThrottleEvents"}),
+                ),
             ],
         )
 
     def _api(self) -> Row:
-        lines = self._lines
         return Row(
             _GRAPH,
             [
-                self._graph("How many requests does the API get?", lines.apis({"Count": "Sum"})),
+                self._graph("How many requests does the API get?", self._lines.apis({"Count": "Sum"})),
                 self._graph(
-                    "Does it reject requests or fail?", lines.apis({"4XXError": "Sum", "5XXError": "Sum"})
+                    "Does it reject requests or fail?",
+                    self._lines.apis({"4XXError": "Sum", "5XXError": "Sum"}),
                 ),
-                self._graph("How long does it take? (p99, ms)", lines.apis({"Latency": "p99"})),
+                self._graph("How long does it take? (p99, ms)", self._lines.apis({"Latency": "p99"})),
             ],
         )
 
     def _costs(self) -> Row:
-        lines = self._lines
-        units = {"read units": "ConsumedReadCapacityUnits", "write units": "ConsumedWriteCapacityUnits"}
-        called, ran = lines.functions("Invocations", "Sum"), lines.functions("Duration", "Sum")
+        called, ran = self._lines.functions("Invocations", "Sum"), self._lines.functions("Duration", "Sum")
         return Row(
             _GRAPH,
             [
-                self._graph("What do the tables cost? (units an hour)", lines.tables(units), period=_HOUR),
+                self._graph(
+                    "What do the tables cost? (units an hour)",
+                    self._lines.tables(
+                        {
+                            "read units": "ConsumedReadCapacityUnits",
+                            "write units": "ConsumedWriteCapacityUnits",
+                        }
+                    ),
+                    period=_HOUR,
+                ),
                 self._graph("How often are functions called? (an hour)", called, period=_HOUR),
                 self._graph("How long do they run? (ms an hour)", ran, period=_HOUR),
             ],

@@ -68,11 +68,7 @@ def _size(environment: Mapping[str, str], urls: Mapping[str, str]) -> int:
 def _deployed(value: str, urls: Mapping[str, str]) -> str:
     for token, url in urls.items():
         value = value.replace(token, url)
-    return _TOKEN.sub(lambda found: "x" * _length(found["name"]), value)
-
-
-def _length(name: str) -> int:
-    return _KNOWN.get(name.rpartition(".")[0], _UNKNOWN)
+    return _TOKEN.sub(lambda found: "x" * _KNOWN.get(found["name"].rpartition(".")[0], _UNKNOWN), value)
 
 
 def _urls(scope: Construct) -> Mapping[str, str]:

@@ -21,17 +21,26 @@ from duetime.cdk.rules import accept
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionSpec:
-    """The purpose, rights and environment of a function."""
+    """The purpose, rights and environment of a function.
+
+    Attributes:
+        name: its name, with the prefix.
+        about: its description.
+        entry: the entry point's module in ``functions/``.
+        timeout: Lambda's.
+        rights: all but those to write its log.
+        environment: its variables.
+        sends_to_own_queue: it sends messages to the queue that feeds it. Lambda would stop that as a loop
+            after 16 rounds.
+    """
 
     name: str
     about: str
     entry: str
-    """The entry point's module in ``functions/``."""
     timeout: timedelta
     rights: Sequence[iam.PolicyStatement]
     environment: Mapping[str, str] = field(default_factory=dict)
     sends_to_own_queue: bool = False
-    """It sends messages to the queue that feeds it. Lambda would stop that as a loop after 16 rounds."""
 
 
 class DuetimeFunction(Construct):

@@ -1,17 +1,18 @@
-"""A REST API of API Gateway: its callers, its limits and its access log."""
+"""A REST API of API Gateway: its callers, its limits, its refusals and its access log."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 
-from aws_cdk import Duration, Size, Stack
+from aws_cdk import Duration, RemovalPolicy, Size, Stack
 from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from duetime.api.problems import MEDIA_TYPE, TYPE_PREFIX
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.gateway_refusals import refuse
 from duetime.cdk.log_group import log_group
 from duetime.cdk.rules import accept
 
@@ -22,6 +23,7 @@ OPEN = ("health", "openapi.json")
 _COMPRESSED = Size.kibibytes(1)
 """Responses of at least this size are compressed if the client accepts it."""
 _HEADERS = ("Authorization", "Content-Type", "Idempotency-Key", "If-Match")
+_LOG_POLICY = "service-role/AmazonAPIGatewayPushToCloudWatchLogs"
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 _LINE = {
@@ -40,18 +42,24 @@ _LINE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayPurpose:
-    """The purpose of one REST API."""
+    """The purpose of one REST API.
+
+    Attributes:
+        name: its name.
+        about: its description.
+        prefix: the function serves every path under it.
+        guard: the authorization of all paths that are not public.
+        who: the caller in a line of the log.
+        origin: the origin of pages that may call the API; empty for none.
+        compresses: large responses are compressed.
+    """
 
     name: str
     about: str
     prefix: str
-    """The function serves every path under it."""
     guard: apigateway.MethodOptions
-    """The authorization of all paths that are not public."""
     who: str
-    """The caller in a line of the log."""
     origin: str = ""
-    """The origin of pages that may call the API; empty for none."""
     compresses: bool = False
 
 
@@ -70,10 +78,11 @@ class Gateway(Construct):
         super().__init__(scope, construct_id)
         self._purpose = purpose
         self.api = self._rest_api(deployment)
-        self.address = _address(self.api)
+        here = Stack.of(self)
+        self.address = f"https://{self.api.rest_api_id}.execute-api.{here.region}.{here.url_suffix}/{STAGE}"
         """The stage's address, without a slash at the end. It depends on no method: functions may use it."""
         self._serve(function)
-        refuse(self.api, purpose.origin)
+        _refuse(self.api, purpose.origin)
         self.url = f"{self.api.url_for_path('/')}{purpose.prefix.removeprefix('/')}"
         self.arn = self.api.arn_for_execute_api("*", f"{purpose.prefix}/*", STAGE)
         """The ARN of the paths that authorized callers may call."""
@@ -141,11 +150,6 @@ class Gateway(Construct):
         _accept_open(preflight, "A browser sends it without credentials; API Gateway responds itself.")
 
 
-def _address(api: apigateway.RestApi) -> str:
-    here = Stack.of(api)
-    return f"https://{api.rest_api_id}.execute-api.{here.region}.{here.url_suffix}/{STAGE}"
-
-
 def _accept_open(method: apigateway.Method, reason: str) -> None:
     for rule in ("AwsSolutions-APIG4", "AwsSolutions-COG4"):
         accept(method, rule, reason)
@@ -155,3 +159,67 @@ _ACCEPTED = {
     "AwsSolutions-APIG3": "A firewall is billed by rule; users can attach one to the stage.",
     "AwsSolutions-APIG6": "Such logs contain query strings and headers; the access log has none of them.",
 }
+
+_Kind = apigateway.ResponseType
+
+_REFUSALS = (
+    (_Kind.UNAUTHORIZED, 401, "unauthenticated", "The ID token is missing, forged or has expired"),
+    (_Kind.EXPIRED_TOKEN, 401, "unauthenticated", "The credentials that signed the request have expired"),
+    (_Kind.INVALID_SIGNATURE, 401, "unauthenticated", "The request's signature is wrong"),
+    (
+        _Kind.MISSING_AUTHENTICATION_TOKEN,
+        403,
+        "forbidden",
+        "The request is not signed, or the path does not exist",
+    ),
+    (_Kind.ACCESS_DENIED, 403, "forbidden", "The signer of the request may not call this API"),
+    (_Kind.REQUEST_TOO_LARGE, 413, "body-too-large", "The body is too large"),
+    (_Kind.THROTTLED, 429, "throttled", "Too many requests at once; retry after a second"),
+    (_Kind.INTEGRATION_TIMEOUT, 504, "unavailable", "The API did not answer in time"),
+)
+
+
+def _refuse(api: apigateway.RestApi, origin: str) -> None:
+    """Set an API's responses to rejected requests; pages of `origin` may read them."""
+    headers = {"Content-Type": f"'{MEDIA_TYPE}'"}
+    if origin:
+        headers |= {"Access-Control-Allow-Origin": f"'{origin}'", "Vary": "'Origin'"}
+    for kind, status, code, title in _REFUSALS:
+        waits = {"Retry-After": "'1'"} if code == "throttled" else {}
+        api.add_gateway_response(
+            f"Refusal-{kind.response_type}",
+            type=kind,
+            status_code=str(status),
+            response_headers=headers | waits,
+            templates={"application/json": _document(status, code, title)},
+        )
+
+
+def _document(status: int, code: str, title: str) -> str:
+    """Return the same members as `duetime.api.problems.Problem.document`."""
+    return json.dumps({"type": TYPE_PREFIX + code, "title": title, "status": status, "detail": title})
+
+
+class GatewayLogs(Construct):
+    """The role, and the account's setting. Both remain after the stack, since other APIs may use them.
+
+    AWS requires these rights. Narrower ones would stop the logs of other APIs.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        super().__init__(scope, construct_id)
+        role = iam.Role(
+            self,
+            "Role",
+            description="duetime: API Gateway writes the logs of this region's APIs",
+            assumed_by=iam.ServicePrincipal("apigateway.amazonaws.com"),
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_LOG_POLICY)],
+        )
+        role.apply_removal_policy(RemovalPolicy.RETAIN)
+        accept(
+            role,
+            f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{_LOG_POLICY}]",
+            "All APIs of the account use the role; AWS maintains its rights.",
+        )
+        self.account = apigateway.CfnAccount(self, "Account", cloud_watch_role_arn=role.role_arn)
+        self.account.apply_removal_policy(RemovalPolicy.RETAIN)

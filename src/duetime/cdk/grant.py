@@ -11,7 +11,7 @@ from aws_cdk import aws_sqs as sqs
 
 from duetime import ids
 from duetime.cdk.job_rights import let_manage
-from duetime.cdk.rights import may, may_by_key, read_manifests, read_undelivered, send, tenant_keys
+from duetime.cdk.rights import may, may_by_key, read_manifests, read_undelivered, send
 from duetime.cdk.tables import Tables
 from duetime.errors import InvalidIdentifier
 from duetime.settings import Settings
@@ -41,23 +41,11 @@ def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.P
     indexes = tables.tenant_indexes
     if tenants is None:
         return [may(*SDK_ACTIONS, on=on_table), *(may("dynamodb:Query", on=index) for index in indexes)]
-    keys = tenant_keys(_checked(tenants))
+    keys = [f"{tenant}{ids.SEPARATOR}*" for tenant in _checked(tenants)]
     return [
         may_by_key(*SDK_ACTIONS, on=on_table, keys=keys),
         *(may_by_key("dynamodb:Query", on=index, keys=keys) for index in indexes),
     ]
-
-
-def manage_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
-    """Return the rights to manage jobs: every tenant's and code's, or the own jobs of some tenants.
-
-    Raises:
-        InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
-        ValueError: `tenants` is empty.
-    """
-    actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
-    checked = None if tenants is None else _checked(tenants)
-    return [*let_manage(actions, jobs, checked), read_manifests(jobs)]
 
 
 def grant_redrive(
@@ -91,7 +79,12 @@ def grant_schedule(
 def grant_manage_jobs(
     function: iam.IGrantable, tables: Tables, settings: Settings, tenants: Sequence[str] | None
 ) -> None:
-    """Grant the rights, and set the environment with which `Scheduler.from_env` finds both tables."""
+    """Grant the rights, and set the environment with which `Scheduler.from_env` finds both tables.
+
+    Raises:
+        InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
+        ValueError: `tenants` is empty.
+    """
     environment = replace(
         caller_settings(settings),
         enabled=settings.enabled,
@@ -100,7 +93,10 @@ def grant_manage_jobs(
         default_tz=settings.default_tz,
         grace=settings.grace,
     )
-    _grant(function, manage_rights(tables, tenants), environment)
+    checked = None if tenants is None else _checked(tenants)
+    jobs = tables.jobs.table_arn
+    rights = [*let_manage(tables.actions.table_arn, jobs, checked), read_manifests(jobs)]
+    _grant(function, rights, environment)
 
 
 def caller_settings(settings: Settings) -> Settings:

@@ -40,14 +40,18 @@ class Handlers:
     """One worker: its app, and the number of messages that it handles at once.
 
     The top-level package (or module) of the app is bundled, together with the libraries of `requirements`.
+
+    Attributes:
+        app: the app as ``module:name``.
+        worker: the name of the app's worker: ``App(worker=…)``.
+        source: the directory with the module.
+        requirements: a requirements file of pip.
+        concurrency: the number of messages.
     """
 
     app: str
-    """The app as ``module:name``."""
     worker: str = DEFAULT_WORKER
-    """The name of the app's worker: ``App(worker=…)``."""
     source: Path = Path()
-    """The directory with the module."""
     requirements: Path | None = None
     concurrency: int = 10
 

@@ -25,7 +25,8 @@ _OF_THIS_MACHINE = (
         for name in ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
     ),
 )
-_WHEELS = Path.home() / ".cache" / "duetime" / "wheels"
+WHEELS = Path.home() / ".cache" / "duetime" / "wheels"
+"""The default cache of pip's wheels."""
 
 
 class NotInstalled(DuetimeError, RuntimeError):
@@ -69,8 +70,16 @@ class InstallTarget:
         ]
 
 
-def install(requirements: Requirements, directory: Path, target: InstallTarget | None = None) -> None:
+def install(
+    requirements: Requirements, directory: Path, target: InstallTarget | None = None, *, wheels: Path = WHEELS
+) -> None:
     """Install the libraries into `directory`, for `target` or for the running Python.
+
+    Args:
+        requirements: the libraries.
+        directory: where they are installed.
+        target: the machine and the Python that they are for.
+        wheels: where pip caches its wheels.
 
     Raises:
         NotInstalled: no index has such wheels, or both uv and pip are missing.
@@ -79,7 +88,7 @@ def install(requirements: Requirements, directory: Path, target: InstallTarget |
         if uv := _uv():
             _with_uv(uv, arguments, directory, target)
         else:
-            _with_pip(arguments, directory, target)
+            _with_pip(arguments, directory, target, wheels)
     for path in (found for pattern in _OF_THIS_MACHINE for found in directory.glob(pattern)):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
@@ -95,17 +104,17 @@ def _with_uv(
         raise NotInstalled(problem)
 
 
-def _with_pip(arguments: Sequence[str], directory: Path, target: InstallTarget | None) -> None:
+def _with_pip(arguments: Sequence[str], directory: Path, target: InstallTarget | None, wheels: Path) -> None:
     """Download wheels into a cache and install from it, since pip would query its index every time."""
     if not find_spec("pip"):
         raise NotInstalled("neither uv nor pip is installed; install uv beside aws-cdk-lib")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     options = target.for_pip() if target else []
-    cache = ["--no-compile", "--no-index", "--find-links", str(_WHEELS)]
+    cache = ["--no-compile", "--no-index", "--find-links", str(wheels)]
     command = [*pip, "install", *cache, "--target", str(directory), *options, *arguments]
     if _run(command) is None:
         return
-    if problem := _run([*pip, "download", "--dest", str(_WHEELS), *options, *arguments]) or _run(command):
+    if problem := _run([*pip, "download", "--dest", str(wheels), *options, *arguments]) or _run(command):
         raise NotInstalled(problem)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aws_cdk import aws_iam as iam
 
-from duetime.aws.tables import ATTEND, JOB_NAMES
+from duetime.aws.tables import JOB_NAMES, MAINTENANCE
 from duetime.cdk.rights import may, may_by_key
 from duetime.ids import SEPARATOR, SYSTEM_TENANT
 
@@ -39,7 +39,7 @@ def let_claim(jobs: str) -> list[iam.PolicyStatement]:
 
 def let_find_due(jobs: str) -> list[iam.PolicyStatement]:
     """Allow to find the jobs that need maintenance."""
-    return [may("dynamodb:Query", on=index(jobs, ATTEND.name))]
+    return [may("dynamodb:Query", on=index(jobs, MAINTENANCE.name))]
 
 
 def let_reconcile(actions: str, jobs: str) -> list[iam.PolicyStatement]:

@@ -45,8 +45,8 @@ class Lifecycle(Construct):
             timeout=timedelta(seconds=60),
             environment=settings.to_env(),
             rights=[
-                *read_stream(tables.stream_arn, tables.streams_arn),
-                *read_stream(tables.job_stream_arn, tables.job_streams_arn),
+                *read_stream(tables.action_stream),
+                *read_stream(tables.job_stream),
                 read_manifests(jobs),
                 may_by_key("dynamodb:Query", on=jobs, keys=JOBS),
                 let_publish(self, settings),
@@ -54,16 +54,16 @@ class Lifecycle(Construct):
             ],
         )
         publish = DuetimeFunction(self, "publish", spec, Bundle.for_deployment(deployment).code(), deployment)
-        for name, streams, stream, filters in (
-            ("Actions", tables.streams_arn, tables.stream_arn, action_filters(settings)),
-            ("Jobs", tables.job_streams_arn, tables.job_stream_arn, job_filters(settings)),
+        for name, stream, filters in (
+            ("Actions", tables.action_stream, action_filters(settings)),
+            ("Jobs", tables.job_stream, job_filters(settings)),
         ):
-            accept_wildcard(publish.role, streams, "A stream is named by the time of its creation.")
+            accept_wildcard(publish.role, stream.pattern, "A stream is named by the time of its creation.")
             StreamSource(
                 self,
                 name,
                 publish,
-                stream=stream,
+                stream=stream.arn,
                 filters=filters,
                 failures=failures,
                 longest=_LONGEST,

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from aws_cdk import CustomResource, Duration
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from duetime.aws.tables import FORMAT
@@ -48,13 +47,21 @@ class Deploy(Construct):
         wakes: Wakes,
     ) -> None:
         super().__init__(scope, construct_id)
+        actions, jobs = table_arn(self, settings.actions_table), table_arn(self, settings.jobs_table)
         spec = FunctionSpec(
             name=f"{settings.prefix}deploy",
             about="checks the tables' format, publishes manifests and reconciles jobs at each deploy",
             entry="deploy",
             timeout=_TIMEOUT,
             environment=replace(wakes.settings, app="").to_env(),
-            rights=[*self._to_reconcile(settings), *wakes.let_set_jobs(), *wakes.let_list_jobs()],
+            rights=[
+                *publish_manifests(jobs),
+                *let_plan(actions, jobs),
+                *let_reconcile(actions, jobs),
+                *let_find_due(jobs),
+                *wakes.let_set_jobs(),
+                *wakes.let_list_jobs(),
+            ],
         )
         function = DuetimeFunction(
             self, "Function", spec, Bundle.for_deployment(deployment).code(), deployment
@@ -76,15 +83,6 @@ class Deploy(Construct):
             **self._triggers,
         }
         return self._call(construct_id, MANIFEST_RESOURCE, properties)
-
-    def _to_reconcile(self, settings: Settings) -> list[iam.PolicyStatement]:
-        actions, jobs = table_arn(self, settings.actions_table), table_arn(self, settings.jobs_table)
-        return [
-            *publish_manifests(jobs),
-            *let_plan(actions, jobs),
-            *let_reconcile(actions, jobs),
-            *let_find_due(jobs),
-        ]
 
     def _call(self, construct_id: str, kind: str, properties: dict[str, str]) -> CustomResource:
         return CustomResource(

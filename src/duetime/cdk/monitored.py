@@ -9,7 +9,7 @@ from datetime import timedelta
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
-from constructs import Construct, IConstruct
+from constructs import Construct
 
 from duetime.aws.tables import JOBS, TableShape, actions_shape
 from duetime.lambdas.metrics_buffer import deployment_of
@@ -21,20 +21,26 @@ _DEPLOY = "deploy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Monitored:
-    """A scheduler's parts by name."""
+    """A scheduler's parts by name.
+
+    Attributes:
+        prefix: of all names.
+        deployment: the value of the metrics' dimension.
+        rates: how often each pass runs.
+        functions: all but deploy.
+        queues: those with dead letters, which feed workers, each with its visibility time-out.
+        last_queues: those without dead letters, which feed salvage.
+        tables: the shape of each table, by its name.
+        apis: the REST APIs.
+    """
 
     prefix: str
     deployment: str
-    """The value of the metrics' dimension."""
     rates: Mapping[str, timedelta]
-    """How often each pass runs."""
     functions: Sequence[str]
     queues: Mapping[str, timedelta]
-    """The queues with dead letters that feed workers, each with its visibility time-out."""
     last_queues: Sequence[str]
-    """The queues without dead letters, which feed salvage."""
     tables: Mapping[str, TableShape]
-    """The shape of each table, by its name."""
     apis: Sequence[str]
 
     @classmethod
@@ -42,13 +48,18 @@ class Monitored:
         """Return the parts that are below a construct at this time."""
         constructs = scope.node.find_all()
         queues = [construct for construct in constructs if isinstance(construct, sqs.CfnQueue)]
+        functions = [construct for construct in constructs if isinstance(construct, lambda_.CfnFunction)]
         deploy = settings.prefix + _DEPLOY
         return cls(
             prefix=settings.prefix,
             deployment=deployment_of(settings),
             rates={"sweep": settings.sweep_rate, "catch-up": settings.catch_up_rate},
-            functions=sorted(function for function in _functions(constructs) if function != deploy),
-            queues={_name(queue.queue_name): _visibility(queue) for queue in queues if queue.redrive_policy},
+            functions=sorted({_name(part.function_name) for part in functions} - {deploy}),
+            queues={
+                _name(queue.queue_name): timedelta(seconds=queue.visibility_timeout or 30)
+                for queue in queues
+                if queue.redrive_policy
+            },
             last_queues=[_name(queue.queue_name) for queue in queues if not queue.redrive_policy],
             tables={
                 settings.actions_table: actions_shape(due_order=settings.due_order),
@@ -64,14 +75,6 @@ class Monitored:
     def short(self, name: str) -> str:
         """Return a name without the prefix."""
         return name.removeprefix(self.prefix)
-
-
-def _functions(constructs: Sequence[IConstruct]) -> Sequence[str]:
-    return [_name(part.function_name) for part in constructs if isinstance(part, lambda_.CfnFunction)]
-
-
-def _visibility(queue: sqs.CfnQueue) -> timedelta:
-    return timedelta(seconds=queue.visibility_timeout or 30)
 
 
 def _name(name: str | None) -> str:

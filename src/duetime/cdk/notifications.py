@@ -9,12 +9,12 @@ from aws_cdk import Stack
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_ses as ses
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
-from duetime.cdk.mail_templates import MailTemplates
 from duetime.cdk.queues import NOTIFY_TIMEOUT, RetriedQueue
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import keep_notified, may, send, take_from
@@ -23,13 +23,49 @@ from duetime.cdk.worker import feed
 from duetime.environment import PREFIX
 from duetime.ids import EVENT_SOURCE
 from duetime.model.notification import EVENT_TYPES
+from duetime.notifications.mail import templates
+from duetime.settings import Settings
 
 _AT_ONCE = 2
 """The minimum of an event source: in a mass failure, few messages are handled at once."""
 
 
+class MailTemplates(Construct):
+    """All templates; none if `mail_from` is empty.
+
+    SES creates one template a second, and CloudFormation would request all at once. So each depends on the
+    previous one.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        self.templates: list[ses.CfnTemplate] = []
+        for template in templates(settings.prefix) if settings.mail_from else ():
+            made = ses.CfnTemplate(
+                self,
+                template.name.removeprefix(settings.prefix),
+                template=ses.CfnTemplate.TemplateProperty(
+                    template_name=template.name,
+                    subject_part=template.subject,
+                    text_part=template.text,
+                    html_part=template.html,
+                ),
+            )
+            if self.templates:
+                made.add_dependency(self.templates[-1])
+            self.templates.append(made)
+
+
 class NotificationResources(Construct):
-    """Notifies people. No function that runs an action waits for it."""
+    """Notifies people. No function that runs an action waits for it.
+
+    Args:
+        scope: as in CDK.
+        construct_id: as in CDK.
+        resources: the jobs table stores preferences, lists and deliveries.
+        queue: between the bus and the function; its dead letters feed salvage.
+        bus: where lifecycle events are published.
+    """
 
     def __init__(
         self,
@@ -40,15 +76,6 @@ class NotificationResources(Construct):
         queue: RetriedQueue,
         bus: events.IEventBus,
     ) -> None:
-        """Create it.
-
-        Args:
-            scope: as in CDK.
-            construct_id: as in CDK.
-            resources: the jobs table stores preferences, lists and deliveries.
-            queue: between the bus and the function; its dead letters feed salvage.
-            bus: where lifecycle events are published.
-        """
         super().__init__(scope, construct_id)
         deployment, self._queue = resources.deployment, queue.queue
         self._settings = settings = resources.settings
@@ -72,8 +99,9 @@ class NotificationResources(Construct):
             ],
             sends_to_own_queue=True,
         )
-        code = Bundle.for_deployment(deployment).code()
-        self.notify = DuetimeFunction(self, "notify", spec, code, deployment)
+        self.notify = DuetimeFunction(
+            self, "notify", spec, Bundle.for_deployment(deployment).code(), deployment
+        )
         if settings.mail_from:
             accept_wildcard(self.notify.role, self._template_arn, "Each language has its own template.")
             accept_wildcard(self.notify.role, self._identities_arn, "ses:FromAddress restricts the sender.")

@@ -9,20 +9,21 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from duetime.cdk.functions import DuetimeFunction
-from duetime.cdk.timers import ScheduleGroup
-from duetime.cdk.wakes import WakeRole
+from duetime.cdk.wakes import ScheduleGroup, WakeRole
 from duetime.wakeups.system_jobs import rate_expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassSpec:
-    """One pass: its function and its rate."""
+    """One pass: its function, its rate, and the retries of a call that Lambda did not accept.
+
+    The next pass does the work of a lost one.
+    """
 
     name: str
     function: DuetimeFunction
     rate: timedelta
     retries: int
-    """The retries of a call that Lambda did not accept; the next pass does the work of a lost one."""
 
 
 class PassFunctions(Construct):

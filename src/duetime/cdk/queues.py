@@ -49,10 +49,6 @@ class RetriedQueue(Construct):
         )
 
 
-class DueQueue(RetriedQueue):
-    """A worker's due queue."""
-
-
 class FailureQueue(Construct):
     """The queue for stream batches, wakes and passes that failed permanently, and for redrive requests.
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.queues import DueQueue
+from duetime.cdk.queues import RetriedQueue
 from duetime.cdk.rights import read_manifests, send
 from duetime.cdk.tables import Tables
 from duetime.cdk.wakes import Wakes
@@ -18,13 +18,12 @@ from duetime.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedResources:
-    """The tables, queues and wakes of a scheduler, with its settings."""
+    """The tables, queues and wakes of a scheduler, with its settings; `due` has each worker's due queue."""
 
     settings: Settings
     deployment: Deployment
     tables: Tables
-    due: Mapping[str, DueQueue]
-    """The due queue of each worker."""
+    due: Mapping[str, RetriedQueue]
     wakes: Wakes
     failures: sqs.Queue
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from aws_cdk import aws_iam as iam
 
-from duetime.ids import SEPARATOR
+from duetime.cdk.tables import TableStream
 
 MANIFESTS = "system#manifest"
 BOOKMARKS = "system#bookmark"
@@ -28,15 +28,11 @@ def may_by_key(*actions: str, on: str | Sequence[str], keys: Iterable[str]) -> i
 
     ForAllValues holds for a request without any key, such as a Scan; the Null check denies those.
     """
-    arns = [on] if isinstance(on, str) else list(on)
-    return iam.PolicyStatement(
-        actions=list(actions),
-        resources=arns,
-        conditions={
-            "ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(keys)},
-            "Null": {"dynamodb:LeadingKeys": "false"},
-        },
-    )
+    conditions: dict[str, dict[str, object]] = {
+        "ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(keys)},
+        "Null": {"dynamodb:LeadingKeys": "false"},
+    }
+    return may(*actions, on=on, **conditions)
 
 
 def read_manifests(jobs: str) -> iam.PolicyStatement:
@@ -94,14 +90,9 @@ def take_from(queue: str) -> iam.PolicyStatement:
     )
 
 
-def read_stream(stream: str, streams: str) -> list[iam.PolicyStatement]:
-    """Allow Lambda to feed a function from a table's stream; `streams` matches all streams of the table."""
+def read_stream(stream: TableStream) -> list[iam.PolicyStatement]:
+    """Allow Lambda to feed a function from a table's stream."""
     return [
-        may("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", on=stream),
-        may("dynamodb:ListStreams", on=streams),
+        may("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", on=stream.arn),
+        may("dynamodb:ListStreams", on=stream.pattern),
     ]
-
-
-def tenant_keys(tenants: Iterable[str]) -> list[str]:
-    """Return the partition keys of tenants' items, in the table and in its indexes."""
-    return [f"{tenant}{SEPARATOR}*" for tenant in tenants]

@@ -22,7 +22,7 @@ from duetime.cdk.manifest import Deploy
 from duetime.cdk.monitored import Monitored
 from duetime.cdk.notifications import NotificationResources
 from duetime.cdk.passes import PassFunctions, PassSpec
-from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, DueQueue, FailureQueue, RetriedQueue
+from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, FailureQueue, RetriedQueue
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, StepFunctions
 from duetime.cdk.tables import Tables
@@ -65,10 +65,11 @@ class Duetime(Construct):
         self.failures = FailureQueue(
             self, "Failures", name=settings.prefix + FAILURES, rules=wakes.rules_arn
         ).queue
+        timeouts = dict.fromkeys((handler.worker for handler in handlers), deployment.worker_timeout)
         self.due = {
-            handler.worker: self._due_queue(handler.worker, deployment.worker_timeout) for handler in handlers
+            worker: self._queue(f"Due-{worker}", f"due-{worker}", timeout, deployment.max_receives)
+            for worker, timeout in (timeouts | {SYSTEM_WORKER: CATCH_UP_TIMEOUT}).items()
         }
-        self.due[SYSTEM_WORKER] = self._due_queue(SYSTEM_WORKER, CATCH_UP_TIMEOUT)
         self._resources = resources = SharedResources(
             settings=settings,
             deployment=deployment,
@@ -78,9 +79,24 @@ class Duetime(Construct):
             failures=self.failures,
         )
         self.steps = StepFunctions(self, "Steps", resources)
-        self.passes = self._passes()
+        self.passes = PassFunctions(
+            self,
+            "Passes",
+            group_name=f"{settings.prefix}passes",
+            failures=self.failures.queue_arn,
+            passes=(
+                PassSpec(name="sweep", function=self.steps.sweep, rate=settings.sweep_rate, retries=0),
+                PassSpec(
+                    name="catch-up", function=self.steps.catch_up, rate=settings.catch_up_rate, retries=3
+                ),
+            ),
+        )
         publishes = settings.events != "off"
-        notification_queue = self._notification_queue() if publishes else None
+        notification_queue = (
+            self._queue("NotificationQueue", NOTIFICATIONS, NOTIFY_TIMEOUT, NOTIFY_RECEIVES)
+            if publishes
+            else None
+        )
         self.salvage = UndeliveredFunction(self, "Salvage", resources, notifications=notification_queue)
         self.lifecycle = Lifecycle(self, "Lifecycle", resources) if publishes else None
         self.notifications: NotificationResources | None = None
@@ -91,7 +107,9 @@ class Duetime(Construct):
         self._published = [self._publish(system_manifest(self.settings))]
         self.workers = {handler.worker: self._worker(handler) for handler in handlers}
         self.api = self._api(handlers) if deployment.api else None
-        self._link_mails_to_console()
+        is_console_linked = deployment.serves_console and not settings.console_url
+        if self.notifications and self.api and is_console_linked:
+            self.notifications.link_to(self.api.console_url)
         parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage]
         optional = (notification_queue, self.lifecycle, self.notifications)
         for part in (*parts, *(part for part in optional if part is not None)):
@@ -157,12 +175,6 @@ class Duetime(Construct):
             raise SettingsError([f"worker is {name!r}; allowed is {' or '.join(sorted(self.workers))}"])
         return self.workers[name].function
 
-    def _link_mails_to_console(self) -> None:
-        """Link mails to the console that the stack serves, unless the settings name another address."""
-        is_served_here = self.deployment.serves_console and not self.settings.console_url
-        if self.notifications and self.api and is_served_here:
-            self.notifications.link_to(self.api.console_url)
-
     def _monitor(self) -> None:
         """Add alarms and a dashboard of all parts; after the passes, whose silence is an alarm."""
         monitored = Monitored.from_construct(self, self.settings)
@@ -173,36 +185,9 @@ class Duetime(Construct):
             alarms = [self.alarms.arn(name) for name in self.alarms.names]
             Dashboard(self, "Dashboard", monitored, alarms=alarms, deployment=self.deployment)
 
-    def _due_queue(self, worker: str, timeout: timedelta) -> DueQueue:
-        return DueQueue(
-            self,
-            f"Due-{worker}",
-            name=f"{self.settings.prefix}due-{worker}",
-            timeout=timeout,
-            max_receives=self.deployment.max_receives,
-        )
-
-    def _notification_queue(self) -> RetriedQueue:
-        return RetriedQueue(
-            self,
-            "NotificationQueue",
-            name=f"{self.settings.prefix}{NOTIFICATIONS}",
-            timeout=NOTIFY_TIMEOUT,
-            max_receives=NOTIFY_RECEIVES,
-        )
-
-    def _passes(self) -> PassFunctions:
-        sweep_rate, catch_up_rate = self.settings.sweep_rate, self.settings.catch_up_rate
-        return PassFunctions(
-            self,
-            "Passes",
-            group_name=f"{self.settings.prefix}passes",
-            failures=self.failures.queue_arn,
-            passes=(
-                PassSpec(name="sweep", function=self.steps.sweep, rate=sweep_rate, retries=0),
-                PassSpec(name="catch-up", function=self.steps.catch_up, rate=catch_up_rate, retries=3),
-            ),
-        )
+    def _queue(self, construct_id: str, name: str, timeout: timedelta, max_receives: int) -> RetriedQueue:
+        name = self.settings.prefix + name
+        return RetriedQueue(self, construct_id, name=name, timeout=timeout, max_receives=max_receives)
 
     def _publish(self, manifest: Manifest) -> CustomResource:
         """Publish a manifest, once all senders know its queue and the resources that wake its jobs exist."""

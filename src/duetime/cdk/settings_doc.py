@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields
 from datetime import timedelta
 from pathlib import Path
@@ -78,14 +78,14 @@ def page() -> str:
 
 def _table(settings: Iterable[Field[Any]]) -> str:
     return (
-        "\n".join(["| setting | default | allowed | means |", "|---|---|---|---|", *_rows(settings)]) + "\n"
+        "\n".join(["| setting | default | allowed | means |", "|---|---|---|---|", *map(_row, settings)])
+        + "\n"
     )
 
 
-def _rows(settings: Iterable[Field[Any]]) -> Iterator[str]:
-    for setting in settings:
-        default = _default(default_of(setting))
-        yield f"| `{setting.name}` | {default} | {_allowed(setting)} | {_about(setting)} |"
+def _row(setting: Field[Any]) -> str:
+    values = allowed(setting).replace("|", "\\|")
+    return f"| `{setting.name}` | {_default(default_of(setting))} | {values} | {_about(setting)} |"
 
 
 def _default(value: object) -> str:
@@ -100,10 +100,6 @@ def _default(value: object) -> str:
             return f"`{value.total_seconds():.12g}`"
         case _:
             return f"`{value}`"
-
-
-def _allowed(setting: Field[Any]) -> str:
-    return allowed(setting).replace("|", "\\|")
 
 
 def _about(setting: Field[Any]) -> str:

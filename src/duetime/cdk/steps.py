@@ -18,8 +18,7 @@ from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import keep_bookmarks, may, may_by_key, read_stream, take_from
 from duetime.cdk.rules import accept_wildcard
-from duetime.cdk.timers import TimerResources
-from duetime.cdk.wakes import DISPATCH
+from duetime.cdk.wakes import DISPATCH, TimerResources
 from duetime.cdk.worker import feed
 from duetime.lambdas.arm import FILTERS
 from duetime.settings import Settings
@@ -41,7 +40,20 @@ class StepFunctions(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, resources: SharedResources) -> None:
         super().__init__(scope, construct_id)
-        self._resources, self._wakes = resources, resources.wakes
+        self._resources, self._wakes, self._tables = resources, resources.wakes, resources.tables
+        actions, jobs = self._tables.actions.table_arn, self._tables.jobs.table_arn
+        self._to_plan = let_plan(actions, jobs)
+        self._to_scan = [
+            may("dynamodb:Query", on=self._tables.index_arn(DUE.name)),
+            may("dynamodb:BatchGetItem", on=actions),
+            keep_bookmarks(jobs),
+        ]
+        self._to_maintain = [
+            *self._to_plan,
+            *let_find_due(jobs),
+            *self._wakes.let_set_jobs(),
+            *self._wakes.let_set_timers(),
+        ]
         self._code = Bundle.for_deployment(resources.deployment).code()
         self._settings = replace(resources.settings, app="", queues=resources.queue_urls)
         self._settings_to_wake = replace(self._wakes.settings, app="", queues=resources.queue_urls)
@@ -53,9 +65,14 @@ class StepFunctions(Construct):
 
     def _dispatch(self) -> DuetimeFunction:
         """Create dispatch. Its own policy allows EventBridge's rules to call it, since a rule has no role."""
-        about = "turns a timer's wake into a due message, and plans and starts jobs"
-        spec = self._spec(DISPATCH, about, timedelta(seconds=30), self._settings)
-        dispatch = self._function(spec, self._to_plan(), self._to_start_by_events(), retries=2)
+        dispatch = self._function(
+            DISPATCH,
+            "turns a timer's wake into a due message, and plans and starts jobs",
+            [*self._to_plan, *let_start_by_events(self._tables.actions.table_arn)],
+            timeout=timedelta(seconds=30),
+            settings=self._settings,
+            retries=2,
+        )
         dispatch.function.add_permission(
             "Rules",
             principal=iam.ServicePrincipal("events.amazonaws.com"),
@@ -65,27 +82,36 @@ class StepFunctions(Construct):
 
     def _sweep(self) -> DuetimeFunction:
         """Create the sweep. A failed sweep is not retried: the next one follows within a minute."""
-        about = "sends overdue rows again, maintains jobs, and is the wheel if timers=wheel"
-        spec = self._spec("sweep", about, timedelta(seconds=55), self._settings_to_wake)
-        sweep = self._function(spec, self._to_scan(), self._to_maintain(), retries=0)
+        sweep = self._function(
+            "sweep",
+            "sends overdue rows again, maintains jobs, and is the wheel if timers=wheel",
+            [*self._to_scan, *self._to_maintain],
+            timeout=timedelta(seconds=55),
+            settings=self._settings_to_wake,
+            retries=0,
+        )
         self._wakes.accept_timers(sweep)
         self._wakes.accept_jobs(sweep)
         return sweep
 
     def _catch_up(self) -> DuetimeFunction:
         """Create the catch-up. It is also the worker of the system's jobs: triggered sweeps and catch-ups."""
-        about = "sends all overdue rows again, however late, and repairs schedules and rules on EventBridge"
         queue = self._resources.due[SYSTEM_WORKER].queue
-        settings = replace(self._settings_to_wake, queue_visibility=visibility_of(CATCH_UP_TIMEOUT))
-        spec = self._spec("catch_up", about, CATCH_UP_TIMEOUT, settings)
+        to_run_passes = ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem")
         catch_up = self._function(
-            replace(spec, sends_to_own_queue=True),
-            self._to_scan(),
-            self._to_maintain(),
-            self._wakes.let_list_jobs(),
-            self._to_run_passes(),
-            [take_from(queue.queue_arn)],
+            "catch_up",
+            "sends all overdue rows again, however late, and repairs schedules and rules on EventBridge",
+            [
+                *self._to_scan,
+                *self._to_maintain,
+                *self._wakes.let_list_jobs(),
+                may_by_key(*to_run_passes, on=self._tables.actions.table_arn, keys=CODES),
+                take_from(queue.queue_arn),
+            ],
+            timeout=CATCH_UP_TIMEOUT,
+            settings=replace(self._settings_to_wake, queue_visibility=visibility_of(CATCH_UP_TIMEOUT)),
             retries=1,
+            sends_to_own_queue=True,
         )
         self._wakes.accept_timers(catch_up)
         self._wakes.accept_jobs(catch_up)
@@ -94,21 +120,30 @@ class StepFunctions(Construct):
         return catch_up
 
     def _arm(self) -> DuetimeFunction:
-        tables, wakes = self._resources.tables, self._wakes
-        about = "creates the wake of each new pending action"
-        spec = self._spec("arm", about, timedelta(seconds=60), self._settings_to_wake)
-        own = [
-            *read_stream(tables.stream_arn, tables.streams_arn),
-            may_by_key("dynamodb:DeleteItem", on=tables.actions.table_arn, keys=["*#payload#*", "*#key#*"]),
-        ]
-        arm = self._function(spec, own, wakes.let_set_timers(), wakes.let_clear_timers())
-        wakes.accept_timers(arm)
-        accept_wildcard(arm.role, tables.streams_arn, "A stream is named by the time of its creation.")
+        stream = self._tables.action_stream
+        arm = self._function(
+            "arm",
+            "creates the wake of each new pending action",
+            [
+                *read_stream(stream),
+                may_by_key(
+                    "dynamodb:DeleteItem",
+                    on=self._tables.actions.table_arn,
+                    keys=["*#payload#*", "*#key#*"],
+                ),
+                *self._wakes.let_set_timers(),
+                *self._wakes.let_clear_timers(),
+            ],
+            timeout=timedelta(seconds=60),
+            settings=self._settings_to_wake,
+        )
+        self._wakes.accept_timers(arm)
+        accept_wildcard(arm.role, stream.pattern, "A stream is named by the time of its creation.")
         StreamSource(
             self,
             "Changes",
             arm,
-            stream=tables.stream_arn,
+            stream=stream.arn,
             filters=FILTERS,
             failures=self._resources.failures.queue_arn,
             longest=_ARMED_WITHIN,
@@ -116,58 +151,38 @@ class StepFunctions(Construct):
         )
         return arm
 
-    def _to_scan(self) -> list[iam.PolicyStatement]:
-        tables = self._resources.tables
-        return [
-            may("dynamodb:Query", on=tables.index_arn(DUE.name)),
-            may("dynamodb:BatchGetItem", on=tables.actions.table_arn),
-            keep_bookmarks(tables.jobs.table_arn),
-        ]
+    def _function(
+        self,
+        entry: str,
+        about: str,
+        rights: Sequence[iam.PolicyStatement],
+        *,
+        timeout: timedelta,
+        settings: Settings,
+        retries: int | None = None,
+        sends_to_own_queue: bool = False,
+    ) -> DuetimeFunction:
+        """Create a function that sends messages.
 
-    def _to_plan(self) -> list[iam.PolicyStatement]:
-        tables = self._resources.tables
-        return let_plan(tables.actions.table_arn, tables.jobs.table_arn)
-
-    def _to_start_by_events(self) -> list[iam.PolicyStatement]:
-        return let_start_by_events(self._resources.tables.actions.table_arn)
-
-    def _to_run_passes(self) -> list[iam.PolicyStatement]:
-        """Allow to claim and settle runs of the system's jobs."""
-        rights = ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem")
-        return [may_by_key(*rights, on=self._resources.tables.actions.table_arn, keys=CODES)]
-
-    def _to_maintain(self) -> list[iam.PolicyStatement]:
-        """Allow to maintain late jobs, and to set timers for far actions; a pass records itself as a run."""
-        return [
-            *self._to_plan(),
-            *let_find_due(self._resources.tables.jobs.table_arn),
-            *self._wakes.let_set_jobs(),
-            *self._wakes.let_set_timers(),
-        ]
-
-    def _spec(self, entry: str, about: str, timeout: timedelta, settings: Settings) -> FunctionSpec:
-        return FunctionSpec(
+        Args:
+            entry: its entry point.
+            about: its description.
+            rights: its rights, beside those to send messages.
+            timeout: Lambda's.
+            settings: its environment.
+            retries: the retries of asynchronous calls; `None` if nothing calls it asynchronously.
+            sends_to_own_queue: see `FunctionSpec`.
+        """
+        spec = FunctionSpec(
             name=f"{settings.prefix}{entry.replace('_', '-')}",
             about=about,
             entry=entry,
             timeout=timeout,
             environment=settings.to_env(),
-            rights=self._resources.rights_to_send(),
+            rights=[*self._resources.rights_to_send(), *rights],
+            sends_to_own_queue=sends_to_own_queue,
         )
-
-    def _function(
-        self, spec: FunctionSpec, *rights: Sequence[iam.PolicyStatement], retries: int | None = None
-    ) -> DuetimeFunction:
-        """Create a function that sends messages, with further rights.
-
-        Args:
-            spec: its rights are extended.
-            rights: the further rights.
-            retries: the retries of asynchronous calls; `None` if nothing calls it asynchronously.
-        """
-        extended = replace(spec, rights=[*spec.rights, *(right for group in rights for right in group)])
-        function = DuetimeFunction(self, spec.entry, extended, self._code, self._resources.deployment)
+        function = DuetimeFunction(self, entry, spec, self._code, self._resources.deployment)
         if retries is not None:
-            failures = self._resources.failures.queue_arn
-            function.set_retries(retries, at_most=_HOUR, failures=failures)
+            function.set_retries(retries, at_most=_HOUR, failures=self._resources.failures.queue_arn)
         return function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -20,6 +21,13 @@ from duetime.aws.tables import (
 from duetime.settings import Settings
 
 
+class TableStream(NamedTuple):
+    """The ARN of a table's stream, and the pattern of all its streams: their names are creation times."""
+
+    arn: str
+    pattern: str
+
+
 class Tables(Construct):
     """The tables of `duetime.aws.tables`, named by the settings."""
 
@@ -29,6 +37,8 @@ class Tables(Construct):
         shape = actions_shape(due_order=settings.due_order)
         self.actions = self._table("Actions", shape, settings.actions_table, keep=keep_data)
         self.jobs = self._table("Jobs", JOBS, settings.jobs_table, keep=keep_data)
+        self.action_stream = self._stream(self.actions, settings.actions_table)
+        self.job_stream = self._stream(self.jobs, settings.jobs_table)
 
     @property
     def tenant_indexes(self) -> Sequence[str]:
@@ -40,30 +50,8 @@ class Tables(Construct):
         """Return the ARN of an index of the actions table."""
         return f"{self.actions.table_arn}/index/{index}"
 
-    @property
-    def stream_arn(self) -> str:
-        """The ARN of the actions table's stream."""
-        return self.actions.table_stream_arn or ""
-
-    @property
-    def streams_arn(self) -> str:
-        """The ARN pattern of all streams of the actions table: a stream is named by its creation time."""
-        return self._streams_arn(self._settings.actions_table)
-
-    @property
-    def job_stream_arn(self) -> str:
-        """The ARN of the jobs table's stream."""
-        return self.jobs.table_stream_arn or ""
-
-    @property
-    def job_streams_arn(self) -> str:
-        """The ARN pattern of all streams of the jobs table."""
-        return self._streams_arn(self._settings.jobs_table)
-
-    def _streams_arn(self, table: str) -> str:
-        return Stack.of(self).format_arn(
-            service="dynamodb", resource="table", resource_name=f"{table}/stream/*"
-        )
+    def _stream(self, table: dynamodb.Table, name: str) -> TableStream:
+        return TableStream(table.table_stream_arn or "", table_arn(self, f"{name}/stream/*"))
 
     def _table(self, construct_id: str, shape: TableShape, name: str, *, keep: bool) -> dynamodb.Table:
         table = dynamodb.Table(

@@ -75,7 +75,7 @@ class UndeliveredFunction(Construct):
 
     def _rights_of_arm(self, actions: str) -> Iterator[iam.PolicyStatement]:
         tables = self._resources.tables
-        streams = [tables.stream_arn, tables.job_stream_arn]
+        streams = [tables.action_stream.arn, tables.job_stream.arn]
         yield may("dynamodb:GetShardIterator", "dynamodb:GetRecords", on=streams)
         yield may_by_key("dynamodb:DeleteItem", on=actions, keys=["*#payload#*", "*#key#*"])
         yield from self._wakes.let_set_timers()

@@ -38,7 +38,7 @@ class Users(Construct):
             self.pool = self._make_pool(f"{settings.prefix}users", keep=deployment.keep_data)
             self._make_groups(settings)
             if deployment.sign_in_domain or deployment.serves_console:
-                self.sign_in_url = self._make_pages(deployment.sign_in_domain or self._own_domain)
+                self.sign_in_url = self._make_pages(deployment.sign_in_domain)
         self.issuer = f"https://cognito-idp.{Stack.of(self).region}.amazonaws.com/{self.pool.user_pool_id}"
         """The issuer of the pool's tokens."""
 
@@ -84,13 +84,12 @@ class Users(Construct):
                 description=settings.roles.get(role, "users who may call the API"),
             )
 
-    @property
-    def _own_domain(self) -> str:
-        """A permanent prefix, unique to the stack: the last part of the stack's id is a UUID."""
-        return f"duetime-{Fn.select(2, Fn.split('/', Stack.of(self).stack_id))}"
-
     def _make_pages(self, prefix: str) -> str:
-        """Create Cognito's classic sign-in pages, which need no branding, and return their URL."""
+        """Create Cognito's classic sign-in pages, which need no branding, and return their URL.
+
+        The default prefix is permanent and unique to the stack: the last part of the stack's id is a UUID.
+        """
+        prefix = prefix or f"duetime-{Fn.select(2, Fn.split('/', Stack.of(self).stack_id))}"
         domain = self.pool.add_domain(
             "Domain",
             cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix),

@@ -1,4 +1,4 @@
-"""The role in which timers, schedules and rules wake dispatch, and the rights to set them.
+"""The groups of schedules, the role in which EventBridge wakes dispatch, and the rights to set wakes.
 
 Everything is referred to by name: the deploy function sets the jobs' wakes, and is created before dispatch.
 """
@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from duetime.cdk.functions import DuetimeFunction
@@ -20,6 +21,24 @@ from duetime.settings import Settings
 DEFAULT_BUS = "default"
 DISPATCH, FAILURES = "dispatch", "failures"
 """The names of the function and of the queue, without the prefix."""
+
+
+class ScheduleGroup(Construct):
+    """A group of schedules. They are deleted with it, so that nothing wakes a deleted stack."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, name: str) -> None:
+        super().__init__(scope, construct_id)
+        self.name = name
+        self.resource = scheduler.CfnScheduleGroup(self, "Group", name=name)
+
+
+class TimerResources(Construct):
+    """The groups whose schedules wake dispatch. Functions create the schedules."""
+
+    def __init__(self, scope: Construct, construct_id: str, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        ScheduleGroup(self, "Group", name=settings.schedule_group)
+        ScheduleGroup(self, "Jobs", name=settings.job_group)
 
 
 class WakeRole(Construct):
@@ -73,8 +92,9 @@ class Wakes(Construct):
         self._are_timers_set = settings.timers == "eventbridge"
         self._timers = _scheduler_arn(self, "schedule", f"{settings.schedule_group}/*")
         self._schedules = _scheduler_arn(self, "schedule", f"{settings.job_group}/*")
-        self.rules_arn = _rules_arn(stack, settings)
-        """The ARN pattern of jobs' rules, which functions create later."""
+        bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
+        self.rules_arn = stack.format_arn(service="events", resource="rule", resource_name=f"{bus}{prefix}*")
+        """The ARN pattern of jobs' rules, which functions create later. The default bus is not named."""
         self.settings = replace(
             settings, dispatch_arn=dispatch, timer_role_arn=self._role.role_arn, timer_dlq_arn=failures
         )
@@ -128,9 +148,3 @@ class Wakes(Construct):
 
 def _scheduler_arn(scope: Construct, resource: str, name: str) -> str:
     return Stack.of(scope).format_arn(service="scheduler", resource=resource, resource_name=name)
-
-
-def _rules_arn(stack: Stack, settings: Settings) -> str:
-    """Return the ARN pattern of rules; for the default bus it has no bus name."""
-    bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
-    return stack.format_arn(service="events", resource="rule", resource_name=f"{bus}{settings.prefix}*")

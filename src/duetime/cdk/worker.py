@@ -42,8 +42,9 @@ class Worker(Construct):
             sends_to_own_queue=True,
             rights=[*_to_work(resources.tables), take_from(queue.queue_arn), send(queue.queue_arn)],
         )
-        code = Bundle.for_deployment(deployment, handlers).code()
-        work = DuetimeFunction(self, "Work", spec, code, deployment)
+        work = DuetimeFunction(
+            self, "Work", spec, Bundle.for_deployment(deployment, handlers).code(), deployment
+        )
         self.function = work.function
         feed(self, "Due", work, queue, at_once=handlers.concurrency)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from duetime.cadence import Cadence, Explained, Preview
+    from duetime.cadence import Cadence, LocalOccurrence, Preview
 
 _COUNT, _MOST = 10, 10_000
 _BAD_USAGE = 2
@@ -84,9 +84,11 @@ def _preview_of(args: argparse.Namespace) -> Preview:
     return cadences.Preview.from_occurrences(cadence, shown, included, until)
 
 
-def _shown_rows(cadence: Cadence, start: datetime, until: datetime | None, count: int) -> Iterator[Explained]:
+def _shown_rows(
+    cadence: Cadence, start: datetime, until: datetime | None, count: int
+) -> Iterator[LocalOccurrence]:
     """Yield at most `count` occurrences, and the DST gaps between them."""
-    for row in cadences.explained(cadence, start, until):
+    for row in cadences.local_occurrences(cadence, start, until):
         if count == 0 and row.at is not None:
             return
         count -= row.at is not None
@@ -121,7 +123,7 @@ def _as_json(preview: Preview) -> dict[str, object]:
     }
 
 
-def _row_as_json(row: Explained) -> dict[str, object]:
+def _row_as_json(row: LocalOccurrence) -> dict[str, object]:
     return {
         "at": None if row.at is None else _zulu(row.at),
         "local": _local(row),
@@ -160,11 +162,11 @@ def _nothing(preview: Preview) -> str:
     return "no occurrence in that time" if preview.until else "no occurrence any more"
 
 
-def _shown(row: Explained) -> str:
+def _shown(row: LocalOccurrence) -> str:
     return f"{row.local:%a %Y-%m-%d %H:%M:%S} {_offset(row.offset)}"
 
 
-def _local(row: Explained) -> str:
+def _local(row: LocalOccurrence) -> str:
     return f"{row.local.isoformat()}{_offset(row.offset)}"
 
 

@@ -15,7 +15,7 @@ from duetime.cli.tables import table
 from duetime.clock import SystemClock
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
-    from duetime.cadence import Explained
+    from duetime.cadence import LocalOccurrence
     from duetime.simulate import JobRuns, Simulated
 
 _YEAR = timedelta(days=365)
@@ -113,7 +113,7 @@ def _as_json(found: Simulated, *, with_runs: bool) -> dict[str, Any]:
     )
 
 
-def _shown(row: Explained) -> str:
+def _shown(row: LocalOccurrence) -> str:
     sign, ahead = "-" if row.offset < 0 else "+", abs(row.offset)
     return f"{row.local:%Y-%m-%dT%H:%M:%S}{sign}{ahead // 3_600:02}:{ahead // 60 % 60:02}"
 

@@ -11,14 +11,15 @@ from datetime import timedelta
 from types import MappingProxyType, UnionType
 from typing import TYPE_CHECKING, Any
 
+from duetime.declare.job_options import JobOptions
 from duetime.errors import DeclarationError, InvalidPayload
+from duetime.model.job import Definition
 from duetime.model.run import Run, RunTimedOut
 from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, duration
 
-if TYPE_CHECKING:
-    from duetime.declare.job_options import JobOptions
-    from duetime.model.job import Definition
+if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
+    from duetime.cadence import Cadence
 
 Function = Callable[..., Any]
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -38,23 +39,28 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
-    """A registered function, with its parameters and its retry policy."""
+    """A registered function, with its parameters and its retry policy.
+
+    Attributes:
+        name: the name in rows: its payload type's name, or its job's.
+        payload: None for a job without payload.
+        job: the job's definition; None for the handler of a payload type.
+        cadences: the job's cadences, whose texts are in its definition.
+        options: the options of the job's lowest decorator.
+        wants: the parameters that resources fill.
+    """
 
     name: str
-    """The name in rows: its payload type's name, or its job's."""
     function: Function
     payload: type[Payload] | None
-    """None for a job without payload."""
     payload_parameter: str | None
     run_parameter: str | None
     retry: RetryPolicy
     timeout: timedelta
     job: Definition | None = None
-    """The job's definition; None for the handler of a payload type."""
+    cadences: tuple[Cadence, ...] = ()
     options: JobOptions | None = None
-    """The options of the job's lowest decorator."""
     wants: tuple[Dependency, ...] = ()
-    """The parameters that resources fill."""
 
     @property
     def where(self) -> str:
@@ -123,14 +129,17 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of a function, from its annotations."""
+    """The parameters of a function, from its annotations.
+
+    Attributes:
+        wants: parameters for resources; the complete app checks that it has them.
+        others: parameters that duetime cannot fill.
+    """
 
     payloads: tuple[str, ...]
     runs: tuple[str, ...]
     wants: tuple[Dependency, ...]
-    """Parameters for resources; the complete app checks that it has them."""
     others: tuple[str, ...]
-    """Parameters that duetime cannot fill."""
     payload: type[Payload] | None
 
     @classmethod
@@ -140,7 +149,7 @@ class Signature:
         Raises:
             DeclarationError: an annotation cannot be resolved.
         """
-        annotations = _annotations(function)
+        annotations = annotations_of(function)
         parameters = [
             parameter
             for parameter in inspect.signature(function).parameters.values()
@@ -219,15 +228,6 @@ def timeout_of(function: Function, timeout: Duration) -> timedelta:
     return limit
 
 
-def returned_by(function: Function) -> object:
-    """Return a function's return annotation; None without one.
-
-    Raises:
-        DeclarationError: an annotation cannot be resolved.
-    """
-    return _annotations(function).get("return")
-
-
 def may_be_a_resource(annotation: Any) -> bool:
     """Return whether an annotation can name a resource; built-in types, ``Any``, payload and run cannot."""
     return (
@@ -249,7 +249,12 @@ _NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 _VARIADIC = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
-def _annotations(function: Function) -> dict[str, Any]:
+def annotations_of(function: Function) -> dict[str, Any]:
+    """Return a function's annotations as types, by parameter.
+
+    Raises:
+        DeclarationError: an annotation cannot be resolved.
+    """
     try:
         return typing.get_type_hints(function)
     except NameError as error:

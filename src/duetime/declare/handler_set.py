@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,13 +32,9 @@ class HandlerSet:
             DeclarationError: a function has a parameter whose type no resource provides.
         """
         functions: list[Handler | Factory] = [*self.by_name.values(), *self.factories.by_type.values()]
-        if missing := [problem for function in functions for problem in self.missing(function)]:
+        if missing := [problem for function in functions for problem in self.factories.missing(function)]:
             raise DeclarationError("; ".join(missing))
         return Resources(self.factories.by_type)
-
-    def missing(self, function: Handler | Factory) -> Iterator[str]:
-        """Yield a sentence for each parameter of a function that no resource provides."""
-        return self.factories.missing(function.where, function.wants)
 
     def __contains__(self, name: Any) -> bool:
         """Return whether a type or job has a handler here."""

@@ -80,6 +80,7 @@ def job_handler_of(
         retry=policy(options.retry),
         timeout=options.timeout,
         job=definition,
+        cadences=read,
         options=options,
         wants=takes.wants,
     )
@@ -99,7 +100,7 @@ def stacked_on(
             f"{lower.where} is the job {lower.name!r} already: pass its options to the lowest decorator;"
             " those above it add cadences only"
         )
-    return job_handler_of(lower.function, (*lower.job.cadences, *cadences), lower.options, home)
+    return job_handler_of(lower.function, (*lower.cadences, *cadences), lower.options, home)
 
 
 def _takes(function: Function) -> Signature:
@@ -156,7 +157,6 @@ def _name_of(function: Function) -> JobName:
 
 
 def _payload(takes: Signature, cadences: Sequence[Cadence], given: Payload | None) -> str | None:
-    """Return the payload of its occurrences, as JSON."""
     if takes.payload is None:
         if given is not None:
             raise DeclarationError("payload= is given, but it takes none: annotate a parameter with its type")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from duetime.model.job import Precision
-    from duetime.payload import Payload
-    from duetime.retry import RetryPolicy
+from duetime.model.job import Precision
+from duetime.payload import Payload
+from duetime.retry import RetryPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

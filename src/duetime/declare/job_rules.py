@@ -38,7 +38,7 @@ def read_cadences(cadences: Iterable[Cadence | str], *, default_tz: str | None =
     from duetime.cadence.triggers import Manual, TriggerCadence, manual  # noqa: PLC0415 - see above
 
     def zoned(cadence: Cadence) -> Cadence:
-        if default_tz is None or isinstance(cadence, TriggerCadence) or cadence.scope.default_tz:
+        if default_tz is None or isinstance(cadence, TriggerCadence) or cadence.modifiers.default_tz:
             return cadence
         return cadence.with_default_tz(default_tz)
 

@@ -10,10 +10,17 @@ import inspect
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, get_args
 
-from duetime.declare.handler import Dependency, Function, Signature, may_be_a_resource, returned_by, where_of
+from duetime.declare.handler import (
+    Dependency,
+    Function,
+    Handler,
+    Signature,
+    annotations_of,
+    may_be_a_resource,
+    where_of,
+)
 from duetime.errors import DeclarationError, DuetimeError, truncate
 
 
@@ -31,10 +38,13 @@ class ResourceFailed(DuetimeError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Factory:
-    """A function that makes a resource, and the resources that it needs."""
+    """A function that makes a resource, and the resources that it needs.
+
+    Attributes:
+        makes: the annotation that requests it: exactly this type.
+    """
 
     makes: Any
-    """The annotation that requests it: exactly this type."""
     function: Function
     wants: tuple[Dependency, ...] = ()
 
@@ -66,7 +76,7 @@ def factory_of(function: Function) -> Factory:
             f"{where_of(function)}: a resource needs a plain function, neither async nor a generator:"
             " duetime does not close it, it lives as long as the process"
         )
-    signature, makes = Signature.from_function(function), returned_by(function)
+    signature, makes = Signature.from_function(function), annotations_of(function).get("return")
     if not may_be_a_resource(makes):
         raise DeclarationError(
             f"{where_of(function)} must return a type of its own: def database() -> Database;"
@@ -82,15 +92,10 @@ def factory_of(function: Function) -> Factory:
 
 
 class Factories:
-    """The factories of an app, by type."""
+    """The factories of an app, by the annotation that requests their resource."""
 
     def __init__(self, factories: Iterable[Factory] = ()) -> None:
-        self._by_type: dict[Any, Factory] = {factory.makes: factory for factory in factories}
-
-    @property
-    def by_type(self) -> Mapping[Any, Factory]:
-        """The factories, by the annotation that requests their resource."""
-        return MappingProxyType(self._by_type)
+        self.by_type: dict[Any, Factory] = {factory.makes: factory for factory in factories}
 
     def add(self, factory: Factory) -> None:
         """Add a factory.
@@ -98,7 +103,7 @@ class Factories:
         Raises:
             DeclarationError: its type has another one, or resources would need each other in a cycle.
         """
-        other = self._by_type.get(factory.makes)
+        other = self.by_type.get(factory.makes)
         if other == factory:
             return
         if other is not None:
@@ -109,7 +114,7 @@ class Factories:
         if circle := list(self._way(factory, factory.makes, set())):
             steps = ", ".join(f"{factory.where} takes {name_of(want.annotation)}" for factory, want in circle)
             raise DeclarationError(f"resources need each other in a circle: {steps}")
-        self._by_type[factory.makes] = factory
+        self.by_type[factory.makes] = factory
 
     def _way(self, factory: Factory, goal: object, seen: set[object]) -> Iterator[tuple[Factory, Dependency]]:
         """Return the steps from a factory to the resource `goal`; none if it does not need that."""
@@ -117,7 +122,7 @@ class Factories:
             if want.annotation == goal:
                 yield factory, want
                 return
-            further = self._by_type.get(want.annotation)
+            further = self.by_type.get(want.annotation)
             if further is None or want.annotation in seen:
                 continue
             seen.add(want.annotation)
@@ -133,21 +138,21 @@ class Factories:
             DeclarationError: none of these makes such a resource.
         """
         for resource in given:
-            if resource not in self._by_type:
-                known = ", ".join(sorted(map(name_of, self._by_type))) or "none"
+            if resource not in self.by_type:
+                known = ", ".join(sorted(map(name_of, self.by_type))) or "none"
                 raise DeclarationError(
                     f"the app has no resource {name_of(resource)} that could be replaced; it has {known}"
                 )
         ready = (Factory(makes, lambda made=made: made) for makes, made in given.items())
-        return Factories([*self._by_type.values(), *ready])
+        return Factories([*self.by_type.values(), *ready])
 
-    def missing(self, where: str, wants: Iterable[Dependency]) -> Iterator[str]:
-        """Return a sentence for each parameter without a resource."""
-        for want in wants:
-            parameter = f"{where} takes {want.name}: {name_of(want.annotation)}"
-            if want.annotation in self._by_type:
+    def missing(self, function: Handler | Factory) -> Iterator[str]:
+        """Yield a sentence for each parameter of a function that no resource provides."""
+        for want in function.wants:
+            parameter = f"{function.where} takes {want.name}: {name_of(want.annotation)}"
+            if want.annotation in self.by_type:
                 continue
-            if near := [known for known in self._by_type if known in get_args(want.annotation)]:
+            if near := [known for known in self.by_type if known in get_args(want.annotation)]:
                 yield f"{parameter}, and a resource needs its exact type; write {name_of(near[0])}"
             elif not want.has_default:
                 yield (

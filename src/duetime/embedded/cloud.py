@@ -251,7 +251,7 @@ class MemoryCloud:
     def _next_sweep_at(self) -> datetime | None:
         """The first minute's sweep that could find something: those before it are left out."""
         overdue_at = self._overdue_at()
-        maintain_at = self.job_store.earliest_attend_at()
+        maintain_at = self.job_store.earliest_maintenance()
         finds = [
             instant for instant in (overdue_at, maintain_at and maintain_at - LEAD) if instant is not None
         ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from duetime.clock import SystemClock
 from duetime.embedded.cloud import MemoryCloud
-from duetime.embedded.fallback_logging import failures_told
+from duetime.embedded.fallback_logging import failures_logged
 from duetime.environment import instance_name
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
@@ -29,7 +29,7 @@ CONCURRENCY = 8
 def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
     """See `duetime.App.embedded`."""
     engine = Engine(app)
-    with failures_told():
+    with failures_logged():
         engine.start()
         try:
             yield Scheduler(

@@ -86,7 +86,7 @@ class EventSelection:
 
     def _of_job(self, change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
         """The streams speak of a job's state; its definition, where that is needed, is the one of now."""
-        if change.may_tell and not change.new.name.startswith(RESERVED):
+        if change.may_have_event and not change.new.name.startswith(RESERVED):
             definition = self._definition(change.new.ref) or change.new.definition
             old = None if change.old is None else replace(change.old, definition=definition)
             new = replace(change.new, definition=definition)

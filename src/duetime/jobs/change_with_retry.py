@@ -13,16 +13,18 @@ T = TypeVar("T")
 ATTEMPTS = 10
 
 
-class Retry(Enum):
+class Conflict(Enum):
     """The result of a change that another writer has overtaken."""
 
     CHANGED = "changed"
 
 
-CHANGED: Final = Retry.CHANGED
+CHANGED: Final = Conflict.CHANGED
 
 
-def change_with_retry(change: Callable[[], T | Retry], subject: str, *, table: str = "the jobs table") -> T:
+def change_with_retry(
+    change: Callable[[], T | Conflict], subject: str, *, table: str = "the jobs table"
+) -> T:
     """Call `change` until it returns a result other than `CHANGED`.
 
     Args:
@@ -33,8 +35,16 @@ def change_with_retry(change: Callable[[], T | Retry], subject: str, *, table: s
     Raises:
         BackendUnavailable: ten attempts in a row met another writer.
     """
+    result = retry_on_conflict(change)
+    if isinstance(result, Conflict):
+        raise BackendUnavailable(table, f"{subject} kept changing")
+    return result
+
+
+def retry_on_conflict(change: Callable[[], T]) -> T:
+    """Call `change` as `change_with_retry` does, and return `CHANGED` after ten attempts."""
     for _ in range(ATTEMPTS):
         result = change()
-        if not isinstance(result, Retry):
-            return result
-    raise BackendUnavailable(table, f"{subject} kept changing")
+        if not isinstance(result, Conflict):
+            break
+    return result

@@ -37,12 +37,15 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Proceed:
-    """Run it, if the job's row still permits it; the lock of a dead run may be taken over."""
+    """Run it, if the job's row still permits it; the lock of a dead run may be taken over.
+
+    Attributes:
+        catches_up: whether it makes up for a missed occurrence.
+    """
 
     hold: LockRequirement
     takes_over_lock: bool = False
     catches_up: bool = False
-    """Whether it makes up for a missed occurrence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,15 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Try again later."""
+    """Try again later.
+
+    Attributes:
+        takes_the_place: whether it takes the policy's one waiting place.
+        cancels: whether the lock's holder is requested to stop.
+    """
 
     takes_the_place: bool = False
-    """Whether it takes the policy's one waiting place."""
     cancels: bool = False
-    """Whether the lock's holder is requested to stop."""
 
 
 class AlreadyClaimed:
@@ -73,16 +79,19 @@ ClaimDecision = Proceed | Skip | Wait | LeaseHeld | AlreadyClaimed | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimContext:
-    """The rows that a claim of a job's run has read."""
+    """The rows that a claim of a job's run has read.
+
+    Attributes:
+        holder: the row of the run that holds the lock, if that is another run.
+        waiting: the row of the run that waits for the lock, if that is another run.
+        previous: the rows of recent previous versions for the same nominal time.
+    """
 
     row: Action
     job: Job | None
     holder: Action | None
-    """The row of the run that holds the lock, if that is another run."""
     waiting: Action | None
-    """The row of the run that waits for the lock, if that is another run."""
     previous: tuple[Action, ...] = ()
-    """The rows of recent previous versions for the same nominal time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +145,9 @@ def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
     if end is not None and nominal > end:
         return Skip(SkipReason.RETIRED, f"version {job.version} of {job.name} has taken over")
     if (pause := _pause_of(row, job, nominal, bounds.now)) is not None:
-        return Skip(SkipReason.PAUSED, _by(pause))
+        return Skip(
+            SkipReason.PAUSED, f"paused by {pause.by}" + (f": {pause.reason}" if pause.reason else "")
+        )
     if _is_late(row, job, bounds) and not _makes_up_for(nominal, job, bounds):
         late = round((bounds.now - row.due_at).total_seconds())
         return Skip(SkipReason.MISSED, f"it could be claimed only {late} s after it was due")
@@ -172,12 +183,7 @@ def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:
     return most > 0 and len(list(islice(later, most))) < most
 
 
-def _by(pause: Pause) -> str:
-    return f"paused by {pause.by}" + (f": {pause.reason}" if pause.reason else "")
-
-
 def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
-    """Return the decision on a run that may begin apart from the lock."""
     row = seen.row
     catches_up = row.catches_up or _is_late(row, job, bounds)
     if job.definition.overlap is Overlap.ALLOW:
@@ -197,7 +203,6 @@ def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
 
 
 def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
-    """Return the policy's decision on a new run while another one holds the lock."""
     overlap, holder = job.definition.overlap, job.running.id if job.running else "another run"
     if overlap not in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
         return Skip(SkipReason.OVERLAP, f"{holder} was running")
@@ -214,12 +219,10 @@ def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
 
 
 def _is_after(row: Action, waiting: Action | None) -> bool:
-    """Return whether another run waits for the free lock, and comes first."""
     return waiting is not None and waiting.status is Status.PENDING and is_first(row)
 
 
 def _place(row: Action) -> tuple[datetime, str]:
-    """Return a run's position among its job's runs."""
     return row.nominal_at, row.id
 
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from duetime.cadence.triggers import OnEvent
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
 from duetime.model.job import Job, JobRef
 from duetime.model.wake_state import WakeState
 from duetime.ports.jobs import JobWake
 from duetime.settings import Settings
 
-if TYPE_CHECKING:
-    from duetime.cadence.triggers import OnEvent
-
 _NAME_LIMIT = 64
+# Characters at the end of a name for the number of a job's further wakes.
 _ROOM = 4
-"""Characters at the end of a name for the number of a job's further wakes."""
 
 
 def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
@@ -96,11 +95,7 @@ def base_of(ref: JobRef, settings: Settings) -> str:
     """
     plain = ref.name if ref.tenant_id == SYSTEM_TENANT else f"{ref.tenant_id}.{ref.name}"
     limit = _NAME_LIMIT - _ROOM - len(settings.prefix)
-    if len(plain) <= limit and _is_valid_name(plain):
+    if len(plain) <= limit and re.fullmatch(r"[A-Za-z0-9._-]+", plain):
         return plain
     digest = sha256(f"{ref.tenant_id}#{ref.name}".encode()).hexdigest()[:10]
     return f"{ref.name[: limit - len(digest) - 1]}_{digest}"
-
-
-def _is_valid_name(name: str) -> bool:
-    return name.isascii() and name.replace("-", "").replace("_", "").replace(".", "").isalnum()

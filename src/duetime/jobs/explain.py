@@ -82,13 +82,13 @@ class Explain:
         return explanation(timeline(known, _Stored(self._actions, ref), start, end), limit)
 
 
-def explanation(found: Iterable[Keyed], limit: int) -> Explanation:
-    """Return the folded occurrences, up to `limit` entries or `MOST_LOOKS` times."""
+def explanation(found: Iterable[Keyed], limit: int, *, most_looks: int = MOST_LOOKS) -> Explanation:
+    """Return the folded occurrences, up to `limit` entries or `most_looks` times."""
     entries: list[Occurrence] = []
     last_key = None
     for looks, (key, occurrence) in enumerate(found):
         is_alike = bool(entries) and key == last_key
-        is_full = looks >= MOST_LOOKS or (len(entries) >= limit and not is_alike)
+        is_full = looks >= most_looks or (len(entries) >= limit and not is_alike)
         if is_full and entries and occurrence.at > entries[-1].ends_at:
             return Explanation(tuple(entries), entries[-1].ends_at)
         if is_alike:
@@ -106,8 +106,6 @@ def _folded(first: Occurrence, then: Occurrence) -> Occurrence:
 
 
 class _Stored:
-    """The rows of a job, read in pages on demand."""
-
     def __init__(self, actions: ActionStore, ref: JobRef) -> None:
         self._actions, self._ref = actions, ref
 

@@ -2,42 +2,86 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from duetime.cadence.cadence import Cadence, WallCadence
-from duetime.cadence.explain import Explained, explained
+from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.options import calendar_text
 from duetime.cadence.walk import NOTHING
-from duetime.cadence.zones import DAY, OffsetPeriod, seconds_of
+from duetime.cadence.zones import DAY, OffsetPeriod, instant_at, seconds_of, zone
 from duetime.errors import truncate
-from duetime.jobs.time_source import SECOND, TimeSource, instant_of
+from duetime.instant import LATEST
 
+SECOND = timedelta(seconds=1)
 _SATURDAY = 5
+# Days that a calendar moves something at most; see `duetime.cadence.calendars`.
 _LONGEST_MOVE = 366
-"""Days that a calendar moves something at most; see `duetime.cadence.calendars`."""
+
+
+class TimeSource(ABC):
+    """Gives times of one kind, of one cadence."""
+
+    def __init__(self, cadence: Cadence, until: datetime) -> None:
+        self.cadence, self.until = cadence, until
+        self.name, self.zone = cadence.name, zone(cadence.tz)
+
+    @property
+    def grid(self) -> Cadence:
+        """The cadence whose times are this source's between two of its turns."""
+        return self.cadence
+
+    @abstractmethod
+    def next_after(self, at: datetime) -> datetime | None:
+        """Return the first time after an instant; None if there is none up to `until`."""
+
+    @abstractmethod
+    def note(self, at: datetime) -> tuple[str, Hashable]:
+        """Return the note on one of its times, and the value by which equal neighbours are folded."""
+
+    @abstractmethod
+    def turn(self, at: datetime) -> datetime:
+        """Return the first instant from `at` on at which the note may change."""
+
+    def span_at(self, at: datetime) -> OffsetPeriod:
+        """Return the period of one offset that contains an instant."""
+        return self.zone.span(seconds_of(at))
+
+    def day_of(self, at: datetime) -> int:
+        """Return the local date, in days since 1970."""
+        return (seconds_of(at) + self.span_at(at).offset) // DAY
+
+    def begin_of(self, day: int) -> datetime:
+        """Return the first instant at which clocks can show a local date."""
+        span = self.zone.span(day * DAY - self.zone.span(day * DAY).offset)
+        offsets = [span.offset]
+        if day * DAY - span.start < 2 * DAY:
+            offsets.append(span.before)
+        if span.end - day * DAY < 2 * DAY:
+            offsets.append(span.after)
+        return instant_of(day * DAY - max(offsets))
 
 
 class NominalTimes(TimeSource):
     """The times that a cadence has."""
 
     def next_after(self, at: datetime) -> datetime | None:
-        """See `TimeSource`."""
         found = self.cadence.next_after(at)
         return None if found is None or found > self.until else found
 
     def note(self, at: datetime) -> tuple[str, Hashable]:
         """Return the effect of a change of the clocks, and whether the calendar moved the time here."""
         mark = self._mark(at)
-        words = ["moved here by its calendar"] if self._was_moved(at) else []
+        was_moved = self._moving is not None and self._moving.next_after(at - SECOND) != at
+        words = ["moved here by its calendar"] if was_moved else []
         if mark is None or not mark.words:
             return "".join(words), tuple(words)
         return "; ".join([mark.words, *words]), (mark.mark, mark.offset, *words)
 
     def turn(self, at: datetime) -> datetime:
-        """See `TimeSource`."""
         span, turns = self.span_at(at), [self.until]
         if isinstance(self.cadence, WallCadence):
             after_change, before_change = _reach(span)
@@ -47,7 +91,7 @@ class NominalTimes(TimeSource):
             turns.append(self.begin_of(self.day_of(at) + 1))
         return max(at, min(turns))
 
-    def _mark(self, at: datetime) -> Explained | None:
+    def _mark(self, at: datetime) -> LocalOccurrence | None:
         """Return the effect of the clocks; only near a change is it computed."""
         if not isinstance(self.cadence, WallCadence):
             return None
@@ -55,16 +99,15 @@ class NominalTimes(TimeSource):
         after_change, before_change = _reach(span)
         if second - span.start > after_change and span.end - second > before_change:
             return None
-        return next((mark for mark in explained(self.cadence, at - SECOND, at) if mark.at == at), None)
+        return next(
+            (mark for mark in local_occurrences(self.cadence, at - SECOND, at) if mark.at == at), None
+        )
 
     @cached_property
     def _moving(self) -> Cadence | None:
         """The cadence without its calendar, if that moves times."""
-        calendar = self.cadence.scope.calendar
+        calendar = self.cadence.modifiers.calendar
         return without_calendar(self.cadence) if calendar is not None and calendar.moves else None
-
-    def _was_moved(self, at: datetime) -> bool:
-        return self._moving is not None and self._moving.next_after(at - SECOND) != at
 
 
 class CalendarExcluded(TimeSource):
@@ -72,9 +115,9 @@ class CalendarExcluded(TimeSource):
 
     def __init__(self, cadence: Cadence, until: datetime) -> None:
         super().__init__(cadence, until)
-        if cadence.scope.calendar is None:
+        if cadence.modifiers.calendar is None:
             raise ValueError(f"{cadence.name} has no calendar")
-        self._calendar = cadence.scope.calendar
+        self._calendar = cadence.modifiers.calendar
         self._plain = without_calendar(cadence)
 
     @property
@@ -88,7 +131,6 @@ class CalendarExcluded(TimeSource):
         return truncate(f"calendar {self._calendar.name or calendar_text(self._calendar)}", 200)
 
     def next_after(self, at: datetime) -> datetime | None:
-        """See `TimeSource`."""
         while (found := self._plain.next_after(at)) is not None and found <= self.until:
             if self._is_silent(found):
                 return found
@@ -107,7 +149,6 @@ class CalendarExcluded(TimeSource):
         return "no business day to move it to within a year", ()
 
     def turn(self, at: datetime) -> datetime:
-        """See `TimeSource`."""
         if not self._calendar.moves:
             return self.until
         return max(at, min(self.until, self.begin_of(self.day_of(at) + 1)))
@@ -141,7 +182,6 @@ class DstGap(TimeSource):
         self._wall, self._longest_moved = cadence.wall, max(0, cadence.clock.moves_up_to)
 
     def next_after(self, at: datetime) -> datetime | None:
-        """See `TimeSource`."""
         span, last = self.span_at(at), seconds_of(self.until)
         while span.end <= last:
             if span.after - span.offset > self._longest_moved and self.missing(instant_of(span.end)):
@@ -154,12 +194,13 @@ class DstGap(TimeSource):
         return self.gap(at).words, at
 
     def turn(self, at: datetime) -> datetime:
-        """See `TimeSource`."""
         return at
 
-    def gap(self, at: datetime) -> Explained:
+    def gap(self, at: datetime) -> LocalOccurrence:
         """Return the gap at the instant when the clocks jumped."""
-        return next(mark for mark in explained(self.cadence, at - SECOND, at) if mark.mark == "skipped")
+        return next(
+            mark for mark in local_occurrences(self.cadence, at - SECOND, at) if mark.mark == "skipped"
+        )
 
     def missing(self, at: datetime) -> Sequence[int]:
         """Return the cadence's local times in the gap, in seconds since 1970."""
@@ -174,7 +215,7 @@ class DstGap(TimeSource):
 def sources_of(cadence: Cadence, until: datetime) -> Iterator[TimeSource]:
     """Return the sources of a cadence up to an instant."""
     yield NominalTimes(cadence, until)
-    if cadence.scope.calendar is not None:
+    if cadence.modifiers.calendar is not None:
         yield CalendarExcluded(cadence, until)
     if isinstance(cadence, WallCadence):
         yield DstGap(cadence, until)
@@ -182,9 +223,30 @@ def sources_of(cadence: Cadence, until: datetime) -> Iterator[TimeSource]:
 
 def without_calendar(cadence: Cadence) -> Cadence:
     """Return the cadence without its calendar."""
-    return replace(cadence, scope=replace(cadence.scope, calendar=None))
+    return replace(cadence, modifiers=replace(cadence.modifiers, calendar=None))
 
 
 def _reach(span: OffsetPeriod) -> tuple[int, int]:
     """Return for how many seconds the changes before and after a span may mark its times."""
     return abs(span.before - span.offset), abs(span.after - span.offset)
+
+
+def local_of(at: datetime, tz: str) -> datetime:
+    """Return the local time of an instant, naive."""
+    return at.replace(tzinfo=None) + timedelta(seconds=zone(tz).span(seconds_of(at)).offset)
+
+
+def last_before(source: TimeSource, at: datetime, bound: datetime) -> datetime:
+    """Return the last time of a source's grid before an instant, or `at` itself, by bisection."""
+    low, high = 0, max(1, -((at - bound) // SECOND))
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = source.grid.next_after(at + middle * SECOND)
+        low, high = (middle, high) if found is not None and found < bound else (low, middle)
+    found = source.grid.next_after(at + low * SECOND)
+    return found if found is not None and found < bound else at
+
+
+def instant_of(second: int) -> datetime:
+    """Return the instant so many seconds after 1970; outside the calendar, one later than any job's time."""
+    return instant_at(second) or LATEST

@@ -5,29 +5,28 @@ This module needs the tables alone, and no EventBridge.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from duetime import ids
-from duetime.errors import JobConflict, PayloadTooLarge, truncate
-from duetime.ids import ActionId
+from duetime import ids, instant
+from duetime.errors import InvalidCursor, InvalidIdentifier, JobNotFound
+from duetime.ids import SYSTEM_TENANT
 from duetime.instant import When
-from duetime.jobs.lookup import JobLookup
-from duetime.jobs.operate import JobOperations, refuse_removed
+from duetime.jobs.operate import JobOperations
 from duetime.jobs.register import Register, Registered, Registration
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.job import Job, Overlap
-from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
+from duetime.model.job import Job, JobRef, Origin
+from duetime.model.selection import RunSelection, check_limit
 from duetime.ports.actions import Page
 from duetime.ports.jobs import JobPage, JobPorts
 from duetime.retry import Duration
-from duetime.telemetry import spans
 
 if TYPE_CHECKING:
     from duetime.jobs.explain import Explanation
     from duetime.payload import Payload
+
+_OURS, _THEIRS = "own ", "system "
 
 
 class Jobs:
@@ -35,9 +34,8 @@ class Jobs:
 
     def __init__(self, context: TenantContext, ports: JobPorts) -> None:
         """Use the context's tenant and actor, and the back ends of jobs."""
-        self._context, self._actions = context, context.store
-        self._lookup = JobLookup(context, ports.jobs)
-        self._operations = JobOperations(context, ports.jobs, self._lookup.get)
+        self._context, self._actions, self._jobs = context, context.store, ports.jobs
+        self._operations = JobOperations(context, ports.jobs, self.get)
         self._register = Register(context.store, ports, clock=context.clock, settings=context.settings)
 
     def get(self, name: str) -> Job:
@@ -46,7 +44,10 @@ class Jobs:
         Raises:
             JobNotFound: there is no job of that name.
         """
-        return self._lookup.get(name)
+        for job in self._found(name):
+            if not (job.origin is Origin.RUNTIME and job.removed_at):
+                return job
+        raise JobNotFound(name)
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> JobPage:
         """Return a page of jobs by name: code's first, removed ones included, then this tenant's own.
@@ -54,7 +55,23 @@ class Jobs:
         Raises:
             InvalidCursor: the cursor belongs to another list.
         """
-        return self._lookup.list(limit, cursor)
+        check_limit(limit)
+        sees_system = self._context.sees_system
+        start = cursor or (_THEIRS if sees_system else _OURS)
+        of_system = start.startswith(_THEIRS) and sees_system
+        if not of_system and not start.startswith(_OURS):
+            raise InvalidCursor
+        kind, tenant = (_THEIRS, SYSTEM_TENANT) if of_system else (_OURS, self._context.tenant_id)
+        after = start.removeprefix(kind)
+        if after and not ids.is_job_name(after):
+            raise InvalidCursor
+        page = self._jobs.list(tenant, limit=limit, cursor=after or None)
+        shown = tuple(job for job in page if job.origin is Origin.CODE or not job.removed_at)
+        following = kind + page.cursor if page.cursor else _OURS if of_system else None
+        if of_system and page.cursor is None and len(shown) < limit:
+            rest = self._own(limit - len(shown))
+            return JobPage(shown + rest.jobs, rest.cursor)
+        return JobPage(shown, following)
 
     def history(
         self,
@@ -86,14 +103,18 @@ class Jobs:
             InvalidSelection: there is no such status, or the range ends before it begins.
             InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
         """
-        return self._lookup.history(
-            name,
-            status=status,
-            nominal_after=nominal_after,
-            nominal_until=nominal_until,
+        check_limit(limit)
+        now = self._context.clock.now()
+        selection = RunSelection.parse(status, nominal_after, nominal_until, now)
+        job = self._known(name)
+        page = self._actions.of_job(
+            job.ref.tenant_id,
+            job.name,
             limit=limit,
             cursor=cursor,
+            has_events=bool(job.stacked.triggers),
         )
+        return Page(tuple(filter(selection.admits, page)), page.cursor)
 
     def explain(self, name: str, start: When, end: When, *, limit: int = 500) -> Explanation:
         """Return the status of each nominal time in (start, end]: ran, skipped, missed, not yet due, and why.
@@ -102,7 +123,19 @@ class Jobs:
             JobNotFound: there is no such job.
             InvalidTime: a bound is naive.
         """
-        return self._lookup.explain(name, start, end, limit)
+        from duetime.jobs.explain import Explain  # noqa: PLC0415 - most callers do not need it
+
+        clock, settings = self._context.clock, self._context.settings
+        explain = Explain(
+            self._actions,
+            self._jobs,
+            clock=clock,
+            retention=settings.retention,
+            job_grace=settings.job_grace,
+        )
+        now = clock.now()
+        bounds = instant.resolve(start, now=now), instant.resolve(end, now=now)
+        return explain(self._known(name).ref, *bounds, limit=limit)
 
     def pause(
         self, name: str, *, reason: str = "", until: When | None = None, cadence: str | None = None
@@ -201,7 +234,7 @@ class Jobs:
             return Registered(registered, self.trigger(registered.name))
         run_id = ids.registered_run_id(registered.name, registered.version, at, key)
         first = self._actions.get(ActionRef(registered.ref.tenant_id, run_id))
-        return Registered(registered, first or self._trigger(registered.name, None, run_id))
+        return Registered(registered, first or self._operations.trigger(registered.name, None, run_id))
 
     def unregister(self, name: str) -> None:
         """Remove a job that `register` declared: it runs no more; its history remains.
@@ -224,50 +257,28 @@ class Jobs:
             JobConflict: it is running, and its policy is to skip; or it is removed.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
         """
-        return self._trigger(name, payload)
+        return self._operations.trigger(name, payload)
 
-    def _trigger(self, name: str, payload: Payload | None, run_id: ActionId | None = None) -> Action:
-        with spans.span(spans.TRIGGER, lambda: self._attributes(name)) as span:
-            job, now = self.get(name), self._context.clock.now()
-            refuse_removed(job, "trigger")
-            other = job.running if job.running and job.running.id != run_id else None
-            if other is not None and job.definition.overlap is Overlap.SKIP and self._is_running(other):
-                problem = f"{other.id} is running, and its overlap is 'skip'"
-                raise JobConflict(name, operation="trigger", problem=problem)
-            action = self._manual_run(job, payload, now, run_id)
-            self._actions.put(action)
-            span.about(action)
-        return action
+    def _own(self, limit: int) -> JobPage:
+        page = self._jobs.list(self._context.tenant_id, limit=limit, cursor=None)
+        cursor = _OURS + page.cursor if page.cursor else None
+        return JobPage(tuple(job for job in page if not job.removed_at), cursor)
 
-    def _attributes(self, name: str) -> spans.Attributes:
-        return {
-            spans.JOB: truncate(name, 100),
-            spans.TENANT: self._context.tenant_id,
-            spans.TRIGGERED_BY: self._context.actor,
-        }
+    def _known(self, name: str) -> Job:
+        """Return a job, or an unregistered one, whose history remains."""
+        job = next(self._found(name), None)
+        if job is None:
+            raise JobNotFound(name)
+        return job
 
-    def _is_running(self, ref: ActionRef) -> bool:
-        holder = self._actions.get(ref)
-        return holder is not None and not holder.status.is_final
-
-    def _manual_run(
-        self, job: Job, payload: Payload | None, now: datetime, run_id: ActionId | None
-    ) -> Action:
-        written = job.definition.payload if payload is None else payload.to_json()
-        size = len((written or "").encode())
-        if size > PAYLOAD_LIMIT:
-            raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
-        action_id = run_id or ids.manual_run_id(job.name, job.version, now, self._context.random_bytes)
-        return Action(
-            tenant_id=job.ref.tenant_id,
-            id=action_id,
-            type=job.definition.type,
-            due_at=now,
-            due_shard=ids.due_shard_of(action_id, len(self._actions.due_shards)),
-            created_by=self._context.actor,
-            payload=written,
-            payload_version=job.definition.payload_version if payload is None else payload.type_version,
-            payload_offloaded=size > IN_ROW_LIMIT,
-            planned_at=now,
-            trace=spans.carried(),
-        )
+    def _found(self, name: str) -> Iterator[Job]:
+        """Yield the stored jobs of a name: code's first, then this tenant's own."""
+        try:
+            checked = ids.job_name(name)
+        except InvalidIdentifier:
+            raise JobNotFound(name) from None
+        own = self._context.tenant_id
+        tenants = (SYSTEM_TENANT, own) if self._context.sees_system else (own,)
+        for tenant in tenants:
+            if job := self._jobs.get(JobRef(tenant, checked)):
+                yield job

@@ -8,22 +8,22 @@ to the tables alone. EventBridge follows within a minute; until then, the row de
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
-from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.desired_wakes import previous_wakes, state_of, wakes_of
 from duetime.jobs.plan import LEAD, Plan, Planned, maintain_at_of
-from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, Pause, SpanKind
+from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, SpanKind
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
-_PAGE = 100
+_PAGE = 200
 
 
 class Maintain:
@@ -47,7 +47,7 @@ class Maintain:
         return planned
 
     def _end_pauses(self, ref: JobRef) -> None:
-        def end() -> Retry | None:
+        def end() -> Conflict | None:
             job, now = self._jobs.get(ref), self._clock.now()
             over = [] if job is None else [name for name, pause in job.pauses.items() if pause.is_over(now)]
             if job is None or not over:
@@ -60,7 +60,7 @@ class Maintain:
         change_with_retry(end, f"job {ref.name}")
 
     def _set_wakes(self, ref: JobRef) -> None:
-        def set_wakes() -> Retry | None:
+        def set_wakes() -> Conflict | None:
             job = self._jobs.get(ref)
             if job is None or not job.wakes.is_stale:
                 return None
@@ -80,12 +80,15 @@ class Maintain:
 
 @dataclass(frozen=True, slots=True)
 class MaintainResult:
-    """The result of one pass."""
+    """The result of one pass.
+
+    Attributes:
+        failed: names of the jobs that the next pass must maintain.
+    """
 
     attended: int = 0
     planned: int = 0
     failed: tuple[str, ...] = ()
-    """Names of the jobs that the next pass must maintain."""
 
 
 class MaintainDueJobs:
@@ -102,7 +105,7 @@ class MaintainDueJobs:
     def __call__(self, *, stop_at: datetime) -> MaintainResult:
         """Maintain until done, or until `stop_at`; the next pass finds the rest."""
         attended, planned, failed = 0, 0, list[str]()
-        for ref in self._due():
+        for ref in list(refs_until(self._jobs, self._clock.now() + LEAD)):  # a change moves it in the index
             if self._clock.now() >= stop_at:
                 break
             try:
@@ -113,14 +116,15 @@ class MaintainDueJobs:
                 failed.append(ref.name)
         return MaintainResult(attended, planned, tuple(failed))
 
-    def _due(self) -> list[JobRef]:
-        """Return all jobs that are due now, before any is maintained: that moves it in the index."""
-        found, cursor, until = list[JobRef](), None, self._clock.now() + LEAD
-        while True:
-            refs, cursor = self._jobs.to_attend(until, limit=_PAGE, cursor=cursor)
-            found += refs
-            if cursor is None:
-                return found
+
+def refs_until(jobs: JobStore, until: datetime) -> Iterator[JobRef]:
+    """Yield all jobs whose `maintain_at` is at or before an instant, soonest first."""
+    cursor = None
+    while True:
+        refs, cursor = jobs.due_for_maintenance(until, limit=_PAGE, cursor=cursor)
+        yield from refs
+        if cursor is None:
+            return
 
 
 def changed(job: Job, now: datetime) -> Job:
@@ -131,7 +135,18 @@ def changed(job: Job, now: datetime) -> Job:
 def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[JobSpan, ...]]:
     """Return the job without these pauses, its cursor at their end, and the spans of its unplanned times."""
     ended = {name: min(now, job.pauses[name].until or now) for name in pauses}
-    spans = [_span_of(name, job.pauses[name], end) for name, end in ended.items()]
+    spans = [
+        JobSpan(
+            kind=SpanKind.PAUSED,
+            start=pause.since,
+            end=ended[name],
+            cadence=name,
+            by=pause.by,
+            reason=pause.reason,
+        )
+        for name, pause in job.pauses.items()
+        if name in ended
+    ]
     cursor = min([job.cursor, *ended.values()])
     if (pause := job.pauses.get(WHOLE_JOB)) and WHOLE_JOB in ended:
         cursor = ended[WHOLE_JOB]
@@ -139,14 +154,3 @@ def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[
             spans.append(JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=pause.since, by=pause.by))
     left = {name: pause for name, pause in job.pauses.items() if name not in ended}
     return changed(replace(job, pauses=left, cursor=max(cursor, job.since)), now), tuple(spans)
-
-
-def _span_of(cadence: str, pause: Pause, end: datetime) -> JobSpan:
-    return JobSpan(
-        kind=SpanKind.PAUSED,
-        start=pause.since,
-        end=end,
-        cadence=cadence,
-        by=pause.by,
-        reason=pause.reason,
-    )

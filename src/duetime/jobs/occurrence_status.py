@@ -53,29 +53,29 @@ class OccurrenceStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """One nominal time and its status; or a fold of successive ones without rows that share a status."""
+    """One nominal time and its status; or a fold of successive ones without rows that share a status.
+
+    Attributes:
+        at: the nominal time in UTC; in a fold the first; in a gap the instant at which the clocks jumped.
+        local: the naive local time in the first cadence's zone; in a gap, the skipped local time.
+        reason: why it was skipped or missed, a `SkipReason`; or the calendar that excludes it.
+        note: the author and reason of a pause, or the effect of a clock change; in a fold, of its first.
+        action_id: the id of its row.
+        until: in a fold: the last nominal time.
+        count: the number of its nominal times; None for more than were counted.
+    """
 
     at: datetime
-    """The nominal time in UTC; in a fold the first; in a gap the instant at which the clocks jumped."""
     local: datetime
-    """The naive local time in the first cadence's zone; in a gap, the skipped local time."""
     tz: str
     cadences: tuple[str, ...]
     version: int
     account: OccurrenceStatus
     reason: str = ""
-    """Why it was skipped or missed, a `SkipReason`; or the calendar that excludes it."""
     note: str = ""
-    """Details.
-
-    The author and reason of a pause, the effect of a clock change; in a fold, those of its first.
-    """
     action_id: ActionId | None = None
-    """The id of its row."""
     until: datetime | None = None
-    """In a fold: the last nominal time."""
     count: int | None = 1
-    """The number of its nominal times; None for more than were counted."""
 
     @property
     def ends_at(self) -> datetime:
@@ -83,7 +83,7 @@ class Occurrence:
         return self.until or self.at
 
 
-class ExplainedStatus(NamedTuple):
+class StatusReason(NamedTuple):
     """A status with its reason and note."""
 
     account: OccurrenceStatus
@@ -102,7 +102,7 @@ class JobHistory:
     job_grace: timedelta
     retention: timedelta
 
-    def of(self, row: Action | None, at: datetime, cadences: Sequence[str]) -> ExplainedStatus:
+    def of(self, row: Action | None, at: datetime, cadences: Sequence[str]) -> StatusReason:
         """Return the status of a nominal time of these cadences; `row` is its row, if it has one."""
         if row is None:
             return self._excuse(at, cadences) or self._without_row(at)
@@ -110,7 +110,7 @@ class JobHistory:
             return excuse
         if row.status is Status.PENDING and row.attempt == 0 and (refusal := self._refusal(at, cadences)):
             return refusal
-        return verdict_of(row)
+        return status_of(row)
 
     def turns(self) -> Sequence[datetime]:
         """Return the instants between which times without a row have one status."""
@@ -125,20 +125,20 @@ class JobHistory:
         ends = [pause.until for pause in self.job.pauses.values() if pause.until]
         return min([self.job.cursor, *ends])
 
-    def _without_row(self, at: datetime) -> ExplainedStatus:
+    def _without_row(self, at: datetime) -> StatusReason:
         if at > self.now:
-            return ExplainedStatus(OccurrenceStatus.UPCOMING)
+            return StatusReason(OccurrenceStatus.UPCOMING)
         if at > self._planned_until:
             if at < self.now - self.job_grace:
-                return ExplainedStatus(OccurrenceStatus.MISSED, SkipReason.MISSED, "it was not planned")
-            return ExplainedStatus(OccurrenceStatus.PENDING, "", "it is not planned yet")
+                return StatusReason(OccurrenceStatus.MISSED, SkipReason.MISSED, "it was not planned")
+            return StatusReason(OccurrenceStatus.PENDING, "", "it is not planned yet")
         if at > self.now - self.retention:
-            return ExplainedStatus(
+            return StatusReason(
                 OccurrenceStatus.FORGOTTEN, "", "it has no row, though it is younger than the retention"
             )
-        return ExplainedStatus(OccurrenceStatus.FORGOTTEN, "", "its row was removed after the retention")
+        return StatusReason(OccurrenceStatus.FORGOTTEN, "", "its row was removed after the retention")
 
-    def _excuse(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
+    def _excuse(self, at: datetime, cadences: Sequence[str]) -> StatusReason | None:
         """Return why none of these cadences has a row; None if one of them should have.
 
         A missed one has precedence.
@@ -149,12 +149,12 @@ class JobHistory:
             return None
         return max(excuses, key=lambda excuse: excuse.account is OccurrenceStatus.MISSED)
 
-    def _refusal(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
+    def _refusal(self, at: datetime, cadences: Sequence[str]) -> StatusReason | None:
         """Return why a planned row of these cadences will not run now; None if one cadence lets it run."""
         found = [self._current(at, cadence, is_planned=True) for cadence in cadences]
         return found[0] if found and all(found) else None
 
-    def _excuse_of(self, at: datetime, cadence: str) -> ExplainedStatus | None:
+    def _excuse_of(self, at: datetime, cadence: str) -> StatusReason | None:
         """Return why one cadence has no row; an operator's decision has precedence over a miss."""
         is_past = at <= self.now
         covering = [span for span in self.spans if is_past and _covers(span, at, cadence)]
@@ -164,12 +164,12 @@ class JobHistory:
         if current := self._current(at, cadence):
             return current
         if span is not None:
-            return ExplainedStatus(
+            return StatusReason(
                 OccurrenceStatus.MISSED, SkipReason.MISSED, span.reason or "it was not planned in time"
             )
         return None
 
-    def _current(self, at: datetime, cadence: str, *, is_planned: bool = False) -> ExplainedStatus | None:
+    def _current(self, at: datetime, cadence: str, *, is_planned: bool = False) -> StatusReason | None:
         """Return the pause or removal that applies to a cadence's time.
 
         A planned row may run after a pause.
@@ -180,27 +180,27 @@ class JobHistory:
             if is_under and not (is_planned and pause.is_over(self.now)):
                 return _skipped(SkipReason.PAUSED, pause.by, pause.reason)
         if job.removed_at is not None and job.removed_at < at:
-            return ExplainedStatus(
+            return StatusReason(
                 OccurrenceStatus.SKIPPED, SkipReason.DISABLED, f"{job.name} is no longer declared"
             )
         return None
 
 
-def verdict_of(row: Action) -> ExplainedStatus:
+def status_of(row: Action) -> StatusReason:
     """Return the status of a row."""
     is_missed = row.skip_reason is SkipReason.MISSED
     account = OccurrenceStatus.MISSED if is_missed else OccurrenceStatus(row.status.value)
     notes = [row.note, row.failure_reason, _made_up(row)]
     if row.cancelled_by:
         notes.append(f"cancelled by {row.cancelled_by}")
-    return ExplainedStatus(account, row.skip_reason or "", "; ".join(filter(None, notes)))
+    return StatusReason(account, row.skip_reason or "", "; ".join(filter(None, notes)))
 
 
 def _made_up(row: Action) -> str:
     if not row.catches_up:
         return ""
     if row.attempts:
-        return f"missed at first, and made up for: it ran at {_second(row.attempts[0].started_at)}"
+        return f"missed at first, and made up for: it ran at {row.attempts[0].started_at:%Y-%m-%dT%H:%M:%SZ}"
     return "missed at first; it is made up for" if not row.status.is_final else "missed at first"
 
 
@@ -208,10 +208,6 @@ def _covers(span: JobSpan, at: datetime, cadence: str) -> bool:
     return span.start < at <= span.end and span.cadence in {WHOLE_JOB, cadence}
 
 
-def _skipped(reason: SkipReason, by: str, why: str) -> ExplainedStatus:
+def _skipped(reason: SkipReason, by: str, why: str) -> StatusReason:
     note = f"{reason} by {by}" if by else str(reason)
-    return ExplainedStatus(OccurrenceStatus.SKIPPED, reason, f"{note}: {why}" if why else note)
-
-
-def _second(instant: datetime) -> str:
-    return f"{instant:%Y-%m-%dT%H:%M:%SZ}"
+    return StatusReason(OccurrenceStatus.SKIPPED, reason, f"{note}: {why}" if why else note)

@@ -1,4 +1,4 @@
-"""Operate a job: pause, resume, skip the next run, set retries. Every deploy keeps these changes.
+"""Operate a job: pause, resume, trigger, skip the next run, set retries. Every deploy keeps these changes.
 
 Code alone sets the timing of a job that it declares. EventBridge follows a change within a minute; see
 `maintain`.
@@ -10,11 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from duetime import ids, instant
-from duetime.errors import InvalidTime, JobConflict, truncate
+from duetime.errors import InvalidTime, JobConflict, PayloadTooLarge, truncate
+from duetime.ids import ActionId
 from duetime.instant import When
-from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.claim_policy import is_first
 from duetime.jobs.maintain import changed, resumed
 from duetime.jobs.plan import Plan
@@ -22,16 +24,21 @@ from duetime.jobs.tenant_context import TenantContext
 from duetime.jobs.upcoming import upcoming
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason
-from duetime.model.job import WHOLE_JOB, Job, Pause
+from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
+from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.ports.jobs import JobStore
 from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
+from duetime.telemetry import spans
+
+if TYPE_CHECKING:
+    from duetime.payload import Payload
 
 LONGEST_REASON = 200
 """Characters of the reason for a pause."""
 
 _SKIP = "skip the next run of"
+# Upcoming runs that `skip_next` examines; those before the next one are skipped already.
 _LOOKED_AT = 100
-"""Upcoming runs that `skip_next` examines; those before the next one are skipped already."""
 
 
 class JobOperations:
@@ -53,7 +60,7 @@ class JobOperations:
         )
 
         def paused(job: Job) -> Job:
-            refuse_removed(job, "pause")
+            _refuse_removed(job, "pause")
             which = _cadence(job, cadence, "pause")
             current = job.pauses.get(which)
             new = replace(pause, since=current.since) if current else pause
@@ -66,15 +73,15 @@ class JobOperations:
         """End a pause; see `Jobs.resume`."""
         which = cadence or WHOLE_JOB
 
-        def resume() -> Job | Retry:
+        def resume() -> Job | Conflict:
             job = self._get(name)
             if which not in job.pauses:
                 _cadence(job, cadence, "resume")
                 others = ", ".join(filter(None, job.pauses))
                 hint = f"; paused are its cadences {others}" if others else ""
                 raise JobConflict(name, operation="resume", problem=f"it is not paused{hint}")
-            after, spans = resumed(job, [which], self._context.clock.now())
-            return job if self._jobs.change(job, after, spans=spans) else CHANGED
+            after, paused = resumed(job, [which], self._context.clock.now())
+            return job if self._jobs.change(job, after, spans=paused) else CHANGED
 
         self._plan_up_to_now(name)
         self._plan(change_with_retry(resume, f"job {name}").ref)
@@ -83,9 +90,9 @@ class JobOperations:
     def skip_next(self, name: str, cadence: str | None) -> Action:
         """Skip the next run; see `Jobs.skip_next`."""
 
-        def skip() -> Action | Retry:
+        def skip() -> Action | Conflict:
             job, now = self._get(name), self._context.clock.now()
-            refuse_removed(job, _SKIP)
+            _refuse_removed(job, _SKIP)
             which = _cadence(job, cadence, _SKIP)
             row = self._next_row(job, which, now)
             if row is None:
@@ -112,10 +119,8 @@ class JobOperations:
         cadence: str | None,
     ) -> Job:
         """Set how runs are retried; see `Jobs.set`."""
-        spans = (
-            None if backoff is None else tuple(back_off.total_seconds() for back_off in back_offs(backoff))
-        )
-        tuning = Tuning(attempts=attempts, backoff=spans, jitter=jitter)
+        waits = None if backoff is None else tuple(wait.total_seconds() for wait in back_offs(backoff))
+        tuning = Tuning(attempts=attempts, backoff=waits, jitter=jitter)
         tuning.applied(RetryPolicy())
 
         def tuned(job: Job) -> Job:
@@ -124,6 +129,51 @@ class JobOperations:
             return replace(job, tuning=others if tuning == Tuning() else {**others, which: tuning})
 
         return self._change(name, tuned)
+
+    def trigger(self, name: str, payload: Payload | None, run_id: ActionId | None = None) -> Action:
+        """Run a job now; see `Jobs.trigger`."""
+        attributes: spans.Attributes = {
+            spans.JOB: truncate(name, 100),
+            spans.TENANT: self._context.tenant_id,
+            spans.TRIGGERED_BY: self._context.actor,
+        }
+        with spans.span(spans.TRIGGER, lambda: attributes) as span:
+            job, now = self._get(name), self._context.clock.now()
+            _refuse_removed(job, "trigger")
+            if job.running and job.running.id != run_id and job.definition.overlap is Overlap.SKIP:
+                self._refuse_running(job, job.running)
+            action = self._manual_run(job, payload, now, run_id)
+            self._actions.put(action)
+            span.about(action)
+        return action
+
+    def _refuse_running(self, job: Job, ref: ActionRef) -> None:
+        holder = self._actions.get(ref)
+        if holder is not None and not holder.status.is_final:
+            problem = f"{ref.id} is running, and its overlap is 'skip'"
+            raise JobConflict(job.name, operation="trigger", problem=problem)
+
+    def _manual_run(
+        self, job: Job, payload: Payload | None, now: datetime, run_id: ActionId | None
+    ) -> Action:
+        written = job.definition.payload if payload is None else payload.to_json()
+        size = len((written or "").encode())
+        if size > PAYLOAD_LIMIT:
+            raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
+        action_id = run_id or ids.manual_run_id(job.name, job.version, now, self._context.random_bytes)
+        return Action(
+            tenant_id=job.ref.tenant_id,
+            id=action_id,
+            type=job.definition.type,
+            due_at=now,
+            due_shard=ids.due_shard_of(action_id, len(self._actions.due_shards)),
+            created_by=self._context.actor,
+            payload=written,
+            payload_version=job.definition.payload_version if payload is None else payload.type_version,
+            payload_offloaded=size > IN_ROW_LIMIT,
+            planned_at=now,
+            trace=spans.carried(),
+        )
 
     def _next_row(self, job: Job, cadence: str, now: datetime) -> Action | None:
         """Return the next run that is not skipped; write its row if it is not planned."""
@@ -137,7 +187,7 @@ class JobOperations:
         return None
 
     def _change(self, name: str, change: Callable[[Job], Job]) -> Job:
-        def write() -> Job | Retry:
+        def write() -> Job | Conflict:
             job = self._get(name)
             return self._get(name) if self._jobs.change(job, change(job)) else CHANGED
 
@@ -152,7 +202,7 @@ class JobOperations:
         self._plan(job.ref)
 
 
-def refuse_removed(job: Job, operation: str) -> None:
+def _refuse_removed(job: Job, operation: str) -> None:
     """Reject an operation on a job that code no longer declares.
 
     Raises:
@@ -174,7 +224,6 @@ def _cadence(job: Job, cadence: str | None, operation: str) -> str:
 
 
 def _why_none(job: Job, cadence: str, now: datetime) -> str:
-    """Return why no run can be skipped, and what the operator can do instead."""
     if job.definition.self_scheduled:
         return "the clock runs it, and its runs are not planned"
     if next(upcoming(job, now, cadence), None) is not None:

@@ -48,12 +48,15 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The result of one call."""
+    """The result of one call.
+
+    Attributes:
+        made: rows written, including those that another planner has written before.
+        missed: whether missed nominal times were recorded.
+    """
 
     made: int = 0
-    """Rows written, including those that another planner has written before."""
     missed: bool = False
-    """Whether missed nominal times were recorded."""
 
     def plus(self, other: Planned) -> Planned:
         """Return the sum of both."""
@@ -109,27 +112,21 @@ class Plan:
         for row in step.rows:
             self._actions.put(row)
         is_advanced = self._jobs.move_cursor(job, step.cursor, step.maintain_at, missed=step.missed)
-        if is_advanced:
-            self._report_missed(job, step)
-        return is_advanced
-
-    def _report_missed(self, job: Job, step: _Step) -> None:
-        for span in step.missed:
+        for span in step.missed if is_advanced else ():
             self._meter.add(Metric.MISSED, of=Subject(job.definition.type, job.ref.tenant_id))
             log.warning(Metric.MISSED.value, extra=_log_fields(job, span, len(step.rows)))
+        return is_advanced
 
     def _missed(self, job: Job, now: datetime) -> _Step | None:
         """Return the span of missed nominal times, and the rows of those that the job makes up for."""
-        until = _to_second(now - self._settings.job_grace)
+        until = (now - self._settings.job_grace).replace(microsecond=0)
         first = job.stacked.next_after(job.cursor)
         if first is None or first > until:
             return None
         span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
-        late = _latest(job, until)
-        spread = self._settings.catch_up_spread
         rows = tuple(
-            self._row(job, due, now, catches_up=True, due_at=now + spread * index)
-            for index, due in enumerate(late)
+            self._row(job, due, now, catches_up=True, due_at=now + self._settings.catch_up_spread * index)
+            for index, due in enumerate(_latest(job, until))
         )
         return _Step(rows, until, maintain_at_of(job, until), (span,))
 
@@ -213,15 +210,11 @@ def maintain_at_of(job: Job, cursor: datetime) -> datetime:
 
 def _cadence_of(job: Job, due: DueTime) -> str | None:
     """Return the cadence of a nominal time's run: the first one that was not paused before it."""
-    return next((cadence for cadence in due.cadences if not _is_paused(job, cadence, due.at)), None)
-
-
-def _is_paused(job: Job, cadence: str, at: datetime) -> bool:
-    return cadence in job.pauses and at > job.pauses[cadence].since
+    paused = {name for name, pause in job.pauses.items() if due.at > pause.since}
+    return next((cadence for cadence in due.cadences if cadence not in paused), None)
 
 
 def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:
-    """Return the latest missed nominal times that the job makes up for."""
     most = job.definition.catch_up
     if not most:
         return ()
@@ -232,7 +225,3 @@ def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:
         if len(found) == most or start == job.cursor:
             return tuple(found)
         span *= 4
-
-
-def _to_second(moment: datetime) -> datetime:
-    return moment.replace(microsecond=0)

@@ -6,10 +6,11 @@ Its row is like any other job's, but no code sets its timing. The tenant can rep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from duetime.cadence import Cadence
 from duetime.clock import Clock
 from duetime.declare.job_rules import RESERVED, TOO_FINE, is_too_fine, overlap_of, read_cadences, refusals
 from duetime.errors import (
@@ -21,21 +22,18 @@ from duetime.errors import (
     UnknownType,
 )
 from duetime.ids import SYSTEM_TENANT, TenantId, job_name
-from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
-from duetime.jobs.maintain import changed
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
+from duetime.jobs.job_versions import JobVersions, new_job
 from duetime.jobs.plan import Plan
-from duetime.jobs.reconcile import anchor_of, redefined, retire
-from duetime.model.action import Action, SkipReason
-from duetime.model.idempotency import KeyTerms, key_terms
+from duetime.model.action import Action
+from duetime.model.idempotency import key_terms
 from duetime.model.job import Definition, Job, JobRef, Origin, Precision
-from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
 from duetime.retry import RetryPolicy, policy
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
-    from duetime.cadence import Cadence
     from duetime.payload import Payload
 
 KEY_LIMIT = 128
@@ -89,10 +87,10 @@ class Register:
         clock: Clock,
         settings: Settings,
     ) -> None:
-        self._actions, self._jobs, self._routes = actions, ports.jobs, ports.routes
-        self._precision = ports.precision
+        self._jobs, self._routes, self._precision = ports.jobs, ports.routes, ports.precision
         self._clock, self._settings = clock, settings
         self._plan = Plan(actions, ports.jobs, clock=clock, settings=settings)
+        self._versions = JobVersions(actions, ports.jobs, clock=clock, settings=settings)
 
     def __call__(self, registration: Registration, tenant_id: TenantId, actor: str) -> Job:
         """Register a job, and plan it at once; see `Jobs.register`."""
@@ -100,13 +98,21 @@ class Register:
         key, ttl = registration.idempotency_key, registration.idempotency_ttl
         terms = key_terms(key, ttl, now=now, settings=self._settings)
         ref = JobRef(tenant_id, definition.name)
-        self._refuse_codes(ref)
-        new = _keyed(_new(ref, definition, now, actor), key, terms)
+        if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
+            raise JobNameTaken(ref.name, "a job that code declares")
+        registered = {
+            "registered_by": actor,
+            "registered_at": now,
+            "idempotency_key": key,
+            "idempotency_until": terms.until if terms else None,
+        }
+        new = new_job(ref, definition, now, origin=Origin.RUNTIME, **registered)
 
-        def write() -> Job | Retry:
+        def write() -> Job | Conflict:
             job = None if self._jobs.add(new) else self._jobs.get(ref)
-            is_done = job is None or self._is_registered(job, registration, new) or self._redefine(job, new)
-            return new if is_done else CHANGED
+            if job is None or self._is_registered(job, registration, definition):
+                return new
+            return self._versions.redefine(job, definition, self._plan, **registered) or CHANGED
 
         change_with_retry(write, f"job {ref.name}")
         self._plan(ref)
@@ -133,11 +139,16 @@ class Register:
             description=registration.description,
             worker=tenant_id,
         )
+        key_size = KEY_LIMIT if registration.idempotency_key is None else len(registration.idempotency_key)
         problems = [
             *refusals(definition, cadences),
             *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
             *_tenant_problems(cadences),
-            *_key_problems(registration),
+            *(
+                [f"idempotency_key has {key_size} characters; 1 to {KEY_LIMIT} are allowed"]
+                if not 1 <= key_size <= KEY_LIMIT
+                else []
+            ),
         ]
         if problems:
             raise DeclarationError(f"job {registration.name!r}: {'; '.join(problems)}")
@@ -145,12 +156,7 @@ class Register:
             raise UnknownType(handler, self._routes.types())
         return definition
 
-    def _refuse_codes(self, ref: JobRef) -> None:
-        code = self._jobs.get(JobRef(SYSTEM_TENANT, ref.name))
-        if code is not None:
-            raise JobNameTaken(ref.name, "a job that code declares")
-
-    def _is_registered(self, job: Job, registration: Registration, new: Job) -> bool:
+    def _is_registered(self, job: Job, registration: Registration, definition: Definition) -> bool:
         """Return whether this registration was made already; one with a new key is always written.
 
         Raises:
@@ -162,27 +168,7 @@ class Register:
             return True
         if not registration.replace:
             raise JobNameTaken(job.name, "another job of this tenant; set replace to replace it")
-        return registration.idempotency_key is None and job.definition == new.definition
-
-    def _redefine(self, job: Job, new: Job) -> bool:
-        """Replace a previous registration; return False if it has changed meanwhile."""
-        if job.is_live and not new.definition.plans_like(job.definition):
-            self._plan(job.ref)
-            job = self._jobs.get(job.ref) or job
-        now = self._clock.now()
-        after, spans = redefined(job, new.definition, now)
-        after = replace(
-            after,
-            registered_by=new.registered_by,
-            registered_at=new.registered_at,
-            idempotency_key=new.idempotency_key,
-            idempotency_until=new.idempotency_until,
-        )
-        if not self._jobs.change(job, after, spans=spans):
-            return False
-        if after.version != job.version:
-            self._retire(job, now, SkipReason.RETIRED, f"version {after.version} has taken over")
-        return True
+        return registration.idempotency_key is None and job.definition == definition
 
     def unregister(self, name: str, tenant_id: TenantId) -> None:
         """Remove a registered job; see `Jobs.unregister`."""
@@ -191,44 +177,16 @@ class Register:
         except InvalidIdentifier:
             raise JobNotFound(name) from None
 
-        def remove() -> Retry | None:
-            job, now = self._jobs.get(ref), self._clock.now()
+        def remove() -> Conflict | None:
+            job = self._jobs.get(ref)
             if job is None or job.removed_at is not None:
-                self._refuse_unknown(ref)
+                if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
+                    problem = "code declares it; remove it from the code"
+                    raise JobConflict(ref.name, operation="unregister", problem=problem)
                 raise JobNotFound(name)
-            if not self._jobs.change(job, replace(changed(job, now), removed_at=now)):
-                return CHANGED
-            self._retire(job, now, SkipReason.DISABLED, "it was unregistered")
-            return None
+            return None if self._versions.remove(job, "it was unregistered") else CHANGED
 
         change_with_retry(remove, f"job {name}")
-
-    def _retire(self, job: Job, after: datetime, reason: SkipReason, note: str) -> None:
-        retire(self._actions, job, after=after, reason=reason, note=note, settings=self._settings)
-
-    def _refuse_unknown(self, ref: JobRef) -> None:
-        if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
-            problem = "code declares it; remove it from the code"
-            raise JobConflict(ref.name, operation="unregister", problem=problem)
-
-
-def _new(ref: JobRef, definition: Definition, now: datetime, actor: str) -> Job:
-    return Job(
-        ref=ref,
-        definition=definition,
-        origin=Origin.RUNTIME,
-        since=now,
-        anchor=anchor_of(definition, now),
-        cursor=now,
-        maintain_at=now,
-        wakes=WakeState(is_stale=True),
-        registered_by=actor,
-        registered_at=now,
-    )
-
-
-def _keyed(job: Job, key: str | None, terms: KeyTerms | None) -> Job:
-    return replace(job, idempotency_key=key, idempotency_until=terms.until if terms else None)
 
 
 def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
@@ -244,10 +202,3 @@ def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
         for cadence in cadences
         if isinstance(cadence, OnEvent) and not cadence.tenant
     ]
-
-
-def _key_problems(registration: Registration) -> Sequence[str]:
-    key = registration.idempotency_key
-    if key is not None and not 1 <= len(key) <= KEY_LIMIT:
-        return [f"idempotency_key has {len(key)} characters; 1 to {KEY_LIMIT} are allowed"]
-    return []

@@ -13,22 +13,23 @@ from datetime import datetime
 from duetime import instant
 from duetime.clock import Clock
 from duetime.jobs.desired_wakes import base_of, wakes_of
-from duetime.jobs.maintain import Maintain, changed
+from duetime.jobs.maintain import Maintain, changed, refs_until
 from duetime.model.job import JobRef
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 
-_PAGE = 200
-
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """The wakes removed and set."""
+    """The wakes removed and set.
+
+    Attributes:
+        removed: names of wakes without a job.
+        set: jobs whose wakes were set again.
+    """
 
     removed: tuple[str, ...] = ()
-    """Names of wakes without a job."""
     set: tuple[str, ...] = ()
-    """Jobs whose wakes were set again."""
 
 
 class Repair:
@@ -47,20 +48,12 @@ class Repair:
             BackendUnavailable: some differences are left.
         """
         known = set(self._wakes.known())
-        by_base = {base_of(ref, self._settings): ref for ref in self._all()}
+        by_base = {base_of(ref, self._settings): ref for ref in refs_until(self._jobs, instant.LATEST)}
         removed = tuple(sorted(name for _, name in self._remove(known, by_base)))
         again = tuple(
             ref.name for ref in by_base.values() if self._clock.now() < stop_at and self._set(ref, known)
         )
         return RepairResult(removed, again)
-
-    def _all(self) -> Iterator[JobRef]:
-        cursor = None
-        while True:
-            refs, cursor = self._jobs.to_attend(instant.LATEST, limit=_PAGE, cursor=cursor)
-            yield from refs
-            if cursor is None:
-                return
 
     def _remove(
         self, known: Iterable[tuple[str, str]], by_base: dict[str, JobRef]
@@ -71,7 +64,6 @@ class Repair:
                 yield kind, name
 
     def _set(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
-        """Set a job's wakes again if one is missing or superfluous."""
         job, now = self._jobs.get(ref), self._clock.now()
         if job is None:
             return False

@@ -13,14 +13,17 @@ from duetime.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantContext:
-    """One tenant, one actor, and the back end that serves them."""
+    """One tenant, one actor, and the back end that serves them.
+
+    Attributes:
+        actor: the name that the audit shows for each change.
+        sees_system: whether the code's jobs, and their runs, are visible beside the tenant's own.
+    """
 
     store: ActionStore
     tenant_id: TenantId
     actor: str
-    """The name that the audit shows for each change."""
     clock: Clock
     settings: Settings
     sees_system: bool = True
-    """Whether the code's jobs, and their runs, are visible beside the tenant's own."""
     random_bytes: Entropy = os.urandom

@@ -3,8 +3,8 @@
 Its nominal times in order with their status, and those that calendars and gaps removed. Pure.
 
 A version has times while it was in force. A cadence of every second, paused for a month, has millions with
-one status. After `MANY` of them in a row the walk jumps to the last one before a change: the next turn of the
-history, the next row, or the next time of another source.
+one status. After `counted` of them in a row the walk jumps to the last one before a change: the next turn of
+the history, the next row, or the next time of another source.
 """
 
 from __future__ import annotations
@@ -18,9 +18,16 @@ from typing import Protocol
 
 from duetime import ids
 from duetime.declare.job_rules import has_times
-from duetime.jobs.job_times import CalendarExcluded, DstGap, NominalTimes, sources_of
-from duetime.jobs.occurrence_status import JobHistory, Occurrence, OccurrenceStatus, verdict_of
-from duetime.jobs.time_source import TimeSource, last_before, local_of
+from duetime.jobs.job_times import (
+    CalendarExcluded,
+    DstGap,
+    NominalTimes,
+    TimeSource,
+    last_before,
+    local_of,
+    sources_of,
+)
+from duetime.jobs.occurrence_status import JobHistory, Occurrence, OccurrenceStatus, status_of
 from duetime.model.action import Action, SkipReason, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Version
@@ -39,26 +46,26 @@ class OccurrenceRows(Protocol):
 
     def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
         """Return a version's rows with a nominal time in (after, until], oldest first; also manual runs."""
-        ...
 
     def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:
         """Return the runs that events of (after, until] started, oldest first."""
-        ...
 
 
-def timeline(known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime) -> Iterator[Keyed]:
+def timeline(
+    known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime, *, counted: int = MANY
+) -> Iterator[Keyed]:
     """Return the occurrences in (start, end], in order.
 
     A version without times, or a self-scheduled one, has its runs; others leave out manual runs.
     """
     for version in known.versions:
-        stacked = CadenceSet.of(version.definition.cadences, known.job.anchor)
+        stacked = CadenceSet.parse(version.definition.cadences, known.job.anchor)
         after, until = max(version.since, start), min(version.until or end, end)
         if version.definition.self_scheduled or not has_times(stacked.cadences):
             yield from (_run(row, version, stacked) for row in _runs(version, stacked, rows, start, end))
         elif after < until:
             planned = rows.of_version(version.number, after, until)
-            yield from _Walk(known, version, stacked, planned, until).after(after)
+            yield from _Walk(known, version, stacked, planned, until, counted=counted).after(after)
 
 
 def _runs(
@@ -76,7 +83,7 @@ def _runs(
 
 def _run(row: Action, version: Version, stacked: CadenceSet) -> Keyed:
     """Return a row by itself: a run without a nominal time, or one whose cadence no longer has its time."""
-    at, verdict = ids.nominal_at(row.id), verdict_of(row)
+    at, verdict = ids.nominal_at(row.id), status_of(row)
     tz = stacked.by_name.get(row.cadence or "", stacked.cadences[0]).tz
     by = f"triggered by {row.created_by}" if row.trigger is Trigger.MANUAL else ""
     return row.id, Occurrence(
@@ -93,8 +100,6 @@ def _run(row: Action, version: Version, stacked: CadenceSet) -> Keyed:
 
 
 class _Walk:
-    """Walks through all sources of a version's cadences, up to the end of the version or the window."""
-
     def __init__(
         self,
         known: JobHistory,
@@ -102,8 +107,11 @@ class _Walk:
         stacked: CadenceSet,
         rows: Iterator[Action],
         until: datetime,
+        *,
+        counted: int,
     ) -> None:
         self._known, self._version, self._stacked, self._until = known, version, stacked, until
+        self._counted = counted
         self._turns = sorted([*known.turns(), until + _LEAST])
         self._rows = (row for row in rows if not ids.is_manual_run(row.id))
         self._row = next(self._rows, None)
@@ -207,7 +215,7 @@ class _Walk:
         if len(found) != 1 or found[0][0] != self._last:
             self._last, self._alike = found[-1][0] if found else None, 0
         self._alike += 1
-        if self._alike <= MANY or len(here) != 1:
+        if self._alike <= self._counted or len(here) != 1:
             return None
         key, entry = found[0]
         turn = self._turns[bisect_left(self._turns, entry.at)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.aws.backends import AwsBackends
-from duetime.aws.row_changes import change_of
+from duetime.aws.items import change_of
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.lambdas.emf import write_metrics

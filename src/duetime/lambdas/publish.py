@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from duetime.aws.backends import AwsBackends
-from duetime.aws.stream_records import subject_of
+from duetime.aws.streams import subject_of
 from duetime.aws.undelivered import PARTITION
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate

@@ -30,7 +30,7 @@ class Rollout:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         backends, self._clock = AwsBackends(settings, clock), clock
-        self.tables = DeployedTables.of(settings)
+        self.tables = DeployedTables.from_settings(settings)
         steps = Steps(backends, clock=clock, settings=settings)
         self._reconcile, self._repair = steps.reconcile, steps.repair
 

@@ -12,13 +12,15 @@ from duetime.ports.access import AuditPage, Grant
 
 
 class MemoryGrants:
-    """Grants in a dictionary."""
+    """Grants in a dictionary.
+
+    See `duetime.ports.access.Grants`.
+    """
 
     def __init__(self) -> None:
         self._grants: dict[TenantId, dict[str, Grant]] = {}
 
-    def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        """See `duetime.ports.access.Grants`, here and below."""
+    def for_tenant(self, tenant_id: TenantId) -> Mapping[str, Grant]:
         return dict(self._grants.get(tenant_id, {}))
 
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
@@ -30,14 +32,16 @@ class MemoryGrants:
 
 
 class MemoryAuditTrail:
-    """Entries in a dictionary."""
+    """Entries in a dictionary.
+
+    See `duetime.ports.access.AuditTrail`.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[str, AuditEntry] = {}
         self._lock = threading.Lock()
 
     def begin(self, entry: AuditEntry) -> None:
-        """See `duetime.ports.access.AuditTrail`, here and below."""
         with self._lock:
             self._entries.setdefault(entry.id, entry)
 
@@ -47,7 +51,7 @@ class MemoryAuditTrail:
             if current is None or current.status is None:
                 self._entries[entry.id] = entry
 
-    def of(
+    def list(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
     ) -> AuditPage:
         if cursor is not None and not is_entry_id(cursor):

@@ -16,14 +16,16 @@ KEPT = 10_000
 
 
 class MemoryEventBus:
-    """Calls `deliver` with each event in EventBridge's form."""
+    """Calls `deliver` with each event in EventBridge's form.
+
+    See `duetime.ports.wakeups.EventBus`.
+    """
 
     def __init__(self, deployment: str, deliver: Callable[[Mapping[str, Any]], None]) -> None:
         self._deployment, self._deliver = deployment, deliver
         self.published: deque[Mapping[str, Any]] = deque(maxlen=KEPT)
 
     def put(self, events: Sequence[LifecycleEvent]) -> None:
-        """See `duetime.ports.wakeups.EventBus`."""
         for lifecycle_event in events:
             event = {
                 "id": str(uuid5(NAMESPACE_OID, lifecycle_event.id)),

@@ -32,10 +32,12 @@ class _Set:
 
 
 class MemoryJobWakes:
-    """The wakes, in a dictionary. The driver calls `fire` for schedules and `matching` for events."""
+    """The wakes, in a dictionary. The driver calls `fire` for schedules and `matching` for events.
+
+    See `duetime.ports.jobs.JobWakes`.
+    """
 
     precision: Precision = "second"
-    """See `duetime.ports.jobs.JobWakes`, here and below."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

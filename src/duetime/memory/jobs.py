@@ -13,6 +13,7 @@ from duetime import instant
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
 from duetime.memory.store import MemoryStore
+from duetime.memory.table import is_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.job import Job, JobRef, JobSpan, Version
@@ -29,6 +30,8 @@ class MemoryJobStore:
     """The jobs in memory.
 
     The store calls `on_change` with each change, in order: this is the jobs' stream.
+
+    See `duetime.ports.jobs.JobStore`.
     """
 
     def __init__(
@@ -40,7 +43,6 @@ class MemoryJobStore:
         self._spans: dict[JobRef, dict[JobSpan, None]] = {}
 
     def get(self, ref: JobRef) -> Job | None:
-        """See `duetime.ports.jobs.JobStore`, here and below."""
         with self._store.lock:
             return self._jobs.get(ref)
 
@@ -53,7 +55,7 @@ class MemoryJobStore:
         shown = tuple(found[:limit])
         return JobPage(shown, shown[-1].name if len(found) > limit else None)
 
-    def to_attend(
+    def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[JobRef], str | None]:
         after = _from_cursor(cursor)
@@ -78,7 +80,7 @@ class MemoryJobStore:
             current = self._jobs.get(old.ref)
             if current is None:
                 return False
-            after = _changed(current, new, old.revision + 1)
+            after = current.changed_to(new, old.revision + 1)
             if current.revision != old.revision:
                 return current == replace(after, cursor=current.cursor, maintain_at=current.maintain_at)
             if after.version != current.version:
@@ -104,7 +106,7 @@ class MemoryJobStore:
     def claim(self, taking: JobRunClaim) -> bool:
         with self._store.lock:
             row = self._store.get(taking.row.ref)
-            if row is None or not _is_as_read(row, taking.row) or not self._meets_requirement(taking):
+            if row is None or not is_as_read(row, taking.row) or not self._meets_requirement(taking):
                 return False
             self._store.write(row, _with_unread_fields(row, taking.claimed))
             if taking.hold is LockRequirement.LOCK:
@@ -183,7 +185,7 @@ class MemoryJobStore:
             found = [span for span in self._spans.get(ref, ()) if span.start < end and span.end > start]
         return sorted(found, key=lambda span: span.start)
 
-    def earliest_attend_at(self) -> datetime | None:
+    def earliest_maintenance(self) -> datetime | None:
         """Return the earliest maintenance time of all jobs."""
         with self._store.lock:
             return min([job.maintain_at for job in self._jobs.values()], default=None)
@@ -201,7 +203,7 @@ class MemoryJobStore:
     def _is_dead(self, holder: ActionRef, dead: Action | None) -> bool:
         """Return whether the holder of the lock is still dead as read, or gone."""
         row = self._store.get(holder)
-        return row is None if dead is None else row is not None and _is_as_read(row, dead)
+        return row is None if dead is None else row is not None and is_as_read(row, dead)
 
     def _unlock(self, ref: JobRef, holder: ActionRef) -> bool:
         """Free the lock if `holder` holds it, and return whether it did."""
@@ -236,28 +238,6 @@ class MemoryJobStore:
             if span not in stored_spans:
                 self._on_change(SpanKept(ref, span))
         stored_spans.update(dict.fromkeys(spans))
-
-
-def _changed(current: Job, new: Job, revision: int) -> Job:
-    """Return the job after a change, which does not write the lock, the statistics and the origin."""
-    return replace(
-        new,
-        revision=revision,
-        origin=current.origin,
-        anchor=current.anchor,
-        running=current.running,
-        waiting=current.waiting,
-        tally=current.tally,
-    )
-
-
-def _is_as_read(row: Action, read: Action) -> bool:
-    return (row.status, row.fence, row.generation, row.lease_until) == (
-        read.status,
-        read.fence,
-        read.generation,
-        read.lease_until,
-    )
 
 
 def _with_unread_fields(current: Action, after: Action) -> Action:

@@ -13,14 +13,16 @@ from duetime.model.lease import Applied, Rejected
 
 
 class MemoryIdempotencyKeys:
-    """The keys, in a dictionary by tenant and key."""
+    """The keys, in a dictionary by tenant and key.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
         self.by_key: dict[tuple[TenantId, str], HeldKey] = {}
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         key, table = _tenant_key(action.ref, action.idempotency_key), self._table
         with table.lock:
             held = self.by_key.get(key)
@@ -30,7 +32,7 @@ class MemoryIdempotencyKeys:
                 if first is not None:
                     return first
             if table.get(action.ref) is None:
-                self.by_key[key] = HeldKey.of(action, terms.until)
+                self.by_key[key] = HeldKey.for_action(action, terms.until)
                 table.write(None, action)
             return action
 
@@ -52,7 +54,7 @@ class MemoryIdempotencyKeys:
             row = self._table.get(ref)
             if row is None or row.idempotency_key is None or row.status is not Status.FAILED:
                 return redrive()
-            held = self.by_key.setdefault(_tenant_key(ref, row.idempotency_key), HeldKey.of(row, at))
+            held = self.by_key.setdefault(_tenant_key(ref, row.idempotency_key), HeldKey.for_action(row, at))
             return redrive() if held.action_id == ref.id else Rejected(row, taken_by=held.action_id)
 
 

@@ -8,7 +8,10 @@ from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
 
 class MemoryRoutes:
-    """The manifests of this process."""
+    """The manifests of this process.
+
+    See `duetime.ports.wakeups.Routes`.
+    """
 
     def __init__(self, manifests: Iterable[Manifest] = ()) -> None:
         self.publish(manifests)
@@ -18,7 +21,6 @@ class MemoryRoutes:
         self._routes = routes_by_type(manifests)
 
     def queue_for(self, type_name: str) -> str | None:
-        """See `duetime.ports.wakeups.Routes`, here and below."""
         route = self._routes.get(type_name)
         return route.worker if route else None
 
@@ -35,13 +37,15 @@ class MemoryRoutes:
 
 
 class MemoryBookmarks:
-    """Marks in a dictionary."""
+    """Marks in a dictionary.
+
+    See `duetime.ports.wakeups.Bookmarks`.
+    """
 
     def __init__(self) -> None:
         self._marks: dict[str, Mapping[str, str]] = {}
 
     def read(self, name: str) -> Mapping[str, str]:
-        """See `duetime.ports.wakeups.Bookmarks`, here and below."""
         return self._marks.get(name, {})
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:

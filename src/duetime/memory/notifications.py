@@ -26,14 +26,16 @@ from duetime.ports.notifications import (
 
 
 class MemoryPreferences:
-    """Preferences in a dictionary."""
+    """Preferences in a dictionary.
+
+    See `duetime.ports.notifications`.
+    """
 
     def __init__(self) -> None:
         self._chosen: dict[TenantId, Preferences] = {}
         self._lock = threading.Lock()
 
     def get(self, tenant_id: TenantId) -> Preferences:
-        """See `duetime.ports.notifications`, here and below."""
         return self._chosen.get(tenant_id) or Preferences(tenant_id=tenant_id)
 
     def put(self, chosen: Preferences) -> bool:
@@ -139,8 +141,6 @@ class MemoryDeliveries:
 
 @dataclass(slots=True)
 class _Counted:
-    """A window with its counts."""
-
     window: DigestWindow
     total: int = 0
     names: Counter[str] = field(default_factory=Counter)

@@ -13,8 +13,7 @@ from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId
 from duetime.memory.table import DueKey, MemoryTable
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.due_mark import DueMark
-from duetime.model.failed_mark import FailedMark
+from duetime.model.marks import DueMark, FailedMark
 from duetime.ports.actions import DueEntry, DuePage, Page
 
 _AFTER_ALL = "~"
@@ -22,15 +21,18 @@ _AFTER_ALL = "~"
 
 
 class MemoryQueries:
-    """The queries of the actions table."""
+    """The queries of the actions table.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, table: MemoryTable) -> None:
         self._table, self._rows = table, table.by_ref
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         with self._table.lock:
-            return [_small(self._rows[ref]) for ref in dict.fromkeys(refs) if ref in self._rows]
+            found = [self._rows[ref] for ref in dict.fromkeys(refs) if ref in self._rows]
+        return [row.without_payload() if row.payload_offloaded else row for row in found]
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
@@ -54,10 +56,10 @@ class MemoryQueries:
             rows = [row for row in self._rows.values() if row.tenant_id in tenants]
         found = [row for row in rows if row.status is Status.FAILED]
         if before is not None:
-            found = [row for row in found if FailedMark.of(row) < before]
-        found.sort(key=FailedMark.of, reverse=True)
+            found = [row for row in found if FailedMark.from_row(row) < before]
+        found.sort(key=FailedMark.from_row, reverse=True)
         shown = tuple(row.without_payload() for row in found[:limit])
-        return Page(shown, str(FailedMark.of(shown[-1])) if len(found) > limit else None)
+        return Page(shown, str(FailedMark.from_row(shown[-1])) if len(found) > limit else None)
 
     def in_due_order(
         self,
@@ -78,9 +80,11 @@ class MemoryQueries:
             for row in rows
             if (after is None or row.due_at > after) and (until is None or row.due_at <= until)
         ]
-        left = sorted((row for row in found if last is None or DueMark.of(row) > last), key=DueMark.of)
+        left = sorted(
+            (row for row in found if last is None or DueMark.from_row(row) > last), key=DueMark.from_row
+        )
         shown = tuple(row.without_payload() for row in left[:limit])
-        return Page(shown, str(DueMark.of(shown[-1])) if len(left) > limit else None)
+        return Page(shown, str(DueMark.from_row(shown[-1])) if len(left) > limit else None)
 
     def of_job(
         self,
@@ -160,10 +164,6 @@ class MemoryQueries:
 def _downwards(partition: Sequence[ActionId], before: str) -> Iterator[ActionId]:
     below = bisect_left(partition, before)
     return (partition[at] for at in range(below - 1, -1, -1))
-
-
-def _small(row: Action) -> Action:
-    return row.without_payload() if row.payload_offloaded else row
 
 
 def _page(rows: Iterable[Action], limit: int) -> Page:

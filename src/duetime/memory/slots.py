@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from duetime.ids import ActionId, TenantId
-from duetime.memory.table import MemoryTable
+from duetime.memory.table import MemoryTable, is_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 
 
 class MemorySlots:
-    """The holders of slots, in a dictionary by tenant and key."""
+    """The holders of slots, in a dictionary by tenant and key.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
 
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
         self.by_key: dict[tuple[TenantId, str], frozenset[ActionId]] = {}
 
     def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         return self.by_key.get((tenant_id, concurrency_key), frozenset())
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:
@@ -28,7 +30,7 @@ class MemorySlots:
             if current is not None and current.claim_nonce == claimed.claim_nonce:
                 return True
             is_free = len(holders - {row.id}) < claimed.concurrency_limit
-            if current is None or not _is_as_read(current, row) or not is_free:
+            if current is None or not is_as_read(current, row) or not is_free:
                 return False
             self.by_key[row.tenant_id, key] = holders | {row.id}
             requested_at, requested_by = current.cancel_requested_at, current.cancel_requested_by
@@ -45,7 +47,7 @@ class MemorySlots:
             if current is None or row is None:
                 if current is not row:
                     return False
-            elif not _is_as_read(current, row):
+            elif not is_as_read(current, row):
                 return False
             elif current.status is Status.PROCESSING:
                 self._table.write(current, transition.fenced_off(current))
@@ -62,8 +64,3 @@ class MemorySlots:
         self.by_key[tenant_id, key] = others
         if not others:
             del self.by_key[tenant_id, key]
-
-
-def _is_as_read(current: Action, row: Action) -> bool:
-    states = [(read.status, read.generation, read.fence, read.lease_until) for read in (current, row)]
-    return states[0] == states[1]

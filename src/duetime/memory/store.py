@@ -30,6 +30,7 @@ from duetime.model.lease import (
     Renewed,
     Settlement,
     SettleResult,
+    applied_if_mine,
 )
 from duetime.ports.delegate import delegate
 from duetime.settings import DUE_SHARDS
@@ -42,6 +43,8 @@ class MemoryStore:
     """The actions in memory.
 
     The store calls `on_change` with each change, in order: this is the table's stream.
+
+    See `duetime.ports.actions.ActionStore`.
     """
 
     on_commit: OnCommit | None = None
@@ -87,7 +90,6 @@ class MemoryStore:
                 self.remove_key(row.ref, row.idempotency_key or "")
 
     def put(self, action: Action) -> None:
-        """See `duetime.ports.actions.ActionStore`, here and below."""
         with self.lock:
             if action.ref not in self._rows:
                 self.write(None, action)
@@ -134,7 +136,9 @@ class MemoryStore:
         with self.lock:
             row = self.held(claimed)
             if row is None:
-                return _settled_before(self._rows.get(claimed.ref), claimed)
+                current = self._rows.get(claimed.ref)
+                was_this_run = current is not None and current.fence == claimed.fence
+                return SettleResult.SETTLED if was_this_run else SettleResult.LEASE_LOST
             if settlement.status is Status.PENDING and row.cancel_requested_at:
                 return SettleResult.CANCEL_REQUESTED
             self.write(row, transition.settled(row, settlement))
@@ -150,21 +154,18 @@ class MemoryStore:
                 was_this_one = settlement.has_ended(claimed, self._rows.get(claimed.ref))
                 return SettleResult.SETTLED if was_this_one else SettleResult.LEASE_LOST
             if entries:
-                self._write_entries(entries)
+                if self.on_commit is None:
+                    raise Unsupported(
+                        "the entries of a commit need DynamoDB; in memory, SimulatedCloud(app, on_commit=…)"
+                        " takes them"
+                    )
+                self.on_commit(entries)
             return self.settle(claimed, settlement)
-
-    def _write_entries(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        if self.on_commit is None:
-            raise Unsupported(
-                "the entries of a commit need DynamoDB; in memory, SimulatedCloud(app, on_commit=…)"
-                " takes them"
-            )
-        self.on_commit(entries)
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         change = partial(transition.cancelled, by=by, at=at, expires_at=expires_at)
         outcome = self._move(ref, lambda row: row.status is Status.PENDING, change)
-        return _applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
+        return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -174,7 +175,7 @@ class MemoryStore:
             lambda current: current.status is Status.PENDING and current.generation == row.generation,
             partial(transition.skipped, reason=reason, note=note, by=by, at=at, expires_at=expires_at),
         )
-        return _applied_if_mine(outcome, Status.SKIPPED, by=by, at=at)
+        return applied_if_mine(outcome, Status.SKIPPED, by=by, at=at)
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         return self._move(
@@ -221,7 +222,7 @@ class MemoryStore:
                 expires_at=None,
             ),
         )
-        return _applied_if_mine(self.keys.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
+        return applied_if_mine(self.keys.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
         """Do nothing: a payload in memory is part of its row."""
@@ -234,17 +235,3 @@ class MemoryStore:
             if row is None or not may(row):
                 return Rejected(row)
             return Applied(self.write(row, change(row)))
-
-
-def _settled_before(current: Action | None, claimed: Action) -> SettleResult:
-    was_this_run = current is not None and current.fence == claimed.fence
-    return SettleResult.SETTLED if was_this_run else SettleResult.LEASE_LOST
-
-
-def _applied_if_mine(
-    outcome: Applied | Rejected, status: Status, *, by: str, at: datetime
-) -> Applied | Rejected:
-    """Return `Applied` if the row is as this call leaves it: then its first attempt changed it."""
-    row = outcome.action
-    is_mine = row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at)
-    return Applied(row) if row is not None and is_mine else outcome

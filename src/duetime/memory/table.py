@@ -18,6 +18,8 @@ class MemoryTable:
     """The rows, in a dictionary. The table calls `on_change` with each change, in order: this is its stream.
 
     A caller that holds `lock` can read and write several rows as one step, as a transaction does in DynamoDB.
+
+    See `duetime.ports.actions.ActionStore`.
     """
 
     def __init__(self, due_shards: int, on_change: Callable[[Change], None]) -> None:
@@ -29,7 +31,6 @@ class MemoryTable:
         self.due_index: dict[str, list[DueKey]] = {shard: [] for shard in self.due_shards}
 
     def get(self, ref: ActionRef) -> Action | None:
-        """See `duetime.ports.actions.ActionStore`."""
         return self.by_ref.get(ref)
 
     def held(self, claimed: Action) -> Action | None:
@@ -78,6 +79,12 @@ class MemoryTable:
         """Return all rows, oldest first, for tests and simulations."""
         with self.lock:
             return tuple(sorted(self.by_ref.values(), key=lambda row: row.id))
+
+
+def is_as_read(current: Action, read: Action) -> bool:
+    """Return whether status, generation, fence and lease of a row are those that the caller read."""
+    states = [(row.status, row.generation, row.fence, row.lease_until) for row in (current, read)]
+    return states[0] == states[1]
 
 
 def _partition(row: Action) -> tuple[TenantId, str]:

@@ -11,14 +11,16 @@ from duetime.ports.undelivered import UndeliveredPage
 
 
 class MemoryUndelivered:
-    """Undelivered messages, in a dictionary by id."""
+    """Undelivered messages, in a dictionary by id.
+
+    See `duetime.ports.undelivered.UndeliveredStore`.
+    """
 
     def __init__(self) -> None:
         self._things: dict[str, Undelivered] = {}
         self._lock = threading.Lock()
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:  # noqa: ARG002 - memory ends first
-        """See `duetime.ports.undelivered.UndeliveredStore`, here and below."""
         with self._lock:
             stored = self._things.get(thing.id)
             if stored is None:
@@ -48,11 +50,13 @@ class MemoryUndelivered:
 
 
 class MemoryBodies:
-    """A list of the sent bodies with their queues."""
+    """A list of the sent bodies with their queues.
+
+    See `duetime.ports.undelivered.BodyQueues`.
+    """
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
 
     def put(self, queue: str, body: str) -> None:
-        """See `duetime.ports.undelivered.BodyQueues`."""
         self.sent.append((queue, body))

@@ -26,6 +26,8 @@ class MemoryQueues:
     """The workers' queues.
 
     A received message is invisible until it is deleted or its visibility timeout ends.
+
+    See `duetime.ports.wakeups.DueQueues`.
     """
 
     def __init__(
@@ -38,7 +40,6 @@ class MemoryQueues:
         self._lock = threading.Lock()
 
     def send(self, sends: Sequence[Send]) -> None:
-        """See `duetime.ports.wakeups.DueQueues`, here and below."""
         now = self._clock.now()
         with self._lock:
             for send in sends:
@@ -92,7 +93,10 @@ class MemoryQueues:
 
 
 class MemoryTimers:
-    """One timer for each generation of an action."""
+    """One timer for each generation of an action.
+
+    See `duetime.ports.wakeups.Timers`.
+    """
 
     def __init__(self) -> None:
         self._set: dict[tuple[ActionRef, int], tuple[datetime, DueMessage]] = {}
@@ -101,7 +105,6 @@ class MemoryTimers:
         self._lock = threading.Lock()
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
-        """See `duetime.ports.wakeups.Timers`, here and below."""
         key = (message.ref, message.generation)
         with self._lock:
             self._set[key] = (wake_at, message)

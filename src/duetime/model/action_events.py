@@ -63,7 +63,6 @@ def _next(old: Action, new: Action) -> Iterator[_Transition]:
 
 
 def _ended(new: Action) -> Iterator[_Transition]:
-    """Return the event of a final status."""
     ran_until = new.attempts[-1].finished_at if new.attempts else None
     match new.status:
         case Status.EXECUTED:

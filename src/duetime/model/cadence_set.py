@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -30,14 +30,20 @@ class CadenceSet:
 
     cadences: tuple[Cadence, ...]
 
-    @classmethod
-    def of(cls, texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
+    @staticmethod
+    @lru_cache(maxsize=4_096)
+    def parse(texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
         """Parse their texts; an interval without a start begins at `anchor`.
 
         Raises:
             InvalidCadence: a text is no cadence.
         """
-        return _read(texts, anchor)
+        return CadenceSet.anchored(map(cadences.parse, texts), anchor)
+
+    @classmethod
+    def anchored(cls, cadences: Iterable[Cadence], anchor: datetime) -> CadenceSet:
+        """Return the set of cadences; an interval without a start begins at `anchor`."""
+        return cls(tuple(_started(cadence, anchor) for cadence in cadences))
 
     @cached_property
     def by_name(self) -> dict[str, Cadence]:
@@ -57,11 +63,11 @@ class CadenceSet:
         return tuple(dict.fromkeys(wake for cadence in self.cadences for wake in cadence.wakes()))
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first nominal time strictly after `instant`; None when there is none any more."""
+        """Return the first nominal time strictly after `instant`, or None if there is none."""
         return min((at for cadence in self.cadences if (at := cadence.next_after(instant))), default=None)
 
     def after(self, instant: datetime) -> Iterator[DueTime]:
-        """The nominal times strictly after `instant`, soonest first; endless where the cadences are."""
+        """Yield the nominal times strictly after `instant`, soonest first. There may be no end."""
         heap = [
             (at, index)
             for index, cadence in enumerate(self.cadences)
@@ -79,23 +85,18 @@ class CadenceSet:
             yield DueTime(at, tuple(names))
 
     def between(self, start: datetime, end: datetime) -> Iterator[DueTime]:
-        """The nominal times in (start, end]."""
+        """Yield the nominal times in (start, end]."""
         for due in self.after(start):
             if due.at > end:
                 return
             yield due
 
     def planned_until(self, now: datetime, wakes_ahead: int) -> datetime | None:
-        """Up to when a wake at `now` should plan so that `wakes_ahead` less one may be lost.
+        """Return the time up to which a wake at `now` plans; `wakes_ahead` less one wakes may then be lost.
 
-        None if no wake comes.
+        Return None if no wake comes.
         """
         return cadences.planned_until(self.wakes, now, wakes_ahead=wakes_ahead)
-
-
-@lru_cache(maxsize=4_096)
-def _read(texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
-    return CadenceSet(tuple(_started(cadences.parse(text), anchor) for text in texts))
 
 
 def _started(cadence: Cadence, anchor: datetime) -> Cadence:

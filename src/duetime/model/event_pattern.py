@@ -25,10 +25,10 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 class UnknownPattern(ValueError):
-    """A pattern that AWS rejects, or that the local cloud does not know."""
+    """A pattern that AWS rejects, or that the local cloud does not support."""
 
     def __init__(self, rule: object) -> None:
-        super().__init__(f"{rule!r} is no event pattern that the local cloud knows")
+        super().__init__(f"{rule!r} is no event pattern that the local cloud supports")
 
 
 def matches(pattern: Pattern, event: Mapping[str, Any]) -> bool:

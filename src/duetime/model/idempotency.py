@@ -40,7 +40,7 @@ class HeldKey:
     until: datetime
 
     @classmethod
-    def of(cls, action: Action, until: datetime) -> HeldKey:
+    def for_action(cls, action: Action, until: datetime) -> HeldKey:
         """Return the key as `action` takes it."""
         return cls(action.id, content_of(action), until)
 

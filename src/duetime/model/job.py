@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -212,7 +212,7 @@ class Job:
     @property
     def stacked(self) -> CadenceSet:
         """Its parsed cadences."""
-        return CadenceSet.of(self.definition.cadences, self.anchor)
+        return CadenceSet.parse(self.definition.cadences, self.anchor)
 
     @property
     def is_paused(self) -> bool:
@@ -229,9 +229,17 @@ class Job:
         until = self.idempotency_until
         return key is not None and key == self.idempotency_key and until is not None and now < until
 
-    def pause_of(self, cadence: str | None) -> Pause | None:
-        """Return the pause of a cadence: its own or the job's."""
-        return self.pauses.get(WHOLE_JOB) or (self.pauses.get(cadence) if cadence else None)
+    def changed_to(self, new: Job, revision: int) -> Job:
+        """Return the job after `JobStore.change`, which does not write origin, lock and statistics."""
+        return replace(
+            new,
+            revision=revision,
+            origin=self.origin,
+            anchor=self.anchor,
+            running=self.running,
+            waiting=self.waiting,
+            tally=self.tally,
+        )
 
     def policy_for(self, cadence: str | None, handlers: RetryPolicy) -> RetryPolicy:
         """Return the retry policy of a run.
@@ -253,10 +261,10 @@ class Job:
         return None if version == self.version else self.ends.get(version, self.since)
 
 
-def attend_shard_of(ref: JobRef) -> str:
+def maintenance_shard_of(ref: JobRef) -> str:
     """Return the job's partition in the index by `maintain_at`."""
-    return ids.SHARDS[sum(ref.name.encode()) % ATTEND_SHARDS]
+    return ids.SHARDS[sum(ref.name.encode()) % MAINTENANCE_SHARDS]
 
 
-ATTEND_SHARDS = 4
+MAINTENANCE_SHARDS = 4
 """Partitions of that index: a constant of the format."""

@@ -22,7 +22,7 @@ class JobChange:
     """Its definition has changed; a change of retries or titles makes no new version."""
 
     @property
-    def may_tell(self) -> bool:
+    def may_have_event(self) -> bool:
         """Whether it may have an event; most writes change only a cursor or a lock."""
         old, new = self.old, self.new
         return (

@@ -13,6 +13,9 @@ from enum import Enum
 from duetime.ids import ActionId
 from duetime.model.action import Action, Ending, Status
 
+FENCE_STEP = 1
+"""How much a claim, and the loss of a lock or a slot by a dead run, increases the fence of a row."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimTerms:
@@ -70,6 +73,18 @@ class Rejected:
     action: Action | None
     taken_by: ActionId | None = None
     """Of a redrive: the action that now holds the row's idempotency key."""
+
+
+def applied_if_mine(
+    outcome: Applied | Rejected, status: Status, *, by: str, at: datetime
+) -> Applied | Rejected:
+    """Return `Applied` if the row is as this call leaves it.
+
+    Its first attempt changed the row without a response.
+    """
+    row = outcome.action
+    is_mine = row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at)
+    return Applied(row) if row is not None and is_mine else outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,18 @@
-"""Step 1, *schedule*: a payload and a due time become one pending action, and one conditional put.
+"""Step 1, *schedule*: create a pending action from a payload and a due time.
 
-It runs in the caller's Lambda and makes no second call that could fail: the timer is set by `arm`, which
-reads the table's stream.
+The caller writes it with one conditional put. `arm` sets the timer later, from the table's stream.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from duetime.errors import InvalidPayload, PayloadTooLarge
-from duetime.ids import Entropy, TenantId, due_shard_of, new_action_id
+from duetime.errors import InvalidIdentifier, InvalidPayload, PayloadTooLarge
+from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id
 from duetime.model.action import Action
-from duetime.model.concurrency import Concurrency
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
@@ -23,6 +22,35 @@ IN_ROW_LIMIT = 2_048
 
 PAYLOAD_LIMIT = 400 * 1_024 - 1_024
 """Bytes: a DynamoDB item holds 400 KB, its keys included."""
+
+MOST_SLOTS = 100
+"""Actions with one concurrency key that may run at once. Only a processing action holds a slot.
+
+Actions with different limits may share a key. An action begins while fewer slots than its own limit are held.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """A shared key, and how many of its actions may run at once."""
+
+    key: str
+    limit: int
+
+
+def concurrency_of(key: object, limit: object) -> Concurrency | None:
+    """Check an order's key and limit; return None without a key.
+
+    Raises:
+        InvalidIdentifier: the key cannot be part of a table key, or the limit is out of range.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_SLOTS:
+        raise InvalidIdentifier("concurrency_limit", limit, f"must be a whole number from 1 to {MOST_SLOTS}")
+    if key is None:
+        if limit != 1:
+            raise InvalidIdentifier("concurrency_limit", limit, "limits no key; pass concurrency_key as well")
+        return None
+    return Concurrency(concurrency_key(key), limit)
 
 
 def new_action(
@@ -39,13 +67,13 @@ def new_action(
     concurrency: Concurrency | None = None,
     trace: str | None = None,
 ) -> Action:
-    """A fresh pending action; nothing is written yet.
+    """Return a new pending action; nothing is written yet.
 
     Raises:
-        InvalidPayload: it is no `Payload`, or JSON cannot carry it.
-        PayloadTooLarge: one DynamoDB item cannot hold it.
+        InvalidPayload: `payload` is no `Payload`, or has no JSON form.
+        PayloadTooLarge: the payload does not fit into one DynamoDB item.
     """
-    _refuse_what_is_none(payload)
+    _check_is_payload(payload)
     written = payload.to_json()
     size = len(written) if written.isascii() else len(written.encode())
     if size > PAYLOAD_LIMIT:
@@ -69,13 +97,10 @@ def new_action(
     )
 
 
-def _refuse_what_is_none(payload: object) -> None:
-    """A dict, or the class in place of one of it.
-
-    Seen by the name that each class of payloads has, without loading them.
-    """
+def _check_is_payload(payload: object) -> None:
+    """Reject dicts and payload classes. Each payload type has a ``type_name``; this imports no pydantic."""
     if not hasattr(type(payload), "type_name"):
         name = payload.__name__ if isinstance(payload, type) else type(payload).__name__
         raise InvalidPayload(
-            name, ["it is no payload; make one of a class, such as SendReceipt(order='o-17')"]
+            name, ["it is no payload; pass an instance of a payload class, such as SendReceipt(order='o-17')"]
         )

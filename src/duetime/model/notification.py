@@ -49,7 +49,7 @@ class DeliveryRejected(DuetimeError, RuntimeError):
 
     def __init__(self, channel: str, reason: str) -> None:
         self.channel, self.reason = channel, reason
-        super().__init__(f"{channel} refuses it: {reason}")
+        super().__init__(f"{channel} rejects it: {reason}")
 
 
 class NotificationKind(StrEnum):

@@ -70,7 +70,7 @@ class Preferences:
             if len(getattr(self, name)) > ADDRESSES_LIMIT
         ]
         if not _LANGUAGE.fullmatch(self.language):
-            problems.append(f"language: {self.language!r} is no language tag; say one such as en or fr")
+            problems.append(f"language: {self.language!r} is no language tag; use one such as en or fr")
         if problems:
             raise InvalidPreferences(problems)
 

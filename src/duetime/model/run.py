@@ -50,11 +50,9 @@ class Committing(Protocol):
     @property
     def entries(self) -> Sequence[Entry] | None:
         """The committed entries; None before a commit."""
-        ...
 
     def __call__(self, entries: Sequence[Entry]) -> None:
         """Write the entries and settle the action, all or nothing; see `Run.commit`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

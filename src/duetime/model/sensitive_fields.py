@@ -85,7 +85,6 @@ def _reached(annotation: Any) -> Iterator[Any]:
 
 
 def _is_known(reached: Any) -> bool:
-    """Return whether the fields of a type are known."""
     if not isinstance(reached, type):
         return False
     if not issubclass(reached, BaseModel):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, SkipReason, Status
-from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
 
 
 def started(row: Action, terms: ClaimTerms) -> Action:
@@ -14,9 +14,8 @@ def started(row: Action, terms: ClaimTerms) -> Action:
     is_take_over = row.status is Status.PROCESSING
     attempt = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
     return replace(
-        row,
+        fenced_off(row),
         status=Status.PROCESSING,
-        fence=row.fence + 1,
         attempt=row.attempt + (not is_take_over),
         recoveries=row.recoveries + is_take_over,
         attempts=(*row.attempts, attempt),
@@ -27,8 +26,8 @@ def started(row: Action, terms: ClaimTerms) -> Action:
 
 
 def fenced_off(row: Action) -> Action:
-    """Return the row of a dead run under a new fence: any later write of that run is rejected."""
-    return replace(row, fence=row.fence + 1, claim_nonce=None)
+    """Return the row under its next fence: any later write of an earlier run is rejected."""
+    return replace(row, fence=row.fence + FENCE_STEP, claim_nonce=None)
 
 
 def settled(row: Action, settlement: Settlement) -> Action:

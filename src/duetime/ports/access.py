@@ -25,7 +25,7 @@ class Grant:
 class Grants(Protocol):
     """The grants of each tenant, by role."""
 
-    def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
+    def for_tenant(self, tenant_id: TenantId) -> Mapping[str, Grant]:
         """Return a tenant's grants by role.
 
         The result has all grants put through this object. Grants put by other processes may appear ten
@@ -35,14 +35,12 @@ class Grants(Protocol):
             BackendUnavailable: the grants cannot be read. The caller must not permit anything because of
             them.
         """
-        ...
 
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
         """Replace the grant of a role. A grant without permissions revokes it.
 
         A repeat changes nothing. Other tenants' grants stay as they are.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,6 @@ class AuditTrail(Protocol):
         Raises:
             BackendUnavailable: the entry may not be stored. The caller must not make the change.
         """
-        ...
 
     def end(self, entry: AuditEntry) -> None:
         """Store the result of an entry's change, also without an earlier `begin`.
@@ -83,18 +80,15 @@ class AuditTrail(Protocol):
         Raises:
             BackendUnavailable: the result may not be stored. A repeat is safe.
         """
-        ...
 
-    def of(
+    def list(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
     ) -> AuditPage:
         """Return at most `limit` of a tenant's entries, latest first: the entries of one target, or all.
 
         The list of all entries may lag by a moment. No entry occurs on two pages. Each entry that exists
-        before the first
-        page occurs on one page. Entries end with their retention.
+        before the first page occurs on one page. Entries end with their retention.
 
         Raises:
             InvalidCursor: the cursor is not from this query.
         """
-        ...

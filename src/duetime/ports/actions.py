@@ -62,17 +62,14 @@ class ActionStore(Protocol):
     @property
     def due_shards(self) -> Sequence[str]:
         """Return all partitions that the due index can have."""
-        ...
 
     def put(self, action: Action) -> None:
         """*schedule*: add a pending row if no row has this id.
 
         An id is random, or names one occurrence of one job. Therefore an existing row is the same action: a
-        response was
-        lost, or another planner was faster. This is success.
-        An offloaded payload is written first, so that no row is ever without its payload.
+        response was lost, or another planner was faster. This is success. An offloaded payload is written
+        first, so that no row is ever without its payload.
         """
-        ...
 
     def put_many(self, actions: Sequence[Action]) -> None:
         """*schedule*, in bulk: put each action as `put` does, in no order and not as one transaction.
@@ -82,42 +79,35 @@ class ActionStore(Protocol):
         Raises:
             BackendUnavailable: some rows may be missing. A repeat with the same actions is safe.
         """
-        ...
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
         """*schedule, under a key*: take the action's idempotency key, and add its row, in one transaction.
 
         A key is free if no action of the tenant has it. If the key's time has passed by ``terms.now``, and
-        its action is
-        final or gone, this action takes the key over. Otherwise, return the current row of the action that
-        has the key.
-        A returned action with the id of `action` is this action, also after a lost response.
+        its action is final or gone, this action takes the key over. Otherwise, return the current row of the
+        action that has the key. A returned action with the id of `action` is this action, also after a lost
+        response.
 
         Raises:
             IdempotencyConflict: the key is not free, and its action has another type or payload. Nothing was
             added.
         """
-        ...
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         """*schedule*: return the writes of `put` as entries for the caller's own ``TransactWriteItems``.
 
         With `terms`, the entries also take the action's idempotency key, if no action has it. Here, a key
-        whose time has
-        passed counts as taken.
+        whose time has passed counts as taken.
 
         Raises:
             Unsupported: this back end is not DynamoDB.
         """
-        ...
 
     def get(self, ref: ActionRef) -> Action | None:
         """Return the row with its payload, by a consistent read, or None if there is no row."""
-        ...
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
         """Return the current rows in no order, without offloaded payloads and without missing rows."""
-        ...
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         """*claim*: pending → processing, or processing → processing if the lease has ended.
@@ -139,23 +129,18 @@ class ActionStore(Protocol):
             eligible row has a
             concurrency key (nothing is changed); None in all other cases.
         """
-        ...
 
     def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
         """Return the actions that hold a slot of a concurrency key, by a consistent read."""
-        ...
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:
         """*claim under a concurrency key*: replace `row` by `claimed` and take a slot, in one transaction.
 
         Status, generation, fence and lease of the stored row must be as in `row`. Other actions must hold
-        fewer slots than
-        the limit of this action, which may hold a slot already. Otherwise, return False and change nothing.
-        A row that is processing with the nonce of `claimed` was claimed by the first attempt of this call:
-        return True.
-        Other attributes of the row, such as a request to cancel, stay as they are.
+        fewer slots than the limit of this action, which may hold a slot already. Otherwise, return False and
+        change nothing. A row that is processing with the nonce of `claimed` was claimed by the first attempt
+        of this call: return True. Other attributes of the row, such as a request to cancel, stay as they are.
         """
-        ...
 
     def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
         """Free the slot of an action that cannot free it any more, if its stored row is as in `row`.
@@ -167,21 +152,18 @@ class ActionStore(Protocol):
         claim only then, it holds nothing. If the row has changed, or holds no slot, return False and change
         nothing.
         """
-        ...
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         """*heartbeat*: move the lease to `until` if the row is processing under this fence.
 
         Otherwise return None.
         """
-        ...
 
     def peek(self, claimed: Action) -> Renewed | None:
         """Return whether a cancel was requested, without a write and by an eventually consistent read.
 
         Return None if the row is no longer processing under this fence.
         """
-        ...
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
         """*settle*: processing → executed, failed, cancelled or pending, if the row is under this fence.
@@ -196,7 +178,6 @@ class ActionStore(Protocol):
         transactions block
         the key, the row is settled alone, and the next run that looks for a slot evicts it.
         """
-        ...
 
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
@@ -221,22 +202,18 @@ class ActionStore(Protocol):
             the row, or a
                 take-over, shows the result.
         """
-        ...
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         """*cancel*: pending → cancelled. The row leaves the due index."""
-        ...
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         """*ask to cancel*: write a request on a processing row.
 
         The first request stays; the fence does not change.
         """
-        ...
 
     def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         """*reschedule*: pending → pending, with a new due time and the next `generation`."""
-        ...
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -245,14 +222,12 @@ class ActionStore(Protocol):
 
         It leaves the due index.
         """
-        ...
 
     def record(self, action: Action) -> None:
         """Add a row that is settled already, for a run outside the normal path.
 
         An existing row stays as it is.
         """
-        ...
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         """*redrive*: failed → pending, with the next `generation`, in the due index, without an expiry.
@@ -261,17 +236,14 @@ class ActionStore(Protocol):
         key, return
         `Rejected` with the id of that action.
         """
-        ...
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
         """Return a tenant's actions with this correlation id, oldest first. The list may lag by a moment."""
-        ...
 
     def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
         """Return a tenant's one-shots, newest first. `of_job` returns runs of jobs."""
-        ...
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
         """Return failed actions of some tenants, latest failure first, then highest id; runs of jobs too.
@@ -281,7 +253,6 @@ class ActionStore(Protocol):
         Raises:
             InvalidCursor: the cursor is not from a list of these tenants.
         """
-        ...
 
     def in_due_order(
         self,
@@ -297,14 +268,12 @@ class ActionStore(Protocol):
         Settled ones are included.
 
         Callers use it only with the setting ``due_order``. It contains the actions scheduled since the
-        setting is on. The
-        list may lag by a moment. An action whose due time moves between two pages may occur twice or not at
-        all.
+        setting is on. The list may lag by a moment. An action whose due time moves between two pages may
+        occur twice or not at all.
 
         Raises:
             InvalidCursor: the cursor is not from a list in due order.
         """
-        ...
 
     def of_job(
         self,
@@ -321,7 +290,6 @@ class ActionStore(Protocol):
 
         Runs that events started are in partitions of their own, which are read only if `has_events`.
         """
-        ...
 
     def occurrences(
         self,
@@ -338,7 +306,6 @@ class ActionStore(Protocol):
 
         Manual runs are included.
         """
-        ...
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
@@ -347,12 +314,9 @@ class ActionStore(Protocol):
 
         It reads only the entries that it returns, however many are stored.
         """
-        ...
 
     def remove_payload(self, ref: ActionRef) -> None:
         """Delete the offloaded payload of a removed row."""
-        ...
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
         """Delete the idempotency key of a removed row, unless another action has the key now."""
-        ...

@@ -18,34 +18,27 @@ class Backends(Protocol):
     @property
     def store(self) -> ActionStore:
         """The rows of actions."""
-        ...
 
     @property
     def jobs(self) -> JobStore:
         """The rows of jobs."""
-        ...
 
     @property
     def queues(self) -> DueQueues:
         """The workers' queues."""
-        ...
 
     @property
     def timers(self) -> Timers:
         """The timers of far actions."""
-        ...
 
     @property
     def job_wakes(self) -> JobWakes:
         """The schedules and rules of jobs."""
-        ...
 
     @property
     def bookmarks(self) -> Bookmarks:
         """Where repeated passes left off."""
-        ...
 
     @property
     def routes(self) -> Routes:
         """Which worker runs which type."""
-        ...

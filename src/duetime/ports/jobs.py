@@ -74,9 +74,8 @@ class JobRunClaim:
     """The holder of the lock as read: processing under a lease that has ended, or settled.
 
     The claim may take the lock while status, fence and lease of this row are unchanged; a late heartbeat
-    keeps the lock.
-    The claim also increases the fence of a processing row by one and removes its nonce: its worker then holds
-    nothing.
+    keeps the lock. The claim also increases the fence of a processing row by one and removes its nonce: its
+    worker then holds nothing.
     """
     dead_ref: ActionRef | None = None
     """The holder of the lock, also if its row is gone."""
@@ -87,27 +86,23 @@ class JobStore(Protocol):
 
     def get(self, ref: JobRef) -> Job | None:
         """Return the job by a consistent read, or None if it never existed."""
-        ...
 
     def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
         """Return a tenant's jobs by name, including removed jobs.
 
         The list may lag; each job is read consistently.
         """
-        ...
 
-    def to_attend(
+    def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[JobRef], str | None]:
         """Return jobs of all tenants with `maintain_at` at or before `until`, and a cursor if there are more.
 
         Every job is in this index; with ``instant.LATEST`` it lists all jobs. It reads only what it returns.
         """
-        ...
 
     def add(self, job: Job) -> bool:
         """Add a new job with its first version. If the job exists, return False and change nothing."""
-        ...
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
         """Write a change by reconcile or an operator, with the next revision.
@@ -115,43 +110,35 @@ class JobStore(Protocol):
         Return False if the stored revision is not `old`'s.
 
         The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends,
-        pauses,
-        dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key and idempotency_until. It
-        never writes the
-        lock, the waiting run or the statistics. A new version is stored beside the previous ones, with the
-        end of the
-        previous one. A changed definition of the same version replaces it. The spans are in the same
-        transaction.
-        A row that is as this call leaves it was changed by its first attempt: return True.
+        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key and
+        idempotency_until. It never writes the lock, the waiting run or the statistics. A new version is
+        stored beside the previous ones, with the end of the previous one. A changed definition of the same
+        version replaces it. The spans are in the same transaction. A row that is as this call leaves it was
+        changed by its first attempt: return True.
         """
-        ...
 
     def move_cursor(
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
         """*plan*: move the cursor and store the spans, if the cursor and the revision are those of `job`."""
-        ...
 
     def claim(self, taking: JobRunClaim) -> bool:
         """*claim an occurrence*: write the action's and the job's row in one transaction.
 
         False if either changed.
         """
-        ...
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         """Let an action wait for the lock instead of ``job.waiting``.
 
         Return False if another action was faster.
         """
-        ...
 
     def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
         """*settle an occurrence*: settle the row as in `ActionStore`, free the lock, count the run.
 
         If another action holds the lock, only the row is settled.
         """
-        ...
 
     def commit(
         self,
@@ -167,29 +154,24 @@ class JobStore(Protocol):
 
         If another action holds the lock, the commit writes the entries and the row only.
         """
-        ...
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """*cancel*, *skip*: replace a pending row by `ended`; False if status or generation changed.
 
         This also frees the job's lock if the action holds it while it waits for its retry.
         """
-        ...
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
         """Count a run that held no lock.
 
         After a lost response, the run may be counted twice or not at all.
         """
-        ...
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
         """Return the stored versions, oldest first."""
-        ...
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         """Return the spans that overlap (start, end], by their start."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,11 +197,9 @@ class JobWakes(Protocol):
     @property
     def precision(self) -> Precision:
         """Return the finest precision of this back end's timers. Jobs that need a finer one are rejected."""
-        ...
 
     def known(self) -> Sequence[tuple[str, str]]:
         """Return kind and name of all existing wakes."""
-        ...
 
     def put(self, wake: JobWake) -> None:
         """Create the wake, or replace the wake with this kind and name.
@@ -227,11 +207,9 @@ class JobWakes(Protocol):
         Raises:
             BackendUnavailable: the wake may not be set. A repeat is safe.
         """
-        ...
 
     def remove(self, kind: str, name: str) -> None:
         """Remove the wake. A missing wake is ignored."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ class Meter(Protocol):
             value: the number or the measured value.
             of: the action or subject with the type and tenant; None for a metric of the deployment.
         """
-        ...
 
 
 class NoMeter:

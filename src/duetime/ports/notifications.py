@@ -21,14 +21,12 @@ class PreferencesStore(Protocol):
 
     def get(self, tenant_id: TenantId) -> Preferences:
         """Return the preferences by a consistent read; the defaults with revision 0 if none are stored."""
-        ...
 
     def put(self, chosen: Preferences) -> bool:
         """Replace the preferences if their revision is `chosen.revision`, and increase the revision by one.
 
         Return False if another caller changed them first. A repeat after a lost response returns True.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +59,6 @@ class Inbox(Protocol):
 
     def add(self, notification: Notification, *, expires_at: datetime) -> None:
         """Add a notification to the list. An entry with its id stays as it is, read or unread."""
-        ...
 
     def list(
         self,
@@ -77,18 +74,15 @@ class Inbox(Protocol):
         Raises:
             InvalidCursor: the cursor is not from this tenant's list.
         """
-        ...
 
     def get(self, tenant_id: TenantId, entry_id: str) -> InboxEntry | None:
         """Return the current entry, or None if there is none."""
-        ...
 
     def mark_read(self, tenant_id: TenantId, entry_id: str, *, by: str, at: datetime) -> bool:
         """Store the first reader of an entry.
 
         Return False if there is no such entry. Later readers change nothing.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +122,15 @@ class Deliveries(Protocol):
 
         The same holder may repeat the call.
         """
-        ...
 
     def end(self, tenant_id: TenantId, delivery_id: str, *, expires_at: datetime) -> None:
         """Mark a delivery as sent or finally rejected. It is not sent again, whatever lease exists."""
-        ...
 
     def forget(self, tenant_id: TenantId, delivery_id: str, *, holder: str) -> None:
         """Release the lease of an unsent delivery, for an immediate new attempt.
 
         Ignore other holders' leases.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +152,12 @@ class Windows(Protocol):
         Return None if the window is closed and the notification has no position: it belongs to a later
         window.
         """
-        ...
 
     def close(self, window: DigestWindow) -> Digest | None:
         """Close the window and return its counts, or None if it counted nothing.
 
         A repeat returns the same digest.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +182,6 @@ class Mailer(Protocol):
             BackendMisconfigured: the mail was not sent. An operator must correct the deployment.
             DeliveryRejected: the service does not accept the address or the content.
         """
-        ...
 
 
 class Topic(Protocol):
@@ -207,7 +195,6 @@ class Topic(Protocol):
             BackendMisconfigured: as above.
             DeliveryRejected: as above.
         """
-        ...
 
 
 class DigestTimer(Protocol):
@@ -215,7 +202,6 @@ class DigestTimer(Protocol):
 
     def at_end_of(self, window: DigestWindow, *, delay: int) -> None:
         """Request the window's digest in `delay` seconds, 900 at most. Repeats are harmless."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

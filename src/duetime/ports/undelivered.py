@@ -41,18 +41,14 @@ class UndeliveredStore(Protocol):
         """Add an undelivered message. If its id exists, count the same message once more.
 
         A repeat increases the count by one and replaces reason and `last_at`; all else stays. The back end
-        may remove the
-        message after `expires_at`. After a lost response, the count may be one too high.
+        may remove the message after `expires_at`. After a lost response, the count may be one too high.
         """
-        ...
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
         """Return a page of all messages, newest id first. The list may lag by a moment."""
-        ...
 
     def get(self, undelivered_id: str) -> Undelivered | None:
         """Return the message by a consistent read, or None if there is none."""
-        ...
 
     def remove(self, thing: Undelivered) -> bool:
         """Remove a message if its count is that of `thing`.
@@ -61,7 +57,6 @@ class UndeliveredStore(Protocol):
 
         A missing message was removed by the first attempt of this call or by another caller: return True.
         """
-        ...
 
 
 class BodyQueues(Protocol):
@@ -74,7 +69,6 @@ class BodyQueues(Protocol):
             BackendUnavailable: the body may not be sent. A repeat is safe.
             BackendMisconfigured: no queue has this name.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +107,9 @@ class ChangeStream(Protocol):
 
     def read(self, batch: StreamBatch) -> Sequence[RowRecord] | None:
         """Return the records of a batch about rows, in order, or None if the first record is gone."""
-        ...
 
     def read_all(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
         """Return all records of a batch of either table, in order, or None if the first record is gone."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

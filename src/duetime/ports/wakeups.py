@@ -36,10 +36,10 @@ class DueMessage:
     """The payload's version. A worker that cannot read it need not claim the action."""
     is_keyed: bool = False
     """The action has a concurrency key: a worker looks for a slot before it claims."""
-    looks_until: datetime | None = None
-    """For an action that waits for a slot: after this time the message is not replaced.
+    replaced_until: datetime | None = None
+    """For an action that waits for a slot: until then a worker replaces the message by a fresh one.
 
-    The sweep sent another.
+    After it, the sweep has sent another.
     """
 
 
@@ -82,11 +82,9 @@ class DueQueues(Protocol):
         Raises:
             BackendUnavailable: some may not be sent. A repeat of all is safe, because the claim decides.
         """
-        ...
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:
         """Make a received message invisible for `seconds` from now. A deleted message is ignored."""
-        ...
 
 
 class Timers(Protocol):
@@ -100,14 +98,12 @@ class Timers(Protocol):
         Raises:
             BackendUnavailable: the timer may not be set.
         """
-        ...
 
     def clear(self, message: DueMessage) -> None:
         """Remove the timer of this `generation`.
 
         A missing timer is ignored; a wake-up under way still arrives.
         """
-        ...
 
 
 class Routes(Protocol):
@@ -118,25 +114,21 @@ class Routes(Protocol):
 
         Known types may lag a minute.
         """
-        ...
 
     def version_of(self, type_name: str) -> int | None:
         """Return the newest payload version that a worker reads, or None without a manifest of the type.
 
         The result may lag by seconds.
         """
-        ...
 
     def types(self) -> Sequence[str]:
         """Return all types that have a worker, in order. The result may lag by a minute."""
-        ...
 
     def event_route(self, type_name: str) -> WorkerRoute | None:
         """Return the route of a type whose payload is in lifecycle events, otherwise None.
 
         May lag by a minute.
         """
-        ...
 
 
 class EventBus(Protocol):
@@ -149,7 +141,6 @@ class EventBus(Protocol):
             BackendUnavailable: some may not be published. A repeat of all is safe, because their ids are
             stable.
         """
-        ...
 
 
 class Bookmarks(Protocol):
@@ -157,8 +148,6 @@ class Bookmarks(Protocol):
 
     def read(self, name: str) -> Mapping[str, str]:
         """Return the marks last written under `name`; empty at first."""
-        ...
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:
         """Replace the marks under `name`."""
-        ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from duetime.model.action import Action, Status
 from duetime.model.lease import Settlement
@@ -19,10 +19,7 @@ _COUNTED = {
     Status.FAILED: Metric.FAILED,
     Status.PENDING: Metric.RETRIED,
 }
-"""What a run's end is counted as, by the status in which it leaves the action.
-
-A cancelled one the stream shows.
-"""
+"""The metric of a run's end, by the status of the action after it; `TransitionLog` counts cancelled ones."""
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -34,21 +31,23 @@ class RunLog:
         self._meter = meter
 
     def began(self, action: Action) -> None:
-        """It was claimed; said only of a run that was taken over."""
+        """Log a claim that took over another run; other claims have no line."""
         if len(action.attempts) > 1 and action.attempts[-2].finished_at is None:
-            log.warning(Metric.RECOVERED.value, extra=_named(action))
+            log.warning(Metric.RECOVERED.value, extra=log_fields(action))
             self._meter.add(Metric.RECOVERED, of=action)
 
     def ended(self, action: Action, outcome: Outcome, settlement: Settlement) -> None:
-        """Log a settle. A run that was put off never began: it is logged, and not counted."""
-        is_put_off = (
-            outcome.is_put_off and not settlement.status.is_final
-        )  # its cancel may have been asked for
+        """Log and count a settle. A run that was put off never began: it is not counted."""
+        is_put_off = outcome.is_put_off and not settlement.status.is_final  # final after a requested cancel
         counted = None if is_put_off else _COUNTED.get(settlement.status)
+        started_at = action.attempts[-1].started_at
+        late = (started_at - action.due_at) / _MILLISECOND
+        ran = (settlement.finished_at - started_at) / _MILLISECOND
+        fields = {"late_ms": round(late, 1), "ran_ms": round(ran, 1), "reason": outcome.message}
+        if counted is Metric.FAILED:
+            fields["is_failure"] = True
         word = "put off" if is_put_off else (counted or settlement.status).value
-        late, ran = _spans_of(action, settlement.finished_at)
-        spans = {"late_ms": round(late, 1), "ran_ms": round(ran, 1)}
-        log.info(word, extra={**_named(action), **spans, "reason": outcome.message})
+        log.info(word, extra={**log_fields(action), **fields})
         if is_put_off:
             return
         if counted is not None:
@@ -60,11 +59,11 @@ class RunLog:
 
     def lost(self, action: Action) -> None:
         """Log a lost lease; the run that took over logs the rest."""
-        log.warning(LOST, extra=_named(action))
+        log.warning(LOST, extra=log_fields(action))
 
 
-def _named(action: Action) -> dict[str, object]:
-    """The fields that say of which run it is."""
+def log_fields(action: Action) -> dict[str, object]:
+    """Return the fields that identify a run in the log."""
     return {
         "action": action.id,
         "tenant": action.tenant_id,
@@ -72,9 +71,3 @@ def _named(action: Action) -> dict[str, object]:
         "job": action.job,
         "attempt": action.attempt,
     }
-
-
-def _spans_of(action: Action, finished_at: datetime) -> tuple[float, float]:
-    """How late a run began and how long it took, in milliseconds."""
-    started_at = action.attempts[-1].started_at
-    return (started_at - action.due_at) / _MILLISECOND, (finished_at - started_at) / _MILLISECOND

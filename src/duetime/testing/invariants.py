@@ -115,7 +115,7 @@ def _run_twice(rows: Sequence[Action]) -> Iterator[str]:
 
 
 def _jobs(store: JobStore) -> Sequence[JobRef]:
-    refs, _ = store.to_attend(instant.LATEST, limit=_MOST, cursor=None)
+    refs, _ = store.due_for_maintenance(instant.LATEST, limit=_MOST, cursor=None)
     return refs
 
 
@@ -164,7 +164,7 @@ class _Times:
 
     def _nominal(self) -> Iterator[datetime]:
         for version in self._versions:
-            stacked = CadenceSet.of(version.definition.cadences, self._job.anchor)
+            stacked = CadenceSet.parse(version.definition.cadences, self._job.anchor)
             end = min(self._now, version.until or self._now)
             yield from (due.at for due in stacked.between(version.since, end))
 
@@ -176,7 +176,7 @@ class _Times:
             if not is_mine or row.trigger not in {Trigger.CADENCE, Trigger.CATCH_UP}:
                 continue
             nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
-            stacked = CadenceSet.of(cadences.get(version or 0, ()), self._job.anchor)
+            stacked = CadenceSet.parse(cadences.get(version or 0, ()), self._job.anchor)
             if stacked.next_after(nominal - _SECOND) != nominal:
                 yield f"{short(row.id)} is no time of its cadences (invariant 5)"
 

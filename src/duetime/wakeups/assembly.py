@@ -1,7 +1,7 @@
-"""Assemble the steps over one set of back ends: the Lambdas and the embedded cloud use the same wiring.
+"""Assemble the steps over one set of back ends, for the Lambdas and for the embedded cloud.
 
-Each step is made when it is first read, and its module is loaded then: a Lambda pays at its cold start for
-its own steps alone (`python -m bench lazy` measures the gain).
+The first read of a step loads its module and makes it. So the cold start of a Lambda loads only its own steps
+(`python -m bench lazy` measures the gain).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Steps:
 
     Args:
         backends: the stores, queues and timers.
-        clock: what the steps read the time from.
+        clock: the clock of the steps.
         settings: the deployment's.
-        meter: where counts go.
-        parallel_map: scans due shards side by side, as an executor's `map`; one after the other by default.
+        meter: receives the counts.
+        parallel_map: scans due shards in parallel, as an executor's `map`; by default one after another.
     """
 
     def __init__(
@@ -58,12 +58,11 @@ class Steps:
         """Sets and clears the wakes of actions."""
         from duetime.wakeups.arm import Arm
 
-        backends = self._backends
         return Arm(
-            backends.store,
-            backends.queues,
-            backends.timers,
-            backends.routes,
+            self._backends.store,
+            self._backends.queues,
+            self._backends.timers,
+            self._backends.routes,
             clock=self._clock,
             settings=self._settings,
         )
@@ -80,9 +79,8 @@ class Steps:
         """Plans a job whose schedule fired, or starts a run for an event."""
         from duetime.wakeups.dispatch import DispatchJobs
 
-        backends = self._backends
         return DispatchJobs(
-            backends.store, backends.jobs, clock=self._clock, settings=self._settings, meter=self._meter
+            self._backends.store, self._backends.jobs, self.plan, clock=self._clock, settings=self._settings
         )
 
     @cached_property
@@ -90,9 +88,12 @@ class Steps:
         """Plans the next occurrences of a job."""
         from duetime.jobs.plan import Plan
 
-        backends = self._backends
         return Plan(
-            backends.store, backends.jobs, clock=self._clock, settings=self._settings, meter=self._meter
+            self._backends.store,
+            self._backends.jobs,
+            clock=self._clock,
+            settings=self._settings,
+            meter=self._meter,
         )
 
     @cached_property
@@ -100,14 +101,17 @@ class Steps:
         """Maintains one job."""
         from duetime.jobs.maintain import Maintain
 
-        backends = self._backends
         return Maintain(
-            self.plan, backends.jobs, backends.job_wakes, clock=self._clock, settings=self._settings
+            self.plan,
+            self._backends.jobs,
+            self._backends.job_wakes,
+            clock=self._clock,
+            settings=self._settings,
         )
 
     @cached_property
     def maintain_due_jobs(self) -> MaintainDueJobs:
-        """Maintains each job whose time for it has come."""
+        """Maintains each job that is due for it."""
         from duetime.jobs.maintain import MaintainDueJobs
 
         return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, settings=self._settings)
@@ -117,9 +121,12 @@ class Steps:
         """Removes stray schedules and sets missing ones."""
         from duetime.jobs.repair import Repair
 
-        backends = self._backends
         return Repair(
-            backends.jobs, backends.job_wakes, self.maintain, clock=self._clock, settings=self._settings
+            self._backends.jobs,
+            self._backends.job_wakes,
+            self.maintain,
+            clock=self._clock,
+            settings=self._settings,
         )
 
     @cached_property
@@ -127,11 +134,10 @@ class Steps:
         """Brings the jobs that code declares into the table."""
         from duetime.jobs.reconcile import Reconcile
 
-        backends = self._backends
         return Reconcile(
-            backends.store,
-            backends.jobs,
-            backends.job_wakes,
+            self._backends.store,
+            self._backends.jobs,
+            self._backends.job_wakes,
             self.maintain,
             clock=self._clock,
             settings=self._settings,
@@ -172,7 +178,7 @@ class Steps:
 
     @cached_property
     def rearm(self) -> Rearm:
-        """Arms what a former wheel left without timers."""
+        """Arms what a previous wheel left without timers."""
         from duetime.wakeups.wheel import Rearm
 
         return Rearm(self._backends.store, self.arm, self._backends.bookmarks, clock=self._clock)
@@ -181,11 +187,10 @@ class Steps:
     def _due_scanner(self) -> DueScanner:
         from duetime.wakeups.due_scanner import DueScanner
 
-        backends = self._backends
         return DueScanner(
-            backends.store,
-            backends.queues,
-            backends.routes,
+            self._backends.store,
+            self._backends.queues,
+            self._backends.routes,
             clock=self._clock,
             settings=self._settings,
             map_=self._map,

@@ -1,9 +1,8 @@
-"""Step 3, *dispatch*: a wake becomes what it stands for.
+"""Step 3, *dispatch*: a fired timer, schedule or rule becomes a due message, a plan or a run.
 
-An action's timer becomes a due message with the exact remaining delay: the timer wakes early and up to a
-minute late, what remains until the due time is carried by the queue. It reads no row: a stale wake becomes a
-message whose claim is refused. A job's wake has it planned. An event that a job waits for becomes a run of
-it.
+An action's timer becomes a due message with the exact remaining delay. The timer fires early and up to a
+minute late; the queue carries the rest. No row is read: a claim rejects the message of a stale timer. A job's
+wake plans its next runs. An event that a job waits for becomes a run of that job.
 """
 
 from __future__ import annotations
@@ -11,20 +10,18 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, truncate
 from duetime.ids import SYSTEM_TENANT, TenantId
-from duetime.jobs.plan import Plan, Planned
+from duetime.jobs.plan import Plan
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.job import Job, JobRef
 from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
-from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import DueMessage, DueQueues, Routes
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import delay_until, send_wakes
@@ -39,13 +36,13 @@ Event = Mapping[str, Any]
 
 
 class Dispatch:
-    """Turns timers' wakes into due messages. Holds no user code."""
+    """Turns fired timers into due messages. Holds no user code."""
 
     def __init__(self, queues: DueQueues, routes: Routes, *, clock: Clock) -> None:
         self._queues, self._routes, self._clock = queues, routes, clock
 
     def __call__(self, message: DueMessage) -> int:
-        """Send `message` to its worker's queue; returns the seconds that remain.
+        """Send `message` to its worker's queue; return the remaining seconds.
 
         Raises:
             BackendUnavailable: the queue did not take it; the wake may be repeated.
@@ -55,33 +52,22 @@ class Dispatch:
 
 
 class DispatchJobs:
-    """Turns what wakes a job into its occurrences and runs."""
+    """Turns the wakes and events of jobs into occurrences and runs.
+
+    `wake` plans a job; it changes nothing for an unknown, paused or removed one.
+    """
 
     def __init__(
-        self,
-        actions: ActionStore,
-        jobs: JobStore,
-        *,
-        clock: Clock,
-        settings: Settings,
-        meter: Meter = UNMETERED,
+        self, actions: ActionStore, jobs: JobStore, wake: Plan, *, clock: Clock, settings: Settings
     ) -> None:
-        self._actions, self._jobs = actions, jobs
+        self._actions, self._jobs, self.wake = actions, jobs, wake
         self._clock, self._settings = clock, settings
-        self._plan = Plan(actions, jobs, clock=clock, settings=settings, meter=meter)
-
-    def wake(self, ref: JobRef) -> Planned:
-        """Plan a job; a wake of one that is unknown, paused or dropped changes nothing.
-
-        Raises:
-            BackendUnavailable: not all was planned; the wake may be repeated.
-        """
-        return self._plan(ref)
 
     def event(self, ref: JobRef, cadence: str, event: Event) -> Action | None:
-        """Have an event run a job, once, however often the event comes.
+        """Start a run of a job for an event, once, however often the event comes.
 
-        None for a job that no longer waits for it.
+        Returns:
+            The run; None if the job no longer waits for the event.
 
         Raises:
             PayloadTooLarge: the event's detail does not fit one DynamoDB item.
@@ -107,7 +93,9 @@ class DispatchJobs:
         size = len(written.encode())
         if size > PAYLOAD_LIMIT:
             raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
-        happened_at = _time_of(event)
+        if "time" not in event:
+            raise InvalidTime(None, "is no time; an event of EventBridge has one")
+        happened_at = instant.parse(event["time"])
         action_id = ids.event_run_id(job.name, happened_at, _id_of(event))
         return Action(
             tenant_id=tenant_id,
@@ -131,27 +119,17 @@ class DispatchJobs:
 
 
 def _id_of(event: Event) -> str:
-    """What names an event.
-
-    One of our own may be published twice, as two events of the same transition.
-    """
+    """Return the event's id; for an own event, which may be published twice, the id of its transition."""
     detail = event.get("detail")
     if event.get("source") == ids.EVENT_SOURCE and isinstance(detail, Mapping) and "id" in detail:
         return str(detail["id"])
     return str(event["id"])
 
 
-def _time_of(event: Event) -> datetime:
-    try:
-        return instant.parse(event["time"])
-    except KeyError:
-        raise InvalidTime(None, "is no time; an event of EventBridge has one") from None
-
-
 def _tenant_of(job: Job, cadence: str, event: Event) -> tuple[TenantId, str | None]:
-    """Whose run an event starts, and why it is refused, if it is.
+    """Return the tenant of the event's run, and the reason if the run is refused.
 
-    The sender, which the bus has admitted, decides whose event it is.
+    The bus has admitted the sender, so the sender names the tenant.
     """
     trigger = _trigger_of(job, cadence)
     if not trigger.tenant:

@@ -1,8 +1,8 @@
-"""Step 4 for a job's run, *admit*: a claim that its job has a say in.
+"""Step 4 for a job's run, *claim*: the job decides whether the run may begin.
 
-It reads the row, the job and the holder of its lock; `claim_policy` decides; it writes what was decided if
-nothing of that has changed meanwhile; else it reads again. What is skipped is skipped with its reason: no
-occurrence disappears.
+The claim reads the row, the job and the holder of the job's lock. `claim_policy` decides. The claim then
+writes the decision, if those rows are unchanged; otherwise it reads them again. A skipped run stores its
+reason: no occurrence disappears.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datetime import timedelta
 from duetime import ids
 from duetime.errors import BackendUnavailable, truncate
 from duetime.ids import PLANNER
+from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.jobs.claim_policy import (
     AlreadyClaimed,
     Bounds,
@@ -33,18 +34,16 @@ from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
 
-LOOK_AGAIN = 15
-"""Seconds after which a run that waits for its job's lock looks again; the holder's end wakes it sooner."""
+LOCK_POLL = 15
+"""Seconds between two claims of a run that waits for its job's lock; the holder's end wakes it sooner."""
 
 _CHANGE = timedelta(minutes=15)
-"""Longer than a change of version takes: a Lambda runs no longer."""
-
-_RACES = 10
+"""Longer than a change of version takes: a Lambda function runs for at most 15 minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimWon:
-    """The claim was won: the row as this run holds it, and its job as it was then."""
+    """A won claim: the row as this run holds it, and its job at the time of the claim."""
 
     action: Action
     job: Job | None
@@ -53,15 +52,14 @@ class ClaimWon:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Not now: look again in so many seconds."""
+    """The run cannot begin yet: claim it again after `seconds`."""
 
     seconds: int
 
 
 def job_ref_of(action: Action) -> JobRef | None:
-    """The job whose run an action is."""
-    name = action.job
-    return None if name is None else JobRef(action.job_tenant or action.tenant_id, name)
+    """Return the job of an action, None for a one-shot."""
+    return None if action.job is None else JobRef(action.job_tenant or action.tenant_id, action.job)
 
 
 class ClaimJobRun:
@@ -73,29 +71,35 @@ class ClaimJobRun:
     def __call__(
         self, ref: ActionRef, terms: ClaimTerms, handlers: RetryPolicy
     ) -> ClaimWon | LeaseHeld | Waiting | None:
-        """Claim, skip or put off a run; None when there is nothing to do, or when it was skipped.
+        """Claim, skip or delay a run; return None if it needs no more work.
 
         Args:
             ref: the action.
-            terms: what the worker asks for; the retry policy in them gives way to the job's.
+            terms: the worker's terms; a retry policy of the job replaces theirs.
             handlers: the policy of the handler itself.
 
         Raises:
-            BackendUnavailable: the job kept changing, or a service did not answer; the message must come
+            BackendUnavailable: the job kept changing, or a service did not respond; the message must come
                 again.
         """
         bounds = Bounds(now=terms.now, skew=terms.skew, grace=self._settings.job_grace)
-        for _ in range(_RACES):
-            seen = self._look(ref)
-            if seen is None:
-                return None
-            verdict = decide(seen, terms.nonce, bounds)
-            done = self._obey(verdict, seen, _with_policy(terms, seen, handlers))
-            if not isinstance(done, _ReadAgain):
-                return done
-        raise BackendUnavailable("the jobs table", f"the job of {ref.id} kept changing while it was claimed")
 
-    def _look(self, ref: ActionRef) -> ClaimContext | None:
+        def claim() -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
+            context = self._read(ref)
+            if context is None:
+                return None
+            job, policy = context.job, handlers
+            if job is not None:
+                policy = job.policy_for(context.row.cadence, handlers)
+            decision = decide(context, terms.nonce, bounds)
+            return self._write(decision, context, replace(terms, retry=policy.text()))
+
+        result = retry_on_conflict(claim)
+        if isinstance(result, Conflict):
+            raise BackendUnavailable("the jobs table", f"the job of {ref.id} kept changing during the claim")
+        return result
+
+    def _read(self, ref: ActionRef) -> ClaimContext | None:
         row = self._actions.get(ref)
         owner = None if row is None else job_ref_of(row)
         if row is None or owner is None:
@@ -103,14 +107,14 @@ class ClaimJobRun:
         job = self._jobs.get(owner)
         others = [job.running, job.waiting] if job else [None, None]
         holder, waiting = (self._actions.get(other) if other and other != ref else None for other in others)
-        previous = self._former(row, job) if job and is_first(row) else ()
+        previous = self._previous(row, job) if job and is_first(row) else ()
         return ClaimContext(row=row, job=job, holder=holder, waiting=waiting, previous=previous)
 
-    def _former(self, row: Action, job: Job) -> tuple[Action, ...]:
-        """What former versions planned for the same nominal time.
+    def _previous(self, row: Action, job: Job) -> tuple[Action, ...]:
+        """Return the runs that previous versions planned for the same nominal time.
 
-        One may have been begun between the instant at which its version ended and the write that said so:
-        once the job is read, nothing of a former version begins any more, and what has begun is seen.
+        Such a run may have begun after its version ended and before the write of that end. After this claim
+        has read the job, no run of a previous version begins; this read finds those that have begun.
         """
         if ids.version_of(row.id) != job.version or ids.is_manual_run(row.id):
             return ()
@@ -119,83 +123,65 @@ class ClaimJobRun:
         refs = [ActionRef(row.tenant_id, ids.occurrence_id(job.name, number, nominal_at)) for number in ended]
         return tuple(self._actions.get_rows(refs)) if refs else ()
 
-    def _obey(
-        self, verdict: ClaimDecision, seen: ClaimContext, terms: ClaimTerms
-    ) -> ClaimWon | LeaseHeld | Waiting | _ReadAgain | None:
-        match verdict:
+    def _write(
+        self, decision: ClaimDecision, context: ClaimContext, terms: ClaimTerms
+    ) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
+        match decision:
             case AlreadyClaimed():
-                return ClaimWon(seen.row, seen.job, _hold_of(seen))
+                has_lock = context.job is not None and context.job.running == context.row.ref
+                hold = LockRequirement.LOCK if has_lock else LockRequirement.NOTHING
+                return ClaimWon(context.row, context.job, hold)
             case Proceed():
-                return self._take(verdict, seen, terms)
+                return self._claim(decision, context, terms)
             case Skip():
-                return self._skip(verdict, seen, terms)
+                return self._skip(decision, context, terms)
             case Wait():
-                return self._wait(verdict, seen, terms)
+                return self._wait(decision, context, terms)
             case _:
-                return verdict
+                return decision
 
-    def _take(self, go: Proceed, seen: ClaimContext, terms: ClaimTerms) -> ClaimWon | _ReadAgain:
-        if seen.job is None:
-            return _AGAIN
-        claimed = replace(transition.started(seen.row, terms), catches_up=go.catches_up)
-        dead = seen.holder if go.takes_over_lock else None
-        dead_ref = seen.job.running if go.takes_over_lock else None
-        taking = JobRunClaim(
-            row=seen.row, claimed=claimed, job=seen.job, hold=go.hold, dead=dead, dead_ref=dead_ref
+    def _claim(self, decision: Proceed, context: ClaimContext, terms: ClaimTerms) -> ClaimWon | Conflict:
+        if context.job is None:
+            return CHANGED
+        claim = JobRunClaim(
+            row=context.row,
+            claimed=replace(transition.started(context.row, terms), catches_up=decision.catches_up),
+            job=context.job,
+            hold=decision.hold,
+            dead=context.holder if decision.takes_over_lock else None,
+            dead_ref=context.job.running if decision.takes_over_lock else None,
         )
-        return ClaimWon(claimed, seen.job, go.hold) if self._jobs.claim(taking) else _AGAIN
+        return ClaimWon(claim.claimed, context.job, claim.hold) if self._jobs.claim(claim) else CHANGED
 
-    def _skip(self, skip: Skip, seen: ClaimContext, terms: ClaimTerms) -> _ReadAgain | None:
-        row, owner = seen.row, job_ref_of(seen.row)
+    def _skip(self, decision: Skip, context: ClaimContext, terms: ClaimTerms) -> Conflict | None:
+        row, owner = context.row, job_ref_of(context.row)
         ended = transition.skipped(
             row,
-            skip.reason,
-            note=truncate(skip.note),
+            decision.reason,
+            note=truncate(decision.note),
             by=PLANNER,
             at=terms.now,
             expires_at=terms.now + self._settings.retention,
         )
-        if owner is None or not self._jobs.end_pending(row, ended, owner):
-            return _AGAIN
-        return None  # the stream shows it: see `notice`
+        # `TransitionLog` logs it, from the stream
+        return None if owner is not None and self._jobs.end_pending(row, ended, owner) else CHANGED
 
-    def _wait(self, wait: Wait, seen: ClaimContext, terms: ClaimTerms) -> Waiting | _ReadAgain:
-        if seen.job is None:
-            return _AGAIN
-        ref = seen.row.ref
-        if wait.takes_the_place and seen.job.waiting != ref and not self._jobs.wait(seen.job, ref):
-            return _AGAIN
-        if wait.cancels and seen.holder is not None and self._stop(seen.holder, ref, terms):
-            return _AGAIN
-        return Waiting(LOOK_AGAIN)
+    def _wait(self, decision: Wait, context: ClaimContext, terms: ClaimTerms) -> Waiting | Conflict:
+        job, ref = context.job, context.row.ref
+        if job is None:
+            return CHANGED
+        if decision.takes_the_place and job.waiting != ref and not self._jobs.wait(job, ref):
+            return CHANGED
+        if decision.cancels and context.holder is not None and self._stop(context.holder, ref, terms):
+            return CHANGED
+        return Waiting(LOCK_POLL)
 
     def _stop(self, holder: Action, by: ActionRef, terms: ClaimTerms) -> bool:
-        """Ask the holder of the lock to stop; True when that has freed the lock at once."""
+        """Request the stop of the lock's holder; return True if that freed the lock at once."""
         if holder.status is Status.PROCESSING:
             self._actions.ask_to_cancel(holder.ref, by=by.id, at=terms.now)
             return False
-        ended = transition.cancelled(
-            holder, by=by.id, at=terms.now, expires_at=terms.now + self._settings.retention
-        )
+        expires_at = terms.now + self._settings.retention
+        ended = transition.cancelled(holder, by=by.id, at=terms.now, expires_at=expires_at)
         owner = job_ref_of(holder)
         return owner is not None and self._jobs.end_pending(holder, ended, owner)
-
-
-class _ReadAgain:
-    """What was read has changed: read again."""
-
-
-_AGAIN = _ReadAgain()
-
-
-def _with_policy(terms: ClaimTerms, seen: ClaimContext, handlers: RetryPolicy) -> ClaimTerms:
-    policy = handlers if seen.job is None else seen.job.policy_for(seen.row.cadence, handlers)
-    return replace(terms, retry=policy.text())
-
-
-def _hold_of(seen: ClaimContext) -> LockRequirement:
-    return (
-        LockRequirement.LOCK
-        if seen.job is not None and seen.job.running == seen.row.ref
-        else LockRequirement.NOTHING
-    )

@@ -1,13 +1,11 @@
-"""Step 4 under a concurrency key, *take a slot*: a claim that other runs with that key have a say in.
+"""Step 4 for an action of no job, *claim*: one write, or, under a concurrency key, a claim with a slot.
 
-It reads the row and who holds the key's slots, and writes both in one transaction if nothing of that has
-changed; else it reads again. A run that finds no slot free writes nothing: a fresh message looks again later.
-What a dead run held is freed first, and that run fenced off, so that never more than the limit hold a live
-lease.
+A claim with a slot reads the row and the holders of the key's slots. It writes both in one transaction if
+neither has changed; otherwise it reads them again. A run without a free slot writes nothing: a fresh message
+repeats the claim later. The claim first evicts dead holders, so the live leases never exceed the limit.
 
-The sweep does not know what waits: it sends what is overdue again, the next time when it is twice as late. So
-a message is replaced by fresh ones only until then, or each sweep would have one more look for the same
-action.
+The sweep cannot see that an action waits. It sends each overdue action again whenever its lateness has
+doubled. So a worker replaces a message only until the next one of the sweep; otherwise messages would add up.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from math import ceil
 
 from duetime import ids
 from duetime.ids import ActionId
+from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import Claimed, ClaimTerms, LeaseHeld, NeedsSlot
@@ -32,126 +31,102 @@ from duetime.worker.claim_job_run import ClaimWon, Waiting
 log = logging.getLogger(__name__)
 
 SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
-"""A run that was denied looks again after so long, give or take a quarter."""
+"""The bounds of the delay before the next claim, without its jitter of a quarter."""
 
 _SHARE = 0.25
-"""Of the time that it has waited already: so those that wait long cost few looks."""
+"""The delay as a share of the time waited so far: long waits cost few claims."""
 
-_GOES_ON = timedelta(minutes=10)
-"""A message is replaced for so long after the sweep should have sent another."""
-
-_RACES = 10
+_OVERLAP = timedelta(minutes=10)
+"""The time for which messages are still replaced after the sweep should have sent another."""
 
 
 class ClaimOneShot:
-    """Claims actions of no job: by one write, or with a slot."""
+    """Claims actions of no job."""
 
     def __init__(self, actions: ActionStore, *, jitter_draw: Callable[[], float]) -> None:
-        self._actions, self._take_slot = actions, ClaimWithSlot(actions, jitter_draw=jitter_draw)
+        self._actions, self._jitter_draw = actions, jitter_draw
 
     def __call__(self, message: DueMessage, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
-        """Claim a run, or say when to look again; None when there is nothing to do.
+        """Claim a run by one write, or with a slot; return None if it needs no more work.
 
         A message may be older than the key; the row decides.
+
+        Raises:
+            BackendUnavailable: a service did not respond; the message must come again.
         """
         claim = NeedsSlot() if message.is_keyed else self._actions.claim(message.ref, terms)
         if isinstance(claim, NeedsSlot):
-            return self._take_slot(message.ref, terms)
+            return self.with_slot(message.ref, terms)
         return ClaimWon(claim.action, None, LockRequirement.NOTHING) if isinstance(claim, Claimed) else claim
 
+    def with_slot(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
+        """Claim a run with a slot of its key. A key that keeps changing counts as busy."""
+        result = retry_on_conflict(lambda: self._try(ref, terms))
+        if isinstance(result, Conflict):
+            log.warning("the concurrency key kept changing, claiming later", extra={"action": ref.id})
+            return self._waiting(SOONEST)
+        return result
 
-class ClaimWithSlot:
-    """Claims actions that have a concurrency key."""
-
-    def __init__(self, actions: ActionStore, *, jitter_draw: Callable[[], float]) -> None:
-        self._actions, self._chance = actions, jitter_draw
-
-    def __call__(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
-        """Claim a run with a slot of its key, or say when to look again; None when there is nothing to do.
-
-        A key that keeps changing while it looks is busy: it looks again later, too.
-
-        Raises:
-            BackendUnavailable: a service did not answer; the message must come again.
-        """
-        for _ in range(_RACES):
-            done = self._try(ref, terms)
-            if not isinstance(done, _ReadAgain):
-                return done
-        log.warning("its concurrency key kept changing, it looks again later", extra={"action": ref.id})
-        return self._in(SOONEST)
-
-    def _try(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | _ReadAgain | None:
+    def _try(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
         row = next(iter(self._actions.get_rows([ref])), None)
         if row is None or row.concurrency_key is None:
             return None
         if row.status is Status.PROCESSING and row.lease_until is not None:
             if row.claim_nonce == terms.nonce:
-                return self._admitted(row)
+                return self._won(row)
             if not terms.may_take_over(row):
                 return LeaseHeld(row.lease_until)
         elif row.status is not Status.PENDING or row.due_at > terms.now:
             return None
         return self._contend(row, row.concurrency_key, terms)
 
-    def _contend(self, row: Action, key: str, terms: ClaimTerms) -> ClaimWon | Waiting | _ReadAgain:
+    def _contend(self, row: Action, key: str, terms: ClaimTerms) -> ClaimWon | Waiting | Conflict:
         others = self._actions.holders(row.tenant_id, key) - {row.id}
         if len(others) >= row.concurrency_limit:
-            is_freed = self._free_dead(row, key, sorted(others), terms)
-            return _AGAIN if is_freed else self._later(row, terms.now)
+            if self._evict_dead(row, key, sorted(others), terms):
+                return CHANGED
+            since = max(row.due_at, ids.created_at(row.id))
+            return self._waiting(min(max((terms.now - since) * _SHARE, SOONEST), LATEST))
         claimed = transition.started(row, terms)
-        return self._admitted(claimed) if self._actions.claim_slot(row, claimed) else _AGAIN
+        return self._won(claimed) if self._actions.claim_slot(row, claimed) else CHANGED
 
-    def _admitted(self, claimed: Action) -> ClaimWon:
-        """The run, with its payload: one that is set apart is read only now, and not with each look."""
+    def _won(self, claimed: Action) -> ClaimWon:
+        """Return the claim with its payload: an offloaded one is read only after the claim."""
         if claimed.payload_offloaded and claimed.payload is None:
             stored_row = self._actions.get(claimed.ref)
             claimed = replace(claimed, payload=stored_row.payload if stored_row else None)
         return ClaimWon(claimed, None, LockRequirement.NOTHING)
 
-    def _free_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
-        """Free what dead runs hold; whether there were any."""
+    def _evict_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
+        """Free the slots of dead holders; return whether there were any.
+
+        A holder is dead if its row is gone or no longer processing, or if its lease has ended.
+        """
         found = self._actions.get_rows([ActionRef(row.tenant_id, holder) for holder in holders])
         rows = {holder.id: holder for holder in found}
-        dead = [holder for holder in holders if _is_dead(rows.get(holder), terms)]
+        alive = {
+            holder.id
+            for holder in found
+            if holder.status is Status.PROCESSING and not terms.may_take_over(holder)
+        }
+        dead = [holder for holder in holders if holder not in alive]
         for holder in dead:
             self._actions.evict(row.tenant_id, key, holder, rows.get(holder))
         return bool(dead)
 
-    def _later(self, row: Action, now: datetime) -> Waiting:
-        since = max(row.due_at, ids.created_at(row.id))
-        return self._in(min(max((now - since) * _SHARE, SOONEST), LATEST))
-
-    def _in(self, wait: timedelta) -> Waiting:
-        return Waiting(ceil(wait.total_seconds() * (0.75 + self._chance() / 2)))
+    def _waiting(self, delay: timedelta) -> Waiting:
+        return Waiting(ceil(delay.total_seconds() * (0.75 + self._jitter_draw() / 2)))
 
 
-def next_look(message: DueMessage, now: datetime, settings: Settings) -> DueMessage | None:
-    """The message for another look; None where the sweep has sent one by now, which goes on in its place.
+def next_message(message: DueMessage, now: datetime, settings: Settings) -> DueMessage | None:
+    """Return the message of the next claim; None if the sweep has sent another one meanwhile.
 
-    A job's run looks on under the same message.
+    A job's run keeps its message.
     """
     if not ids.is_one_shot(message.ref.id):
         return message
-    if message.looks_until is not None:
-        return message if now < message.looks_until else None
+    if message.replaced_until is not None:
+        return message if now < message.replaced_until else None
     late, longest = max(now - message.due_at, settings.grace), settings.catch_up_rate
     until_sent_again = late if 2 * late < longest else longest
-    return replace(message, is_keyed=True, looks_until=now + until_sent_again + _GOES_ON)
-
-
-class _ReadAgain:
-    """What was read has changed: read again."""
-
-
-_AGAIN = _ReadAgain()
-
-
-def _is_dead(holder: Action | None, terms: ClaimTerms) -> bool:
-    """Whether a holder will not free its slot.
-
-    Its row is gone, or no longer processing, or its worker died.
-    """
-    if holder is None or holder.status is not Status.PROCESSING:
-        return True
-    return terms.may_take_over(holder)
+    return replace(message, is_keyed=True, replaced_until=now + until_sent_again + _OVERLAP)

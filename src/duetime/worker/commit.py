@@ -1,19 +1,16 @@
-"""The other end of a run, *settle by commit*.
-
-A handler's own writes and the settle of its action, in one transaction.
+"""The end of a run by `Run.commit`: one transaction writes the handler's own entries and settles the action.
 
 ::
 
-                 ┌──────────── refused: the beat goes on ────────────┐
-                 ▼                                                   │
-               open ── commit: the beat stops ── in doubt ── an answer, or the row
-                                                     │               │
-                           no answer: it stays so ◄──┘               ├─ committed: the action is executed
-                                                                     └─ lost: another run has it; stop
+                 ┌──────────── rejected: beats resume ────────────────┐
+                 ▼                                                    │
+               open ── commit: beats stop ── in doubt ── a response, or the row
+                                                 │                    │
+                     no response: still in doubt ◄┘                   ├─ committed: the action is executed
+                                                                      └─ lost: another run has it; stop
 
-A run in doubt may have written all or nothing. Its row is left alone: either it is settled, or its lease ends
-and the attempt is repeated, under the next fence, which keeps what might still be under way from being
-written.
+A run in doubt may have written all or nothing, and its worker leaves the row alone. Either the row is
+settled, or the lease ends and the attempt is repeated under the next fence. That fence rejects a late write.
 """
 
 from __future__ import annotations
@@ -44,29 +41,29 @@ class CommitStage(Enum):
 
 
 class RunCommit:
-    """What `Run.commit` calls, one for each run. Of several threads one waits for the other."""
+    """The callable behind `Run.commit`, one for each run. Calls of several threads wait for one another."""
 
     def __init__(
         self,
         held: ClaimWon,
         stop: threading.Event,
         *,
-        release: Settle,
+        settle: Settle,
         heartbeat: Heartbeat,
         executed: Callable[[], Settlement],
     ) -> None:
         """Make one for a run.
 
         Args:
-            held: what the run has claimed.
+            held: the run's claim.
             stop: set to stop the run.
-            release: what settles it.
-            heartbeat: what keeps its lease meanwhile.
-            executed: how a run that succeeds now is settled.
+            settle: settles the run.
+            heartbeat: keeps the run's lease.
+            executed: returns the settlement of a run that succeeds now.
         """
         self._held, self.stop = held, stop
-        self._release, self._heartbeat, self._executed = release, heartbeat, executed
-        self._turn = threading.Lock()
+        self._settle, self._heartbeat, self._executed = settle, heartbeat, executed
+        self._lock = threading.Lock()
         self._number = 0
         self._doubt: BackendUnavailable | None = None
         self.stage = CommitStage.OPEN
@@ -75,25 +72,22 @@ class RunCommit:
 
     def __call__(self, entries: Sequence[Entry]) -> None:
         """See `duetime.model.run.Run.commit`."""
-        with self._turn:
-            self._check_open()
+        with self._lock:
+            if self.stage is CommitStage.COMMITTED:
+                raise AlreadyCommitted(self._held.action.id)
+            if self.stage is CommitStage.LOST:
+                raise RunCancelled
+            if self._doubt is not None:
+                raise self._doubt  # the result of the first commit is still unknown
             self._heartbeat.rest(self._held.action)
             self.stage = CommitStage.IN_DOUBT
             self._commit(entries)
-
-    def _check_open(self) -> None:
-        if self.stage is CommitStage.COMMITTED:
-            raise AlreadyCommitted(self._held.action.id)
-        if self.stage is CommitStage.LOST:
-            raise RunCancelled
-        if self._doubt is not None:
-            raise self._doubt  # whatever else this run wants, the first answer is still missing
 
     def _commit(self, entries: Sequence[Entry]) -> None:
         self._number += 1
         settlement = self._executed()
         try:
-            result = self._release.commit(self._held, settlement, entries, self._number)
+            result = self._settle.commit(self._held, settlement, entries, self._number)
         except BackendUnavailable as doubt:
             self._doubt = doubt
             raise

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
-from duetime.model.action import Action
+from duetime.model.action import Action, ActionRef
 from duetime.ports.actions import ActionStore
 from duetime.ports.wakeups import Delivery, DueQueues
 from duetime.settings import Settings
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class WatchedRun:
-    """A run under way, and what it takes to keep it."""
+    """A run under way, with its message."""
 
     action: Action
     stop: threading.Event
@@ -35,14 +36,32 @@ class WatchedRun:
     queue: str
     renewed_at: datetime
     rests: bool = False
-    """It is not looked after: its run commits."""
+    """It gets no beats: its run commits."""
 
 
 class Heartbeat:
     """Watches the runs of this process."""
 
-    def __init__(self, store: ActionStore, queues: DueQueues, *, clock: Clock, settings: Settings) -> None:
-        self._store, self._queues = store, queues
+    def __init__(
+        self,
+        store: ActionStore,
+        queues: DueQueues,
+        *,
+        clock: Clock,
+        settings: Settings,
+        pause: Callable[[float], object] = time.sleep,  # noqa: TID251 - see below
+    ) -> None:
+        """Make one for a process; its thread starts with the first run.
+
+        Args:
+            store: holds the leases.
+            queues: hold the messages of the runs.
+            clock: decides when a lease is renewed.
+            settings: the deployment's.
+            pause: waits between two polls, for a number of seconds. The default waits in the machine's time:
+                a background thread must not turn a simulated clock.
+        """
+        self._store, self._queues, self._pause = store, queues, pause
         self._clock, self._settings = clock, settings
         self._watched: set[WatchedRun] = set()
         self._beaten: WatchedRun | None = None
@@ -62,11 +81,10 @@ class Heartbeat:
             self._end(watched)
 
     def hide(self, delivery: Delivery, queue: str) -> None:
-        """Keep the message of a claim out of sight until the lease ends.
+        """Hide the message of a claim until the lease ends.
 
-        Where that fails, it comes sooner and is put off.
-
-        It must not cost the run: what is claimed and not run waits for the end of its lease.
+        A failure is only logged: the message then comes sooner and is put off. An error here would end the
+        run, and its action would wait for the end of the lease.
         """
         try:
             self._queues.extend(queue, delivery.receipt, visibility(self._settings))
@@ -77,10 +95,7 @@ class Heartbeat:
             )
 
     def rest(self, action: Action) -> None:
-        """Beat no more for a run.
-
-        When this returns, no beat of it is under way: it would be in a transaction's way.
-        """
+        """Stop beating for a run, and wait for a beat under way: it would conflict with a transaction."""
         with self._changed:
             self._set_rests(action, True)
             self._changed.wait_for(lambda: self._beaten is None or self._beaten.action is not action)
@@ -90,6 +105,11 @@ class Heartbeat:
         with self._changed:
             self._set_rests(action, False)
 
+    @property
+    def resting(self) -> frozenset[ActionRef]:
+        """The actions of the runs that `rest` has stopped."""
+        return frozenset(watched.action.ref for watched in self._watched if watched.rests)
+
     def _set_rests(self, action: Action, rests: bool) -> None:
         for watched in self._watched:
             if watched.action is action:
@@ -98,27 +118,23 @@ class Heartbeat:
     def _begin(self, watched: WatchedRun) -> None:
         with self._changed:
             self._watched.add(watched)
-            self._start()
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._beat, name="duetime-heartbeat", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
 
     def _end(self, watched: WatchedRun) -> None:
         with self._changed:
             self._watched.discard(watched)
-
-    def _start(self) -> None:
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._beat, name="duetime-heartbeat", daemon=True)
-            self._thread.start()
-        elif len(self._watched) == 1:
-            self._changed.notify_all()
 
     def _beat(self) -> None:
         poll = self._settings.cancel_poll.total_seconds()
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._watched)
-                arrived = tuple(self._watched)
-            threading.Event().wait(poll)
-            for watched in arrived:
+                runs = tuple(self._watched)
+            self._pause(poll)
+            for watched in runs:
                 self._beat_once(watched)
 
     def _beat_once(self, watched: WatchedRun) -> None:
@@ -134,7 +150,7 @@ class Heartbeat:
                 self._changed.notify_all()
 
     def look_after(self, watched: WatchedRun) -> None:
-        """Beat once: renew the lease if it is time, or look whether the run should end."""
+        """Beat once: renew the lease if that is due; otherwise read whether the run should end."""
         if watched.rests:
             return
         try:
@@ -148,7 +164,7 @@ class Heartbeat:
     def _renew_or_peek(self, watched: WatchedRun) -> None:
         now = self._clock.now()
         if now > watched.deadline:
-            return  # an overdue run is not kept alive: its lease may end
+            return  # the lease of an overdue run may end
         if now - watched.renewed_at >= self._settings.heartbeat:
             found = self._store.renew(watched.action, now + self._settings.lease)
             if found:
@@ -161,8 +177,5 @@ class Heartbeat:
 
 
 def visibility(settings: Settings) -> int:
-    """Seconds for which a claimed message stays invisible.
-
-    Just past the end of the lease, when it may be taken over.
-    """
+    """Return how many seconds a claimed message stays invisible: just past the end of the lease."""
     return int((settings.lease + settings.clock_skew).total_seconds()) + 1

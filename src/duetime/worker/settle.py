@@ -1,7 +1,7 @@
-"""The end of a run, *settle*: of a one-shot one write; of a job's run the unlocking and the tally go with it.
+"""The end of a run, *settle*: write its result; for a job's run also free the lock and count the run.
 
-The run that waits for the lock is woken at once. A run that will repeat keeps the lock. A run that commits
-settles in the same way, and its handler's own writes go with that.
+A settle wakes the run that waits for the lock. A run that will be retried keeps the lock. A commit settles in
+the same way, together with the handler's own writes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from duetime.worker.claim_job_run import ClaimWon, job_ref_of
 
 log = logging.getLogger(__name__)
 
-_Alone = Callable[[Action, Settlement], SettleResult]
-_Locked = Callable[[Action, Settlement, JobRef, EndedRun], SettleResult]
+_SettleRow = Callable[[Action, Settlement], SettleResult]
+_SettleWithLock = Callable[[Action, Settlement, JobRef, EndedRun], SettleResult]
 
 
 class Settle:
-    """Settles what was claimed."""
+    """Settles claimed runs."""
 
     def __init__(
         self, actions: ActionStore, jobs: JobStore, queues: DueQueues, routes: Routes, *, clock: Clock
@@ -39,28 +39,27 @@ class Settle:
         self._queues, self._routes, self._clock = queues, routes, clock
 
     def __call__(self, held: ClaimWon, settlement: Settlement) -> SettleResult:
-        """Settle a run as `settlement` says."""
+        """Settle a run."""
         return self._end(held, settlement, self._actions.settle, self._jobs.settle)
 
     def commit(
         self, held: ClaimWon, settlement: Settlement, entries: Sequence[Entry], number: int
     ) -> SettleResult:
-        """Settle a run as `settlement` says, and write its handler's own entries with it.
-
-        `number` counts its commits.
+        """Settle a run and write its handler's entries; `number` counts the run's commits.
 
         Raises:
-            CommitRefused: as `ActionStore.commit`, and the others.
+            CommitRejected: as `ActionStore.commit`, and its other errors.
         """
-        alone = partial(self._actions.commit, entries=entries, number=number)
-        locked = partial(self._jobs.commit, entries=entries, number=number)
-        return self._end(held, settlement, alone, locked)
+        row_alone = partial(self._actions.commit, entries=entries, number=number)
+        with_lock = partial(self._jobs.commit, entries=entries, number=number)
+        return self._end(held, settlement, row_alone, with_lock)
 
-    def _end(self, held: ClaimWon, settlement: Settlement, alone: _Alone, locked: _Locked) -> SettleResult:
-        """Settle a run in one of two ways: its row `alone`, or with the lock of its job."""
-        action, ref = held.action, job_ref_of(held.action)
-        if ref is None or held.job is None or settlement.status is Status.PENDING:
-            return alone(action, settlement)
+    def _end(
+        self, held: ClaimWon, settlement: Settlement, row_alone: _SettleRow, with_lock: _SettleWithLock
+    ) -> SettleResult:
+        action, job_ref = held.action, job_ref_of(held.action)
+        if job_ref is None or held.job is None or settlement.status is Status.PENDING:
+            return row_alone(action, settlement)
         ended = EndedRun(
             id=action.id,
             status=settlement.status.value,
@@ -68,35 +67,29 @@ class Settle:
             error=settlement.message,
             triggered_by=action.created_by if action.trigger is Trigger.MANUAL else None,
         )
-        if held.hold is not LockRequirement.LOCK:
-            return self._count(held, alone(action, settlement), ref, ended)
-        result = locked(action, settlement, ref, ended)
-        if held.job.definition.overlap in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
-            _try_to(lambda: self._wake_next(ref), action)
-        return result
-
-    def _count(self, held: ClaimWon, result: SettleResult, ref: JobRef, ended: EndedRun) -> SettleResult:
-        """Count a run without the lock.
-
-        Thousands of event runs a second must not all write to their job's row.
-        """
-        was_failing = held.job is not None and held.job.tally.consecutive_failures > 0
-        is_telling = ended.status != Status.EXECUTED or was_failing or held.hold is LockRequirement.UNCHANGED
-        if result is SettleResult.SETTLED and is_telling:
-            _try_to(lambda: self._jobs.count(ref, ended), held.action)
+        if held.hold is LockRequirement.LOCK:
+            result = with_lock(action, settlement, job_ref, ended)
+            if held.job.definition.overlap in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
+                _attempt(partial(self._wake_next, job_ref), action)
+            return result
+        result = row_alone(action, settlement)
+        # without the lock: thousands of event runs a second must not all write to their job's row
+        is_news = ended.status != Status.EXECUTED or held.job.tally.consecutive_failures > 0
+        if result is SettleResult.SETTLED and (is_news or held.hold is LockRequirement.UNCHANGED):
+            _attempt(partial(self._jobs.count, job_ref, ended), action)
         return result
 
     def _wake_next(self, ref: JobRef) -> None:
-        """Wake the run that waits for the lock; if that fails, it looks again by itself."""
+        """Wake the run that waits for the lock; without this wake it claims again by itself."""
         job = self._jobs.get(ref)
         waiting = self._actions.get(job.waiting) if job and job.waiting else None
         if waiting is not None:
             send_wakes([message_of(waiting)], self._queues, self._routes, self._clock)
 
 
-def _try_to(do: Callable[[], None], action: Action) -> None:
-    """Do what is left after a settle: it must not make the message come again."""
+def _attempt(step: Callable[[], None], action: Action) -> None:
+    """Run a step after a settle: its error must not bring the message back."""
     try:
-        do()
+        step()
     except DuetimeError as error:
         log.warning("left for later", extra={"action": action.id, "reason": truncate(error)})

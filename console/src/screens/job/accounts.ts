@@ -55,7 +55,10 @@ export async function accounts(
   return { entries, cutAt: next };
 }
 
-/** The API does not list the times of folds: the cadences give them. Times that they do not give are not counted. */
+/**
+ * The API does not list the times of folds: the cadences give them. Times that they do not give are not
+ * counted.
+ */
 export async function timesOf(job: Job, folds: Occurrence[], signal: AbortSignal): Promise<number[]> {
   const [first, last] = [folds[0], folds.at(-1)];
   if (!first || !last?.until) return [];
@@ -97,7 +100,10 @@ export function isPaused(job: Job, time: { at: string; cadences: string[] }): bo
   );
 }
 
-/** Counts by bucket, of which each has the key that `keyOf` gives an instant; `times` are those that folds stand for. */
+/**
+ * Counts by bucket, of which each has the key that `keyOf` gives an instant; `times` are those that folds
+ * stand for.
+ */
 export function counted(
   job: Job,
   entries: Occurrence[],

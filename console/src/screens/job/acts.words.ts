@@ -8,7 +8,8 @@ export const say = words({
     pause_of: "Pause {name}",
     pause_title: "Pause {name}?",
     pause_job:
-      "The job starts no runs until it is resumed or the pause ends. A run in progress ends, its retries too. What falls due meanwhile is skipped, and not made up for.",
+      "The job starts no runs until it is resumed or the pause ends. A run in progress ends, " +
+      "its retries too. What falls due meanwhile is skipped, and not made up for.",
     pause_cadence:
       "Its times pass without a run until it is resumed or the pause ends. The job's other cadences go on.",
     reason: "Reason",
@@ -43,7 +44,8 @@ export const say = words({
     unregister: "Unregister",
     unregister_title: "Unregister {name}?",
     unregister_what:
-      "It runs no more, and what is planned is skipped. Its history is kept, and stays here. To have it again, it must be registered anew.",
+      "It runs no more, and what is planned is skipped. Its history is kept, and stays here. " +
+      "To have it again, it must be registered anew.",
     unregistered: "{name} is unregistered. Its history is kept.",
   },
   fr: {
@@ -51,9 +53,12 @@ export const say = words({
     pause_of: "Mettre {name} en pause",
     pause_title: "Mettre {name} en pause ?",
     pause_job:
-      "Elle n'exécute plus rien, jusqu'à ce que quelqu'un la reprenne ou que la pause se termine. Une exécution en cours se termine, nouvelles tentatives comprises. Les échéances de la pause sont ignorées, et ne sont pas rattrapées.",
+      "Elle n'exécute plus rien, jusqu'à ce que quelqu'un la reprenne ou que la pause se " +
+      "termine. Une exécution en cours se termine, nouvelles tentatives comprises. Les " +
+      "échéances de la pause sont ignorées, et ne sont pas rattrapées.",
     pause_cadence:
-      "Ses échéances passent sans exécution, jusqu'à ce que quelqu'un la reprenne ou que la pause se termine. Les autres cadences de la tâche continuent.",
+      "Ses échéances passent sans exécution, jusqu'à ce que quelqu'un la reprenne ou que la " +
+      "pause se termine. Les autres cadences de la tâche continuent.",
     reason: "Motif",
     reason_hint: "Vos collègues le lisent ici. 200 caractères au plus.",
     until: "Se termine d'elle-même le",
@@ -74,7 +79,8 @@ export const say = words({
     run: "Lancer maintenant",
     run_title: "Lancer {name} maintenant ?",
     run_what:
-      "Une exécution commence aussitôt, en pause ou non, en plus des échéances. Elle a les tentatives de la tâche.",
+      "Une exécution commence aussitôt, en pause ou non, en plus des échéances. Elle a les " +
+      "tentatives de la tâche.",
     run_busy: "Une exécution est en cours. Ce qu'il advient alors de celle-ci : {overlap}",
     payload: "Charge utile, en JSON",
     payload_hint: "Telle quelle, l'exécution reçoit celle de la tâche.",
@@ -87,7 +93,8 @@ export const say = words({
     unregister: "Retirer",
     unregister_title: "Retirer {name} ?",
     unregister_what:
-      "Elle ne s'exécute plus, et ce qui est prévu est ignoré. Son historique est conservé, et reste ici. Pour la retrouver, il faut l'enregistrer à nouveau.",
+      "Elle ne s'exécute plus, et ce qui est prévu est ignoré. Son historique est conservé, et " +
+      "reste ici. Pour la retrouver, il faut l'enregistrer à nouveau.",
     unregistered: "{name} est retirée. Son historique est conservé.",
   },
 });

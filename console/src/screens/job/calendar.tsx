@@ -1,4 +1,5 @@
-// A job's times by day: a month of them, or the hours of one day where there are too many, and the chosen ones as a list.
+// A job's times by day: a month of them, or the hours of one day where there are too many, and the chosen
+// ones as a list.
 
 import { useState } from "preact/hooks";
 import { useLive } from "../../live";

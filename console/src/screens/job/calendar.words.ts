@@ -56,9 +56,11 @@ export const say = words({
     day_after: "Jour suivant",
     today: "Aujourd'hui",
     frequent:
-      "Cette tâche s'exécute trop souvent pour compter tout un mois d'un coup. Elle est montrée par heures d'un jour.",
+      "Cette tâche s'exécute trop souvent pour compter tout un mois d'un coup. Elle est " +
+      "montrée par heures d'un jour.",
     very_frequent:
-      "Cette tâche s'exécute trop souvent pour compter tout un jour d'un coup. Choisissez une heure pour en voir les échéances.",
+      "Cette tâche s'exécute trop souvent pour compter tout un jour d'un coup. Choisissez une " +
+      "heure pour en voir les échéances.",
     day: "Jour",
     cut: "La suite, après {at}, n'est pas comptée ici.",
     uncounted: "non compté",
@@ -81,7 +83,8 @@ export const say = words({
     legend: "Signification des marques",
     none: "Aucune échéance à ce moment",
     none_why:
-      "Aucune cadence de la tâche n'y a d'échéance. Ce que quelqu'un ou un événement a lancé figure parmi les exécutions.",
+      "Aucune cadence de la tâche n'y a d'échéance. Ce que quelqu'un ou un événement a lancé " +
+      "figure parmi les exécutions.",
     local: "Échéance",
     account: "Ce qu'il en est",
     why: "Pourquoi",

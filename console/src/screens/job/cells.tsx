@@ -1,4 +1,5 @@
-// Days of a month, or hours of a day, as cells with what they count. One is reached by Tab, the others by arrow keys.
+// Days of a month, or hours of a day, as cells with what they count. One is reached by Tab, the others by
+// arrow keys.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { number } from "../../words";

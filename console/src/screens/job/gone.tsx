@@ -1,4 +1,5 @@
-// A job that is not there any more: a registration that was taken back leaves its runs, and the trail of its changes.
+// A job that is not there any more: a registration that was taken back leaves its runs, and the trail of its
+// changes.
 
 import { api, call } from "../../api";
 import { useLive } from "../../live";

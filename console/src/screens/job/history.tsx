@@ -17,7 +17,10 @@ import { reasonOf, trigger } from "./shared.words";
 type Run = Schemas["ActionSummary"];
 
 const LIMIT = 25;
-/** Filters are of the page that was read: so many pages are read until one has something, larger ones from then on. */
+/**
+ * Filters are of the page that was read: so many pages are read until one has something, larger ones from
+ * then on.
+ */
 const CALLS = 4;
 const LARGEST = 100;
 /** A clock may be so much behind the API's, and yet what was triggered just now is there. */
@@ -80,7 +83,10 @@ async function runs(
   }
 }
 
-/** What is planned for later is left out, since a job of every second has hundreds of it; who asks for it, sees it. */
+/**
+ * What is planned for later is left out, since a job of every second has hundreds of it; who asks for it,
+ * sees it.
+ */
 function dueBy(status: Status | undefined): string | undefined {
   return status === "pending" ? undefined : new Date(Date.now() + SLACK).toISOString();
 }

@@ -1,4 +1,5 @@
-// How a job's runs are retried: what was declared, and what operators set, for the whole job and for each cadence.
+// How a job's runs are retried: what was declared, and what operators set, for the whole job and for each
+// cadence.
 
 import { useState } from "preact/hooks";
 import { api, call, type Schemas } from "../../api";

@@ -32,7 +32,9 @@ export const say = words({
   },
   fr: {
     title: "Nouvelles tentatives",
-    what: "Les opérateurs peuvent régler ceci par-dessus ce qui est déclaré. Ces réglages survivent à chaque déploiement.",
+    what:
+      "Les opérateurs peuvent régler ceci par-dessus ce qui est déclaré. Ces réglages " +
+      "survivent à chaque déploiement.",
     which: "Pour",
     whole: "toute la tâche",
     attempts: "Tentatives en tout",

@@ -1,4 +1,5 @@
-// What holds for a job's retries: what operators set for a cadence, else for the whole job, else what was declared.
+// What holds for a job's retries: what operators set for a cadence, else for the whole job, else what was
+// declared.
 
 import { span } from "../../time";
 import { number } from "../../words";

@@ -76,65 +76,65 @@ class GrantsContract:
         raise NotImplementedError("override the fixture `pass_time`: it turns the clock of both")
 
     def test_a_tenant_that_was_granted_nothing_has_no_grants(self, grants: Grants) -> None:
-        assert dict(grants.of(ACME)) == {}
+        assert dict(grants.for_tenant(ACME)) == {}
 
     def test_what_was_granted_is_there_by_role(self, grants: Grants) -> None:
         clerks, readers = grant(), grant("readers é/@+", Permission.READ_JOBS)
         for record in (clerks, readers):
             grants.put(ACME, record)
-        assert dict(grants.of(ACME)) == {"clerks": clerks, "readers é/@+": readers}
+        assert dict(grants.for_tenant(ACME)) == {"clerks": clerks, "readers é/@+": readers}
 
     def test_a_grant_takes_the_place_of_the_one_before(self, grants: Grants) -> None:
         grants.put(ACME, grant())
         later = replace(grant("clerks", Permission.READ_JOBS), granted_by="eve", granted_at=NOON + SECOND)
         grants.put(ACME, later)
-        assert dict(grants.of(ACME)) == {"clerks": later}
+        assert dict(grants.for_tenant(ACME)) == {"clerks": later}
 
     def test_a_grant_of_nothing_takes_it_back_and_leaves_other_roles(self, grants: Grants) -> None:
         for role in ("clerks", "readers"):
             grants.put(ACME, grant(role))
         grants.put(ACME, nothing())
-        assert dict(grants.of(ACME)) == {"readers": grant("readers")}
+        assert dict(grants.for_tenant(ACME)) == {"readers": grant("readers")}
 
     def test_what_was_put_or_taken_back_may_be_so_again(self, grants: Grants) -> None:
         for _ in range(2):
             grants.put(ACME, grant())
-        assert dict(grants.of(ACME)) == {"clerks": grant()}
+        assert dict(grants.for_tenant(ACME)) == {"clerks": grant()}
         for _ in range(2):
             grants.put(ACME, nothing())
-        assert dict(grants.of(ACME)) == {}
+        assert dict(grants.for_tenant(ACME)) == {}
 
     def test_another_tenants_grants_are_its_own(self, grants: Grants) -> None:
         grants.put(GLOBEX, grant("readers"))
         grants.put(ACME, grant())
         grants.put(ACME, nothing("readers"))
-        assert dict(grants.of(ACME)) == {"clerks": grant()}
-        assert dict(grants.of(GLOBEX)) == {"readers": grant("readers")}
+        assert dict(grants.for_tenant(ACME)) == {"clerks": grant()}
+        assert dict(grants.for_tenant(GLOBEX)) == {"readers": grant("readers")}
 
     def test_more_grants_than_an_answer_holds_are_all_there(self, grants: Grants) -> None:
         roles = {f"{number:03d}-{'r' * 124}" for number in range(60)}
         for role in roles:
             grants.put(ACME, replace(grant(role), granted_by="x" * 20_000))
-        assert grants.of(ACME).keys() == roles
+        assert grants.for_tenant(ACME).keys() == roles
 
     def test_another_process_sees_a_change_within_ten_seconds(
         self, grants: Grants, another: Grants, pass_time: Callable[[timedelta], None]
     ) -> None:
-        assert dict(another.of(ACME)) == {}
+        assert dict(another.for_tenant(ACME)) == {}
         grants.put(ACME, grant())
         pass_time(HELD_FOR)
-        assert dict(another.of(ACME)) == {"clerks": grant()}
+        assert dict(another.for_tenant(ACME)) == {"clerks": grant()}
         grants.put(ACME, nothing())
         pass_time(HELD_FOR)
-        assert dict(another.of(ACME)) == {}
+        assert dict(another.for_tenant(ACME)) == {}
 
     def test_who_puts_sees_it_at_once_also_what_another_process_had_put(
         self, grants: Grants, another: Grants
     ) -> None:
-        assert dict(grants.of(ACME)) == {}
+        assert dict(grants.for_tenant(ACME)) == {}
         another.put(ACME, grant("readers"))
         grants.put(ACME, grant())
-        assert grants.of(ACME).keys() == {"clerks", "readers"}
+        assert grants.for_tenant(ACME).keys() == {"clerks", "readers"}
 
 
 class AuditTrailContract:
@@ -217,11 +217,11 @@ class AuditTrailContract:
         for record in records:
             trail.begin(record)
         self.let_indexes_follow()
-        first = trail.of(ACME, target, limit=2, cursor=None)
+        first = trail.list(ACME, target, limit=2, cursor=None)
         trail.begin(entry())
         trail.end(records[0].ended(200, {}))
         self.let_indexes_follow()
-        rest = trail.of(ACME, target, limit=2, cursor=first.cursor)
+        rest = trail.list(ACME, target, limit=2, cursor=first.cursor)
         assert [record.id for record in (*first, *rest)] == [record.id for record in reversed(records)]
 
     def test_targets_of_one_name_and_several_kinds_are_told_apart(self, trail: AuditTrail) -> None:
@@ -240,7 +240,7 @@ class AuditTrailContract:
             assert self._all(trail, ACME, target) == [mine]
             assert self._all(trail, GLOBEX, target) == [later, theirs]
             self.let_indexes_follow()
-            assert [*trail.of(ACME, target, limit=10, cursor=later.id)] == [mine]
+            assert [*trail.list(ACME, target, limit=10, cursor=later.id)] == [mine]
             assert self._all(trail, TenantId("acm"), target) == []
 
     @pytest.mark.parametrize(
@@ -252,11 +252,11 @@ class AuditTrailContract:
     ) -> None:
         trail.begin(entry())
         with pytest.raises(InvalidCursor):
-            trail.of(ACME, target, limit=10, cursor=cursor)
+            trail.list(ACME, target, limit=10, cursor=cursor)
 
     def test_a_trail_without_entries_is_one_empty_page(self, trail: AuditTrail) -> None:
         for target in (None, JOB):
-            page = trail.of(ACME, target, limit=10, cursor=None)
+            page = trail.list(ACME, target, limit=10, cursor=None)
             assert (tuple(page), page.cursor) == ((), None)
 
     def _all(
@@ -265,7 +265,7 @@ class AuditTrailContract:
         self.let_indexes_follow()
         found, cursor = list[AuditEntry](), None
         for _ in range(MOST_PAGES):
-            page = trail.of(tenant_id, target, limit=limit, cursor=cursor)
+            page = trail.list(tenant_id, target, limit=limit, cursor=cursor)
             assert len(page) <= limit
             found += page
             cursor = page.cursor

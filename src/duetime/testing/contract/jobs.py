@@ -137,7 +137,7 @@ class JobRowContract(JobsContract):
 
 
 class AttendContract(JobsContract):
-    """`to_attend`."""
+    """`due_for_maintenance`."""
 
     def test_jobs_of_all_tenants_are_to_be_attended_when_their_time_has_come(self, jobs: JobStore) -> None:
         early = added(jobs, maintain_at=NOON - TICK)
@@ -183,7 +183,7 @@ class AttendContract(JobsContract):
         found: list[JobRef] = []
         cursor = None
         for _ in range(MOST_PAGES):
-            refs, cursor = jobs.to_attend(until, limit=limit, cursor=cursor)
+            refs, cursor = jobs.due_for_maintenance(until, limit=limit, cursor=cursor)
             assert len(refs) <= limit
             found += refs
             if cursor is None:

@@ -1,0 +1,119 @@
+"""Checks of a deployment's settings: types, allowed values, and contradictions between settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, Field, fields
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from duetime.settings import Settings
+
+_MINUTE = timedelta(minutes=1)
+_LEAST_WITH_WHEEL = timedelta(minutes=3)
+_KINDS = {timedelta: "a timedelta", int: "a whole number", bool: "True or False", str: "text"}
+
+
+def wrong_kinds(settings: Settings) -> Iterator[str]:
+    """Yield the problem of each value of a wrong type."""
+    for setting in fields(settings):
+        value, kind = getattr(settings, setting.name), type(default_of(setting))
+        is_other = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
+        if is_other and kind in _KINDS:
+            yield f"{setting.name} is {value!r}; use {_KINDS[kind]}"
+
+
+def out_of_range(settings: Settings) -> Iterator[str]:
+    """Yield the problem of each value that AWS or the protocol does not allow."""
+    for setting in fields(settings):
+        value, allowed = getattr(settings, setting.name), setting.metadata
+        if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
+            limits = f"{_shown(allowed['low'])} to {_shown(allowed['high'])}"
+            yield f"{setting.name} is {_shown(value)}; allowed is {limits}"
+        if "choices" in allowed and value not in allowed["choices"]:
+            yield f"{setting.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
+        if "like" in allowed and not re.fullmatch(allowed["like"], value):
+            yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
+
+
+def contradictions(settings: Settings) -> Iterator[str]:
+    """Return the problems of settings that contradict each other."""
+    has_wheel = settings.timers == "wheel"
+    rules = (
+        (
+            settings.heartbeat * 2 > settings.lease,
+            "heartbeat ({heartbeat}) must be at most half the lease ({lease}), or one late beat loses it",
+        ),
+        (
+            settings.cancel_poll > settings.heartbeat,
+            "cancel_poll ({cancel_poll}) must not exceed heartbeat ({heartbeat})",
+        ),
+        (
+            settings.wake_early >= settings.near_limit,
+            (
+                "wake_early ({wake_early}) must be below near_limit ({near_limit}): after a wake, the"
+                " queue carries the rest"
+            ),
+        ),
+        (
+            has_wheel and settings.near_limit < _LEAST_WITH_WHEEL,
+            (
+                "near_limit ({near_limit}) must be at least {least} with timers='wheel': it turns once a"
+                " minute, and looks a minute less than that ahead"
+            ),
+        ),
+        (
+            settings.idempotency_ttl > settings.retention,
+            (
+                "idempotency_ttl ({idempotency_ttl}) must not exceed retention ({retention}): a key is"
+                " removed with its action's row"
+            ),
+        ),
+        (
+            settings.clock_skew >= settings.lease,
+            "clock_skew ({clock_skew}) must be below the lease ({lease})",
+        ),
+        (
+            bool(settings.sweep_rate % _MINUTE),
+            "sweep_rate is {sweep_rate}; allowed are whole multiples of 60 s",
+        ),
+        (
+            bool(settings.catch_up_rate % _MINUTE),
+            "catch_up_rate is {catch_up_rate}; allowed are whole multiples of 60 s",
+        ),
+        (
+            settings.sweep_rate > settings.catch_up_rate,
+            (
+                "sweep_rate ({sweep_rate}) must not exceed catch_up_rate ({catch_up_rate}): the catch-up"
+                " is the rarer pass"
+            ),
+        ),
+        (
+            has_wheel and settings.sweep_rate * 2 > settings.near_limit,
+            (
+                "sweep_rate ({sweep_rate}) must be at most half of near_limit ({near_limit}) with"
+                " timers='wheel', where the sweep wakes actions"
+            ),
+        ),
+        (
+            settings.job_grace < settings.grace + settings.sweep_rate,
+            (
+                "job_grace ({job_grace}) must be at least grace ({grace}) and sweep_rate ({sweep_rate})"
+                " together: the sweep resends a lost wake only then, and its occurrence would be missed"
+            ),
+        ),
+    )
+    shown = {setting.name: _shown(getattr(settings, setting.name)) for setting in fields(settings)}
+    shown["least"] = _shown(_LEAST_WITH_WHEEL)
+    return (problem.format_map(shown) for is_broken, problem in rules if is_broken)
+
+
+def default_of(setting: Field[Any]) -> Any:
+    """Return the default of a setting."""
+    return setting.default if setting.default_factory is MISSING else setting.default_factory()
+
+
+def _shown(value: object) -> str:
+    return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)

@@ -1,0 +1,100 @@
+"""Requests to one DynamoDB table, with AWS errors translated and pages followed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from duetime.aws.faults import translate_errors
+from duetime.aws.keys import Item
+from duetime.errors import BackendUnavailable
+from duetime.model.marks import DueMark, FailedMark
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+log = logging.getLogger(__name__)
+
+SERVICE = "DynamoDB"
+_BATCH_READS = 8
+_UNREADABLE = (KeyError, ValueError, OverflowError)
+
+T = TypeVar("T")
+M = TypeVar("M", DueMark, FailedMark)
+Client: TypeAlias = "DynamoDBClient"
+
+
+def readable(items: Iterable[Item], read: Callable[[Item], T], kind: str) -> Iterator[T]:
+    """Read the items; log unreadable ones and leave them out, so that they do not block the others."""
+    for item in items:
+        try:
+            yield read(item)
+        except _UNREADABLE:
+            extra = {"pk": item.get("pk"), "sk": item.get("sk")}
+            log.exception("%s cannot be read", kind, extra=extra)
+
+
+def sort_ties(marks: Iterable[M], key: Callable[[M], datetime], *, reverse: bool = False) -> Iterator[M]:
+    """Yield marks in order. An index orders them by an instant, but does not order equal instants."""
+    for _, tied in groupby(marks, key=key):
+        yield from sorted(tied, reverse=reverse)
+
+
+class DynamoTable:
+    """One table. Each method may raise the errors of `duetime.aws.faults.translate_errors`."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.name = client, name
+
+    def get(self, key: Item) -> Item | None:
+        """Return an item by a consistent read, or None if there is none."""
+        with translate_errors(SERVICE):
+            return self.client.get_item(TableName=self.name, Key=key, ConsistentRead=True).get("Item")
+
+    def get_many(self, keys: Sequence[Item]) -> Iterator[Item]:
+        """Yield at most 100 items by consistent reads, in no order; missing items are left out.
+
+        Raises:
+            BackendUnavailable: DynamoDB left some items unread in each of eight attempts.
+        """
+        request: Any = {self.name: {"Keys": keys, "ConsistentRead": True}}
+        for _ in range(_BATCH_READS):
+            with translate_errors(SERVICE):
+                response: Any = self.client.batch_get_item(RequestItems=request)
+            yield from response.get("Responses", {}).get(self.name, [])
+            request = response.get("UnprocessedKeys")
+            if not request:
+                return
+        raise BackendUnavailable(SERVICE, f"{_BATCH_READS} attempts left keys of a batch unread")
+
+    def query(self, **request: Any) -> Any:
+        """Return one page of a query."""
+        with translate_errors(SERVICE):
+            return self.client.query(TableName=self.name, **request)
+
+    def items(self, **request: Any) -> Iterator[Item]:
+        """Yield the items of all pages of a query. Each request is sent only when its page is needed."""
+        while True:
+            page = self.query(**request)
+            yield from page["Items"]
+            if not page.get("LastEvaluatedKey"):
+                return
+            request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def put(self, item: Item, **condition: Any) -> None:
+        """Write an item, under a condition if given."""
+        with translate_errors(SERVICE):
+            self.client.put_item(TableName=self.name, Item=item, **condition)
+
+    def update(self, key: Item, **change: Any) -> Item:
+        """Change an item, and return the attributes that ``ReturnValues`` selects."""
+        with translate_errors(SERVICE):
+            return self.client.update_item(TableName=self.name, Key=key, **change).get("Attributes", {})
+
+    def delete(self, key: Item, **condition: Any) -> None:
+        """Delete an item, under a condition if given."""
+        with translate_errors(SERVICE):
+            self.client.delete_item(TableName=self.name, Key=key, **condition)

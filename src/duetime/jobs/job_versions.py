@@ -1,0 +1,126 @@
+"""Versions of a job: add, redefine and remove a job, and retire the planned rows of an ended version.
+
+A change of the plan makes a new version. Version numbers only grow: a return to an older definition, or to a
+removed job, is a new version too::
+
+    version 1  ─────────────┤ its rows up to here run, those after it are retired
+    version 2               ├──────────────  its cursor begins at the change
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from duetime.clock import Clock
+from duetime.ids import PLANNER
+from duetime.jobs.maintain import changed, resumed
+from duetime.model.action import SkipReason, Status
+from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, SpanKind
+from duetime.model.wake_state import WakeState
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
+from duetime.settings import Settings
+
+_PAGE = 100
+_MOST_ENDS = 20
+
+
+class JobVersions:
+    """Writes the versions of jobs."""
+
+    def __init__(self, actions: ActionStore, jobs: JobStore, *, clock: Clock, settings: Settings) -> None:
+        self._actions, self._jobs, self._clock, self._settings = actions, jobs, clock, settings
+
+    def redefine(
+        self, job: Job, definition: Definition, plan: Callable[[JobRef], object], **registration: Any
+    ) -> Job | None:
+        """Write another definition; return the job, or None if it has changed meanwhile.
+
+        Args:
+            job: the stored job.
+            definition: its next definition.
+            plan: plans the times of the old version up to now.
+            registration: further fields of the job.
+        """
+        if job.removed_at is None and not definition.plans_like(job.definition):
+            plan(job.ref)
+            job = self._jobs.get(job.ref) or job
+        now = self._clock.now()  # read later: what falls due meanwhile belongs to the old version
+        after, spans = _redefined(job, definition, now)
+        after = replace(after, **registration)
+        if not self._jobs.change(job, after, spans=spans):
+            return None
+        if after.version != job.version:
+            self._retire(job, now, SkipReason.RETIRED, f"version {after.version} has taken over")
+        return after
+
+    def remove(self, job: Job, note: str) -> bool:
+        """Remove a job and skip its planned rows; return False if it has changed meanwhile."""
+        now = self._clock.now()
+        is_removed = self._jobs.change(job, replace(changed(job, now), removed_at=now))
+        if is_removed:
+            self._retire(job, now, SkipReason.DISABLED, note)
+        return is_removed
+
+    def _retire(self, job: Job, after: datetime, reason: SkipReason, note: str) -> None:
+        """Skip the version's planned rows with a later nominal time; the claim rejects the rest."""
+        until, expires_at, cursor = max(job.cursor, after), after + self._settings.retention, None
+        while True:
+            page = self._actions.occurrences(
+                job.ref.tenant_id, job.name, job.version, after=after, until=until, limit=_PAGE, cursor=cursor
+            )
+            for row in page:
+                if row.status is Status.PENDING and row.attempt == 0:
+                    self._actions.skip(row, reason, note=note, by=PLANNER, at=after, expires_at=expires_at)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+
+def new_job(ref: JobRef, definition: Definition, now: datetime, **registration: Any) -> Job:
+    """Return the first version of a job.
+
+    Its intervals begin at the second, or for a precision of minutes at the minute, of `now`.
+    """
+    second = now.replace(microsecond=0)
+    return Job(
+        ref=ref,
+        definition=definition,
+        since=now,
+        anchor=second.replace(second=0) if definition.precision == "minute" else second,
+        cursor=now,
+        maintain_at=now,
+        wakes=WakeState(is_stale=True),
+        **registration,
+    )
+
+
+def _redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Sequence[JobSpan]]:
+    """Return the job with another definition: in a new version if its plan changes, or if it was removed.
+
+    A removed job needs a new version because the ids of its retired rows are taken.
+    """
+    over = [name for name, pause in job.pauses.items() if pause.is_over(now)]
+    job, spans = resumed(job, over, now)
+    after = replace(job, definition=definition, removed_at=None)
+    if job.removed_at is None and definition.plans_like(job.definition):
+        return changed(after, now), spans
+    ends = {**job.ends, job.version: job.removed_at or now}
+    recent_ends = dict(sorted(ends.items())[-_MOST_ENDS:])
+    after = replace(after, version=job.version + 1, since=now, cursor=now, ends=recent_ends)
+    return changed(after, now), (*spans, *_passed_over(job, now))
+
+
+def _passed_over(job: Job, now: datetime) -> Iterator[JobSpan]:
+    """Return the spans that explain the unplanned times of a version that ends at `now`."""
+    if job.removed_at is not None:
+        by = "deploy" if job.origin is Origin.CODE else ""
+        yield JobSpan(kind=SpanKind.DISABLED, start=job.removed_at, end=now, by=by)
+    pause = job.pauses.get(WHOLE_JOB)
+    until = min(end for end in (now, job.removed_at, pause and pause.since) if end)
+    first = None if job.definition.self_scheduled else job.stacked.next_after(job.cursor)
+    if first is not None and first <= until:
+        yield JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)

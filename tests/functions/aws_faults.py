@@ -1,0 +1,29 @@
+"""AWS calls that fail: a shared client answers calls of one operation with an error."""
+
+import json
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+
+@contextmanager
+def answered(client, operation, respond):
+    """Answer calls of the operation with what `respond` returns for the request; `None` passes it to AWS."""
+    event = f"before-call.{client.meta.service_model.service_id.hyphenize()}.{operation}"
+
+    def answer(params, **_context):
+        response = respond(json.loads(params["body"]))
+        if response is None:
+            return None
+        return SimpleNamespace(status_code=400 if "Error" in response else 200), response
+
+    client.meta.events.register(event, answer)
+    try:
+        yield
+    finally:
+        client.meta.events.unregister(event, answer)
+
+
+def failing(client, operation, code="ThrottlingException", *, where=""):
+    """Fail calls of the operation whose request contains the text `where`."""
+    error = {"Error": {"Code": code, "Message": "throttled"}}
+    return answered(client, operation, lambda request: error if where in json.dumps(request) else None)
