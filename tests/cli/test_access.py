@@ -49,7 +49,7 @@ def test_audit_lists_changes_with_actor_and_status(duetime):
     duetime("actions", "cancel", made["id"], "--user", "ada")
     _, printed, _ = duetime("audit")
     head, latest, first = printed.splitlines()
-    assert head.split() == ["ASKED", "BY", "CHANGE", "OF", "ANSWER", "WITH"]
+    assert head.split() == ["AT", "BY", "CHANGE", "OF", "STATUS", "REQUEST"]
     assert f"ada        cancel    action:{made['id']}  200" in latest
     assert "schedule" in first
 

@@ -127,7 +127,7 @@ def test_requests_to_api_gateway_are_signed_unless_there_is_a_token():
 def test_secrets_need_https(list_actions, words):
     status, _, errors = list_actions("--url", "http://scheduler.example", *words)
     assert status == 2
-    assert "goes to https:// alone" in errors
+    assert "are sent to https:// only" in errors
     assert TOKEN not in errors
 
 
@@ -200,7 +200,7 @@ def test_a_profile_overrides_the_url_of_the_environment(list_actions, served, co
             "has no profile 'dev'; it has: prod, test",
         ),
         ("", "it has: none"),
-        ("[profiles", "is no TOML"),
+        ("[profiles", "is not TOML"),
         ('[profiles.dev]\nurl = "x"\ntoken = "t"', "may have url, sign, region, tenant, user, prefix"),
         ('[profiles.dev]\nurl = "x"\nsign = "yes"', "sign is true or false"),
         ("[profiles.dev]\nsign = true", "needs a url"),

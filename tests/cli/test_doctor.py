@@ -106,7 +106,7 @@ def test_the_doctor_prints_a_table_of_findings(duetime):
     assert status == 0
     first, _, head, *rows = printed.splitlines()
     assert first == f"{duetime.url}, as developer of acme"
-    assert head.split() == ["LOOKED", "AT", "STATE", "FOUND", "WHAT", "TO", "DO"]
+    assert head.split() == ["CHECK", "STATE", "FINDING", "REMEDY"]
     assert any(row.startswith("handlers ") for row in rows)
     assert "see the runbook, under:" in printed
 

@@ -52,12 +52,12 @@ def test_a_settled_action_is_not_cancelled(duetime):
     ("words", "expected"),
     [
         (("schedule",), "TYPE"),
-        (("schedule", "remark", "--payload", "{"), "--payload is no JSON"),
+        (("schedule", "remark", "--payload", "{"), "--payload is not JSON"),
         (("schedule", "remark", "--payload", "[]"), "must be a JSON object"),
-        (("schedule", "remark", "--payload", '{"a": NaN}'), "NaN is none of its values"),
-        (("schedule", "remark", "--payload", '{"a": -Infinity}'), "-Infinity is none of its values"),
+        (("schedule", "remark", "--payload", '{"a": NaN}'), "NaN is not a JSON value"),
+        (("schedule", "remark", "--payload", '{"a": -Infinity}'), "-Infinity is not a JSON value"),
         (("schedule", "remark", "--payload", '{"a":' * 10_000), "nested too deeply"),
-        (("schedule", "remark", "--payload", '{"a": %s}' % ("9" * 5_000)), "--payload is no JSON"),
+        (("schedule", "remark", "--payload", '{"a": %s}' % ("9" * 5_000)), "--payload is not JSON"),
         (("schedule", "remark", "--in", "5"), "write one such as 3s, 5m, 2h30m or 1d"),
         (("schedule", "remark", "--in", "5s", "--at", "2027-06-01T09:00:00Z"), "not allowed with"),
         (("schedule", "remark", "--tenant", "two words"), "printable ASCII"),
@@ -82,7 +82,7 @@ def test_bad_usage_ends_with_2(duetime, words, expected):
 def test_a_malformed_url_is_bad_usage(duetime, url):
     status, _, line = duetime("actions", "list", url=url)
     assert status == 2
-    assert line == f"duetime: {url!r} is no URL of a scheduler; use one such as http://127.0.0.1:8080\n"
+    assert line == f"duetime: {url!r} is not the URL of a scheduler; use one such as http://127.0.0.1:8080\n"
 
 
 def test_a_refused_connection_suggests_starting_a_scheduler(duetime):
@@ -92,7 +92,7 @@ def test_a_refused_connection_suggests_starting_a_scheduler(duetime):
     status, printed, line = duetime("actions", "list", url=url)
     assert (status, printed) == (1, "")
     assert line == (
-        f"duetime: no scheduler answers at {url} (Connection refused):"
+        f"duetime: no scheduler responds at {url} (Connection refused):"
         " start one with `duetime local --app module:name`, or set --url\n"
     )
 
@@ -101,16 +101,16 @@ def test_a_refused_connection_suggests_starting_a_scheduler(duetime):
 def test_an_unreachable_address_fails_with_the_reason(duetime, url):
     status, _, line = duetime("actions", "list", url=url)
     assert status == 1
-    assert line.startswith(f"duetime: no scheduler answers at {url} (")
+    assert line.startswith(f"duetime: no scheduler responds at {url} (")
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ((200, "text/html", "<html>"), "answers 200, not as duetime does: is --url right?"),
-        ((200, "application/json", '{"hello": 1}'), "answers 200, not as duetime does"),
-        ((200, "application/json", "[]"), "answers 200, not as duetime does"),
-        ((204, "text/plain", ""), "answers 204, not as duetime does"),
+        ((200, "text/html", "<html>"), "answers 200, which is not a response of duetime: check --url"),
+        ((200, "application/json", '{"hello": 1}'), "answers 200, which is not a response of duetime"),
+        ((200, "application/json", "[]"), "answers 200, which is not a response of duetime"),
+        ((204, "text/plain", ""), "answers 204, which is not a response of duetime"),
         ((401, "application/json", '{"message": "Unauthorized"}'), "answers 401 'Unauthorized'"),
         ((502, "application/json", '{"message": "Internal server error"}'), "answers 502"),
         ((404, "text/plain", "no"), "answers 404"),

@@ -140,13 +140,13 @@ def test_a_rejection_by_the_api_is_printed_on_one_line(duetime, words, expected)
         (("explode",), "invalid choice"),
         (("show", ""), "two or more kebab-case segments"),
         (("show", "preview"), "two or more kebab-case segments"),
-        (("pause", "billing-nightly", "--until", "tomorrow"), "'tomorrow' is no time"),
-        (("pause", "billing-nightly", "--until", "0001-01-01T00:00+23:00"), "is no time"),
+        (("pause", "billing-nightly", "--until", "tomorrow"), "'tomorrow' is not a time"),
+        (("pause", "billing-nightly", "--until", "0001-01-01T00:00+23:00"), "is not a time"),
         (("pause", "billing-nightly", "--until", "2027-01-01", "--for", "5m"), "not allowed with"),
         (("set", "billing-nightly", "--backoff", "1m,,5m"), "write one such as"),
         (("register", "acme-report"), "--type"),
         (("register", *REPORT, "--replace", "--trigger"), "not allowed with"),
-        (("register", *REPORT[:3], "--payload", "{"), "--payload is no JSON"),
+        (("register", *REPORT[:3], "--payload", "{"), "--payload is not JSON"),
         (("trigger", "billing-rebuild", "--payload", "[]"), "must be a JSON object"),
     ],
 )
@@ -165,4 +165,4 @@ def test_bad_usage_ends_with_2(duetime, words, expected):
 def test_a_response_of_another_server_is_an_error(duetime, serve, answer):
     status, _, line = duetime("jobs", "pause", "billing-nightly", url=serve(lambda *_: answer))
     assert status == 1
-    assert "not as duetime does" in line
+    assert "not a response of duetime" in line

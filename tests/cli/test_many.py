@@ -182,8 +182,11 @@ class TestCancel:
             ((), "choose which to cancel: ids, or filters such as --correlation-id"),
             ((UNKNOWN_ID, "--type", "remark"), "cancel takes ids or filters, not both"),
             ((UNKNOWN_ID, "--dry-run"), "--dry-run goes with filters"),
-            (("--type", "remark"), "there is no terminal to ask at: look with --dry-run, then say --yes"),
-            (("--type", "remark", "--json"), "there is no terminal to ask at"),
+            (
+                ("--type", "remark"),
+                "there is no terminal for the confirmation: look with --dry-run, then use --yes",
+            ),
+            (("--type", "remark", "--json"), "there is no terminal for the confirmation"),
             (("",), "`duetime actions list` shows the ids"),
         ],
     )
@@ -218,7 +221,7 @@ class TestServerThatLeavesSome:
         assert status == 1
         assert printed.splitlines() == [
             "cancelled 1 action",
-            "asked 1 action to stop: running ones end when their handlers look",
+            "requested 1 action to stop: a running action ends when its handler checks",
             "left c: it is executed",
         ]
 

@@ -155,7 +155,7 @@ class TestPreferences:
             *("--channel", f"{FAILING}=email,in_app", "--channel", "scheduling.dead_lettered=none"),
         )
         assert status == 0
-        assert "language    de-AT, which has no texts; mails are in: en" in printed
+        assert "language    de-AT, which has no texts; mails are in en" in printed
         assert "mails to    a@acme.example, b@acme.example" in printed
         assert f"{FAILING}     email, in_app  (this deployment has no email)" in printed
         assert "scheduling.dead_lettered   nowhere\n" in printed
@@ -190,9 +190,9 @@ class TestPreferences:
         [
             ((), "nothing to set; give --language"),
             (("--channel", "strange=email"), "use one of scheduling.action_failed"),
-            (("--channel", f"{FAILING}=pigeon"), "'pigeon' is no channel; use some of email, sns, in_app"),
-            (("--channel", f"{FAILING}="), "is no channel"),
-            (("--channel", FAILING), "is no channel"),
+            (("--channel", f"{FAILING}=pigeon"), "'pigeon' is not a channel; use some of email, sns, in_app"),
+            (("--channel", f"{FAILING}="), "is not a channel"),
+            (("--channel", FAILING), "is not a channel"),
             (("--email", "none", "--email", "a@acme.example"), "leave it out"),
         ],
     )

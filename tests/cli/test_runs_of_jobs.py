@@ -43,7 +43,7 @@ def test_the_occurrences_of_a_job_are_shown_with_reasons(duetime):
     assert "02:30:00 Europe/Paris  skipped  billing-nightly.000001." in line
     assert line.endswith("asked: skipped by developer")
     _, printed, _ = duetime("jobs", "show", "billing-nightly", "--until", "2020-01-01T00:00Z")
-    assert printed.splitlines()[-1] == "no time of it lies in that window"
+    assert printed.splitlines()[-1] == "no occurrence in this window"
 
 
 def test_occurrences_are_printed_as_json(duetime):

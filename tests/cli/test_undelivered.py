@@ -68,8 +68,8 @@ def test_inputs_are_redriven_by_id(duetime, undelivered, ports):
     status, printed, _ = duetime("undelivered", "redrive", undelivered[1].id, undelivered[0].id)
     assert status == 0
     assert printed.splitlines() == [
-        f"asked to redrive {undelivered[1].id}: wake  from dispatch",
-        f"asked to redrive {undelivered[0].id}: message  from due-default",
+        f"requested redrive of {undelivered[1].id}: wake  from dispatch",
+        f"requested redrive of {undelivered[0].id}: message  from due-default",
     ]
     assert ports.queues.sent == [("failures", request_for(item.id)) for item in reversed(undelivered)]
 

@@ -121,13 +121,13 @@ def test_bad_usage_is_printed_on_one_line(run, words):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--roles", '{"viewers": "actions:read"'], "is no JSON: "),
-        (["--roles", '{"viewers": ["actions:read"]}'], "is no object of texts, such as"),
-        (["--roles", "missing.json"], "no file of that name can be read: No such file"),
-        (["--roles", "pyproject.toml"], "'pyproject.toml' is no JSON"),
+        (["--roles", '{"viewers": "actions:read"'], "is not JSON: "),
+        (["--roles", '{"viewers": ["actions:read"]}'], "is not a JSON object of texts, such as"),
+        (["--roles", "missing.json"], "is neither a JSON object nor a readable file: No such file"),
+        (["--roles", "pyproject.toml"], "'pyproject.toml' is not JSON"),
         (["--roles", '{"viewers": "actions:write"}'], "roles gives 'viewers' actions:write; permissions are"),
         (["--identities", '{"arn:aws:iam::1:role/till": "#"}'], "its first word, the tenant, "),
-        (["--identities", "[]"], "is no JSON object"),
+        (["--identities", "[]"], "is neither a JSON object"),
         (["--authorization", "none"], "invalid choice"),
     ],
 )

@@ -48,13 +48,13 @@ def test_a_schedule_wakes_a_far_action_and_is_then_deleted(cloud, notes):
 
 def test_a_cancelled_action_does_not_run_and_its_schedule_is_deleted(cloud, notes):
     scheduler = cloud.scheduler()
-    near = scheduler.schedule(Note(text="near"), at=timedelta(seconds=1))
+    near = scheduler.schedule(Note(text="near"), at=timedelta(seconds=1.9))
     far = scheduler.schedule(Note(text="far"), at=timedelta(seconds=4))
     eventually(lambda: schedules_in(cloud), "the schedule")
     scheduler.cancel(near.id)
     scheduler.cancel(far.id)
     eventually(lambda: not schedules_in(cloud), "the schedule's end")
-    scheduler.schedule(Note(text="later"), at=timedelta(seconds=1.5))
+    scheduler.schedule(Note(text="later"), at=timedelta(seconds=1.9))
     notes.wait_for("later")
     assert notes.of("near") == []
     assert status_of(cloud, far) is Status.CANCELLED

@@ -67,7 +67,7 @@ def _changes(entries: Sequence[Json], now: datetime) -> str:
         ]
         for entry in entries
     ]
-    return table(["ASKED", "BY", "CHANGE", "OF", "ANSWER", "WITH"], rows)
+    return table(["AT", "BY", "CHANGE", "OF", "STATUS", "REQUEST"], rows)
 
 
 def list_grants(arguments: argparse.Namespace) -> int:

@@ -50,7 +50,7 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "correlation id", action["correlation_id"] or "-"
         yield from _keys(action)
     if action["cancel_requested_at"]:
-        yield "asked to stop", both(action["cancel_requested_at"], now)
+        yield "stop requested", both(action["cancel_requested_at"], now)
     for name, key in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
         if action[key]:
             yield name, action[key]

@@ -148,7 +148,7 @@ def _redriven(action: Json, now: datetime) -> str:
 def _cancelled(action: Json, _now: datetime) -> str:
     if action["status"] == "cancelled":
         return f"cancelled {action['id']}"
-    return f"asked {action['id']} to stop: it is running, and ends when its handler looks"
+    return f"requested {action['id']} to stop: it is running, and ends when its handler checks"
 
 
 CANCEL = BulkVerb(

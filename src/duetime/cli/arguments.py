@@ -123,14 +123,14 @@ def json_object(written: str) -> dict[str, Any]:
         payload = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise BadUsage(f"--payload is no JSON: {reason}") from None
+        raise BadUsage(f"--payload is not JSON: {reason}") from None
     if not isinstance(payload, dict):
         raise BadUsage('--payload must be a JSON object, such as \'{"order": "o-1"}\'')
     return payload
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is none of its values; use null or text")
+    raise ValueError(f"{constant} is not a JSON value; use null or text")
 
 
 def instant(written: str) -> str:
@@ -139,7 +139,7 @@ def instant(written: str) -> str:
         at = datetime.fromisoformat(written).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         raise argparse.ArgumentTypeError(
-            f"{written[:40]!r} is no time; write one such as 2027-06-01T09:00, or 2027-06-01T07:00Z"
+            f"{written[:40]!r} is not a time; write one such as 2027-06-01T09:00, or 2027-06-01T07:00Z"
         ) from None
     return at.isoformat().removesuffix("+00:00") + "Z"
 

@@ -95,7 +95,9 @@ class Client(NamedTuple):
         from duetime.cli.exchange import address, exchange  # noqa: PLC0415 - `duetime --help` needs no HTTP
 
         if not _URL.fullmatch(self.url):
-            raise BadUsage(f"{self.url!r} is no URL of a scheduler; use one such as http://127.0.0.1:8080")
+            raise BadUsage(
+                f"{self.url!r} is not the URL of a scheduler; use one such as http://127.0.0.1:8080"
+            )
         url = address(self.url.rstrip("/").removesuffix(self.prefix) + self.prefix, path, query or {})
         sent = None if body is None else json.dumps(body).encode()
         headers = self._headers(sent)

@@ -52,7 +52,7 @@ def connect(arguments: argparse.Namespace) -> Client:
     signs = _signs(arguments, profile, environment, url)
     token = None if signs else arguments.token or environment.token
     if (signs or token) and not url.startswith("https://") and not is_loopback(url):
-        raise BadUsage(f"{url!r} is not encrypted: a token, or a signature, goes to https:// alone")
+        raise BadUsage(f"{url!r} is not encrypted: tokens and signatures are sent to https:// only")
     return Client(
         url,
         arguments.tenant or profile.tenant,
@@ -103,7 +103,7 @@ def _profiles(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise BadUsage(f"the profiles are in {file}, which cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise BadUsage(f"{file} is no TOML: {error}") from None
+        raise BadUsage(f"{file} is not TOML: {error}") from None
     return profiles if isinstance(profiles, dict) else {}
 
 

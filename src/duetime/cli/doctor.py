@@ -78,7 +78,7 @@ def _as_json(finding: Finding) -> Json:
 def _drawn(found: Sequence[Finding], runbook: str | None) -> str:
     """Return the findings, and the runbook's sections: by address if its URL is set, else by name."""
     rows = [[finding.about, finding.state, finding.message, finding.remedy or "-"] for finding in found]
-    lines = [table(["LOOKED AT", "STATE", "FOUND", "WHAT TO DO"], rows)]
+    lines = [table(["CHECK", "STATE", "FINDING", "REMEDY"], rows)]
     if sections := list(dict.fromkeys(finding.section for finding in found if finding.section)):
         places = [f"{plain(runbook)}#{_anchor(section)}" if runbook else section for section in sections]
         lines += ["", "see the runbook:" if runbook else "see the runbook, under:"]

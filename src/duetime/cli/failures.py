@@ -23,7 +23,7 @@ class NoAnswer(CommandFailed):
     def __init__(self, url: str, reason: str) -> None:
         self.url, self.reason = url, reason
         super().__init__(
-            f"no scheduler answers at {url} ({reason}): start one with `duetime local --app module:name`,"
+            f"no scheduler responds at {url} ({reason}): start one with `duetime local --app module:name`,"
             " or set --url"
         )
 
@@ -36,7 +36,7 @@ class StrangeAnswer(CommandFailed):
         super().__init__(
             f"{url} answers {status}"
             + (f" {message!r}" if message else "")
-            + ", not as duetime does: is --url right?"
+            + ", which is not a response of duetime: check --url"
         )
 
 

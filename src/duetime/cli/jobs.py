@@ -80,9 +80,9 @@ def show(arguments: argparse.Namespace) -> int:
     print(in_full(job, now))
     print()
     if found is None:
-        print(f"account for its times: duetime jobs show {job['name']} --from TIME --until TIME")
+        print(f"list its occurrences: duetime jobs show {job['name']} --from TIME --until TIME")
         return 0
-    print(accounts(found["items"]) if found["items"] else "no time of it lies in that window")
+    print(accounts(found["items"]) if found["items"] else "no occurrence in this window")
     if found["next_from"]:
         given = {"--from": found["next_from"], "--until": arguments.until}
         print(f"more: duetime jobs show {job['name']} {pasted(arguments, given)}")

@@ -226,12 +226,12 @@ def _texts(written: str) -> dict[str, str]:
         content = json.loads(written if is_json else Path(written).read_text(encoding="utf-8"))
     except OSError as error:
         raise argparse.ArgumentTypeError(
-            f"{written[:60]!r} is no JSON object, and no file of that name can be read: {error.strerror}"
+            f"{written[:60]!r} is neither a JSON object nor a readable file: {error.strerror}"
         ) from None
     except (ValueError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"{written[:60]!r} is no JSON: {error}") from None
+        raise argparse.ArgumentTypeError(f"{written[:60]!r} is not JSON: {error}") from None
     if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
         raise argparse.ArgumentTypeError(
-            f'{written[:60]!r} is no object of texts, such as {{"viewers": "actions:read"}}'
+            f'{written[:60]!r} is not a JSON object of texts, such as {{"viewers": "actions:read"}}'
         )
     return content

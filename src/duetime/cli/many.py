@@ -123,7 +123,7 @@ def _is_agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> bo
         BadUsage: there is no terminal.
     """
     if not sys.stdin.isatty():
-        raise BadUsage("there is no terminal to ask at: look with --dry-run, then say --yes")
+        raise BadUsage("there is no terminal for the confirmation: look with --dry-run, then use --yes")
     found = _matching(client, verb, filters)
     print(_shown(verb, found, SystemClock().now()), file=sys.stderr)
     if not found.changed:
@@ -158,7 +158,7 @@ def _summary(verb: BulkVerb, done: _Sum) -> Iterator[str]:
     stopping = sum(action["status"] == "processing" for action in done.changed)
     yield f"{verb.done} {_counted(len(done.changed) - stopping)}"
     if stopping:
-        yield f"asked {_counted(stopping)} to stop: running ones end when their handlers look"
+        yield f"requested {_counted(stopping)} to stop: a running action ends when its handler checks"
     for action in done.left:
         yield f"left {action['id']}: {plain(action['reason'])}"
 

@@ -170,7 +170,7 @@ _KINDS = (
         "metrics",
         "the current value of each metric",
         "only the metric of this name, such as failed",
-        ("METRIC", "VALUE", "UNIT", "TOLD", "OF"),
+        ("METRIC", "VALUE", "UNIT", "COUNT", "OF"),
         _metric,
     ),
 )

@@ -65,15 +65,15 @@ def _channel(written: str, kinds: Sequence[str]) -> tuple[str, list[str] | None]
     kind, _, chosen = written.partition("=")
     if kind not in kinds:
         raise argparse.ArgumentTypeError(
-            f"{kind!r} is no kind; use one of {', '.join(kinds)}, as in {kinds[3]}=email"
+            f"{kind!r} is not a kind; use one of {', '.join(kinds)}, as in {kinds[3]}=email"
         )
     if chosen in {NONE, DEFAULT}:
         return kind, [] if chosen == NONE else None
     channels = chosen.split(",")
     if unknown := [channel for channel in channels if channel not in CHANNELS]:
-        allowed = ", ".join(CHANNELS)
+        allowed = f"{', '.join(CHANNELS)}, or {NONE}, or {DEFAULT}"
         raise argparse.ArgumentTypeError(
-            f"{', '.join(map(repr, unknown))} is no channel; use some of {allowed}, or {NONE}, or {DEFAULT}"
+            f"{', '.join(map(repr, unknown))} is not a channel; use some of {allowed}"
         )
     return kind, channels
 
@@ -113,7 +113,7 @@ def _describe(chosen: Json, now: datetime) -> str:
     changed = f"{chosen['changed_by']}, {both(chosen['changed_at'], now)}"
     values = {
         "language": chosen["language"]
-        + ("" if has_texts else f", which has no texts; mails are in: {language}"),
+        + ("" if has_texts else f", which has no texts; mails are in {language}"),
         "mails to": _named(chosen["addresses"]),
         "admins' to": "only admins see that" if admins is None else _named(admins),
         "changed by": changed if chosen["revision"] else "no user",

@@ -45,10 +45,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--count", type=int, metavar="N", help=f"at most so many (default: {_COUNT}, or with --until {_MOST})"
     )
     parser.add_argument(
-        "--day-rule", choices=("and", "or"), help="what a cron's two restricted day fields mean together"
+        "--day-rule", choices=("and", "or"), help="how the two restricted day fields of a cron combine"
     )
     parser.add_argument(
-        "--dst", choices=("cronos", "vixie", "eventbridge"), help="whose rule changes of the clocks follow"
+        "--dst", choices=("cronos", "vixie", "eventbridge"), help="the rule for changes of the clocks"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.set_defaults(run=run)

@@ -27,7 +27,7 @@ def add_parser(commands: Commands) -> None:
         "simulate",
         help="show which runs an app's jobs would have, and run none",
         description="Import an app and walk through its jobs' cadences, as if it were deployed at --from."
-        " Nothing is run. CLOCKS counts the changes of the clocks that do something to a job.",
+        " Nothing is run. CLOCKS counts the changes of the clocks that affect a job.",
     )
     add = parser.add_argument
     add("--app", required=True, metavar="MODULE:NAME", help="where the app is, such as examples.billing:app")

@@ -57,6 +57,6 @@ def duration(written: str) -> timedelta:
     """
     found = _WRITTEN.fullmatch(written)
     if found is None or not written:
-        raise ValueError(f"{written[:40]!r} is no duration; write one such as 3s, 5m, 2h30m or 1d")
+        raise ValueError(f"{written[:40]!r} is not a duration; write one such as 3s, 5m, 2h30m or 1d")
     days, hours, minutes, seconds = (float(group or 0) for group in found.groups())
     return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)

@@ -25,7 +25,9 @@ _REASON = 60
 def add_parser(commands: Commands) -> None:
     """Add the command and its own commands."""
     verbs = add_group(
-        commands, PATH, "look at what queues, the stream and EventBridge gave up on, and redrive it"
+        commands,
+        PATH,
+        "look at inputs that queues, the stream and EventBridge failed to process, and redrive them",
     )
     add_page(add_command(verbs, "list", list_all, "list them, newest first"))
     parser = add_command(verbs, "show", show, "show all facts of one")
@@ -57,7 +59,7 @@ def redrive(arguments: argparse.Namespace) -> int:
     if arguments.ids and (arguments.kind or arguments.limit):
         raise BadUsage("--kind and --limit go with --all")
     done = _redrive_all(arguments) if arguments.all else _redrive_some(arguments)
-    verb = "would redrive" if arguments.dry_run else "asked to redrive"
+    verb = "would redrive" if arguments.dry_run else "requested redrive of"
     lines = [f"{verb} {item['id']}: {_about(item)}" for item in done["items"]]
     return print_content(arguments, done, lambda *_: "\n".join(lines) or "nothing to redrive")
 

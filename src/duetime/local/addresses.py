@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
@@ -30,31 +29,29 @@ def queue_name(address: str) -> str:
     return address.replace(":", "/").rpartition("/")[2]
 
 
-@dataclass(frozen=True, slots=True)
 class ResourceNames:
     """Names of a deployment's functions, queues and schedules.
 
     Attributes:
-        prefix: begins every name.
         worker: the worker that hosts the app's handlers.
+        notifications: the notification queue, the rule that feeds it, and the topic.
+        failure_queue: the queue of stream records and invocations that failed too often.
+        pass_group: the group of the schedules that call the sweep and the catch-up.
+        timer_role: the ARN of the role in which EventBridge Scheduler invokes its targets.
+        work_function: the ARN of the function that hosts the app's handlers.
     """
 
-    prefix: str
-    worker: str
+    def __init__(self, prefix: str, worker: str) -> None:
+        self._prefix, self.worker = prefix, worker
+        self.notifications = f"{prefix}notifications"
+        self.failure_queue = f"{prefix}failures"
+        self.pass_group = f"{prefix}passes"
+        self.timer_role = f"arn:aws:iam::{ACCOUNT}:role/{prefix}timer"
+        self.work_function = self.function(f"work-{worker}")
 
     def due_queue(self, worker: str) -> str:
         """Return the name of a worker's due queue."""
-        return f"{self.prefix}due-{worker}"
-
-    @property
-    def notifications(self) -> str:
-        """The name of the notification queue, of the rule that feeds it, and of the topic."""
-        return f"{self.prefix}notifications"
-
-    @property
-    def failure_queue(self) -> str:
-        """The queue of stream records and invocations that failed too often."""
-        return f"{self.prefix}failures"
+        return f"{self._prefix}due-{worker}"
 
     def dead_letter_queues(self, *, notifies: bool) -> tuple[str, ...]:
         """Return the queues that feed the function `salvage`.
@@ -70,21 +67,6 @@ class ResourceNames:
             self.failure_queue,
         )
 
-    @property
-    def pass_group(self) -> str:
-        """The group of the schedules that call the sweep and the catch-up."""
-        return f"{self.prefix}passes"
-
-    @property
-    def timer_role(self) -> str:
-        """The role in which EventBridge Scheduler invokes its targets."""
-        return f"arn:aws:iam::{ACCOUNT}:role/{self.prefix}timer"
-
-    @property
-    def work_function(self) -> str:
-        """The ARN of the function that hosts the app's handlers."""
-        return self.function(f"work-{self.worker}")
-
     def function(self, name: str) -> str:
         """Return a function's ARN by its name without the prefix."""
-        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.prefix}{name}"
+        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self._prefix}{name}"

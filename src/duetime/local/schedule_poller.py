@@ -115,7 +115,7 @@ class SchedulePoller(Poller):
         try:
             event = json.loads(_with_context(schedule))
         except ValueError as error:
-            log.error("schedule %s: its input is no JSON: %s", schedule.key.name, error)  # noqa: TRY400 - needs no stack
+            log.error("schedule %s: its input is not JSON: %s", schedule.key.name, error)  # noqa: TRY400 - needs no stack
         else:
             self._invocations.invoke(schedule.target["Arn"], event)
 

@@ -52,11 +52,11 @@ def welcome(
         "  In another terminal, try:",
         *(f"    {command}" for command in commands(app, url, program)),
         "",
-        f"  The API takes you for one of acme's admins; the headers {USER}, {TENANT}, {GROUPS}",
+        f"  The API treats you as an admin of acme; the headers {USER}, {TENANT}, {GROUPS}",
         f"  or {ARN} choose another caller.",
         *_outbox(settings, url, program),
         "",
-        "  Ctrl-C stops it. Everything is in memory, and gone then.",
+        "  Ctrl-C stops it and discards all data.",
     ]
     if not settings.enabled:
         lines.insert(1, "  The global switch is off: nothing fires.")
