@@ -43,7 +43,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Reader:
-    """Somebody before the console; `complaints` is what the browser had to say."""
+    """A user of the console; `complaints` has the browser's errors."""
 
     def __init__(self, browser: Browser, url: str, **context: Any) -> None:
         settings = {"locale": "en-GB", "timezone_id": ZONE, "viewport": {"width": 1280, "height": 900}}

@@ -29,7 +29,7 @@ def cloud():
 
 @pytest.fixture
 def reader_of(browser):
-    """Makes readers: of a URL, as somebody, in a browser of their own."""
+    """Return a function that opens a URL as a user, in a new browser."""
     readers = []
 
     def make(url, **context):

@@ -101,7 +101,7 @@ class Pool:
 class People:
     """The people's API and the console beside it.
 
-    Whoever has a token of the pool's is passed on to the cloud.
+    Requests with a token of the pool are passed to the cloud.
     """
 
     def __init__(self, pool: Pool, cloud_url: str) -> None:

@@ -1,4 +1,4 @@
-"""An app whose actions end as they are told to, so that the console has each kind of everything to show."""
+"""An app whose payloads choose how actions end, so that the console has all kinds of actions."""
 
 import threading
 from datetime import timedelta
@@ -32,7 +32,7 @@ def send_parcel(payload: Parcel, run: Run) -> None:
 
 @app.action(timeout=timedelta(seconds=840))
 def wait(payload: Wait, run: Run) -> None:
-    """Run until the time is over, or somebody asks to stop."""
+    """Run until the time is over or a stop is requested."""
     for _ in range(int(payload.seconds * 5)):
         run.raise_if_cancelled()
         threading.Event().wait(0.2)

@@ -138,7 +138,7 @@ def test_who_may_only_look_sees_all_and_no_button(reader_of, cloud, actions):
 
 
 def test_who_may_not_even_look_is_told(reader_of, cloud):
-    reader = reader_of(cloud.url, **signed_in("mallory", groups="nobody"))
+    reader = reader_of(cloud.url, **signed_in("mallory", groups="guests"))
     reader.expected = ("403",)
     page = reader.page
     page.goto(f"{cloud.url}/#/actions")

@@ -1,4 +1,4 @@
-"""An action is scheduled by hand, and what is wrong with it is told at its field."""
+"""A form schedules an action, and shows errors beside their fields."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -244,7 +244,7 @@ def test_too_many_times_are_counted_up_to_a_day_that_is_told(reader):
 
 
 def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud):
-    reader = reader_of(cloud.url, **signed_in("eve", groups="nobody"))
+    reader = reader_of(cloud.url, **signed_in("eve", groups="guests"))
     reader.expected = ("403",)
     page = reader.go("#/cadences?cadence=daily 09:00")
     expect(page.get_by_text("Your roles do not allow this")).to_be_visible(timeout=PATIENCE)

@@ -1,6 +1,6 @@
 """The frame.
 
-Where one can go, in which language and zone, for whom, and how what is shown is kept up to date.
+The navigation, the language, the time zone, the rights, and the refresh of the page.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""All actions that match are changed at once, after one was told how many they are."""
+"""All matching actions are changed at once, after the page has shown their number."""
 
 import re
 from datetime import timedelta

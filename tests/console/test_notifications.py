@@ -1,4 +1,4 @@
-"""Notifications: what people are told of, which of it is unread, and for whom."""
+"""Notifications: the list, the unread entries, and the rights to see them."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -38,7 +38,7 @@ def inbox_of(cloud, tenant, *, unread=False):
 
 
 def fail(cloud, tenant, count=1):
-    """Failed actions that people have been told of; of each, where nobody chose, as a new dead letter."""
+    """Failed actions with notifications; by default each as a new dead letter."""
     payload = Parcel(order="17", fails=9)
     made = [cloud.scheduler(tenant_id=tenant).schedule(payload, at=timedelta(0)) for _ in range(count)]
     ids = {entry.id for entry in made}
@@ -58,7 +58,7 @@ def together(cloud, tenant, total, *, kind=NotificationKind.DEAD_LETTERED, since
 
 @pytest.fixture(scope="module")
 def failed(cloud):
-    """A failed action of acme, told of in both kinds."""
+    """A failed action of acme, with notifications of both kinds."""
     (action,) = fail(cloud, "acme")
     eventually(lambda: len(inbox_of(cloud, "acme")) >= 2, "both kinds")
     return action
@@ -228,7 +228,7 @@ def test_another_tenant_and_those_who_are_no_admins_see_less(reader_of, cloud, f
 
 
 def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud):
-    reader = reader_of(cloud.url, **signed_in("eve", groups="nobody"))
+    reader = reader_of(cloud.url, **signed_in("eve", groups="guests"))
     reader.expected = ("403",)
     page = reader.go("#/notifications")
     expect(page.get_by_text("Your roles do not allow this")).to_be_visible(timeout=PATIENCE)

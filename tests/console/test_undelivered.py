@@ -45,7 +45,7 @@ def began(cloud):
 
 @pytest.fixture(scope="module")
 def keep(cloud):
-    """Keeps a thing as it is when somebody gave it up just now."""
+    """Store an input that has just become undelivered."""
     store = undelivered_ports(cloud.settings).store
 
     def stored(name, **more):

@@ -39,9 +39,9 @@ SETTINGS = {
     "handlers": "tests/e2e/handlers",
     "app": "errands.first:app",
     "keep_data": "false",
-    # who tells people
+    # sends notifications
     "mail_from": SENDER,
-    # who calls the API
+    # may call the API
     "console_url": "https://console.example.com",
     "identities": json.dumps({f"arn:aws:iam::{ACCOUNT}:role/shop": "acme operators"}),
 }

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-PROGRAM = Path(__file__).with_name("mended_ministack.py")
+PROGRAM = Path(__file__).with_name("corrected_ministack.py")
 ACCOUNT, REGION = "000000000000", "us-east-1"
 STARTS_WITHIN, ASK_EVERY = 60, 0.2
 """Seconds."""
@@ -86,7 +86,7 @@ def _environment(port: int, directory: Path) -> Mapping[str, str]:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
+    """Return a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -31,7 +31,7 @@ app = App()
 @app.action(retry=RetryPolicy(attempts=3, backoff=1, jitter=0), timeout=timedelta(minutes=1))
 def count(payload: Count, run: Run) -> None:
     if payload.stumbles and run.attempt == 1:
-        raise ConnectionError("nobody answers")
+        raise ConnectionError("the API does not answer")
     # without a condition: a second commit would be seen
     run.commit(
         [
@@ -62,7 +62,7 @@ class Ordered:
         return action.id
 
     def many(self, names: Iterable[str]) -> None:
-        """Without keys; where nobody knows what was scheduled, the caller looks."""
+        """Schedule without keys; after an unknown outcome, the caller lists the actions."""
         orders = [Order(Count(name=name), at=between(*SOON), correlation_id=name) for name in names]
         while orders:
             with contextlib.suppress(BackendUnavailable):
@@ -105,7 +105,7 @@ def between(low, high):
 
 
 def insisted(call):
-    """What `call` answers, as soon as it does: who is told that nobody knows asks again."""
+    """Return the answer of `call`; repeat it while its outcome is unknown."""
     while True:
         with contextlib.suppress(BackendUnavailable):
             return call()

@@ -59,7 +59,7 @@ class Emulated:
             yield from page["Items"]
 
     def waiting(self, url: str) -> int:
-        """The messages of a queue: those to be had, those delayed and those that somebody has."""
+        """Count the messages of a queue: visible, delayed and in flight."""
         request = self.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
         return sum(
             int(request["Attributes"][f"ApproximateNumberOfMessages{which}"])

@@ -84,7 +84,7 @@ def _queue(name: str) -> Iterator[tuple[Subscriber, str]]:
 
 
 def mails_to(address: str) -> list[SentMail]:
-    """What SES sent there, the oldest first; the emulator tells."""
+    """Return the mails that SES sent there, the oldest first, as the emulator lists them."""
     endpoint = os.environ["AWS_ENDPOINT_URL"]  # noqa: TID251 - where these tests have put the emulator
     with urllib.request.urlopen(f"{endpoint}/_ministack/ses/messages?account={ACCOUNT}") as answer:  # noqa: S310
         report = json.load(answer)["messages"].get(ACCOUNT, [])

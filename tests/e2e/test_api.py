@@ -157,8 +157,8 @@ def test_a_viewer_looks_and_changes_nothing(people, tokens):
 
 
 def test_who_is_in_no_group_may_do_nothing(people, tokens):
-    nobody = people.with_token(tokens("new@acme.example")["IdToken"])
-    assert nobody("GET", "/scheduling/query").status == 403
+    without_roles = people.with_token(tokens("new@acme.example")["IdToken"])
+    assert without_roles("GET", "/scheduling/query").status == 403
 
 
 def test_another_tenants_action_looks_like_one_that_is_not_there(ada, people, tokens):

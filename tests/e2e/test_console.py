@@ -17,7 +17,7 @@ from tests.e2e.test_api import tokens as tokens  # noqa: PLC0414
 pytestmark = pytest.mark.e2e
 
 MAYA = "maya@acme.example"
-PROOF = "a-proof-of-43-characters-or-more-that-nobody-guesses"
+PROOF = "a-proof-of-43-characters-or-more-that-is-hard-to-guess"
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def redeem(bench, config):
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):
-    """Tells where it would be led, and does not go."""
+    """Records the redirect, and does not follow it."""
 
     def redirect_request(self, *_about):
         return None

@@ -1,11 +1,9 @@
-"""Five hundred actions in foul weather.
+"""Five hundred actions, with faults in the calls of AWS.
 
-Each is executed exactly once, or not at all where it was cancelled in time.
+Each is executed exactly once, or never if it was cancelled in time.
 
-Our own steps and the AWS clients that a deploy gives them talk to an emulator through a proxy that throttles
-calls, resets connections and loses answers, on DynamoDB, SQS and EventBridge Scheduler. Nothing here is ours
-but what is tested: the conditions are the emulator's, the faults are the proxy's, and the proxy's own
-counters say that they were there.
+The steps and the AWS clients of a deploy call an emulator through a proxy. The proxy throttles calls, resets
+connections and loses answers of DynamoDB, SQS and EventBridge Scheduler. Its own counters prove the faults.
 """
 
 import contextlib
@@ -28,8 +26,9 @@ from duetime import Action, Scheduler, Status
 from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
 from duetime.model.action import Ending
-from tests.e2e import emulator, weather
+from tests.e2e import emulator, fault_proxy
 from tests.e2e.emulator import REGION
+from tests.e2e.fault_proxy import Fault, TargetedFault, random_faults
 from tests.e2e.orders import (
     BULK,
     CANCELLED,
@@ -47,11 +46,10 @@ from tests.e2e.orders import (
     order_the_rest,
 )
 from tests.e2e.road import Emulated, Road
-from tests.e2e.weather import Fault, Storm, rain
 
 pytestmark = pytest.mark.e2e
-RAINED_ON, STORMED_AT = "acme", "storms"
-"""Whose actions: what comes of a storm is not left to the rain."""
+RANDOM_TENANT, TARGETED_TENANT = "acme", "targeted"
+"""Targeted faults have their own tenant, whose calls random faults spare."""
 SETTLED_WITHIN, LOOK_EVERY = 400, 1.0
 """Seconds."""
 SETTINGS = {
@@ -66,28 +64,25 @@ SETTINGS = {
 }
 FIRST_RUN = '":fence":{"N":"1"}'
 """In the body of a commit."""
-NEVER_CLAIMED = Storm("dynamodb", "UpdateItem", Fault.RESET, times=5)
-CLAIMED_UNAWARES = Storm("dynamodb", "UpdateItem", Fault.LOST, times=9)
+NEVER_CLAIMED = TargetedFault("dynamodb", "UpdateItem", Fault.RESET, times=5)
+CLAIMED_UNAWARES = TargetedFault("dynamodb", "UpdateItem", Fault.LOST, times=9)
 """More than the five tries of one client, fewer than those of two.
 
 The claim of a doubled wake may use up some of them.
 """
-NEVER_COMMITTED = Storm("dynamodb", "TransactWriteItems", Fault.RESET, only=FIRST_RUN)
-COMMITTED_UNAWARES = Storm("dynamodb", "TransactWriteItems", Fault.LOST, only=FIRST_RUN)
-STORMS = (
+NEVER_COMMITTED = TargetedFault("dynamodb", "TransactWriteItems", Fault.RESET, only=FIRST_RUN)
+COMMITTED_UNAWARES = TargetedFault("dynamodb", "TransactWriteItems", Fault.LOST, only=FIRST_RUN)
+TARGETED_FAULTS = (
     NEVER_CLAIMED,
     CLAIMED_UNAWARES,
     NEVER_COMMITTED,
     COMMITTED_UNAWARES,
-    Storm("sqs", "SendMessageBatch", Fault.THROTTLED, times=5),
-    Storm("sqs", "SendMessageBatch", Fault.LOST, times=5),
-    Storm("scheduler", "CreateSchedule", Fault.RESET, times=2),
-    Storm("scheduler", "CreateSchedule", Fault.LOST, times=2),
+    TargetedFault("sqs", "SendMessageBatch", Fault.THROTTLED, times=5),
+    TargetedFault("sqs", "SendMessageBatch", Fault.LOST, times=5),
+    TargetedFault("scheduler", "CreateSchedule", Fault.RESET, times=2),
+    TargetedFault("scheduler", "CreateSchedule", Fault.LOST, times=2),
 )
-"""Over one action each, until the AWS client has given up.
-
-A near one where its wake goes straight to the queue.
-"""
+"""Each hits one action, until the AWS client gives up; for SQS an action whose wake goes to the queue at once."""
 WRITES = {
     "dynamodb": ("UpdateItem", "TransactWriteItems"),
     "sqs": ("SendMessageBatch",),
@@ -111,7 +106,7 @@ class Left:
     """By the name in their payloads."""
     effects: Mapping[str, int]
     faults: Mapping[tuple[str, str, Fault], int]
-    storms: Mapping[Storm, tuple[Action, int]]
+    targeted_faults: Mapping[TargetedFault, tuple[Action, int]]
     """The action that each came over, and how often it fired."""
     dispatched: set[str]
     """The ids of the actions whose timer came."""
@@ -140,9 +135,12 @@ def emulated(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def sky(emulated, tmp_path_factory):
-    directory = tmp_path_factory.mktemp("sky")
-    with weather.over(emulated.endpoint, directory, seed=SEED) as made, pytest.MonkeyPatch.context() as patch:
+def proxy(emulated, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("proxy")
+    with (
+        fault_proxy.over(emulated.endpoint, directory, seed=SEED) as made,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setenv("AWS_ENDPOINT_URL", made.endpoint)
         boto3.client("dynamodb").list_tables()  # it reads its models at the first call of each service
         boto3.client("sqs").list_queues()
@@ -151,7 +149,7 @@ def sky(emulated, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def road(emulated, sky):
+def road(emulated, proxy):
     emulated.client("dynamodb").create_table(
         TableName=EFFECTS,
         BillingMode="PAY_PER_REQUEST",
@@ -166,28 +164,33 @@ def road(emulated, sky):
 
 
 @pytest.fixture(scope="module")
-def left(emulated, sky, road):
+def left(emulated, proxy, road):
     ordered, ordered_first = (
-        Ordered(Scheduler.from_env(tenant_id=tenant, actor="e2e")) for tenant in (RAINED_ON, STORMED_AT)
+        Ordered(Scheduler.from_env(tenant_id=tenant, actor="e2e"))
+        for tenant in (RANDOM_TENANT, TARGETED_TENANT)
     )
-    stormy = [
-        ordered_first.one(f"stormy-{number}", SOON if storm.service == "sqs" else LATER)
-        for number, storm in enumerate(STORMS)
+    targets = [
+        ordered_first.one(f"targeted-{number}", SOON if targeted.service == "sqs" else LATER)
+        for number, targeted in enumerate(TARGETED_FAULTS)
     ]
-    breaking = [storm.over(action_id) for storm, action_id in zip(STORMS, stormy, strict=True)]
-    sky.make([*breaking, *rain(CHANCE, sparing=STORMED_AT)])
+    breaking = [
+        targeted.over(action_id) for targeted, action_id in zip(TARGETED_FAULTS, targets, strict=True)
+    ]
+    proxy.make([*breaking, *random_faults(CHANCE, sparing=TARGETED_TENANT)])
     with warnings_of("duetime") as warnings, road.fed():
         order_the_rest(ordered)
         eventually(lambda: all(row.status.is_final for row in rows_of(road)) and road.is_empty())
-        fired, faults = sky.fired(), sky.faults()
-        sky.make([])
+        fired, faults = proxy.fired(), proxy.faults()
+        proxy.make([])
     rows = {row.id: row for row in rows_of(road)}
     by_name = {json.loads(row.payload)["name"]: row for row in rows.values()}
     assert len(by_name) == len(rows), "something was scheduled twice"
-    storms = dict(
-        zip(STORMS, zip((rows[action_id] for action_id in stormy), fired, strict=False), strict=True)
+    targeted_faults = dict(
+        zip(
+            TARGETED_FAULTS, zip((rows[action_id] for action_id in targets), fired, strict=False), strict=True
+        )
     )
-    return Left(by_name, effects_in(emulated), faults, storms, road.dispatched, warnings)
+    return Left(by_name, effects_in(emulated), faults, targeted_faults, road.dispatched, warnings)
 
 
 @contextlib.contextmanager
@@ -212,7 +215,7 @@ def eventually(look):
 def rows_of(road):
     found = road.emulated.items(road.settings.actions_table)
     rows = (from_item(item) for item in found if is_row(item))
-    return [row for row in rows if row.tenant_id in {RAINED_ON, STORMED_AT}]
+    return [row for row in rows if row.tenant_id in {RANDOM_TENANT, TARGETED_TENANT}]
 
 
 def effects_in(emulated):
@@ -220,9 +223,9 @@ def effects_in(emulated):
 
 
 @pytest.mark.parametrize(("fault", "is_written"), [(Fault.RESET, False), (Fault.LOST, True)])
-def test_what_is_reset_was_not_written_and_what_lost_its_answer_was(emulated, sky, road, fault, is_written):
+def test_what_is_reset_was_not_written_and_what_lost_its_answer_was(emulated, proxy, road, fault, is_written):
     client, name = boto3.client("dynamodb", config=ONCE), f"probe-{fault.name}"
-    sky.make([Storm("dynamodb", "PutItem", fault, 1).over(name)])
+    proxy.make([TargetedFault("dynamodb", "PutItem", fault, 1).over(name)])
     key = {"name": {"S": name}}
     with pytest.raises(BotoCoreError):
         client.put_item(TableName=EFFECTS, Item=key)
@@ -236,7 +239,7 @@ def test_all_that_was_ordered_is_there_once_and_is_settled(left):
         **dict.fromkeys(names("bulk", BULK), Status.EXECUTED),
         **dict.fromkeys(names("near", NEAR), Status.EXECUTED),
         **dict.fromkeys(names("stumbling", STUMBLING), Status.EXECUTED),
-        **dict.fromkeys(names("stormy", len(STORMS)), Status.EXECUTED),
+        **dict.fromkeys(names("targeted", len(TARGETED_FAULTS)), Status.EXECUTED),
         **dict.fromkeys(names("far", FAR), Status.EXECUTED),
         **dict.fromkeys(names("cancelled", CANCELLED), Status.CANCELLED),
     }
@@ -277,18 +280,18 @@ def test_every_service_met_every_fault_on_its_writes(left):
 
 
 def test_the_client_gave_up_more_than_once_and_our_steps_went_on(left):
-    assert all(fired for _, fired in left.storms.values()), left.storms
+    assert all(fired for _, fired in left.targeted_faults.values()), left.targeted_faults
     assert left.warnings >= GIVEN_UP
 
 
-@pytest.mark.parametrize("storm", [CLAIMED_UNAWARES, NEVER_COMMITTED])
-def test_a_run_that_held_its_action_and_could_not_end_is_made_again_under_the_next_fence(left, storm):
-    action, _ = left.storms[storm]
+@pytest.mark.parametrize("targeted", [CLAIMED_UNAWARES, NEVER_COMMITTED])
+def test_a_run_that_held_its_action_and_could_not_end_is_made_again_under_the_next_fence(left, targeted):
+    action, _ = left.targeted_faults[targeted]
     assert action.recoveries
     assert action.attempts[0].finished_at is None
 
 
-@pytest.mark.parametrize("storm", [NEVER_CLAIMED, COMMITTED_UNAWARES])
-def test_a_run_that_was_never_claimed_or_has_committed_unawares_is_made_once(left, storm):
-    action, _ = left.storms[storm]
+@pytest.mark.parametrize("targeted", [NEVER_CLAIMED, COMMITTED_UNAWARES])
+def test_a_run_that_was_never_claimed_or_has_committed_unawares_is_made_once(left, targeted):
+    action, _ = left.targeted_faults[targeted]
     assert (action.fence, action.recoveries) == (1, 0)

@@ -1,4 +1,4 @@
-"""What a deployed stack tells of what happens.
+"""The notifications of a deployed stack.
 
 On the bus, by the topic, by mails in the tenant's language, in its list.
 """
@@ -290,5 +290,5 @@ def test_of_many_failures_a_few_are_told_one_by_one_and_each_windows_rest_in_one
 
 
 def accounted_for(report):
-    """How many failures these tell of: a digest's total has those of its window that were told one by one."""
+    """Count the failures; a digest's total includes those of its window with their own notifications."""
     return sum(row.facts["total"] - BURST if row.is_digest else 1 for row in report)

@@ -105,7 +105,7 @@ def test_functions_fed_by_a_queue_get_single_messages_and_report_each(synthesise
         assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_salvage_is_fed_by_every_queue_in_which_something_was_given_up(synthesised):
+def test_every_dead_letter_queue_and_the_failure_queue_feed_salvage(synthesised):
     fed = [
         synthesised.resources[source["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
         for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")

@@ -50,7 +50,7 @@ def test_only_who_attends_to_jobs_may_change_what_wakes_them(synthesised):
         assert not any(action.startswith(EVENTBRIDGE) for action in actions(synthesised.rights(name)))
 
 
-def test_salvage_reads_what_rules_say_and_sets_no_more_than_arm(synthesised):
+def test_salvage_reads_the_targets_of_rules_and_has_otherwise_the_rights_of_arm(synthesised):
     arm, salvage = (
         {right for right in allowed(synthesised.rights(name)) if right[0].startswith(EVENTBRIDGE)}
         for name in ("arm", "salvage")

@@ -8,29 +8,33 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """Where people sign in: OAuth's code flow with PKCE (RFC 7636), as Cognito's managed login serves it."""
+    """The sign-in of users: OAuth's code flow with PKCE (RFC 7636), as Cognito's managed login serves it.
+
+    Attributes:
+        url: the pool's pages, such as ``https://acme.auth.eu-west-1.amazoncognito.com``.
+        issuer: of the tokens, such as
+            ``https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEfGhI``.
+        client_id: the pool's client without a secret.
+    """
 
     url: str
-    """Of the pool's pages, such as ``https://acme.auth.eu-west-1.amazoncognito.com``."""
     issuer: str
-    """Who its tokens are from.
-
-    The pool, such as ``https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEfGhI``.
-    """
     client_id: str
-    """Of the pool's client without a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleConfig:
-    """Where the API is, and how one signs in."""
+    """The configuration of the page.
+
+    Attributes:
+        api: the admin API, relative to the page, such as ``api/v1``.
+        sign_in: None if every visitor may call the API, as on the local cloud.
+        links: the labels and URLs of further pages.
+    """
 
     api: str
-    """The admin API, seen from the page: ``api/v1`` is beside it."""
     sign_in: SignIn | None = None
-    """None if every visitor may call the API, as on the local cloud."""
     links: tuple[tuple[str, str], ...] = ()
-    """The labels and URLs of further pages."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of ``config.json``."""

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from duetime.console.config import ConsoleConfig
 
 BUILT: Final = Path(__file__).parent / "built"
-"""Where ``make setup`` puts the page and its assets."""
+"""``make setup`` builds the page and its assets there."""
 
 PAGE, CONFIG, ASSETS = "/", "/config.json", "/assets/"
 _NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
@@ -24,13 +24,13 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
-_KEPT = "public, max-age=31536000, immutable"
-"""Assets are named by their content."""
+_IMMUTABLE = "public, max-age=31536000, immutable"
+"""An asset's name contains the hash of its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileResponse:
-    """One file as it is sent."""
+    """The content and headers of one file."""
 
     body: str
     headers: Mapping[str, str]
@@ -45,11 +45,11 @@ class Site:
 
     @property
     def is_built(self) -> bool:
-        """Whether there is a page at all: a checkout without ``make setup`` has none."""
+        """Whether the page exists: a checkout without ``make setup`` has none."""
         return (self._built / "index.html").is_file()
 
     def answer(self, path: str) -> FileResponse | None:
-        """The file at a path, which begins with a slash."""
+        """Return the file at a path, which begins with a slash."""
         if path == CONFIG:
             return self._answer(json.dumps(self._config.to_json()), "application/json", "no-cache")
         name = "index.html" if path == PAGE else path.removeprefix(ASSETS)
@@ -60,7 +60,7 @@ class Site:
         kind = _TYPES.get(file.suffix)
         if kind is None or not file.is_file():
             return None
-        return self._answer(file.read_text(encoding="utf-8"), kind, _KEPT if is_asset else "no-cache")
+        return self._answer(file.read_text(encoding="utf-8"), kind, _IMMUTABLE if is_asset else "no-cache")
 
     def _answer(self, body: str, kind: str, cache: str) -> FileResponse:
         return FileResponse(body, {"Content-Type": kind, "Cache-Control": cache, **self._headers})

@@ -1,6 +1,6 @@
 """What the end-to-end tests deploy, first and later.
 
-Nothing tells from outside what ran but the actions' own rows.
+Only the actions' own rows show from outside what ran.
 """
 
 from duetime import Payload
@@ -29,6 +29,6 @@ class LoseParcel(Payload):
 
 
 class Deliver(Payload):
-    """A run's luck is told when it is triggered."""
+    """The trigger of a run sets its luck."""
 
     arrives: bool

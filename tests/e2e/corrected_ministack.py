@@ -1,6 +1,6 @@
 """ministack with corrections where it differs from AWS.
 
-A program: ``python mended_ministack.py``, settings in its environment.
+A program: ``python corrected_ministack.py``, settings in its environment.
 
 - The CDK command line deletes a stack by its ARN, as CloudFormation advises. ministack only finds stacks by
   name: it answers such a deletion with success and deletes nothing.

@@ -1,11 +1,8 @@
-"""The weather between our code and an emulator.
+"""A proxy with faults between duetime and an emulator: Microburst as a process of the tests, and its rules.
 
-Microburst as a process of the tests' own, and what it is told to do.
-
-Three things go wrong, as they do on AWS: a call is throttled, a connection is reset before the call arrives,
-an answer is lost after what was written. *Rain* is each of them now and then on every call, which the AWS
-client mostly repeats by itself. A *storm* is one of them on every call that names one action, until the
-client has given up, perhaps several times over: what then happens is duetime's own.
+It has three faults of AWS: a call is throttled, a connection is reset before the call arrives, or an answer is
+lost after the write. Random faults hit every call with a small chance; the AWS client mostly repeats those.
+A targeted fault hits every call that names one action, until the client gives up: duetime must recover.
 """
 
 import contextlib
@@ -33,7 +30,7 @@ Rule = Mapping[str, Any]
 
 
 class Fault(Enum):
-    """What goes wrong; the value is the beginning of microburst's own word for it."""
+    """A fault; the value is the beginning of microburst's name."""
 
     THROTTLED = "error"
     RESET = "reset"
@@ -45,7 +42,7 @@ THROTTLES = {
     "sqs": {"code": "RequestThrottled"},
     "scheduler": {"code": "ThrottlingException", "status": 429},
 }
-"""How each service says that it is asked too often."""
+"""The throttling error of each service."""
 
 
 def _effect(service: str, fault: Fault) -> Rule:
@@ -56,20 +53,20 @@ def _effect(service: str, fault: Fault) -> Rule:
     }[fault]
 
 
-def rain(jitter_draw: float, *, sparing: str) -> list[Rule]:
+def random_faults(jitter_draw: float, *, sparing: str) -> list[Rule]:
     """Return each fault of each service, with this chance on every call whose body lacks `sparing`."""
-    dry = {"body": f"!contains(to_string(@), '{sparing}')"}
+    spared = {"body": f"!contains(to_string(@), '{sparing}')"}
     bare = {"scheduler": "DeleteSchedule"}  # it has no body
     return [
         {"service": service, "probability": jitter_draw, **where, **_effect(service, fault)}
         for service in THROTTLES
         for fault in Fault
-        for where in (dry, *([{"operation": bare[service]}] if service in bare else []))
+        for where in (spared, *([{"operation": bare[service]}] if service in bare else []))
     ]
 
 
 @dataclass(frozen=True)
-class Storm:
+class TargetedFault:
     """One fault of one operation, so many times in succession, or for all calls that match `only`."""
 
     service: str
@@ -80,7 +77,7 @@ class Storm:
     """What else must be in the body of a call."""
 
     def over(self, name: str) -> Rule:
-        """It comes over the calls whose body has this name in it."""
+        """Return the rule for the calls whose body contains this name."""
         words = [f"contains(to_string(@), '{row}')" for row in (name, self.only) if row]
         return {
             "service": self.service,
@@ -92,13 +89,13 @@ class Storm:
 
 
 @dataclass(frozen=True)
-class Weather:
-    """The proxy, and what it has done."""
+class FaultProxy:
+    """A running proxy, and its counters."""
 
     endpoint: str
 
     def make(self, rules: Sequence[Rule]) -> None:
-        """Let this be the weather from now on; of several rules for a call the first counts."""
+        """Replace the rules; the first matching rule of a call applies."""
         self._control("POST", "/rules", json.dumps(rules).encode())
 
     def fired(self) -> list[int]:
@@ -122,10 +119,10 @@ class Weather:
 
 
 @contextlib.contextmanager
-def over(upstream: str, directory: Path, *, seed: int) -> Iterator[Weather]:
-    """Fair weather in front of an emulator, to be made worse; its log is in `directory`."""
+def over(upstream: str, directory: Path, *, seed: int) -> Iterator[FaultProxy]:
+    """Start a proxy without rules in front of an emulator; its log is in `directory`."""
     port = free_port()
     words = [str(PROGRAM), str(seed), "--upstream", upstream, "--host", "127.0.0.1", "--port", str(port)]
     env = {"PATH": os.defpath, "HOME": str(directory)}
     with serving(words, port, env=env, log=directory / "microburst.log") as endpoint:
-        yield Weather(endpoint)
+        yield FaultProxy(endpoint)
