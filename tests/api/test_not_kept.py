@@ -2,13 +2,13 @@
 
 import pytest
 
-from duetime.api.no_store import no_store
+from duetime.api.response_headers import with_headers
 from tests.api.conftest import Client
 
 
 @pytest.fixture
 def ask(call):
-    return Client(no_store(call.handler))
+    return Client(with_headers(call.handler, ""))
 
 
 def test_an_answer_is_not_to_be_kept(ask):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from itertools import islice
@@ -14,7 +13,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import ids, instant
-from duetime.api.context import JOBS, ApiContext
+from duetime.api.context import JOBS, ApiContext, ApiRoutes
 from duetime.api.filters import page_view
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPageView, JobSummary, JobView
@@ -22,7 +21,7 @@ from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of
 from duetime.api.preconditions import etag_of_job
 from duetime.api.redactor import reader_at
 from duetime.api.requests import read_time
-from duetime.api.routes import RouteGroup, route
+from duetime.api.routes import route
 from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewView
 from duetime.api.views import ActionPage
 from duetime.cadence import Cadence, Interval, explained, parse
@@ -41,13 +40,10 @@ _PLANNED = 50
 """The most future rows that are searched for skipped occurrences."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackgroundJobs(RouteGroup):
+class BackgroundJobs(ApiRoutes):
     """Serves the jobs of the caller's tenant, and code's jobs to operators."""
 
     tag = "jobs"
-
-    api: ApiContext
 
     @route("listJobs", "GET", JOBS, _READ)
     def list(
@@ -136,7 +132,7 @@ class BackgroundJobs(RouteGroup):
             name, instant_of(start, now, -DAY), instant_of(until, now, DAY), limit=limit
         )
         return OccurrencePage(
-            items=[OccurrenceView.from_occurrence(occurrence) for occurrence in found],
+            items=[OccurrenceView.model_validate(occurrence) for occurrence in found],
             next_from=found.next_start,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from typing import Annotated, Self
@@ -13,10 +12,10 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel
 
 from duetime.api.background_jobs import DAY, jobs_page
-from duetime.api.context import JOBS, ApiContext
+from duetime.api.context import JOBS, ApiRoutes
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import LARGEST_PAGE, instant_of
-from duetime.api.routes import RouteGroup, route
+from duetime.api.routes import route
 from duetime.api.views import Instant
 from duetime.jobs.upcoming import upcoming
 from duetime.model.job import Job
@@ -74,13 +73,10 @@ class ComingPage(BaseModel):
     """The cursor of the next page; null on the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComingRuns(RouteGroup):
+class ComingRuns(ApiRoutes):
     """Serves the upcoming times of the tenant's jobs, and of code's jobs to operators."""
 
     tag = "jobs"
-
-    api: ApiContext
 
     @route("listComingRuns", "GET", f"{JOBS}/coming", Permission.READ_JOBS)
     def coming(

@@ -2,20 +2,83 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Self
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, Field
 
-from duetime.api.views import Instant
-from duetime.cadence import Cadence, Explained
-from duetime.jobs.occurrence_status import Occurrence, OccurrenceStatus
+from duetime.api.views import Instant, View
+from duetime.cadence import Cadence
+from duetime.jobs.occurrence_status import OccurrenceStatus
+from duetime.model.action import Action, Status, Trigger
+from duetime.model.run_stats import RunStats
+
+
+class NextRunView(View):
+    """A nominal time to come, and which cadences have it."""
+
+    at: Instant
+    """The nominal time."""
+    cadences: list[str]
+    """Their names."""
+
+
+class LastRunView(BaseModel):
+    """The run that ended last."""
+
+    id: str | None
+    """The action."""
+    status: str | None
+    """How it ended."""
+    started_at: Instant
+    """When it began."""
+
+    @classmethod
+    def from_stats(cls, stats: RunStats) -> Self | None:
+        """The last run, if there was one."""
+        if stats.last_started_at is None:
+            return None
+        return cls(id=stats.last_id, status=stats.last_status, started_at=stats.last_started_at)
+
+
+class RecentRunView(BaseModel):
+    """One of a job's last runs, in few words."""
+
+    id: str
+    """The action."""
+    status: Status
+    """Where it stands; executed, failed, cancelled and skipped are final."""
+    trigger: Trigger
+    """What made it due."""
+    nominal_at: Instant
+    """When it was scheduled for."""
+    started_at: Instant | None
+    """When its last attempt began; null before the first."""
+    finished_at: Instant | None
+    """When that ended; null while it runs."""
+    attempts: int
+    """How many it has had."""
+
+    @classmethod
+    def from_action(cls, run: Action) -> Self:
+        """Return the view of the run."""
+        last = run.attempts[-1] if run.attempts else None
+        return cls(
+            id=run.id,
+            status=run.status,
+            trigger=run.trigger,
+            nominal_at=run.nominal_at,
+            started_at=last.started_at if last else None,
+            finished_at=last.finished_at if last else None,
+            attempts=run.attempt,
+        )
+
 
 if TYPE_CHECKING:  # it needs cron, which no other route does
     from duetime.cadence import Preview
 
 
-class OccurrenceView(BaseModel):
+class OccurrenceView(View):
     """One nominal time and what became of it; or several in a row, without runs, that share it."""
 
     at: Instant
@@ -24,7 +87,7 @@ class OccurrenceView(BaseModel):
     """Of several: the last of them."""
     count: int | None
     """How many they are; null for more than were counted."""
-    local: str
+    local: Annotated[str, BeforeValidator(datetime.isoformat)]
     """What the wall clock of the cadence's zone shows then."""
     tz: str
     """That zone."""
@@ -41,14 +104,6 @@ class OccurrenceView(BaseModel):
     action_id: str | None
     """Its run; null where it has no row."""
 
-    @classmethod
-    def from_occurrence(cls, occurrence: Occurrence) -> Self:
-        """Return the view of the account."""
-        return cls(
-            **asdict(occurrence)
-            | {"cadences": list(occurrence.cadences), "local": occurrence.local.isoformat()}
-        )
-
 
 class OccurrencePage(BaseModel):
     """The accounts of a window, in order; `next_from` is null at its end, else where to go on."""
@@ -59,24 +114,17 @@ class OccurrencePage(BaseModel):
     """Say it as `from` to go on; null at the window's end."""
 
 
-class PreviewedView(BaseModel):
+class PreviewedView(View):
     """One occurrence of a cadence, or a gap of the clocks that swallowed some."""
 
     at: Instant | None
     """The instant; null for what a gap swallowed."""
-    local: str
+    local: Annotated[str, BeforeValidator(datetime.isoformat)]
     """What the wall clock shows then, or would have shown."""
     mark: str | None
     """What a change of the clocks did: ``moved``, ``skipped``, ``doubled`` or ``once``."""
-    note: str
+    note: Annotated[str, Field(validation_alias="words")]
     """What that change did, as a sentence; may be empty."""
-
-    @classmethod
-    def from_explained(cls, occurrence: Explained) -> Self:
-        """Return the view of the occurrence."""
-        return cls(
-            at=occurrence.at, local=occurrence.local.isoformat(), mark=occurrence.mark, note=occurrence.words
-        )
 
 
 class PreviewView(BaseModel):
@@ -111,9 +159,9 @@ class PreviewView(BaseModel):
             name=cadence.name,
             words=cadence.describe(),
             tz=cadence.tz,
-            occurrences=[PreviewedView.from_explained(occurrence) for occurrence in preview.occurrences],
+            occurrences=[PreviewedView.model_validate(shown) for shown in preview.occurrences],
             is_cut=is_cut,
-            changes=[PreviewedView.from_explained(change) for change in preview.changes],
+            changes=[PreviewedView.model_validate(change) for change in preview.changes],
             notes=list(preview.notes),
             disagreements=list(preview.disagreements),
             second_opinion=preview.second_opinion,

@@ -6,9 +6,8 @@ from duetime.api import health
 from duetime.api.access import Access
 from duetime.api.app import Handler, make_door
 from duetime.api.context import ApiContext
-from duetime.api.cross_origin import for_origin
 from duetime.api.health_details import Details
-from duetime.api.no_store import no_store
+from duetime.api.response_headers import with_headers
 from duetime.app import App
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
@@ -33,4 +32,4 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
     waiting = backends.waiting_failures if settings.failure_queue else None
     details = Details(api, backends.bookmarks, waiting, runbook)
     door = make_door(api, health.Health(probes, details), access, prefix=settings.api_prefix)
-    return no_store(for_origin(door, settings.console_origin))
+    return with_headers(door, settings.console_origin)
