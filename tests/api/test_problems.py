@@ -76,6 +76,6 @@ def test_an_error_that_the_table_does_not_know_is_a_fault_of_ours():
     class Unheard(DuetimeError):
         code = "unheard"
 
-    problem = problem_of(Unheard(SECRET))
-    assert (problem.code, problem.status) == ("error", 500)
-    assert SECRET not in problem.document()
+    response = problem_of(Unheard(SECRET))
+    assert (response.status_code, '"urn:duetime:problem:error"' in response.body) == (500, True)
+    assert SECRET not in response.body

@@ -99,12 +99,6 @@ class AuditPageView(BaseModel):
     """The cursor of the next page; null on the last one."""
 
 
-def _target(action: str | None, job: str | None) -> AuditTarget | None:
-    if action is not None:
-        return AuditTarget(AuditKind.ACTION, action)
-    return None if job is None else AuditTarget(AuditKind.JOB, job)
-
-
 @dataclass(frozen=True, slots=True)
 class Access(RouteGroup):
     """Serves the grants and the audit trail of the caller's tenant."""
@@ -180,7 +174,8 @@ class Access(RouteGroup):
         """Return a page of the trail, latest first: of the tenant, or of one action or job."""
         if action is not None and job is not None:
             raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
-        target = _target(action, job)
+        filters = {AuditKind.ACTION: action, AuditKind.JOB: job}
+        target = next((AuditTarget(kind, name) for kind, name in filters.items() if name is not None), None)
         page = self.trail.of(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
         return AuditPageView(
             items=[AuditEntryView.model_validate(entry) for entry in page], next_cursor=page.cursor

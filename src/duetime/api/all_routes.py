@@ -31,6 +31,6 @@ def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route
         access,
         health,
         *([health.details] if health.details else []),
-        DocumentRoute(api.settings.api_tag),
+        DocumentRoute(api),
     )
     return [route for group in groups for route in group.routes()]

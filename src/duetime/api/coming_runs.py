@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from typing import Annotated, Self
@@ -47,8 +46,9 @@ class ComingView(BaseModel):
     """Whether there are more times than were counted."""
 
     @classmethod
-    def from_job(cls, job: Job, times: Iterator[datetime], most: int) -> Self:
+    def from_job(cls, job: Job, now: datetime, last: datetime, most: int) -> Self:
         """The job as a client sees it, with so many of its times."""
+        times = takewhile(lambda at: at <= last, (due.at for due in upcoming(job, now)))
         counted = list(islice(times, MOST_COUNTED + 1))
         return cls(
             name=job.name,
@@ -98,21 +98,10 @@ class ComingRuns(ApiRoutes):
         skipped on request, and exclude triggered runs and runs that are already due.
         """
         now = self.api.clock.now()
-        last = _checked(instant_of(until, now, DAY), now)
+        last = instant_of(until, now, DAY)
+        if not now < last <= now + FARTHEST:
+            problem = f"must be an instant to come, at most {FARTHEST.days} days ahead"
+            raise InvalidRequest([Flaw("until", problem)])
         page = jobs_page(self.api, request, limit, cursor)
-        items = [
-            ComingView.from_job(job, _times(job, now, last), most) for job in page if job.removed_at is None
-        ]
+        items = [ComingView.from_job(job, now, last, most) for job in page if job.removed_at is None]
         return ComingPage(items=items, asked_at=now, until=last, next_cursor=page.cursor)
-
-
-def _times(job: Job, now: datetime, last: datetime) -> Iterator[datetime]:
-    return takewhile(lambda at: at <= last, (due.at for due in upcoming(job, now)))
-
-
-def _checked(last: datetime, now: datetime) -> datetime:
-    if not now < last <= now + FARTHEST:
-        raise InvalidRequest(
-            [Flaw("until", f"must be an instant to come, at most {FARTHEST.days} days ahead")]
-        )
-    return last

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.caller import Caller
+from duetime.api.authenticator import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
 from duetime.api.routes import RouteGroup
 from duetime.app import App

@@ -12,10 +12,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from duetime.api.caller import Caller
+from duetime.api.authenticator import Caller, require
 from duetime.api.context import NOTIFICATIONS, ApiRoutes, caller_at
 from duetime.api.errors import Flaw, InvalidRequest, PreferencesConflict
-from duetime.api.notification_access import MANAGE, READ, Scope, require_admin, rules_admins, whose
+from duetime.api.notification_access import MANAGE, READ, Scope, admin_of, whose
 from duetime.api.preconditions import compare, etag_of_preferences, expected_etags
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, route
@@ -187,7 +187,7 @@ class NotificationPreferences(ApiRoutes):
         view = PreferencesView.from_preferences(
             chosen,
             channels=available(self.api.settings),
-            shows_admins=rules_admins(caller, chosen.tenant_id),
+            shows_admins=admin_of(chosen.tenant_id) in caller.permissions,
         )
         headers = {"ETag": etag_of_preferences(chosen)}
         return Response(HTTPStatus.OK, _JSON, view, headers=headers)
@@ -200,7 +200,7 @@ def _require_what_changes(caller: Caller, old: Preferences, new: Preferences) ->
         Forbidden: the caller would, and is none.
     """
     if new.admin_addresses != old.admin_addresses:
-        require_admin(caller, new.tenant_id, "changing admin_addresses")
+        require(caller, admin_of(new.tenant_id), what="changing admin_addresses")
     for kind in sorted(old.channels.keys() | new.channels.keys()):
         if kind.is_for_admins and old.channels.get(kind) != new.channels.get(kind):
-            require_admin(caller, new.tenant_id, f"changing the channels of {kind}")
+            require(caller, admin_of(new.tenant_id), what=f"changing the channels of {kind}")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from duetime.api.views import Instant, View
-from duetime.cadence import Cadence
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.run_stats import RunStats
@@ -72,10 +71,6 @@ class RecentRunView(BaseModel):
             finished_at=last.finished_at if last else None,
             attempts=run.attempt,
         )
-
-
-if TYPE_CHECKING:  # it needs cron, which no other route does
-    from duetime.cadence import Preview
 
 
 class OccurrenceView(View):
@@ -150,19 +145,3 @@ class PreviewView(BaseModel):
     """Where croniter sees a cron expression's times otherwise, a sentence each."""
     second_opinion: str | None
     """Whether croniter agrees, or why it was not compared; null if the text is no cron expression."""
-
-    @classmethod
-    def from_preview(cls, cadence: Cadence, preview: Preview, *, is_cut: bool) -> Self:
-        """The preview as a client sees it, of the cadence as it was read."""
-        return cls(
-            cadence=cadence.text,
-            name=cadence.name,
-            words=cadence.describe(),
-            tz=cadence.tz,
-            occurrences=[PreviewedView.model_validate(shown) for shown in preview.occurrences],
-            is_cut=is_cut,
-            changes=[PreviewedView.model_validate(change) for change in preview.changes],
-            notes=list(preview.notes),
-            disagreements=list(preview.disagreements),
-            second_opinion=preview.second_opinion,
-        )
