@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from duetime import App, Payload, Run
 from duetime.api.access import Access
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.embedded.cloud import MemoryCloud
@@ -89,7 +89,7 @@ class Charges:
         )
         access = Access(MemoryGrants(), MemoryAuditTrail(), self.clock)
         self.undelivered = self.cloud.undelivered_ports.store
-        self.client = Client(make_door(api, Health({}), access))
+        self.client = Client(make_api(api, Health({}), access))
 
     def ask(self, method, path, group="clerks", tenant="acme", **changes):
         claims = {"custom:tenant_id": tenant, "sub": group, "cognito:groups": group}

@@ -166,17 +166,17 @@ def ask_for_it(client, prefix=PREFIX):
 
 
 def test_it_is_served_to_anybody_with_the_url_that_was_called(call, document):
-    answer = ask_for_it(call)
-    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
-    [server] = answer.json["servers"]
+    response = ask_for_it(call)
+    assert (response.status, response.headers["Content-Type"]) == (200, "application/json")
+    [server] = response.json["servers"]
     assert server["url"] == f"https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/prod{PREFIX}"
-    assert answer.json | {"servers": document["servers"]} == document
+    assert response.json | {"servers": document["servers"]} == document
 
 
 def test_it_tells_the_prefix_that_the_deployment_chose(call_over, store, document):
-    answer = ask_for_it(call_over(store, prefix="/admin"), "/admin")
-    assert answer.json["servers"][0]["url"].endswith("/admin")
-    assert answer.json["paths"] == document["paths"]
+    response = ask_for_it(call_over(store, prefix="/admin"), "/admin")
+    assert response.json["servers"][0]["url"].endswith("/admin")
+    assert response.json["paths"] == document["paths"]
 
 
 class TestWithATagOfItsOwn:

@@ -68,8 +68,8 @@ def test_roles_of_a_service_are_those_of_its_identity(signed):
 
 
 def test_claims_of_a_token_win_over_whoever_carried_it(signed):
-    answer = signed(authorizer={"claims": {"custom:tenant_id": "globex", "sub": "s-1"}})
-    assert (answer.status, answer.code) == (403, "forbidden")  # of globex, in no group
+    response = signed(authorizer={"claims": {"custom:tenant_id": "globex", "sub": "s-1"}})
+    assert (response.status, response.code) == (403, "forbidden")  # of globex, in no group
 
 
 def test_an_access_token_is_no_id_token(signed):

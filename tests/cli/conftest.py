@@ -9,7 +9,7 @@ import pytest
 
 from duetime import App, Fatal, Payload, RetryPolicy, Run
 from duetime.api.access import Access
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
@@ -163,7 +163,7 @@ def url(scheduler, serve, notified):
     )
     return serve(
         gateway(
-            make_door(
+            make_api(
                 desk,
                 Health({}, Details(desk, MemoryBookmarks())),
                 Access(MemoryGrants(), MemoryAuditTrail(), scheduler._context.clock),

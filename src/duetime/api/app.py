@@ -39,7 +39,7 @@ Event = Mapping[str, Any]
 Handler = Callable[[Event, Any], dict[str, Any]]
 
 
-def make_door(api: ApiContext, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
+def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
     """Return the handler of API Gateway's REST proxy events (payload version 1).
 
     The handler is safe to call from several threads. The resolver keeps the current request in a variable of

@@ -72,7 +72,7 @@ class MemoryCloud:
         self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
         self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
-        self._bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
+        self.bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
         self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
         self.job_wakes = MemoryJobWakes(clock)
         self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
@@ -85,7 +85,7 @@ class MemoryCloud:
                 queues=self.queues,
                 timers=self.timers,
                 job_wakes=self.job_wakes,
-                bookmarks=self._bookmarks,
+                bookmarks=self.bookmarks,
                 routes=self._routes,
             )
         )
