@@ -102,7 +102,7 @@ class Charges:
         return self.ask("POST", "/scheduling", body={"type": type_, "payload": payload, "in": 60}, **who).json
 
     def keep(self, action_id, **changes):
-        """Has the row be as somebody else wrote it."""
+        """Store a copy of the row with other values, and return its path."""
         (row,) = (row for row in self.cloud.store.rows() if row.id == action_id)
         other = replace(row, id=row.id[:-12] + "0" * 12, **changes)
         self.cloud.store.put(other)

@@ -73,7 +73,7 @@ def checked_response(event):
 
 @GENTLE
 @given(routes, texts, bodies | anything, queries)
-def test_every_body_name_and_query_is_answered(route, name, body, query):
+def test_every_body_name_and_query_gets_a_response(route, name, body, query):
     method, path = route
     checked_response(
         sample_event(
@@ -89,7 +89,7 @@ def test_every_body_name_and_query_is_answered(route, name, body, query):
 
 @GENTLE
 @given(routes, st.text(max_size=50), st.booleans())
-def test_every_text_for_a_body_is_answered(route, body, is_base64):
+def test_every_text_as_body_gets_a_response(route, body, is_base64):
     method, path = route
     event = sample_event("cancel", httpMethod=method, path="/api/v1" + at(path, NAME), claims=STAFF)
     checked_response(event | {"body": body, "isBase64Encoded": is_base64})
@@ -97,7 +97,7 @@ def test_every_text_for_a_body_is_answered(route, body, is_base64):
 
 @GENTLE
 @given(st.data())
-def test_every_shape_of_an_event_is_answered(data):
+def test_every_shape_of_event_gets_a_response(data):
     method, path = data.draw(routes)
     event = sample_event("schedule", httpMethod=method, path="/api/v1" + at(path, NAME), claims=STAFF)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -115,5 +115,5 @@ def test_every_shape_of_an_event_is_answered(data):
 
 @GENTLE
 @given(anything)
-def test_what_is_no_event_is_answered(event):
+def test_an_invalid_event_gets_403(event):
     assert checked_response(event).status == 403

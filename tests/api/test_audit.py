@@ -12,7 +12,7 @@ from tests.api.trail import deployment as deployment  # noqa: PLC0414
 from tests.api.trail import trail as trail  # noqa: PLC0414
 
 
-def test_an_entry_tells_who_asked_in_which_roles_from_where_for_what_and_what_came_of_it(ask, trail):
+def test_an_entry_has_the_caller_its_roles_its_address_the_request_and_the_result(ask, trail):
     made = scheduled(ask).json
     assert ask("PUT", f"/scheduling/{made['id']}/reschedule", body={"in": 120}).status == 200
     later, first = trail()
@@ -120,7 +120,7 @@ def test_no_route_is_kept_out_of_the_trail_by_calling_it_a_dry_run(ask, trail):
     assert len(trail()) == (3 if is_dry else 4)
 
 
-def test_whoever_else_a_client_names_is_ignored_and_told(ask, trail):
+def test_an_identity_in_a_request_is_ignored_and_recorded(ask, trail):
     response = scheduled(
         lambda *route, body: ask(
             *route,
@@ -152,11 +152,23 @@ def test_a_payload_is_nowhere_in_an_entry_however_deep_it_stands(ask, trail):
 @pytest.mark.parametrize(
     ("route", "body", "inputs"),
     [
-        ("POST /scheduling", {"type": "remark", "in": 60, "payloads": {"text": SECRET}}, {"type": "remark", "in": 60}),
+        (
+            "POST /scheduling",
+            {"type": "remark", "in": 60, "payloads": {"text": SECRET}},
+            {"type": "remark", "in": 60},
+        ),
         ("POST /background-jobs/own-report/trigger", {"text": SECRET}, {}),
         ("POST /background-jobs/own-report/pause", {"reason": {"text": SECRET}}, {}),
-        ("POST /scheduling/cancel", {"type": "remark", "status": ["failed", {"x": SECRET}]}, {"type": "remark", "status": ["failed"]}),
-        ("PUT /background-jobs/own-report", {"type": "remark", "retry": {"attempts": 2, "note": SECRET}}, {"type": "remark", "retry": {"attempts": 2}}),
+        (
+            "POST /scheduling/cancel",
+            {"type": "remark", "status": ["failed", {"x": SECRET}]},
+            {"type": "remark", "status": ["failed"]},
+        ),
+        (
+            "PUT /background-jobs/own-report",
+            {"type": "remark", "retry": {"attempts": 2, "note": SECRET}},
+            {"type": "remark", "retry": {"attempts": 2}},
+        ),
         ("PUT /notifications/preferences", {"language": "fr", "adresses": [SECRET]}, {"language": "fr"}),
         ("DELETE /grants/clerks", {"why": SECRET}, {}),
     ],

@@ -9,7 +9,7 @@ from tests.api.trail import deployment as deployment  # noqa: PLC0414
 from tests.api.trail import trail as trail  # noqa: PLC0414
 
 
-def test_a_trail_that_cannot_be_reached_stops_each_change_that_can_be_named(deployment, ask, trail):
+def test_an_unavailable_trail_stops_every_change_of_a_known_target(deployment, ask, trail):
     made = scheduled(ask).json["id"]
     ask("POST", "/background-jobs", body=OWN)
     before = deployment.ask("GET", "/background-jobs/own-report", claims=STAFF).json
@@ -28,7 +28,7 @@ def test_a_trail_that_cannot_be_reached_stops_each_change_that_can_be_named(depl
     assert deployment.ask("GET", "/grants", claims=STAFF).json == {"items": []}
 
 
-def test_a_change_whose_end_could_not_be_kept_has_no_status_though_it_was_made(deployment, ask, trail):
+def test_an_entry_whose_end_was_not_stored_has_no_status(deployment, ask, trail):
     made = scheduled(ask).json["id"]
 
     deployment.trail.hooks["end"] = unavailable
@@ -37,7 +37,7 @@ def test_a_change_whose_end_could_not_be_kept_has_no_status_though_it_was_made(d
     assert (cancelled["operation"], cancelled["status"], cancelled["result"]) == ("cancel", None, None)
 
 
-def test_a_change_that_its_process_did_not_survive_has_no_status(deployment, ask, trail):
+def test_an_entry_of_a_killed_process_has_no_status(deployment, ask, trail):
     made = scheduled(ask).json["id"]
 
     class Killed(BaseException):

@@ -1,4 +1,4 @@
-"""What cannot be done to a job, or cannot be asked of one, is told as a problem; never as a fault of ours."""
+"""Invalid requests of jobs get a problem, never an internal error."""
 
 import json
 
@@ -165,7 +165,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
-def test_what_cannot_be_done_is_told_and_changes_nothing(ask, cloud, case):
+def test_an_impossible_change_gets_a_problem_and_changes_nothing(ask, cloud, case):
     method, path, body, status, code, detail = case
     name = path.split("/")[1]
     rows, before = cloud.store.rows(), ask("GET", f"/{name}").text

@@ -59,7 +59,7 @@ def test_a_tenant_or_an_actor_that_the_client_names_is_ignored(call):
         {"custom:tenant_id": "acme"},
         "acme",
     ],
-    ids=["none", "no tenant", "empty", "reserved", "separator", "too long", "null", "nobody", "not claims"],
+    ids=["none", "no tenant", "empty", "reserved", "separator", "too long", "null", "no actor", "not claims"],
 )
 def test_a_caller_without_a_tenant_or_a_name_is_forbidden(call, sample, claims):
     response = call(sample, claims=claims)

@@ -38,7 +38,7 @@ def test_a_registered_job_is_answered_in_full_with_the_place_where_it_is_found(t
     assert found == {name: value for name, value in job.items() if name != "run_id"}
 
 
-def test_everything_that_can_be_said_of_a_job_is_kept(tenant):
+def test_a_registration_stores_every_field(tenant):
     fields = {
         "retry": {"attempts": 4, "backoff": [1, 2], "jitter": 0, "give_up_after": 3600},
         "overlap": "queue_one",
@@ -236,7 +236,7 @@ class TestOverABackEndOfMinutes:
         api = ApiContext(cloud.store, ports, jobs_app(), clock, settings)
         return Client(make_api(api, Health({}), empty_access(clock)))
 
-    def test_a_job_that_wants_seconds_is_refused(self, tenant):
+    def test_a_job_with_precision_of_seconds_is_rejected(self, tenant):
         response = tenant("POST", body=REPORT)
         assert (response.status, response.code) == (422, "bad-declaration")
         assert "honour minutes only; use precision='minute'" in response.json["detail"]

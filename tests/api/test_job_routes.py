@@ -8,12 +8,12 @@ import pytest
 from duetime.cli import main
 
 SUMMARY_MEMBERS = {
-    "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "enabled", "paused", "running",
-    "next_due_at", "last_run", "consecutive_failures", "recent_runs",
+    "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "enabled",
+    "paused", "running", "next_due_at", "last_run", "consecutive_failures", "recent_runs",
 }  # fmt: skip
 JOB_MEMBERS = SUMMARY_MEMBERS | {
-    "description", "payload", "redacted", "retry", "overlap", "catch_up", "precision", "failure_threshold", "worker", "since",
-    "disabled_at", "registered_by", "waiting", "tally", "tuning", "next_runs",
+    "description", "payload", "redacted", "retry", "overlap", "catch_up", "precision", "failure_threshold",
+    "worker", "since", "disabled_at", "registered_by", "waiting", "tally", "tuning", "next_runs",
 }  # fmt: skip
 ME = "ada@acme.example"
 
@@ -47,7 +47,7 @@ def test_jobs_are_listed_in_pages(ask):
     assert max(map(len, seen)) == 2
 
 
-def test_a_job_is_told_in_full_with_its_next_runs(ask):
+def test_a_job_is_returned_in_full_with_its_next_runs(ask):
     response = ask("GET", "/billing-nightly")
     job = response.json
     assert response.status == 200

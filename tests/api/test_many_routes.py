@@ -79,7 +79,7 @@ class TestQuery:
         action_id = put("order:7,8")
         assert ids_of(call("query", query={"correlation_id": "order:7,8"})) == [action_id]
 
-    def test_lists_a_jobs_runs_for_who_sees_the_job(self, call_cloud, run_until, clock):
+    def test_runs_of_a_job_are_listed_for_callers_who_see_the_job(self, call_cloud, run_until, clock):
         run_until(clock.now() + timedelta(hours=2))
         response = call_cloud("query", query={"job": "billing-hourly", "status": "executed"}, claims=OPERATOR)
         assert [item["job"] for item in response.json["items"]] == ["billing-hourly"] * 2
@@ -237,7 +237,7 @@ class TestRedrive:
 
 
 class TestDeadLetters:
-    def test_are_the_failed_ones_the_latest_failure_first(self, call, put, fail):
+    def test_dead_letters_list_failed_actions_latest_failure_first(self, call, put, fail):
         failed = [fail() for _ in range(3)]
         put()
         page = call("dead-letters", query={}).json

@@ -149,7 +149,7 @@ def test_each_sees_what_the_own_permissions_are_about(ask, notify, ids, group, s
         assert ask("POST", f"/{entry_id}/read", group).status == (204 if there else 404)
 
 
-@pytest.mark.parametrize("group", ["manage_grants", "read_audit", "system", "nobody"])
+@pytest.mark.parametrize("group", ["manage_grants", "read_audit", "system", "unknown"])
 def test_who_reads_neither_actions_nor_jobs_sees_none(ask, notify, group):
     result = notify()
     for method, path in (

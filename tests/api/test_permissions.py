@@ -74,7 +74,7 @@ def test_a_method_that_a_path_does_not_have_is_refused_whoever_asks(deployment):
         ([], set()),
     ],
 )
-def test_whoever_may_manage_may_read_and_an_admin_may_all(fields, meant):
+def test_manage_permissions_imply_read_and_admin_implies_all(fields, meant):
     assert permissions_of(fields) == meant
 
 
@@ -101,7 +101,7 @@ def test_everyone_is_a_role_of_every_known_caller(clock):
     assert deployment.ask("GET", "/scheduling/query", claims={"sub": "s-1"}).status == 403
 
 
-def test_a_role_that_all_need_is_asked_of_admins_too(clock):
+def test_a_required_role_is_required_of_admins_too(clock):
     for settings in ({"roles": {"admins": "admin"}}, {"roles": {}, "authorization": "allow-all"}):
         deployment = Deployment(clock, required_role="staff", **settings)
         for method, path, _ in GUARDED:
@@ -111,14 +111,14 @@ def test_a_role_that_all_need_is_asked_of_admins_too(clock):
         assert deployment.ask("GET", "/me", "admins", "staff").status == 200
 
 
-def test_where_all_is_allowed_every_known_caller_may_all(clock):
+def test_allow_all_gives_every_known_caller_all_permissions(clock):
     deployment = Deployment(clock, authorization="allow-all", roles={})
     for method, path, _ in GUARDED:
         assert deployment.ask(method, at(path), body={}).status != 403
         assert deployment.ask(method, at(path), claims={"sub": "s-1"}).status == 403
 
 
-def test_a_grant_at_run_time_adds_to_the_settings_until_it_is_taken_back(deployment):
+def test_a_grant_at_run_time_adds_to_the_settings_until_it_is_revoked(deployment):
     assert deployment.ask("GET", "/background-jobs", "clerks").status == 403
     granted = deployment.ask(
         "PUT", "/grants/clerks", "manage_grants", body={"permissions": ["jobs:manage", "actions:read"]}
@@ -160,7 +160,7 @@ def test_what_rules_more_than_a_tenants_own_is_never_granted(deployment, beyond)
 
 
 def replace_grant(deployment, beyond):
-    """A grant that somebody wrote into the table past the API."""
+    """A grant that was written into the table without the API."""
     deployment.ask("PUT", "/grants/clerks", "admin", body={"permissions": ["actions:read"]})
     grant = deployment.grants.of("acme")["clerks"]
     stored_grant = replace(grant, permissions=frozenset({Permission.READ_ACTIONS, Permission(beyond)}))

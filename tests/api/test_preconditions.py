@@ -78,7 +78,7 @@ def test_a_job_is_changed_only_as_it_was_seen(ask, job, method, path, body):
 @pytest.mark.parametrize(
     ("method", "path", "body"), [on_job for on_job in ON_JOBS if on_job[1] != "/trigger"]
 )
-def test_nothing_comes_between_a_job_that_was_compared_and_its_change(ask, method, path, body):
+def test_a_job_that_changes_after_the_comparison_is_not_changed(ask, method, path, body):
     job = JOB
     ask("POST", "/background-jobs", OWN)
     if path == "/resume":
@@ -97,15 +97,15 @@ def test_nothing_comes_between_a_job_that_was_compared_and_its_change(ask, metho
 
 
 @pytest.mark.parametrize("fields", [None, "*", " * "])
-def test_who_does_not_say_what_was_seen_changes_what_is_there(ask, action, fields):
+def test_without_if_match_a_change_applies_to_any_version(ask, action, fields):
     assert ask("DELETE", action, etag=fields).status == 200
 
 
 @pytest.mark.parametrize("fields", ["", "x", 'W/"0"', '"\ud800"'])
-def test_an_etag_that_nobody_gave_out_fits_nothing(ask, action, fields):
+def test_an_unknown_etag_matches_nothing(ask, action, fields):
     assert ask("DELETE", action, etag=fields).status == 412
 
 
-def test_what_is_not_there_is_not_found_whatever_was_seen(ask):
+def test_a_missing_target_is_not_found_whatever_the_etag(ask):
     assert ask("DELETE", f"/scheduling/{NAME}", etag='"0"').code == "action-not-found"
     assert ask("DELETE", JOB, etag='"0"').code == "job-not-found"

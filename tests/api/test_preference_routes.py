@@ -1,4 +1,4 @@
-"""Preferences over HTTP: who is told of what, how; and who may choose that."""
+"""Notification preferences over HTTP: recipients, kinds and channels; and the permissions to set them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -102,7 +102,7 @@ def test_a_language_without_words_is_taken_and_told_in_english_which_is_said(cho
 
 def test_the_channels_that_the_deployment_has_are_told(clock):
     deployment = Deployment(
-        clock, mail_from="duetime@example.com", topic_arn="arn:aws:sns:eu-west-1:123456789012:told"
+        clock, mail_from="duetime@example.com", topic_arn="arn:aws:sns:eu-west-1:123456789012:notifications"
     )
     response = deployment.ask("GET", "/notifications/preferences", "admins", body=None)
     assert response.json["channels_available"] == list(Channel)
@@ -121,7 +121,7 @@ def test_a_change_of_what_was_seen_is_made_and_of_anything_else_is_not(ask, choo
     ("headers", "problem"),
     [({}, (409, "preferences-conflict")), ({"If-Match": '"0"'}, (412, "precondition-failed"))],
 )
-def test_a_change_that_another_one_overtakes_is_told(deployment, choose, headers, problem):
+def test_a_concurrent_change_of_preferences_is_a_conflict(deployment, choose, headers, problem):
     store = deployment.preferences
 
     def overtake(put, chosen):

@@ -1,4 +1,4 @@
-"""How refusals and faults are told."""
+"""Problem responses of rejected requests and of internal errors."""
 
 import inspect
 import logging
@@ -48,7 +48,7 @@ def test_a_misconfigured_store_is_told_to_the_operator_and_not_to_the_client(cal
     assert SECRET in caplog.records[-1].reason
 
 
-def test_a_fault_of_ours_is_logged_in_full_and_told_without_a_traceback(call_over, caplog):
+def test_an_internal_error_is_logged_in_full_and_its_response_has_no_traceback(call_over, caplog):
     call = call_over(Broken(ZeroDivisionError(SECRET)))
     with caplog.at_level(logging.ERROR):
         response = call("get")

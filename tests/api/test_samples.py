@@ -1,4 +1,4 @@
-"""The sample events of ``events/``: each route has one, and each is answered as the document tells."""
+"""Each route has a sample event in ``events/``, and its response has a documented status."""
 
 import json
 from dataclasses import replace

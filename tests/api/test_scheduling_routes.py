@@ -15,7 +15,7 @@ ACTION_MEMBERS = {
 ADA = "ada@acme.example"
 
 
-def test_a_scheduled_action_is_answered_in_full_with_the_place_where_it_is_found(call):
+def test_scheduling_returns_the_full_action_and_its_location(call):
     response = call("schedule")
     assert response.status == 201
     action = response.json
@@ -172,7 +172,7 @@ def test_an_action_that_has_not_failed_is_not_redriven(call):
     assert (response.status, response.code) == (409, "action-conflict")
 
 
-def test_attempts_are_told_with_what_became_of_each(call, worker, clock):
+def test_attempts_are_listed_with_their_outcomes(call, worker, clock):
     made = call.schedule(body={"type": "remark", "payload": {}, "in": 0})
     worker.claim(made["id"], nonce="dies")
     clock.wait_until(clock.now() + timedelta(minutes=6))

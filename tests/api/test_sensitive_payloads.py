@@ -180,7 +180,7 @@ secrets = st.uuids().map(lambda item: f"secret-{item}")
 @given(
     secrets, st.lists(secrets, max_size=3), st.sampled_from(["schedule", "register", "trigger", "replace"])
 )
-def test_no_sensitive_value_occurs_in_any_answer_to_who_may_not_see_it(email, numbers, how):
+def test_no_response_has_a_sensitive_value_without_the_permission(email, numbers, how):
     charges = Charges()
     payload = {"email": email, "cards": [{"number": number} for number in numbers]}
     job = {"type": "charge", "payload": payload, "cadences": ["every 1h"]}

@@ -1,4 +1,4 @@
-"""A service that signs its requests is who the settings say that its ARN is, and nobody else."""
+"""The settings map the ARN of a signing service to its tenant and roles."""
 
 import json
 
@@ -18,7 +18,7 @@ def settings():
 
 @pytest.fixture
 def signed(call):
-    """Schedules as API Gateway tells of a signed request; identity and claims as the test says."""
+    """Schedule with the event of a signed request; the test gives identity and claims."""
 
     def ask(authorizer=None, **identity):
         event = json.loads((EVENTS / "api-signed.json").read_text())

@@ -168,7 +168,7 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(steps, me):
 
 
 def _pairs(path, tenants, other):
-    """What the other tenant has that a route could name, beside what nobody has."""
+    """Names of the other tenant that a route could contain, each with a name that does not exist."""
     if "<action_id>" in path:
         return [(action, NAME) for action in tenants.actions[other][:3]]
     if "<notification_id>" in path:

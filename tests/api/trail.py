@@ -1,4 +1,4 @@
-"""Somebody who asks for changes, and the trail that they leave."""
+"""Fixtures: a caller who requests changes, and the audit trail of them."""
 
 from datetime import timedelta
 
@@ -30,7 +30,7 @@ def ask(deployment):
 
 @pytest.fixture
 def trail(deployment):
-    """The trail's entries of acme, the latest first, as its route tells them."""
+    """The trail's entries of acme, latest first, from its route."""
 
     def entries(**query):
         response = deployment.ask("GET", "/audit", claims=STAFF, query={"limit": "100", **query})

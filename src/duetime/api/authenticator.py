@@ -1,10 +1,8 @@
 """Authentication and permissions of callers.
 
-A person has an ID token of the Cognito user pool: its claims contain the tenant, and its groups are roles. A
-service
-signs its requests: the settings map its ARN, which API Gateway verifies, to a tenant and roles. No other part
-of a
-request identifies the caller.
+A person has an ID token of the Cognito user pool: its claims contain the tenant, and its groups are roles.
+A service signs its requests: the settings map its ARN, which API Gateway verifies, to a tenant and roles.
+No other part of a request identifies the caller.
 """
 
 from __future__ import annotations

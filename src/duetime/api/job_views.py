@@ -143,7 +143,7 @@ class JobSummary(BaseModel):
 
 
 def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
-    definition = job.definition
+    definition, tally = job.definition, job.tally
     return {
         "name": job.name,
         "type": definition.type,
@@ -165,8 +165,10 @@ def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
         "paused": job.pauses.get(WHOLE_JOB),
         "running": job.running.id if job.running else None,
         "next_due_at": following.at if following else None,
-        "last_run": LastRunView.from_stats(job.tally),
-        "consecutive_failures": job.tally.consecutive_failures,
+        "last_run": None
+        if tally.last_started_at is None
+        else {"id": tally.last_id, "status": tally.last_status, "started_at": tally.last_started_at},
+        "consecutive_failures": tally.consecutive_failures,
         "recent_runs": None,
     }
 

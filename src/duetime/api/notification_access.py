@@ -9,7 +9,7 @@ for the tenant's admins        ``admin``
 of the deployment's own list   ``system``
 =============================  ====================================================
 
-The deployment's own list is that of the tenant ``system``, whose are code's jobs and what is undelivered.
+The deployment's own list is that of the tenant ``system``, which owns code's jobs and the undelivered inputs.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from pydantic import BaseModel, BeforeValidator, Field
 from duetime.api.views import Instant, View
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
-from duetime.model.run_stats import RunStats
 
 
 class NextRunView(View):
@@ -31,13 +30,6 @@ class LastRunView(BaseModel):
     """How it ended."""
     started_at: Instant
     """When it began."""
-
-    @classmethod
-    def from_stats(cls, stats: RunStats) -> Self | None:
-        """The last run, if there was one."""
-        if stats.last_started_at is None:
-            return None
-        return cls(id=stats.last_id, status=stats.last_status, started_at=stats.last_started_at)
 
 
 class RecentRunView(BaseModel):
