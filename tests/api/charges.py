@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from duetime import App, Payload, Run
 from duetime.api.access import Access
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.embedded.cloud import MemoryCloud
@@ -89,7 +89,7 @@ class Charges:
         )
         access = Access(MemoryGrants(), MemoryAuditTrail(), self.clock)
         self.undelivered = self.cloud.undelivered_ports.store
-        self.client = Client(make_door(api, Health({}), access))
+        self.client = Client(make_api(api, Health({}), access))
 
     def ask(self, method, path, group="clerks", tenant="acme", **changes):
         claims = {"custom:tenant_id": tenant, "sub": group, "cognito:groups": group}
@@ -102,7 +102,7 @@ class Charges:
         return self.ask("POST", "/scheduling", body={"type": type_, "payload": payload, "in": 60}, **who).json
 
     def keep(self, action_id, **changes):
-        """Has the row be as somebody else wrote it."""
+        """Store a copy of the row with other values, and return its path."""
         (row,) = (row for row in self.cloud.store.rows() if row.id == action_id)
         other = replace(row, id=row.id[:-12] + "0" * 12, **changes)
         self.cloud.store.put(other)

@@ -11,7 +11,7 @@ import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
 from duetime.api.access import Access
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health, probes
 from duetime.api.health_details import Details
@@ -82,18 +82,18 @@ def jobs_app() -> App:
     return app
 
 
-def nobodys_notifications():
+def empty_inboxes():
     """Empty lists of notifications, of tenants that have chosen nothing."""
     return InboxPorts(MemoryPreferences(), MemoryInbox())
 
 
-def nobodys_access(clock):
+def empty_access(clock):
     """No grants, and an empty audit trail."""
     return Access(MemoryGrants(), MemoryAuditTrail(), clock)
 
 
 @dataclass
-class Answer:
+class Response:
     status: int
     headers: dict
     text: str
@@ -116,22 +116,22 @@ class Client:
     def __init__(self, handler):
         self.handler = handler
 
-    def __call__(self, sample, **changes) -> Answer:
+    def __call__(self, sample, **changes) -> Response:
         return self.send(sample_event(sample, **changes))
 
-    def jobs(self, method, path="", **changes) -> Answer:
+    def jobs(self, method, path="", **changes) -> Response:
         """Calls a route of jobs, as an operator of acme unless the test says otherwise."""
         return self.send(jobs_event(method, path, **{"claims": OPERATOR, **changes}))
 
-    def send(self, event) -> Answer:
-        answer = self.handler(event, None)
-        headers = {name: values[0] for name, values in answer["multiValueHeaders"].items()}
-        return Answer(answer["statusCode"], headers, answer["body"])
+    def send(self, event) -> Response:
+        response = self.handler(event, None)
+        headers = {name: values[0] for name, values in response["multiValueHeaders"].items()}
+        return Response(response["statusCode"], headers, response["body"])
 
     def schedule(self, **changes) -> dict:
-        answer = self("schedule", **changes)
-        assert answer.status == 201, answer.text
-        return answer.json
+        response = self("schedule", **changes)
+        assert response.status == 201, response.text
+        return response.json
 
 
 def sample_event(sample, *, action_id=None, body=..., claims=None, query=None, headers=None, **fields):
@@ -213,7 +213,7 @@ def call_over(app, clock, settings):
         jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
         api = ApiContext(store, jobs, app, clock, settings)
         health = Health(probes(store, marks), Details(api, marks))
-        return Client(make_door(api, health, nobodys_access(clock), **more))
+        return Client(make_api(api, health, empty_access(clock), **more))
 
     return make
 
@@ -238,7 +238,7 @@ def cloud(clock, settings):
 def call_cloud(cloud, clock, settings):
     """Calls the API over that cloud, with a sample event."""
     api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
-    return Client(make_door(api, Health({}), nobodys_access(clock)))
+    return Client(make_api(api, Health({}), empty_access(clock)))
 
 
 @pytest.fixture

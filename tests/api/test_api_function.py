@@ -114,8 +114,8 @@ def test_runs_and_occurrences_are_told(jobs):
 )
 def test_a_cursor_of_runs_that_somebody_made_up_is_refused(jobs, cursor):
     jobs("POST", body=REPORT)
-    answer = jobs("GET", "/acme-report/runs", query={"cursor": cursor})
-    assert (answer.status, answer.code) == (400, "invalid-cursor")
+    response = jobs("GET", "/acme-report/runs", query={"cursor": cursor})
+    assert (response.status, response.code) == (400, "invalid-cursor")
 
 
 def test_the_deployed_parts_are_well(deployed):
@@ -125,17 +125,17 @@ def test_the_deployed_parts_are_well(deployed):
 def test_tables_that_are_not_there_are_told_as_misconfigured(aws, client_of):
     client = client_of()
     assert client("health").json["parts"] == {"actions table": "misconfigured", "jobs table": "misconfigured"}
-    answer = client("get")
-    assert (answer.status, answer.code) == (500, "misconfigured")
-    assert "arn:" not in answer.text
+    response = client("get")
+    assert (response.status, response.code) == (500, "misconfigured")
+    assert "arn:" not in response.text
 
 
 def test_the_entry_point_serves_the_app_that_the_environment_names(deployed, monkeypatch, call, clean_logs):
     monkeypatch.setenv("DUETIME_APP", "examples.billing:app")
     sys.modules.pop("functions.api", None)
     entry = importlib.import_module("functions.api")
-    answer = type(call)(entry.handler)("schedule", body={"type": "nothing", "payload": {}, "in": 1})
-    assert "known are: apply-plan-change, send-receipt" in answer.json["detail"]
+    response = type(call)(entry.handler)("schedule", body={"type": "nothing", "payload": {}, "in": 1})
+    assert "known are: apply-plan-change, send-receipt" in response.json["detail"]
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from tests.api.office import CLAIMS, GUARDED, NAME, at
+from tests.api.deployment import CLAIMS, GUARDED, NAME, at
 from tests.api.trail import ADDRESS, CHANGES, OWN, SECRET, STAFF, scheduled
 from tests.api.trail import ask as ask  # noqa: PLC0414 - fixtures
-from tests.api.trail import office as office  # noqa: PLC0414
+from tests.api.trail import deployment as deployment  # noqa: PLC0414
 from tests.api.trail import trail as trail  # noqa: PLC0414
 
 
-def test_an_entry_tells_who_asked_in_which_roles_from_where_for_what_and_what_came_of_it(ask, trail):
+def test_an_entry_has_the_caller_its_roles_its_address_the_request_and_the_result(ask, trail):
     made = scheduled(ask).json
     assert ask("PUT", f"/scheduling/{made['id']}/reschedule", body={"in": 120}).status == 200
     later, first = trail()
@@ -43,7 +43,7 @@ def test_an_entry_tells_who_asked_in_which_roles_from_where_for_what_and_what_ca
 
 
 @pytest.mark.parametrize(("method", "path"), CHANGES)
-def test_each_change_leaves_exactly_one_entry_however_it_is_answered(office, ask, trail, method, path):
+def test_each_change_leaves_exactly_one_entry_however_it_is_answered(deployment, ask, trail, method, path):
     for number, inputs in enumerate(
         (
             {"body": {}},
@@ -56,13 +56,13 @@ def test_each_change_leaves_exactly_one_entry_however_it_is_answered(office, ask
         ),
         1,
     ):
-        answer = ask(method, at(path), **inputs)
+        response = ask(method, at(path), **inputs)
         entries = trail()
         assert len(entries) == number
-        assert entries[0]["status"] == answer.status
+        assert entries[0]["status"] == response.status
         assert (entries[0]["by"], entries[0]["address"]) == ("ada@acme.example", ADDRESS)
     assert SECRET not in json.dumps(trail())
-    assert office.trail.list("globex", None, limit=9, cursor=None).entries == ()
+    assert deployment.trail.list("globex", None, limit=9, cursor=None).entries == ()
 
 
 def test_what_only_reads_leaves_none(ask, trail):
@@ -87,11 +87,11 @@ def test_what_was_refused_tells_which_and_why(ask, trail):
         (409, {"method": "DELETE", "path": f"/scheduling/{running}"}),
         (422, {"method": "PUT", "path": f"/scheduling/{running}/reschedule", "body": {"in": -1}}),
     ):
-        answer = ask(**inputs)
-        assert answer.status == status, answer.text
+        response = ask(**inputs)
+        assert response.status == status, response.text
         last = trail()[0]
         assert last["status"] == status
-        assert last["result"] == {name: answer.json[name] for name in ("status", "type", "detail")}
+        assert last["result"] == {name: response.json[name] for name in ("status", "type", "detail")}
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_no_route_is_kept_out_of_the_trail_by_calling_it_a_dry_run(ask, trail):
     assert len(trail()) == (3 if is_dry else 4)
 
 
-def test_whoever_else_a_client_names_is_ignored_and_told(ask, trail):
-    answer = scheduled(
+def test_an_identity_in_a_request_is_ignored_and_recorded(ask, trail):
+    response = scheduled(
         lambda *route, body: ask(
             *route,
             body=body | {"tenant_id": "globex", "actor": "eve"},
@@ -129,7 +129,7 @@ def test_whoever_else_a_client_names_is_ignored_and_told(ask, trail):
             headers={"X-Duetime-Tenant": "globex", "x-duetime-user": "eve"},
         )
     )
-    assert (answer.json["tenant_id"], answer.json["created_by"]) == ("acme", "ada@acme.example")
+    assert (response.json["tenant_id"], response.json["created_by"]) == ("acme", "ada@acme.example")
     (entry,) = trail()
     assert entry["by"] == "ada@acme.example"
     assert entry["asked"] == {
@@ -152,11 +152,23 @@ def test_a_payload_is_nowhere_in_an_entry_however_deep_it_stands(ask, trail):
 @pytest.mark.parametrize(
     ("route", "body", "inputs"),
     [
-        ("POST /scheduling", {"type": "remark", "in": 60, "payloads": {"text": SECRET}}, {"type": "remark", "in": 60}),
+        (
+            "POST /scheduling",
+            {"type": "remark", "in": 60, "payloads": {"text": SECRET}},
+            {"type": "remark", "in": 60},
+        ),
         ("POST /background-jobs/own-report/trigger", {"text": SECRET}, {}),
         ("POST /background-jobs/own-report/pause", {"reason": {"text": SECRET}}, {}),
-        ("POST /scheduling/cancel", {"type": "remark", "status": ["failed", {"x": SECRET}]}, {"type": "remark", "status": ["failed"]}),
-        ("PUT /background-jobs/own-report", {"type": "remark", "retry": {"attempts": 2, "note": SECRET}}, {"type": "remark", "retry": {"attempts": 2}}),
+        (
+            "POST /scheduling/cancel",
+            {"type": "remark", "status": ["failed", {"x": SECRET}]},
+            {"type": "remark", "status": ["failed"]},
+        ),
+        (
+            "PUT /background-jobs/own-report",
+            {"type": "remark", "retry": {"attempts": 2, "note": SECRET}},
+            {"type": "remark", "retry": {"attempts": 2}},
+        ),
         ("PUT /notifications/preferences", {"language": "fr", "adresses": [SECRET]}, {"language": "fr"}),
         ("DELETE /grants/clerks", {"why": SECRET}, {}),
     ],
@@ -167,10 +179,10 @@ def test_what_a_route_does_not_know_is_not_kept(ask, trail, route, body, inputs)
     assert SECRET not in json.dumps(trail())
 
 
-def test_an_entry_stays_small_however_much_was_said(office, ask):
+def test_an_entry_stays_small_however_much_was_said(deployment, ask):
     ask("POST", "/scheduling/cancel", body={f"{number}{'é' * 3_000}": "é" * 3_000 for number in range(100)})
     ask("POST", "/scheduling/cancel", body="[" * 100_000)
-    for entry in office.trail.list("acme", None, limit=9, cursor=None):
+    for entry in deployment.trail.list("acme", None, limit=9, cursor=None):
         assert len(json.dumps(entry.request_fields)) < 200_000
 
 
@@ -194,18 +206,18 @@ def test_an_action_that_its_key_names_has_both_entries(ask, trail):
     assert [item["status"] for item in trail(action=first)] == [200, 201]
 
 
-def test_pages_of_the_trail_lead_through_all(office, ask, trail):
+def test_pages_of_the_trail_lead_through_all(deployment, ask, trail):
     for _ in range(5):
         scheduled(ask)
     found, cursor = [], {}
     while cursor is not None:
-        page = office.ask("GET", "/audit", claims=STAFF, query={"limit": "2", **cursor}).json
+        page = deployment.ask("GET", "/audit", claims=STAFF, query={"limit": "2", **cursor}).json
         found += [item["id"] for item in page["items"]]
         cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else None
     assert found == [item["id"] for item in trail()]
 
 
-def test_a_list_of_the_trail_that_cannot_be_is_refused(office):
+def test_a_list_of_the_trail_that_cannot_be_is_refused(deployment):
     for query, status in (
         ({"action": NAME, "job": "own-report"}, 422),
         ({"limit": "0"}, 422),
@@ -213,7 +225,7 @@ def test_a_list_of_the_trail_that_cannot_be_is_refused(office):
         ({"target": "x"}, 422),
         ({"cursor": "x"}, 400),
     ):
-        assert office.ask("GET", "/audit", claims=STAFF, query=query).status == status
+        assert deployment.ask("GET", "/audit", claims=STAFF, query=query).status == status
 
 
 def test_no_route_changes_the_trail(ask, trail):

@@ -1,4 +1,4 @@
-"""What cannot be done to a job, or cannot be asked of one, is told as a problem; never as a fault of ours."""
+"""Invalid requests of jobs get a problem, never an internal error."""
 
 import json
 
@@ -165,13 +165,13 @@ BODIES = {
 
 
 @pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
-def test_what_cannot_be_done_is_told_and_changes_nothing(ask, cloud, case):
+def test_an_impossible_change_gets_a_problem_and_changes_nothing(ask, cloud, case):
     method, path, body, status, code, detail = case
     name = path.split("/")[1]
     rows, before = cloud.store.rows(), ask("GET", f"/{name}").text
-    answer = ask(method, path, body=body)
-    assert (answer.status, answer.code) == (status, code), answer.text
-    assert detail in answer.json["detail"]
+    response = ask(method, path, body=body)
+    assert (response.status, response.code) == (status, code), response.text
+    assert detail in response.json["detail"]
     assert cloud.store.rows() == rows
     assert ask("GET", f"/{name}").text == before
 
@@ -200,17 +200,17 @@ QUERIES = [
 @pytest.mark.parametrize("case", QUERIES, ids=[f"{path} {query!r:.40}" for path, query, *_ in QUERIES])
 def test_a_bad_query_is_refused(ask, case):
     path, query, status, code, detail = case
-    answer = ask("GET", path, query=query)
-    assert (answer.status, answer.code) == (status, code), answer.text
-    assert detail in answer.json["detail"]
+    response = ask("GET", path, query=query)
+    assert (response.status, response.code) == (status, code), response.text
+    assert detail in response.json["detail"]
 
 
 @pytest.mark.parametrize(
     "cursor", ["own x", " ", "system \ud800", "own a#b-c", "own " + "9" * 9_000, "own\u0000 a-b"]
 )
 def test_a_cursor_that_somebody_made_up_is_refused(ask, cursor):
-    answer = ask("GET", query={"cursor": cursor})
-    assert (answer.status, answer.code) == (400, "invalid-cursor")
+    response = ask("GET", query={"cursor": cursor})
+    assert (response.status, response.code) == (400, "invalid-cursor")
 
 
 ANYTHING = st.recursive(

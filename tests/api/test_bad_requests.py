@@ -103,10 +103,10 @@ BODIES = {
 @pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
 def test_a_bad_body_is_refused_and_told_what_is_wrong(call, store, case):
     body, status, code, detail = case
-    answer = call("schedule", body=body)
-    assert (answer.status, answer.code) == (status, code), answer.text
-    assert detail in answer.json["detail"]
-    assert len(answer.text) < 5_000
+    response = call("schedule", body=body)
+    assert (response.status, response.code) == (status, code), response.text
+    assert detail in response.json["detail"]
+    assert len(response.text) < 5_000
     assert store.rows() == ()
 
 
@@ -127,12 +127,12 @@ TIMES = {
 @pytest.mark.parametrize(("at", "detail"), TIMES.items(), ids=[time[:30] or "empty" for time in TIMES])
 def test_a_time_that_names_no_instant_is_refused(call, at, detail):
     made = call.schedule()
-    for answer in (
+    for response in (
         call("schedule", body={"type": "remark", "payload": {}, "at": at}),
         call("reschedule", action_id=made["id"], body={"at": at}),
     ):
-        assert (answer.status, answer.code) == (422, "invalid-time")
-        assert detail in answer.json["detail"]
+        assert (response.status, response.code) == (422, "invalid-time")
+        assert detail in response.json["detail"]
 
 
 @pytest.mark.parametrize(
@@ -148,14 +148,14 @@ def test_a_time_that_names_no_instant_is_refused(call, at, detail):
     ],
 )
 def test_a_local_time_that_its_zone_does_not_have_is_refused(call, at, tz, detail):
-    answer = call("schedule", body={"type": "remark", "payload": {}, "at": at, "tz": tz})
-    assert (answer.status, answer.code) == (422, "invalid-time")
-    assert detail in answer.json["detail"]
+    response = call("schedule", body={"type": "remark", "payload": {}, "at": at, "tz": tz})
+    assert (response.status, response.code) == (422, "invalid-time")
+    assert detail in response.json["detail"]
 
 
 def test_every_flaw_of_a_body_is_named_at_once(call):
-    answer = call("schedule", body={"type": 5, "payload": 6, "in": "x", "zz": 1})
-    assert {item["where"] for item in answer.json["errors"]} == {"type", "payload", "in", "zz"}
+    response = call("schedule", body={"type": 5, "payload": 6, "in": "x", "zz": 1})
+    assert {item["where"] for item in response.json["errors"]} == {"type", "payload", "in", "zz"}
 
 
 @pytest.mark.parametrize(
@@ -174,27 +174,27 @@ def test_every_flaw_of_a_body_is_named_at_once(call):
     ],
 )
 def test_a_bad_query_is_refused(call, query, status, code, detail):
-    answer = call("query", query=query)
-    assert (answer.status, answer.code) == (status, code)
-    assert detail in answer.json["detail"]
+    response = call("query", query=query)
+    assert (response.status, response.code) == (status, code)
+    assert detail in response.json["detail"]
 
 
 def test_a_parameter_said_twice_is_refused(call):
-    answer = call("query", multiValueQueryStringParameters={"limit": ["1", "2"]})
-    assert (answer.status, answer.code) == (422, "invalid-request")
+    response = call("query", multiValueQueryStringParameters={"limit": ["1", "2"]})
+    assert (response.status, response.code) == (422, "invalid-request")
 
 
 @pytest.mark.parametrize("wrong", ["x", "0" * 36, "..", "%2e%2e", "a" * 10_000, "é", "1;drop", "null"])
 def test_an_id_that_is_none_is_not_found(call, wrong):
-    answer = call("get", action_id=wrong)
-    assert answer.status == 404
-    assert len(answer.text) < 500
+    response = call("get", action_id=wrong)
+    assert response.status == 404
+    assert len(response.text) < 500
 
 
 def test_an_unknown_route_says_where_the_routes_are(call):
-    answer = call("get", path="/api/v2/scheduling")
-    assert (answer.status, answer.code) == (404, "route-not-found")
-    assert "/api/v1/" in answer.json["detail"]
+    response = call("get", path="/api/v2/scheduling")
+    assert (response.status, response.code) == (404, "route-not-found")
+    assert "/api/v1/" in response.json["detail"]
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_an_unknown_route_says_where_the_routes_are(call):
     ],
 )
 def test_a_wrong_method_is_told_the_right_one(call, sample, method, allowed):
-    answer = call(sample, httpMethod=method)
-    assert (answer.status, answer.code) == (405, "wrong-method")
-    assert answer.headers["Allow"] == allowed
+    response = call(sample, httpMethod=method)
+    assert (response.status, response.code) == (405, "wrong-method")
+    assert response.headers["Allow"] == allowed
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_a_wrong_method_is_told_the_right_one(call, sample, method, allowed):
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/xml"],
 )
 def test_a_body_that_is_not_said_to_be_json_is_refused(call, media_type):
-    answer = call("schedule", headers={"content-type": media_type, "Content-Type": media_type})
-    assert (answer.status, answer.code) == (415, "wrong-media-type")
-    assert "send application/json" in answer.json["detail"]
+    response = call("schedule", headers={"content-type": media_type, "Content-Type": media_type})
+    assert (response.status, response.code) == (415, "wrong-media-type")
+    assert "send application/json" in response.json["detail"]
 
 
 def test_json_may_be_said_in_any_case_and_with_its_charset(call):
@@ -230,8 +230,8 @@ def test_json_may_be_said_in_any_case_and_with_its_charset(call):
 
 @pytest.mark.parametrize("body", ["not base64!", base64.b64encode(b'{"type": "\xff"}').decode(), "é"])
 def test_bytes_that_are_no_text_are_refused(call, body):
-    answer = call("schedule", body=body, isBase64Encoded=True)
-    assert (answer.status, answer.code) == (400, "malformed-body")
+    response = call("schedule", body=body, isBase64Encoded=True)
+    assert (response.status, response.code) == (400, "malformed-body")
 
 
 def test_a_body_in_base64_is_read(call):

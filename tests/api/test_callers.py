@@ -59,19 +59,19 @@ def test_a_tenant_or_an_actor_that_the_client_names_is_ignored(call):
         {"custom:tenant_id": "acme"},
         "acme",
     ],
-    ids=["none", "no tenant", "empty", "reserved", "separator", "too long", "null", "nobody", "not claims"],
+    ids=["none", "no tenant", "empty", "reserved", "separator", "too long", "null", "no actor", "not claims"],
 )
 def test_a_caller_without_a_tenant_or_a_name_is_forbidden(call, sample, claims):
-    answer = call(sample, claims=claims)
-    assert (answer.status, answer.code) == (403, "forbidden")
-    assert "claim" in answer.json["detail"]
+    response = call(sample, claims=claims)
+    assert (response.status, response.code) == (403, "forbidden")
+    assert "claim" in response.json["detail"]
 
 
 def test_a_request_without_an_authorizer_is_forbidden_before_anything_it_says_is_read(call):
-    answer = call(
+    response = call(
         "health", path="/api/v1/scheduling", httpMethod="POST", body="{", headers={"Content-Type": "x"}
     )
-    assert (answer.status, answer.code) == (403, "forbidden")
+    assert (response.status, response.code) == (403, "forbidden")
 
 
 @pytest.mark.parametrize(

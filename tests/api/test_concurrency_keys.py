@@ -39,7 +39,7 @@ def test_an_idempotency_key_is_shown_again(call):
     ids=str,
 )
 def test_a_key_or_a_limit_that_cannot_be_one_is_refused_with_what_would_be_right(call, fields, problem):
-    answer = call("schedule", body={**REMARK, **fields})
-    assert answer.status == 422
-    assert problem in answer.text
+    response = call("schedule", body={**REMARK, **fields})
+    assert response.status == 422
+    assert problem in response.text
     assert call("query", query={}).json["items"] == []

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
@@ -12,7 +12,7 @@ from duetime.errors import BackendUnavailable
 from duetime.model.action import Ending, Status
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SWEEP
-from tests.api.conftest import ADA, NOW, OPERATOR, Client, Worker, jobs_app, nobodys_access
+from tests.api.conftest import ADA, NOW, OPERATOR, Client, Worker, empty_access, jobs_app
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 
@@ -28,7 +28,7 @@ def client_of(cloud, clock, settings):
     def make(waiting=None, settings=settings, bookmarks=None):
         api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, cloud.undelivered_ports)
         details = Details(api, bookmarks or cloud.bookmarks, waiting)
-        return Client(make_door(api, Health({}, details), nobodys_access(clock)))
+        return Client(make_api(api, Health({}, details), empty_access(clock)))
 
     return make
 
@@ -39,9 +39,9 @@ def details(client_of):
     client = client_of()
 
     def ask():
-        answer = request_details(client)
-        assert answer.status == 200, answer.text
-        return answer.json
+        response = request_details(client)
+        assert response.status == 200, response.text
+        return response.json
 
     return ask
 
@@ -63,8 +63,8 @@ def test_a_deployment_that_has_nothing_to_do_is_well(details, cloud, clock):
 
 def test_only_operators_may_ask(client_of):
     client = client_of()
-    answer = request_details(client, ADA)
-    assert (answer.status, answer.code) == (403, "forbidden")
+    response = request_details(client, ADA)
+    assert (response.status, response.code) == (403, "forbidden")
     assert request_details(client, {**ADA, "cognito:groups": "operators"}).status == 200
 
 
@@ -139,9 +139,9 @@ def test_a_part_that_does_not_answer_is_ill_and_the_others_are_told(client_of, c
     def silent():
         raise BackendUnavailable("SQS", "secret")
 
-    answer = request_details(client_of(waiting=silent))
-    assert answer.status == 200
-    assert (answer.json["status"], answer.json["ill"]) == ("ill", ["failure queue"])
-    assert answer.json["parts"]["failure queue"] == "unavailable"
-    assert answer.json["swept_until"] is not None
-    assert "secret" not in answer.text
+    response = request_details(client_of(waiting=silent))
+    assert response.status == 200
+    assert (response.json["status"], response.json["ill"]) == ("ill", ["failure queue"])
+    assert response.json["parts"]["failure queue"] == "unavailable"
+    assert response.json["swept_until"] is not None
+    assert "secret" not in response.text

@@ -16,9 +16,9 @@ class Ill(MemoryBookmarks):
 
 
 def test_health_is_told_to_anybody(call):
-    answer = call("health")
-    assert answer.status == 200
-    assert answer.json == {"status": "ok", "parts": {"actions table": "ok", "jobs table": "ok"}}
+    response = call("health")
+    assert response.status == 200
+    assert response.json == {"status": "ok", "parts": {"actions table": "ok", "jobs table": "ok"}}
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ def test_health_is_told_to_anybody(call):
     ids=["unavailable", "misconfigured"],
 )
 def test_a_part_that_does_not_answer_is_named(call_over, store, error, state):
-    answer = call_over(store, Ill(error))("health")
-    assert (answer.status, answer.code) == (503, "unhealthy")
-    assert answer.json["parts"] == {"actions table": "ok", "jobs table": state}
-    assert answer.json["detail"] == f"the jobs table is {state}"
-    assert answer.headers["Retry-After"] == "5"
-    assert "secret" not in answer.text
+    response = call_over(store, Ill(error))("health")
+    assert (response.status, response.code) == (503, "unhealthy")
+    assert response.json["parts"] == {"actions table": "ok", "jobs table": state}
+    assert response.json["detail"] == f"the jobs table is {state}"
+    assert response.headers["Retry-After"] == "5"
+    assert "secret" not in response.text

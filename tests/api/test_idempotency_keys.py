@@ -39,17 +39,17 @@ def test_the_header_says_the_key_as_well(call, name):
 
 
 def test_a_header_that_says_another_key_than_the_body_is_refused(call):
-    answer = with_header(call, "order-18", KEYED)
-    assert (answer.status, answer.code) == (422, "invalid-request")
-    assert answer.json["errors"][0]["where"] == "idempotency_key"
+    response = with_header(call, "order-18", KEYED)
+    assert (response.status, response.code) == (422, "invalid-request")
+    assert response.json["errors"][0]["where"] == "idempotency_key"
     assert listed(call) == []
 
 
 def test_the_same_key_for_something_else_is_a_conflict_that_names_the_first_action(call):
     first = call.schedule(body=KEYED)
-    answer = call("schedule", body={**KEYED, "payload": {"text": "bye"}})
-    assert (answer.status, answer.code) == (409, "idempotency-conflict")
-    assert answer.json["action_id"] == first["id"]
+    response = call("schedule", body={**KEYED, "payload": {"text": "bye"}})
+    assert (response.status, response.code) == (409, "idempotency-conflict")
+    assert response.json["action_id"] == first["id"]
 
 
 def test_a_key_is_its_tenants_own(call):

@@ -23,26 +23,26 @@ def test_another_tenants_job_looks_just_like_one_that_is_not_there(ask, method, 
     assert ask("POST", body=REPORT, claims=ADA).status == 201
     body = ROUTES[method, route]
     theirs = ask(method, f"/acme-report{route}", body=body, claims=EVE)
-    nobodys = ask(method, f"/acme-nobody{route}", body=body, claims=EVE)
+    missing = ask(method, f"/acme-missing{route}", body=body, claims=EVE)
     assert (theirs.status, theirs.code) == (404, "job-not-found")
-    assert theirs.text.replace("acme-report", "…") == nobodys.text.replace("acme-nobody", "…")
+    assert theirs.text.replace("acme-report", "…") == missing.text.replace("acme-missing", "…")
     assert ask("GET", "/acme-report", claims=ADA).json["paused"] is None
 
 
 @pytest.mark.parametrize(("method", "route"), ROUTES)
 def test_codes_job_looks_just_like_none_to_whoever_is_no_operator(ask, method, route):
     body = ROUTES[method, route]
-    answer = ask(method, f"/billing-nightly{route}", body=body, claims=ADA)
-    assert (answer.status, answer.code) == (404, "job-not-found")
+    response = ask(method, f"/billing-nightly{route}", body=body, claims=ADA)
+    assert (response.status, response.code) == (404, "job-not-found")
     assert ask("GET", claims=ADA).json["items"] == []
 
 
 @pytest.mark.parametrize(("method", "route"), ROUTES)
-@pytest.mark.parametrize("name", ["acme-nobody", "x", "Acme-Report", "%2e%2e", "a" * 5_000, "acme-é", "a b"])
+@pytest.mark.parametrize("name", ["acme-missing", "x", "Acme-Report", "%2e%2e", "a" * 5_000, "acme-é", "a b"])
 def test_a_job_that_is_not_there_is_not_found(ask, method, route, name):
-    answer = ask(method, f"/{name}{route}", body=ROUTES[method, route])
-    assert (answer.status, answer.code) == (404, "job-not-found")
-    assert len(answer.text) < 500
+    response = ask(method, f"/{name}{route}", body=ROUTES[method, route])
+    assert (response.status, response.code) == (404, "job-not-found")
+    assert len(response.text) < 500
 
 
 @pytest.mark.parametrize(

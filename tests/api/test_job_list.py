@@ -6,7 +6,7 @@ import pytest
 
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW
-from tests.api.office import CLAIMS, Office
+from tests.api.deployment import CLAIMS, Deployment
 
 
 def of(page, name):
@@ -114,28 +114,28 @@ def test_a_cursor_of_another_list_is_refused(ask):
 
 
 def test_a_tenant_sees_its_own_jobs_alone_and_none_of_codes():
-    office = Office(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
+    deployment = Deployment(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
     names = {}
     for tenant in ("acme", "globex"):
         claims = CLAIMS | {"custom:tenant_id": tenant, "cognito:groups": "clerks"}
         body = {"name": f"{tenant}-report", "type": "remark", "cadences": ["every 1h"], "payload": {}}
-        assert office.ask("POST", "/background-jobs", claims=claims, body=body).status == 201
-        office.ask("POST", f"/background-jobs/{tenant}-report/trigger", claims=claims, body=None)
+        assert deployment.ask("POST", "/background-jobs", claims=claims, body=body).status == 201
+        deployment.ask("POST", f"/background-jobs/{tenant}-report/trigger", claims=claims, body=None)
         names[tenant] = claims
     for tenant, claims in names.items():
         for path, query in (("/background-jobs/coming", {}), ("/background-jobs", {"runs": "5"})):
-            page = office.ask("GET", path, claims=claims, query=query).json
+            page = deployment.ask("GET", path, claims=claims, query=query).json
             assert [item["name"] for item in page["items"]] == [f"{tenant}-report"]
-    runs = office.ask("GET", "/background-jobs", claims=names["acme"], query={"runs": "5"}).json["items"][0][
-        "recent_runs"
-    ]
+    runs = deployment.ask("GET", "/background-jobs", claims=names["acme"], query={"runs": "5"}).json["items"][
+        0
+    ]["recent_runs"]
     assert [run["trigger"] for run in runs] == ["manual"]
 
 
 def test_a_job_that_was_taken_back_will_not_run():
-    office = Office(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
+    deployment = Deployment(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
     body = {"name": "own-report", "type": "remark", "cadences": ["every 1h"], "payload": {}}
-    assert office.ask("POST", "/background-jobs", "clerks", body=body).status == 201
-    assert len(office.ask("GET", "/background-jobs/coming", "clerks").json["items"]) == 1
-    assert office.ask("DELETE", "/background-jobs/own-report", "clerks", body=None).status == 204
-    assert office.ask("GET", "/background-jobs/coming", "clerks").json["items"] == []
+    assert deployment.ask("POST", "/background-jobs", "clerks", body=body).status == 201
+    assert len(deployment.ask("GET", "/background-jobs/coming", "clerks").json["items"]) == 1
+    assert deployment.ask("DELETE", "/background-jobs/own-report", "clerks", body=None).status == 204
+    assert deployment.ask("GET", "/background-jobs/coming", "clerks").json["items"] == []

@@ -1,10 +1,14 @@
 """Jobs that a tenant registers over HTTP."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from duetime.memory.job_wakes import MemoryJobWakes
+from duetime.api.app import make_api
+from duetime.api.context import ApiContext
+from duetime.api.health import Health
+from tests.api.conftest import Client, empty_access, jobs_app
 
 ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}
 REPORT = {
@@ -22,10 +26,10 @@ def tenant(ask):
 
 
 def test_a_registered_job_is_answered_in_full_with_the_place_where_it_is_found(tenant):
-    answer = tenant("POST", body=REPORT)
-    job = answer.json
-    assert answer.status == 201
-    assert answer.headers["Location"] == "/prod/api/v1/background-jobs/acme-report"
+    response = tenant("POST", body=REPORT)
+    job = response.json
+    assert response.status == 201
+    assert response.headers["Location"] == "/prod/api/v1/background-jobs/acme-report"
     assert (job["origin"], job["tenant_id"], job["registered_by"]) == ("runtime", "acme", "ada@acme.example")
     assert job["next_due_at"] == "2026-03-02T05:00:00Z"
     assert job["payload"]["text"] == "weekly"
@@ -34,7 +38,7 @@ def test_a_registered_job_is_answered_in_full_with_the_place_where_it_is_found(t
     assert found == {name: value for name, value in job.items() if name != "run_id"}
 
 
-def test_everything_that_can_be_said_of_a_job_is_kept(tenant):
+def test_a_registration_stores_every_field(tenant):
     fields = {
         "retry": {"attempts": 4, "backoff": [1, 2], "jitter": 0, "give_up_after": 3600},
         "overlap": "queue_one",
@@ -106,17 +110,17 @@ def test_a_name_that_is_taken_is_refused(tenant):
 def test_a_job_is_replaced(tenant):
     tenant("POST", body=REPORT)
     fields = {name: value for name, value in REPORT.items() if name != "name"}
-    answer = tenant("PUT", "/acme-report", body=fields | {"cadences": ["daily 07:00"]})
-    assert answer.status == 200
-    assert (answer.json["version"], answer.json["next_due_at"]) == (2, "2026-03-02T07:00:00Z")
+    response = tenant("PUT", "/acme-report", body=fields | {"cadences": ["daily 07:00"]})
+    assert response.status == 200
+    assert (response.json["version"], response.json["next_due_at"]) == (2, "2026-03-02T07:00:00Z")
     new = tenant("PUT", "/acme-other", body=fields)
     assert (new.status, new.json["name"]) == (201, "acme-other")
 
 
 def test_a_job_is_taken_back_and_its_history_kept(tenant):
     run = tenant("POST", body=REPORT | {"trigger": True}).json["run_id"]
-    answer = tenant("DELETE", "/acme-report")
-    assert (answer.status, answer.text) == (204, None)
+    response = tenant("DELETE", "/acme-report")
+    assert (response.status, response.text) == (204, None)
     assert tenant("GET", "/acme-report").code == "job-not-found"
     assert tenant("GET").json["items"] == []
     assert run in [item["id"] for item in tenant("GET", "/acme-report/runs").json["items"]]
@@ -217,32 +221,33 @@ def test_what_cannot_work_is_refused_and_told_before_anything_is_written(tenant,
     changes, status, code, result = case
     rows = cloud.store.rows()
     fields = {name: value for name, value in (REPORT | changes).items() if value is not ...}
-    answer = tenant("POST", body=fields)
-    assert (answer.status, answer.code) == (status, code), answer.text
-    assert result in answer.json["detail"]
-    assert len(answer.text) < 5_000
+    response = tenant("POST", body=fields)
+    assert (response.status, response.code) == (status, code), response.text
+    assert result in response.json["detail"]
+    assert len(response.text) < 5_000
     assert cloud.store.rows() == rows
     assert tenant("GET").json["items"] == []
 
 
 class TestOverABackEndOfMinutes:
     @pytest.fixture
-    def cloud(self, cloud, monkeypatch):
-        monkeypatch.setattr(MemoryJobWakes, "precision", "minute")
-        return cloud
+    def call_cloud(self, cloud, clock, settings):
+        ports = replace(cloud.job_ports, precision="minute")
+        api = ApiContext(cloud.store, ports, jobs_app(), clock, settings)
+        return Client(make_api(api, Health({}), empty_access(clock)))
 
-    def test_a_job_that_wants_seconds_is_refused(self, tenant):
-        answer = tenant("POST", body=REPORT)
-        assert (answer.status, answer.code) == (422, "bad-declaration")
-        assert "honour minutes only; use precision='minute'" in answer.json["detail"]
+    def test_a_job_with_precision_of_seconds_is_rejected(self, tenant):
+        response = tenant("POST", body=REPORT)
+        assert (response.status, response.code) == (422, "bad-declaration")
+        assert "honour minutes only; use precision='minute'" in response.json["detail"]
         assert tenant("POST", body=REPORT | {"precision": "minute"}).status == 201
 
 
 def test_a_refused_cadence_is_pointed_at(tenant):
-    answer = tenant("POST", body=REPORT | {"cadences": ["61 * * * *"]}).json
-    assert (answer["text"], answer["start"], answer["width"]) == ("61 * * * *", 0, 2)
-    assert answer["problem"].startswith("minute: 61")
-    assert answer["remedy"] == "use 0-59"
+    response = tenant("POST", body=REPORT | {"cadences": ["61 * * * *"]}).json
+    assert (response["text"], response["start"], response["width"]) == ("61 * * * *", 0, 2)
+    assert response["problem"].startswith("minute: 61")
+    assert response["remedy"] == "use 0-59"
 
 
 def test_a_body_beyond_reason_is_refused(tenant):

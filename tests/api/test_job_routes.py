@@ -8,12 +8,12 @@ import pytest
 from duetime.cli import main
 
 SUMMARY_MEMBERS = {
-    "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "enabled", "paused", "running",
-    "next_due_at", "last_run", "consecutive_failures", "recent_runs",
+    "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "enabled",
+    "paused", "running", "next_due_at", "last_run", "consecutive_failures", "recent_runs",
 }  # fmt: skip
 JOB_MEMBERS = SUMMARY_MEMBERS | {
-    "description", "payload", "redacted", "retry", "overlap", "catch_up", "precision", "failure_threshold", "worker", "since",
-    "disabled_at", "registered_by", "waiting", "tally", "tuning", "next_runs",
+    "description", "payload", "redacted", "retry", "overlap", "catch_up", "precision", "failure_threshold",
+    "worker", "since", "disabled_at", "registered_by", "waiting", "tally", "tuning", "next_runs",
 }  # fmt: skip
 ME = "ada@acme.example"
 
@@ -47,10 +47,10 @@ def test_jobs_are_listed_in_pages(ask):
     assert max(map(len, seen)) == 2
 
 
-def test_a_job_is_told_in_full_with_its_next_runs(ask):
-    answer = ask("GET", "/billing-nightly")
-    job = answer.json
-    assert answer.status == 200
+def test_a_job_is_returned_in_full_with_its_next_runs(ask):
+    response = ask("GET", "/billing-nightly")
+    job = response.json
+    assert response.status == 200
     assert job.keys() == JOB_MEMBERS
     assert [entry["paused"] for entry in job["cadences"]] == [None, None]
     assert job["cadences"][0]["text"] == "daily 02:30 tz=Europe/Paris"
@@ -79,10 +79,10 @@ def test_a_run_that_ended_is_told_with_its_job(ask, run_until, clock):
 
 
 def test_a_job_is_paused_and_resumed(ask):
-    answer = ask(
+    response = ask(
         "POST", "/billing-nightly/pause", body={"reason": "the bank moves", "until": "2026-03-04T00:00:00Z"}
     )
-    assert (answer.status, answer.text) == (204, None)
+    assert (response.status, response.text) == (204, None)
     job = ask("GET", "/billing-nightly").json
     assert job["paused"] == {
         "since": "2026-03-01T12:00:00Z",
@@ -113,10 +113,10 @@ def test_one_cadence_is_paused_and_resumed(ask):
 
 
 def test_a_triggered_run_is_answered_with_the_place_where_it_is_found(ask, cloud):
-    answer = ask("POST", "/billing-nightly/trigger")
-    run = answer.json
-    assert answer.status == 202
-    assert answer.headers["Location"] == f"/prod/api/v1/scheduling/{run['id']}"
+    response = ask("POST", "/billing-nightly/trigger")
+    run = response.json
+    assert response.status == 202
+    assert response.headers["Location"] == f"/prod/api/v1/scheduling/{run['id']}"
     assert (run["job"], run["trigger"], run["status"]) == ("billing-nightly", "manual", "pending")
     assert run["created_by"] == ME
 
@@ -154,10 +154,10 @@ def test_a_pass_of_the_system_cannot_be_skipped_and_the_refusal_says_why(ask):
 
 
 def test_retries_are_set_on_top_of_the_declared_policy(ask):
-    answer = ask("PUT", "/billing-hourly/settings", body={"attempts": 9, "backoff": 30})
-    assert answer.status == 200
-    assert answer.json["tuning"] == [{"cadence": None, "attempts": 9, "backoff": [30.0], "jitter": None}]
-    assert answer.json["retry"]["attempts"] == 5
+    response = ask("PUT", "/billing-hourly/settings", body={"attempts": 9, "backoff": 30})
+    assert response.status == 200
+    assert response.json["tuning"] == [{"cadence": None, "attempts": 9, "backoff": [30.0], "jitter": None}]
+    assert response.json["retry"]["attempts"] == 5
     assert ask("PUT", "/billing-hourly/settings", body={"backoff": [1, 2.5]}).json["tuning"][0] == {
         "cadence": None,
         "attempts": None,
@@ -297,6 +297,6 @@ def test_every_kind_of_cadence_is_previewed(ask, cadence, number):
     ],
 )
 def test_a_wrong_method_is_told_the_right_one(ask, method, path, allowed):
-    answer = ask(method, path)
-    assert (answer.status, answer.code) == (405, "wrong-method")
-    assert answer.headers["Allow"] == allowed
+    response = ask(method, path)
+    assert (response.status, response.code) == (405, "wrong-method")
+    assert response.headers["Allow"] == allowed

@@ -44,9 +44,9 @@ def fail(put, worker, clock):
     return failed
 
 
-def ids_of(answer):
-    assert answer.status == 200, answer.text
-    return [item["id"] for item in answer.json["items"]]
+def ids_of(response):
+    assert response.status == 200, response.text
+    return [item["id"] for item in response.json["items"]]
 
 
 class TestQuery:
@@ -79,12 +79,12 @@ class TestQuery:
         action_id = put("order:7,8")
         assert ids_of(call("query", query={"correlation_id": "order:7,8"})) == [action_id]
 
-    def test_lists_a_jobs_runs_for_who_sees_the_job(self, call_cloud, run_until, clock):
+    def test_runs_of_a_job_are_listed_for_callers_who_see_the_job(self, call_cloud, run_until, clock):
         run_until(clock.now() + timedelta(hours=2))
-        answer = call_cloud("query", query={"job": "billing-hourly", "status": "executed"}, claims=OPERATOR)
-        assert [item["job"] for item in answer.json["items"]] == ["billing-hourly"] * 2
-        answer = call_cloud("query", query={"job": "billing-hourly"}, claims=ADA)
-        assert (answer.status, answer.code) == (404, "job-not-found")
+        response = call_cloud("query", query={"job": "billing-hourly", "status": "executed"}, claims=OPERATOR)
+        assert [item["job"] for item in response.json["items"]] == ["billing-hourly"] * 2
+        response = call_cloud("query", query={"job": "billing-hourly"}, claims=ADA)
+        assert (response.status, response.code) == (404, "job-not-found")
 
     @pytest.mark.parametrize(
         ("query", "code", "detail"),
@@ -105,9 +105,9 @@ class TestQuery:
         ],
     )
     def test_of_what_cannot_be_meant_is_refused(self, call, query, code, detail):
-        answer = call("query", query=query)
-        assert (answer.status, answer.code) == (422, code)
-        assert detail in answer.json["detail"]
+        response = call("query", query=query)
+        assert (response.status, response.code) == (422, code)
+        assert detail in response.json["detail"]
 
 
 class TestCancel:
@@ -180,19 +180,19 @@ class TestCancel:
     )
     def test_of_what_cannot_be_meant_is_refused_and_nothing_changed(self, call, put, body, code, detail):
         action_id = put()
-        answer = call("cancel-many", body=body)
-        assert (answer.status, answer.code) == (422, code)
-        assert detail in answer.json["detail"]
+        response = call("cancel-many", body=body)
+        assert (response.status, response.code) == (422, code)
+        assert detail in response.json["detail"]
         assert call("get", action_id=action_id).json["status"] == "pending"
 
     def test_takes_no_cursor_that_somebody_made_up(self, call):
-        answer = call("cancel-many", body={"type": "remark", "cursor": "x"})
-        assert (answer.status, answer.code) == (400, "invalid-cursor")
+        response = call("cancel-many", body={"type": "remark", "cursor": "x"})
+        assert (response.status, response.code) == (400, "invalid-cursor")
 
     def test_is_the_only_method_there(self, call):
-        answer = call("cancel-many", httpMethod="GET")
-        assert (answer.status, answer.code) == (405, "wrong-method")
-        assert answer.headers["Allow"] == "POST"
+        response = call("cancel-many", httpMethod="GET")
+        assert (response.status, response.code) == (405, "wrong-method")
+        assert response.headers["Allow"] == "POST"
 
 
 class TestRedrive:
@@ -231,13 +231,13 @@ class TestRedrive:
         ],
     )
     def test_of_what_cannot_be_meant_is_refused(self, call, body, code, detail):
-        answer = call("redrive-many", body=body)
-        assert (answer.status, answer.code) == (422, code)
-        assert detail in answer.json["detail"]
+        response = call("redrive-many", body=body)
+        assert (response.status, response.code) == (422, code)
+        assert detail in response.json["detail"]
 
 
 class TestDeadLetters:
-    def test_are_the_failed_ones_the_latest_failure_first(self, call, put, fail):
+    def test_dead_letters_list_failed_actions_latest_failure_first(self, call, put, fail):
         failed = [fail() for _ in range(3)]
         put()
         page = call("dead-letters", query={}).json
@@ -271,10 +271,10 @@ class TestDeadLetters:
         ],
     )
     def test_take_no_other_parameters(self, call, query, status, code):
-        answer = call("dead-letters", query=query)
-        assert (answer.status, answer.code) == (status, code)
+        response = call("dead-letters", query=query)
+        assert (response.status, response.code) == (status, code)
 
     def test_take_each_parameter_once(self, call):
-        answer = call("dead-letters", multiValueQueryStringParameters={"type": ["remark", "other"]})
-        assert (answer.status, answer.code) == (422, "invalid-request")
-        assert answer.json["detail"] == "type is said twice"
+        response = call("dead-letters", multiValueQueryStringParameters={"type": ["remark", "other"]})
+        assert (response.status, response.code) == (422, "invalid-request")
+        assert response.json["detail"] == "type is said twice"

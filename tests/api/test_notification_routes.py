@@ -10,7 +10,7 @@ from duetime.model.notification import Notification, NotificationKind
 from duetime.notifications.mail import languages
 from duetime.notifications.mail.samples import sample, samples
 from tests.api.conftest import NOW
-from tests.api.office import ALONE, CLAIMS, Office
+from tests.api.deployment import ALONE, CLAIMS, Deployment
 
 FAILED, FAILING = NotificationKind.ACTION_FAILED, NotificationKind.RECURRING_FAILING
 DEAD, UNDELIVERED = NotificationKind.DEAD_LETTERED, NotificationKind.UNDELIVERED
@@ -19,33 +19,33 @@ GLOBEX = CLAIMS | {"custom:tenant_id": "globex", "cognito:groups": "admin"}
 
 
 @pytest.fixture
-def office(clock):
-    return Office(
+def deployment(clock):
+    return Deployment(
         clock, roles={**ALONE, "operators": "actions:read system", "heads": "actions:read jobs:read"}
     )
 
 
 @pytest.fixture
-def notify(office):
+def notify(deployment):
     """Puts a notification into a list, so many minutes after noon."""
 
     def put(kind=FAILED, minutes=0, *, tenant="acme", is_digest=False) -> Notification:
         made = sample(kind, is_digest=is_digest)
         at = NOW + timedelta(minutes=minutes)
         result = replace(made, id=f"{tenant}-{kind}-{minutes}", tenant_id=TenantId(tenant), at=at)
-        office.notified.inbox.add(result, expires_at=EXPIRY)
+        deployment.notified.inbox.add(result, expires_at=EXPIRY)
         return result
 
     return put
 
 
 @pytest.fixture
-def ask(office):
+def ask(deployment):
     """Calls a route of notifications, as an admin unless the test says otherwise."""
 
     def call(method, path="", *groups, **changes):
         fields = {"body": None, **changes}
-        return office.ask(method, f"/notifications{path}", *(groups or ("admin",)), **fields)
+        return deployment.ask(method, f"/notifications{path}", *(groups or ("admin",)), **fields)
 
     return call
 
@@ -59,8 +59,8 @@ def ids(ask):
 
 
 def test_where_nothing_is_the_list_is_empty(ask):
-    answer = ask("GET")
-    assert (answer.status, answer.json) == (200, {"items": [], "next_cursor": None})
+    response = ask("GET")
+    assert (response.status, response.json) == (200, {"items": [], "next_cursor": None})
 
 
 def test_an_entry_tells_in_words_and_in_facts(ask, notify):
@@ -86,19 +86,19 @@ def test_an_entry_tells_in_words_and_in_facts(ask, notify):
 
 @pytest.mark.parametrize("result", samples(), ids=lambda item: f"{item.kind}{'.digest' * item.is_digest}")
 @pytest.mark.parametrize("language", languages())
-def test_every_kind_is_told_in_every_language(office, ask, result, language):
+def test_every_kind_is_told_in_every_language(deployment, ask, result, language):
     result = replace(result, tenant_id=TenantId("acme"))
-    office.notified.inbox.add(result, expires_at=EXPIRY)
+    deployment.notified.inbox.add(result, expires_at=EXPIRY)
     entry = ask("GET", f"/{result.entry_id}", query={"language": language}).json
     assert (entry["kind"], entry["is_digest"], entry["language"]) == (result.kind, result.is_digest, language)
     assert entry["subject"]
     assert "{{" not in entry["text"]
 
 
-def test_words_are_those_of_the_preferences_or_of_who_asks(office, ask, notify):
+def test_words_are_those_of_the_preferences_or_of_who_asks(deployment, ask, notify):
     result = notify()
-    stored = office.notified.preferences.get("acme")
-    office.notified.preferences.put(replace(stored, language="fr-CA"))
+    stored = deployment.notified.preferences.get("acme")
+    deployment.notified.preferences.put(replace(stored, language="fr-CA"))
     french, english = ask("GET").json["items"][0], ask("GET", query={"language": "en"}).json["items"][0]
     assert (french["language"], english["language"]) == ("fr", "en")
     assert french["subject"] != english["subject"]
@@ -149,7 +149,7 @@ def test_each_sees_what_the_own_permissions_are_about(ask, notify, ids, group, s
         assert ask("POST", f"/{entry_id}/read", group).status == (204 if there else 404)
 
 
-@pytest.mark.parametrize("group", ["manage_grants", "read_audit", "system", "nobody"])
+@pytest.mark.parametrize("group", ["manage_grants", "read_audit", "system", "unknown"])
 def test_who_reads_neither_actions_nor_jobs_sees_none(ask, notify, group):
     result = notify()
     for method, path in (
@@ -158,9 +158,9 @@ def test_who_reads_neither_actions_nor_jobs_sees_none(ask, notify, group):
         ("POST", "/read"),
         ("GET", "/preferences"),
     ):
-        answer = ask(method, path, group)
-        assert (answer.status, answer.code) == (403, "forbidden")
-        assert "actions:read or jobs:read" in answer.json["detail"]
+        response = ask(method, path, group)
+        assert (response.status, response.code) == (403, "forbidden")
+        assert "actions:read or jobs:read" in response.json["detail"]
 
 
 def test_the_deployments_own_list_is_for_operators(ask, notify, ids):
@@ -176,8 +176,8 @@ def test_the_deployments_own_list_is_for_operators(ask, notify, ids):
 @pytest.mark.parametrize("path", ["", "/preferences", "/n.20260301T120000000000Z.0123456789abcdef"])
 def test_who_is_no_operator_sees_nothing_of_the_deployments_own(ask, notify, path):
     notify(UNDELIVERED, tenant=SYSTEM_TENANT)
-    answer = ask("GET", path, "heads", query={"scope": "system"})
-    assert (answer.status, answer.code) == (403, "forbidden")
+    response = ask("GET", path, "heads", query={"scope": "system"})
+    assert (response.status, response.code) == (403, "forbidden")
     assert ask("POST", "/read", "heads", query={"scope": "system"}).status == 403
 
 
@@ -244,8 +244,8 @@ def test_a_cursor_of_another_list_or_filter_is_refused(ask, notify):
         {"cursor": ""},
         {"cursor": "x"},
     ):
-        answer = ask("GET", query=query)
-        assert (answer.status, answer.code) == (400, "invalid-cursor"), query
+        response = ask("GET", query=query)
+        assert (response.status, response.code) == (400, "invalid-cursor"), query
     assert ask("POST", "/read", body={"cursor": mine}).status == 400
 
 
@@ -262,9 +262,9 @@ def test_a_cursor_of_another_list_or_filter_is_refused(ask, notify):
     ],
 )
 def test_a_list_that_cannot_be_is_refused_with_what_may_be_said(ask, query, result):
-    answer = ask("GET", query=query)
-    assert (answer.status, answer.code) == (422, "invalid-request")
-    assert result in answer.json["detail"]
+    response = ask("GET", query=query)
+    assert (response.status, response.code) == (422, "invalid-request")
+    assert result in response.json["detail"]
 
 
 @pytest.mark.parametrize(
@@ -276,12 +276,12 @@ def test_a_request_to_read_that_says_something_else_is_refused(ask, notify, ids,
     assert ids(unread="true") == [result.entry_id]
 
 
-def test_who_read_what_is_in_the_trail(office, ask, notify, clock):
+def test_who_read_what_is_in_the_trail(deployment, ask, notify, clock):
     result = notify()
     ask("POST", f"/{result.entry_id}/read")
     clock.wait_until(NOW + timedelta(seconds=1))
     ask("POST", "/read", body={"kind": FAILED})
-    many, one = office.ask("GET", "/audit", "admin").json["items"]
+    many, one = deployment.ask("GET", "/audit", "admin").json["items"]
     assert (one["operation"], one["target"], one["status"]) == (
         "read",
         f"notification:{result.entry_id}",
@@ -290,8 +290,8 @@ def test_who_read_what_is_in_the_trail(office, ask, notify, clock):
     assert (many["operation"], many["target"], many["result"]) == ("read-many", "notification", {"read": 0})
 
 
-def test_an_api_without_back_ends_for_it_says_so(call_cloud, office):
+def test_an_api_without_back_ends_for_it_says_so(call_cloud, deployment):
     event = {"claims": CLAIMS | {"cognito:groups": "admins"}}
     for path in ("/notifications", "/notifications/preferences"):
-        answer = call_cloud("cancel", httpMethod="GET", path=f"/api/v1{path}", **event)
-        assert (answer.status, answer.code) == (501, "unsupported")
+        response = call_cloud("cancel", httpMethod="GET", path=f"/api/v1{path}", **event)
+        assert (response.status, response.code) == (501, "unsupported")

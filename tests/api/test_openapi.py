@@ -1,4 +1,4 @@
-"""The document tells the API as it is: every route, what it takes, gives and refuses, and who may ask."""
+"""The document describes every route: parameters, bodies, responses, problems and permissions."""
 
 import json
 import tomllib
@@ -102,12 +102,12 @@ OPERATION_IDS = [
 """Clients name their generated functions after these, so an id never changes."""
 
 
-def test_every_operation_has_a_name_of_its_own(document):
+def test_every_operation_has_a_unique_id(document):
     result = [operation["operationId"] for operation in operations(document).values()]
     assert sorted(result) == OPERATION_IDS
 
 
-def test_every_operation_needs_a_permission_but_those_that_are_open_and_who_one_is(document):
+def test_every_operation_needs_a_permission_except_open_ones_and_me(document):
     result = operations(document)
     needed = {item["x-permission"] for item in result.values() if "x-permission" in item}
     assert {Permission(part) for either in needed for part in either.split(" or ")}
@@ -120,7 +120,7 @@ def test_every_operation_needs_a_permission_but_those_that_are_open_and_who_one_
     assert opened == {"GET /health", "GET /openapi.json"}
 
 
-def test_whatever_is_sent_or_got_is_described(document):
+def test_every_schema_and_parameter_has_a_description(document):
     for name, schema in document["components"]["schemas"].items():
         assert schema.get("description"), name
     for name, operation in operations(document).items():
@@ -140,12 +140,12 @@ def test_every_field_is_described(document):
     assert not silent, "say it in a docstring below the field"
 
 
-def test_what_a_field_says_of_itself_is_told_as_it_is_written(document):
+def test_a_docstring_below_a_field_is_its_description(document):
     result = document["components"]["schemas"]["ActionView"]["properties"]
     assert result["due_at"]["description"] == "When it is due by now: retries and redrives move it."
 
 
-def test_what_is_answered_is_told_with_its_real_status(document):
+def test_successes_have_their_real_statuses(document):
     result = operations(document)
     statuses = {name: {code for code in item["responses"] if code < "300"} for name, item in result.items()}
     assert statuses["POST /scheduling"] == {"200", "201"}
@@ -154,7 +154,7 @@ def test_what_is_answered_is_told_with_its_real_status(document):
     assert "content" not in result["POST /background-jobs/{name}/pause"]["responses"]["204"]
 
 
-def test_what_an_open_route_refuses_needs_no_caller(document):
+def test_an_open_route_documents_no_401_and_no_403(document):
     refused = operations(document)["GET /health"]["responses"].keys()
     assert not {"401", "403"} & refused
 
@@ -165,18 +165,18 @@ def ask_for_it(client, prefix=PREFIX):
     return client.send(event)
 
 
-def test_it_is_served_to_anybody_with_the_url_that_was_called(call, document):
-    answer = ask_for_it(call)
-    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
-    [server] = answer.json["servers"]
+def test_it_is_served_to_every_caller_with_the_called_url(call, document):
+    response = ask_for_it(call)
+    assert (response.status, response.headers["Content-Type"]) == (200, "application/json")
+    [server] = response.json["servers"]
     assert server["url"] == f"https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/prod{PREFIX}"
-    assert answer.json | {"servers": document["servers"]} == document
+    assert response.json | {"servers": document["servers"]} == document
 
 
-def test_it_tells_the_prefix_that_the_deployment_chose(call_over, store, document):
-    answer = ask_for_it(call_over(store, prefix="/admin"), "/admin")
-    assert answer.json["servers"][0]["url"].endswith("/admin")
-    assert answer.json["paths"] == document["paths"]
+def test_its_server_has_the_prefix_of_the_deployment(call_over, store, document):
+    response = ask_for_it(call_over(store, prefix="/admin"), "/admin")
+    assert response.json["servers"][0]["url"].endswith("/admin")
+    assert response.json["paths"] == document["paths"]
 
 
 class TestWithATagOfItsOwn:
@@ -193,7 +193,7 @@ class TestWithATagOfItsOwn:
         assert [item["name"] for item in result["tags"]] == ["Our scheduler"]
         assert result["components"] == document["components"]
 
-    def test_it_tells_nothing_else_otherwise(self, call, document):
+    def test_a_tag_changes_nothing_else(self, call, document):
         result = operations(ask_for_it(call).json)
         others = {
             name: {**operation, "tags": ["Our scheduler"]} for name, operation in operations(document).items()
@@ -201,7 +201,7 @@ class TestWithATagOfItsOwn:
         assert result == others
 
 
-def test_without_one_each_operation_has_the_tag_of_its_subject(document):
+def test_without_a_tag_each_operation_has_the_tag_of_its_group(document):
     described = {item["name"] for item in document["tags"]}
     assert {tag for operation in operations(document).values() for tag in operation["tags"]} == described
     assert operations(document)["POST /scheduling"]["tags"] == ["actions"]

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.api.office import CLAIMS, NAME, Office
+from tests.api.deployment import CLAIMS, NAME, Deployment
 
 STAFF = CLAIMS | {"cognito:groups": "admins"}
 JOB = "/background-jobs/own-report"
@@ -24,13 +24,13 @@ ON_JOBS = [
 
 @pytest.fixture
 def ask(clock):
-    office = Office(clock)
+    deployment = Deployment(clock)
 
     def send(method, path, body=None, etag=None):
         headers = {} if etag is None else {"If-Match": etag}
-        return office.ask(method, path, claims=STAFF, body=body, headers=headers)
+        return deployment.ask(method, path, claims=STAFF, body=body, headers=headers)
 
-    send.office = office
+    send.deployment = deployment
     return send
 
 
@@ -78,35 +78,34 @@ def test_a_job_is_changed_only_as_it_was_seen(ask, job, method, path, body):
 @pytest.mark.parametrize(
     ("method", "path", "body"), [on_job for on_job in ON_JOBS if on_job[1] != "/trigger"]
 )
-def test_nothing_comes_between_a_job_that_was_compared_and_its_change(ask, monkeypatch, method, path, body):
+def test_a_job_that_changes_after_the_comparison_is_not_changed(ask, method, path, body):
     job = JOB
     ask("POST", "/background-jobs", OWN)
     if path == "/resume":
         ask("POST", f"{job}/pause")
-    seen, jobs = etag(ask, job), type(ask.office.cloud.job_ports.jobs)
-    change, raced = jobs.change, []
+    seen, raced = etag(ask, job), []
 
-    def late(store, old, new, **more):
+    def overtake(change, old, new, **more):
         if not raced:
             raced.append(True)
-            assert change(store, old, replace(old, maintain_at=old.maintain_at + timedelta(days=1)))
-        return change(store, old, new, **more)
+            assert change(old, replace(old, maintain_at=old.maintain_at + timedelta(days=1)))
+        return change(old, new, **more)
 
-    monkeypatch.setattr(jobs, "change", late)
+    ask.deployment.jobs.hooks["change"] = overtake
     assert ask(method, job + path, body, seen).status == 412
     assert raced
 
 
 @pytest.mark.parametrize("fields", [None, "*", " * "])
-def test_who_does_not_say_what_was_seen_changes_what_is_there(ask, action, fields):
+def test_without_if_match_a_change_applies_to_any_version(ask, action, fields):
     assert ask("DELETE", action, etag=fields).status == 200
 
 
 @pytest.mark.parametrize("fields", ["", "x", 'W/"0"', '"\ud800"'])
-def test_an_etag_that_nobody_gave_out_fits_nothing(ask, action, fields):
+def test_an_unknown_etag_matches_nothing(ask, action, fields):
     assert ask("DELETE", action, etag=fields).status == 412
 
 
-def test_what_is_not_there_is_not_found_whatever_was_seen(ask):
+def test_a_missing_target_is_not_found_whatever_the_etag(ask):
     assert ask("DELETE", f"/scheduling/{NAME}", etag='"0"').code == "action-not-found"
     assert ask("DELETE", JOB, etag='"0"').code == "job-not-found"

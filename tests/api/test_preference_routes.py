@@ -1,4 +1,4 @@
-"""Preferences over HTTP: who is told of what, how; and who may choose that."""
+"""Notification preferences over HTTP: recipients, kinds and channels; and the permissions to set them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -8,7 +8,7 @@ import pytest
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import ADDRESSES_LIMIT
 from tests.api.conftest import NOW
-from tests.api.office import ALONE, CLAIMS, Office
+from tests.api.deployment import ALONE, CLAIMS, Deployment
 
 FAILING, DEAD = NotificationKind.RECURRING_FAILING, NotificationKind.DEAD_LETTERED
 GLOBEX = CLAIMS | {"custom:tenant_id": "globex", "cognito:groups": "admin"}
@@ -16,15 +16,15 @@ GROUPS = {**ALONE, "operators": "actions:manage system", "clerks": "jobs:read"}
 
 
 @pytest.fixture
-def office(clock):
-    return Office(clock, roles=GROUPS)
+def deployment(clock):
+    return Deployment(clock, roles=GROUPS)
 
 
 @pytest.fixture
-def ask(office):
+def ask(deployment):
     def call(method, *groups, **changes):
         fields = {"body": None, **changes}
-        return office.ask(method, "/notifications/preferences", *(groups or ("admin",)), **fields)
+        return deployment.ask(method, "/notifications/preferences", *(groups or ("admin",)), **fields)
 
     return call
 
@@ -38,9 +38,9 @@ def choose(ask):
 
 
 def test_where_nobody_chose_what_is_for_admins_is_in_their_list(ask):
-    answer = ask("GET")
-    assert (answer.status, answer.headers["ETag"]) == (200, '"0"')
-    assert answer.json == {
+    response = ask("GET")
+    assert (response.status, response.headers["ETag"]) == (200, '"0"')
+    assert response.json == {
         "language": "en",
         "mails_in": "en",
         "languages": ["en", "fr"],
@@ -96,16 +96,16 @@ def test_the_same_again_changes_nothing(ask, choose):
     ("language", "result"), [("fr-CA", "fr"), ("de", "en"), ("en-GB", "en"), ("fr", "fr")]
 )
 def test_a_language_without_words_is_taken_and_told_in_english_which_is_said(choose, language, result):
-    answer = choose(language=language)
-    assert (answer.status, answer.json["language"], answer.json["mails_in"]) == (200, language, result)
+    response = choose(language=language)
+    assert (response.status, response.json["language"], response.json["mails_in"]) == (200, language, result)
 
 
 def test_the_channels_that_the_deployment_has_are_told(clock):
-    office = Office(
-        clock, mail_from="duetime@example.com", topic_arn="arn:aws:sns:eu-west-1:123456789012:told"
+    deployment = Deployment(
+        clock, mail_from="duetime@example.com", topic_arn="arn:aws:sns:eu-west-1:123456789012:notifications"
     )
-    answer = office.ask("GET", "/notifications/preferences", "admins", body=None)
-    assert answer.json["channels_available"] == list(Channel)
+    response = deployment.ask("GET", "/notifications/preferences", "admins", body=None)
+    assert response.json["channels_available"] == list(Channel)
 
 
 def test_a_change_of_what_was_seen_is_made_and_of_anything_else_is_not(ask, choose):
@@ -121,18 +121,16 @@ def test_a_change_of_what_was_seen_is_made_and_of_anything_else_is_not(ask, choo
     ("headers", "problem"),
     [({}, (409, "preferences-conflict")), ({"If-Match": '"0"'}, (412, "precondition-failed"))],
 )
-def test_a_change_that_another_one_overtakes_is_told(office, choose, monkeypatch, headers, problem):
-    store = office.notified.preferences
-    put = store.put
+def test_a_concurrent_change_of_preferences_is_a_conflict(deployment, choose, headers, problem):
+    store = deployment.preferences
 
-    def overtaken(chosen):
-        monkeypatch.setattr(store, "put", put)
+    def overtake(put, chosen):
         assert put(replace(store.get("acme"), addresses=("first@acme.example",)))
         return put(chosen)
 
-    monkeypatch.setattr(store, "put", overtaken)
-    answer = choose(headers=headers, language="fr")
-    assert (answer.status, answer.code) == problem
+    store.hooks["put"] = overtake
+    response = choose(headers=headers, language="fr")
+    assert (response.status, response.code) == problem
     stored = store.get("acme")
     assert (stored.addresses, stored.language) == (("first@acme.example",), "en")
 
@@ -140,8 +138,8 @@ def test_a_change_that_another_one_overtakes_is_told(office, choose, monkeypatch
 @pytest.mark.parametrize("group", ["manage_actions", "manage_jobs"])
 def test_whoever_manages_chooses_for_the_tenant_but_not_for_its_admins(ask, choose, group):
     choose(admin_addresses=["root@acme.example"], channels={DEAD: ["email"]})
-    answer = choose(group, language="fr", addresses=["a@acme.example"], channels={FAILING: ["email"]})
-    assert (answer.status, answer.json["admin_addresses"]) == (200, None)
+    response = choose(group, language="fr", addresses=["a@acme.example"], channels={FAILING: ["email"]})
+    assert (response.status, response.json["admin_addresses"]) == (200, None)
     for fields, what in (
         ({"admin_addresses": []}, "admin_addresses"),
         ({"admin_addresses": ["eve@acme.example"]}, "admin_addresses"),
@@ -171,9 +169,9 @@ def test_whoever_reads_sees_what_was_chosen_and_changes_nothing(ask, choose, gro
 
 def test_operators_choose_for_the_deployments_own(ask, choose):
     systems = {"query": {"scope": "system"}}
-    answer = choose("operators", **systems, admin_addresses=["ops@example.com"], channels={DEAD: ["email"]})
-    assert (answer.status, answer.json["admin_addresses"]) == (200, ["ops@example.com"])
-    assert ask("GET", "operators", **systems).json == answer.json
+    response = choose("operators", **systems, admin_addresses=["ops@example.com"], channels={DEAD: ["email"]})
+    assert (response.status, response.json["admin_addresses"]) == (200, ["ops@example.com"])
+    assert ask("GET", "operators", **systems).json == response.json
     assert ask("GET").json["revision"] == 0
     assert choose("operators", admin_addresses=["ops@example.com"]).status == 403  # of the tenant
     assert choose("manage_actions", **systems, language="fr").status == 403
@@ -201,9 +199,9 @@ def test_operators_choose_for_the_deployments_own(ask, choose):
     ],
 )
 def test_what_cannot_be_followed_is_refused_and_says_what_would_be_right(ask, fields, where, result):
-    answer = ask("PUT", body=fields)
-    assert (answer.status, answer.code) == (422, "invalid-request")
-    [flaw] = answer.json["errors"]
+    response = ask("PUT", body=fields)
+    assert (response.status, response.code) == (422, "invalid-request")
+    [flaw] = response.json["errors"]
     assert flaw["where"] == where
     assert result in flaw["problem"]
     assert ask("GET").json["revision"] == 0
@@ -231,12 +229,12 @@ def test_two_scopes_are_refused(ask, method):
     assert ask(method, query={"scope": "system"}, body=fields, **twice).code == "invalid-request"
 
 
-def test_who_changed_what_is_in_the_trail(office, choose, clock):
+def test_who_changed_what_is_in_the_trail(deployment, choose, clock):
     fields = {"language": "fr", "channels": {FAILING: ["email"]}, "admin_addresses": ["root@acme.example"]}
     choose(**fields)
     clock.wait_until(NOW + timedelta(seconds=1))
     choose(query={"scope": "system"}, language="de")
-    systems, own = office.ask("GET", "/audit", "admin").json["items"]
+    systems, own = deployment.ask("GET", "/audit", "admin").json["items"]
     assert (own["operation"], own["target"], own["by"]) == ("set", "preferences", "ada@acme.example")
     masked = {
         "admin_addresses": ["r…@acme.example"]

@@ -1,4 +1,4 @@
-"""How refusals and faults are told."""
+"""Problem responses of rejected requests and of internal errors."""
 
 import inspect
 import logging
@@ -33,28 +33,28 @@ SAMPLES = ("schedule", "query", "get", "cancel", "reschedule", "redrive")
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_store_that_does_not_answer_is_told_as_unavailable_and_when_to_come_again(call_over, sample):
     call = call_over(Broken(BackendUnavailable("DynamoDB", SECRET)))
-    answer = call(sample)
-    assert (answer.status, answer.code) == (503, "unavailable")
-    assert answer.headers["Retry-After"] == "5"
-    assert SECRET not in answer.text
+    response = call(sample)
+    assert (response.status, response.code) == (503, "unavailable")
+    assert response.headers["Retry-After"] == "5"
+    assert SECRET not in response.text
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_misconfigured_store_is_told_to_the_operator_and_not_to_the_client(call_over, sample, caplog):
     call = call_over(Broken(BackendMisconfigured("DynamoDB", SECRET, "Deploy the stack")))
-    answer = call(sample)
-    assert (answer.status, answer.code) == (500, "misconfigured")
-    assert SECRET not in answer.text
+    response = call(sample)
+    assert (response.status, response.code) == (500, "misconfigured")
+    assert SECRET not in response.text
     assert SECRET in caplog.records[-1].reason
 
 
-def test_a_fault_of_ours_is_logged_in_full_and_told_without_a_traceback(call_over, caplog):
+def test_an_internal_error_is_logged_in_full_and_its_response_has_no_traceback(call_over, caplog):
     call = call_over(Broken(ZeroDivisionError(SECRET)))
     with caplog.at_level(logging.ERROR):
-        answer = call("get")
-    assert (answer.status, answer.code) == (500, "error")
-    assert SECRET not in answer.text
-    assert "Traceback" not in answer.text
+        response = call("get")
+    assert (response.status, response.code) == (500, "error")
+    assert SECRET not in response.text
+    assert "Traceback" not in response.text
     assert caplog.records[-1].exc_info[0] is ZeroDivisionError
 
 
@@ -76,6 +76,6 @@ def test_an_error_that_the_table_does_not_know_is_a_fault_of_ours():
     class Unheard(DuetimeError):
         code = "unheard"
 
-    problem = problem_of(Unheard(SECRET))
-    assert (problem.code, problem.status) == ("error", 500)
-    assert SECRET not in problem.document()
+    response = problem_of(Unheard(SECRET))
+    assert (response.status_code, '"urn:duetime:problem:error"' in response.body) == (500, True)
+    assert SECRET not in response.body

@@ -1,4 +1,4 @@
-"""The sample events of ``events/``: each route has one, and each is answered as the document tells."""
+"""Each route has a sample event in ``events/``, and its response has a documented status."""
 
 import json
 from dataclasses import replace
@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.api import PREFIX
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
@@ -18,7 +18,7 @@ from duetime.model.action import Ending, Status
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.samples import sample
 from duetime.testing.contract.undelivered import given_up
-from tests.api.conftest import EVENTS, NOW, Client, Worker, jobs_app, nobodys_access, nobodys_notifications
+from tests.api.conftest import EVENTS, NOW, Client, Worker, empty_access, empty_inboxes, jobs_app
 
 SAMPLES = {path.stem: json.loads(path.read_text()) for path in sorted(EVENTS.glob("api-*.json"))}
 DIRECTORY = RouteTable(list(every_route()), PREFIX)
@@ -37,14 +37,12 @@ def test_every_route_has_a_sample():
 def api(cloud, clock, settings):
     """Return a deployment with a job, actions in each state, and an undelivered input."""
     ports = cloud.undelivered_ports
-    return ApiContext(
-        cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, nobodys_notifications()
-    )
+    return ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, empty_inboxes())
 
 
 @pytest.fixture
 def client(api, clock):
-    return Client(make_door(api, Health({}, Details(api, MemoryBookmarks())), nobodys_access(clock)))
+    return Client(make_api(api, Health({}, Details(api, MemoryBookmarks())), empty_access(clock)))
 
 
 def found(event, api, client, clock):
@@ -81,6 +79,6 @@ def test_a_sample_is_answered_as_the_document_tells(name, api, client, clock):
     event = SAMPLES[name]
     for item in BEFORE.get(name, ["api-register-job"]):
         assert client.send(SAMPLES[item]).status < 300
-    answer = client.send(found(event, api, client, clock))
+    response = client.send(found(event, api, client, clock))
     route = route_of(event)
-    assert answer.status in {route.status, route.second_status}, answer.text
+    assert response.status in {route.status, route.second_status}, response.text

@@ -15,11 +15,11 @@ ACTION_MEMBERS = {
 ADA = "ada@acme.example"
 
 
-def test_a_scheduled_action_is_answered_in_full_with_the_place_where_it_is_found(call):
-    answer = call("schedule")
-    assert answer.status == 201
-    action = answer.json
-    assert answer.headers["Location"] == f"/prod/api/v1/scheduling/{action['id']}"
+def test_scheduling_returns_the_full_action_and_its_location(call):
+    response = call("schedule")
+    assert response.status == 201
+    action = response.json
+    assert response.headers["Location"] == f"/prod/api/v1/scheduling/{action['id']}"
     assert action.keys() == ACTION_MEMBERS | {"payload", "redacted"}
     assert action["type"] == "apply-plan-change"
     assert action["status"] == "pending"
@@ -60,9 +60,9 @@ def test_a_deeply_but_soundly_nested_payload_comes_back(call):
 
 def test_an_action_is_got_by_its_id(call):
     made = call.schedule()
-    answer = call("get", action_id=made["id"])
-    assert answer.status == 200
-    assert answer.json == made
+    response = call("get", action_id=made["id"])
+    assert response.status == 200
+    assert response.json == made
 
 
 def test_actions_of_a_correlation_id_are_listed_oldest_first_without_their_payloads(call, clock):
@@ -93,23 +93,23 @@ def test_all_actions_are_listed_newest_first_in_pages(call, clock):
 
 def test_a_query_without_parameters_lists_all(call):
     made = call.schedule()
-    answer = call("query", queryStringParameters=None, multiValueQueryStringParameters=None)
-    assert [item["id"] for item in answer.json["items"]] == [made["id"]]
+    response = call("query", queryStringParameters=None, multiValueQueryStringParameters=None)
+    assert [item["id"] for item in response.json["items"]] == [made["id"]]
 
 
 def test_a_pending_action_is_cancelled_and_told_by_whom(call):
     made = call.schedule()
-    answer = call("cancel", action_id=made["id"])
-    assert answer.status == 200
-    assert (answer.json["status"], answer.json["cancelled_by"]) == ("cancelled", ADA)
+    response = call("cancel", action_id=made["id"])
+    assert response.status == 200
+    assert (response.json["status"], response.json["cancelled_by"]) == ("cancelled", ADA)
 
 
 def test_a_running_action_is_asked_to_stop(call, worker):
     made = call.schedule(body={"type": "remark", "payload": {}, "in": 0})
     worker.claim(made["id"])
-    answer = call("cancel", action_id=made["id"])
-    assert answer.status == 202
-    assert (answer.json["status"], answer.json["cancel_requested_at"]) == (
+    response = call("cancel", action_id=made["id"])
+    assert response.status == 202
+    assert (response.json["status"], response.json["cancel_requested_at"]) == (
         "processing",
         "2026-03-01T12:00:00Z",
     )
@@ -117,16 +117,16 @@ def test_a_running_action_is_asked_to_stop(call, worker):
 
 def test_a_pending_action_is_given_another_due_time(call):
     made = call.schedule()
-    answer = call("reschedule", action_id=made["id"])
-    assert answer.status == 200
-    assert answer.json["due_at"] == "2026-03-01T13:00:00Z"
-    assert answer.json["modified_by"] == ADA
+    response = call("reschedule", action_id=made["id"])
+    assert response.status == 200
+    assert response.json["due_at"] == "2026-03-01T13:00:00Z"
+    assert response.json["modified_by"] == ADA
 
 
 def test_a_reschedule_reads_a_local_time_in_its_zone(call):
     made = call.schedule()
-    answer = call("reschedule", action_id=made["id"], body={"at": "2026-07-01T09:00", "tz": "Europe/Paris"})
-    assert answer.json["due_at"] == "2026-07-01T07:00:00Z"
+    response = call("reschedule", action_id=made["id"], body={"at": "2026-07-01T09:00", "tz": "Europe/Paris"})
+    assert response.json["due_at"] == "2026-07-01T07:00:00Z"
 
 
 @pytest.fixture
@@ -140,27 +140,27 @@ def failed(call, worker, clock):
 
 def test_a_failed_action_is_run_again_at_once(call, failed):
     assert call("get", action_id=failed).json["failure_reason"] == "no bank"
-    answer = call("redrive", action_id=failed)
-    assert answer.status == 200
-    assert (answer.json["status"], answer.json["due_at"]) == ("pending", "2026-03-01T12:00:00Z")
+    response = call("redrive", action_id=failed)
+    assert response.status == 200
+    assert (response.json["status"], response.json["due_at"]) == ("pending", "2026-03-01T12:00:00Z")
 
 
 def test_a_failed_action_is_run_again_when_the_body_says(call, failed):
-    answer = call("redrive", action_id=failed, body={"in": 60})
-    assert answer.json["due_at"] == "2026-03-01T12:01:00Z"
+    response = call("redrive", action_id=failed, body={"in": 60})
+    assert response.json["due_at"] == "2026-03-01T12:01:00Z"
 
 
 @pytest.mark.parametrize("route", ["cancel", "reschedule"])
 def test_a_settled_action_is_not_changed_and_the_conflict_says_why(call, failed, route):
-    answer = call(route, action_id=failed)
-    assert (answer.status, answer.code) == (409, "action-conflict")
-    assert "it is failed" in answer.json["detail"]
+    response = call(route, action_id=failed)
+    assert (response.status, response.code) == (409, "action-conflict")
+    assert "it is failed" in response.json["detail"]
 
 
 def test_an_empty_body_redrives_at_once_as_none_does(call, failed):
-    answer = call("redrive", action_id=failed, body={})
-    assert (answer.status, answer.json["status"]) == (200, "pending")
-    assert answer.json["due_at"] == "2026-03-01T12:00:00Z"
+    response = call("redrive", action_id=failed, body={})
+    assert (response.status, response.json["status"]) == (200, "pending")
+    assert response.json["due_at"] == "2026-03-01T12:00:00Z"
 
 
 def test_a_zone_alone_says_no_time_to_redrive_at(call, failed):
@@ -168,11 +168,11 @@ def test_a_zone_alone_says_no_time_to_redrive_at(call, failed):
 
 
 def test_an_action_that_has_not_failed_is_not_redriven(call):
-    answer = call("redrive", action_id=call.schedule()["id"])
-    assert (answer.status, answer.code) == (409, "action-conflict")
+    response = call("redrive", action_id=call.schedule()["id"])
+    assert (response.status, response.code) == (409, "action-conflict")
 
 
-def test_attempts_are_told_with_what_became_of_each(call, worker, clock):
+def test_attempts_are_listed_with_their_outcomes(call, worker, clock):
     made = call.schedule(body={"type": "remark", "payload": {}, "in": 0})
     worker.claim(made["id"], nonce="dies")
     clock.wait_until(clock.now() + timedelta(minutes=6))

@@ -17,7 +17,7 @@ from schemathesis.specs.openapi import checks
 from werkzeug.wrappers import Request
 
 from duetime.api import PREFIX
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
@@ -32,7 +32,7 @@ from duetime.notifications.mail.samples import sample
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
-from tests.api.conftest import NOW, Client, Worker, jobs_app, nobodys_access, nobodys_notifications
+from tests.api.conftest import NOW, Client, Worker, empty_access, empty_inboxes, jobs_app
 
 EXAMPLES = 30
 """Requests of each kind, for each operation."""
@@ -94,12 +94,10 @@ class Deployment:
     def __init__(self):
         self._clock, settings_ = TurnedClock(NOW), Settings(roles={"everyone": "admin"})
         cloud = MemoryCloud(jobs_app(), clock=self._clock, settings=settings_)
-        notified = nobodys_notifications()
+        notified = empty_inboxes()
         self._cloud, ports = cloud, cloud.undelivered_ports
         api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified)
-        self._handler = make_door(
-            api, Health({}, Details(api, MemoryBookmarks())), nobodys_access(self._clock)
-        )
+        self._handler = make_api(api, Health({}, Details(api, MemoryBookmarks())), empty_access(self._clock))
         result = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
         notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
         thing = given_up("a", NOW)

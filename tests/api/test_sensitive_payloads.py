@@ -64,16 +64,16 @@ def test_a_type_without_sensitive_fields_is_told_as_it_is_written(charges):
 def test_a_job_is_told_without_what_is_sensitive_by_each_route_that_tells_it(charges):
     body = {"name": "own-charges", "type": "charge", "cadences": ["every 1h"], "payload": FULL}
     replacing = {name: value for name, value in body.items() if name != "name"}
-    for answer in (
+    for response in (
         charges.ask("POST", "/background-jobs", body=body),
         charges.ask("GET", "/background-jobs/own-charges"),
         charges.ask("PUT", "/background-jobs/own-charges", body=replacing),
         charges.ask("PUT", "/background-jobs/own-charges/settings", body={"attempts": 3}),
         charges.ask("GET", "/background-jobs/charges-hourly"),
     ):
-        assert answer.status < 300, answer.text
-        assert SECRET not in answer.text
-        assert "email" in answer.json["redacted"]
+        assert response.status < 300, response.text
+        assert SECRET not in response.text
+        assert "email" in response.json["redacted"]
     assert charges.ask("GET", "/background-jobs/charges-hourly", "readers").json["payload"]["email"] == SECRET
     triggered = charges.ask("POST", "/background-jobs/charges-hourly/trigger")
     run = charges.ask("GET", f"/scheduling/{triggered.json['id']}")
@@ -180,7 +180,7 @@ secrets = st.uuids().map(lambda item: f"secret-{item}")
 @given(
     secrets, st.lists(secrets, max_size=3), st.sampled_from(["schedule", "register", "trigger", "replace"])
 )
-def test_no_sensitive_value_occurs_in_any_answer_to_who_may_not_see_it(email, numbers, how):
+def test_no_response_has_a_sensitive_value_without_the_permission(email, numbers, how):
     charges = Charges()
     payload = {"email": email, "cards": [{"number": number} for number in numbers]}
     job = {"type": "charge", "payload": payload, "cadences": ["every 1h"]}
@@ -196,7 +196,7 @@ def test_no_sensitive_value_occurs_in_any_answer_to_who_may_not_see_it(email, nu
             )
         case "replace":
             answers.append(charges.ask("PUT", "/background-jobs/own-charges", body=job))
-    assert all(answer.status < 300 for answer in answers)
+    assert all(response.status < 300 for response in answers)
     answers += [
         charges.ask("GET", path)
         for path in (
@@ -210,5 +210,5 @@ def test_no_sensitive_value_occurs_in_any_answer_to_who_may_not_see_it(email, nu
             *(f"/scheduling/{row.id}" for row in charges.cloud.store.rows() if row.tenant_id == "acme"),
         )
     ]
-    assert all(answer.status < 300 for answer in answers)
-    assert not any("secret-" in answer.text for answer in answers)
+    assert all(response.status < 300 for response in answers)
+    assert not any("secret-" in response.text for response in answers)

@@ -1,4 +1,4 @@
-"""A service that signs its requests is who the settings say that its ARN is, and nobody else."""
+"""The settings map the ARN of a signing service to its tenant and roles."""
 
 import json
 
@@ -18,7 +18,7 @@ def settings():
 
 @pytest.fixture
 def signed(call):
-    """Schedules as API Gateway tells of a signed request; identity and claims as the test says."""
+    """Schedule with the event of a signed request; the test gives identity and claims."""
 
     def ask(authorizer=None, **identity):
         event = json.loads((EVENTS / "api-signed.json").read_text())
@@ -68,8 +68,8 @@ def test_roles_of_a_service_are_those_of_its_identity(signed):
 
 
 def test_claims_of_a_token_win_over_whoever_carried_it(signed):
-    answer = signed(authorizer={"claims": {"custom:tenant_id": "globex", "sub": "s-1"}})
-    assert (answer.status, answer.code) == (403, "forbidden")  # of globex, in no group
+    response = signed(authorizer={"claims": {"custom:tenant_id": "globex", "sub": "s-1"}})
+    assert (response.status, response.code) == (403, "forbidden")  # of globex, in no group
 
 
 def test_an_access_token_is_no_id_token(signed):

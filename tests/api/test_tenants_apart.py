@@ -13,7 +13,7 @@ from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.samples import sample
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Worker
-from tests.api.office import GUARDED, NAME, Office, at
+from tests.api.deployment import GUARDED, NAME, Deployment, at
 
 TENANTS = ("acme", "globex")
 NOBODYS_JOB = "own-unknown"
@@ -59,17 +59,17 @@ class Tenants:
     """Both tenants' admins at one deployment, and the items that each has created."""
 
     def __init__(self):
-        self.office = Office(
+        self.deployment = Deployment(
             TurnedClock(NOW), roles={"heads": "actions:manage jobs:manage audit:read grants:manage"}
         )
-        self.worker = Worker(self.office.cloud.store, self.office.clock)
+        self.worker = Worker(self.deployment.cloud.store, self.deployment.clock)
         self.actions = {tenant: [] for tenant in TENANTS}
         self.jobs = {tenant: set() for tenant in TENANTS}
         self.notifications = {tenant: [] for tenant in TENANTS}
 
     def ask(self, tenant, method, path, **changes):
         claims = {"custom:tenant_id": tenant, "sub": f"head-of-{tenant}", "cognito:groups": "heads"}
-        return self.office.ask(method, path, claims=claims, **{"body": None, **changes})
+        return self.deployment.ask(method, path, claims=claims, **{"body": None, **changes})
 
     def do(self, tenant, step, number):
         mine = self.actions[tenant]
@@ -119,7 +119,7 @@ class Tenants:
         result = replace(
             made, id=f"{tenant}-{len(self.notifications[tenant])}", tenant_id=TenantId(tenant), at=NOW
         )
-        self.office.notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
+        self.deployment.notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
         self.notifications[tenant].append(result.entry_id)
 
     def _fail(self, tenant, action_id):
@@ -168,7 +168,7 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(steps, me):
 
 
 def _pairs(path, tenants, other):
-    """What the other tenant has that a route could name, beside what nobody has."""
+    """Names of the other tenant that a route could contain, each with a name that does not exist."""
     if "<action_id>" in path:
         return [(action, NAME) for action in tenants.actions[other][:3]]
     if "<notification_id>" in path:
@@ -186,10 +186,10 @@ def test_a_cursor_of_another_tenant_shows_no_more_than_ones_own(steps, me):
         page = tenants.ask(other, "GET", path, query={**query_of_list, "limit": "1"}).json
         if page["next_cursor"] is not None:
             query = {**query_of_list, "cursor": page["next_cursor"]}
-            answer = tenants.ask(me, "GET", path, query=query)
-            assert answer.status in {200, 400}, answer.text
+            response = tenants.ask(me, "GET", path, query=query)
+            assert response.status in {200, 400}, response.text
             theirs = (other, *tenants.actions[other], *tenants.notifications[other])
-            assert not any(their in answer.text for their in theirs)
+            assert not any(their in response.text for their in theirs)
 
 
 @CALM
@@ -201,9 +201,9 @@ def test_a_change_of_many_touches_and_counts_ones_own_alone(steps, me):
     before = tenants.seen(other)
     for path in ("/scheduling/cancel", "/scheduling/redrive"):
         for fields in ({"type": "remark"}, {"correlation_id": "c-0"}, {"correlation_id": "c-1"}):
-            answer = tenants.ask(me, "POST", path, body=fields)
-            result = json.loads(answer.text)
-            assert answer.status == 200, answer.text
+            response = tenants.ask(me, "POST", path, body=fields)
+            result = json.loads(response.text)
+            assert response.status == 200, response.text
             assert {entry["tenant_id"] for entry in result["changed"]} <= {me}
             assert {entry["id"] for entry in result["left"]} <= _own(tenants, me)
     assert tenants.seen(other) == before

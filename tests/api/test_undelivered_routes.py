@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing.contract.undelivered import given_up
-from tests.api.conftest import ADA, NOW, OPERATOR, Client, jobs_app, nobodys_access, sample_event
+from tests.api.conftest import ADA, NOW, OPERATOR, Client, empty_access, jobs_app, sample_event
 
 ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")
 
@@ -24,7 +24,7 @@ def undelivered(cloud):
 def ask(cloud, clock, settings, undelivered):
     """Calls a route of what is undelivered, as an operator unless the test says otherwise."""
     api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, undelivered)
-    client = Client(make_door(api, Health({}), nobodys_access(clock)))
+    client = Client(make_api(api, Health({}), empty_access(clock)))
 
     def call(method, path="", *, claims=OPERATOR, **changes):
         event = sample_event("cancel", httpMethod=method, path=f"/api/v1/undelivered{path}", **changes)
@@ -53,8 +53,8 @@ def asked_for(undelivered):
 
 
 def test_where_nothing_is_the_list_is_empty(ask):
-    answer = ask("GET")
-    assert (answer.status, answer.json) == (200, {"items": [], "next_cursor": None})
+    response = ask("GET")
+    assert (response.status, response.json) == (200, {"items": [], "next_cursor": None})
 
 
 def test_they_are_listed_newest_first_page_by_page_and_without_their_bodies(ask, undelivered_inputs):
@@ -78,14 +78,14 @@ def test_they_are_listed_newest_first_page_by_page_and_without_their_bodies(ask,
 
 
 def test_one_is_shown_in_full(ask, undelivered_inputs):
-    answer = ask("GET", f"/{undelivered_inputs[2].id}")
-    assert answer.status == 200
-    assert (answer.json["body"], answer.json["is_cut"], answer.json["action_id"]) == ("c", False, None)
+    response = ask("GET", f"/{undelivered_inputs[2].id}")
+    assert response.status == 200
+    assert (response.json["body"], response.json["is_cut"], response.json["action_id"]) == ("c", False, None)
 
 
 def test_one_is_redriven_by_a_request_to_salvage(ask, undelivered_inputs, undelivered):
-    answer = ask("POST", f"/{undelivered_inputs[1].id}/redrive", body=None)
-    assert (answer.status, answer.json["id"]) == (202, undelivered_inputs[1].id)
+    response = ask("POST", f"/{undelivered_inputs[1].id}/redrive", body=None)
+    assert (response.status, response.json["id"]) == (202, undelivered_inputs[1].id)
     assert asked_for(undelivered) == [("failures", request_for(undelivered_inputs[1].id))]
 
 
@@ -106,8 +106,8 @@ def test_many_are_redriven_the_newest_first(ask, undelivered_inputs, undelivered
 @pytest.mark.parametrize("unknown", ["nothing", "u.20260301T120000Z.0123456789abcdef"])
 def test_what_is_not_there_is_not_found(ask, undelivered_inputs, unknown):
     for method, path in (("GET", f"/{unknown}"), ("POST", f"/{unknown}/redrive")):
-        answer = ask(method, path, body=None)
-        assert (answer.status, answer.code) == (404, "undelivered-not-found")
+        response = ask(method, path, body=None)
+        assert (response.status, response.code) == (404, "undelivered-not-found")
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_what_is_not_there_is_not_found(ask, undelivered_inputs, unknown):
     [("GET", ""), ("GET", "/u.1"), ("POST", "/u.1/redrive"), ("POST", "/redrive")],
 )
 def test_who_is_no_operator_sees_and_redrives_nothing(ask, undelivered_inputs, undelivered, method, path):
-    answer = ask(method, path, claims=ADA, body={} if path == "/redrive" else None)
-    assert (answer.status, answer.code) == (403, "forbidden")
+    response = ask(method, path, claims=ADA, body={} if path == "/redrive" else None)
+    assert (response.status, response.code) == (403, "forbidden")
     assert asked_for(undelivered) == []
 
 
@@ -124,8 +124,8 @@ def test_who_is_no_operator_sees_and_redrives_nothing(ask, undelivered_inputs, u
     "fields", [{"kind": "strange"}, {"limit": 0}, {"limit": 1_001}, {"dry_run": "yes"}, {"all": True}]
 )
 def test_a_request_that_says_something_else_is_refused(ask, undelivered_inputs, undelivered, fields):
-    answer = ask("POST", "/redrive", body=fields)
-    assert (answer.status, answer.code) == (422, "invalid-request")
+    response = ask("POST", "/redrive", body=fields)
+    assert (response.status, response.code) == (422, "invalid-request")
     assert asked_for(undelivered) == []
 
 
@@ -138,5 +138,5 @@ def test_a_list_that_cannot_be_is_refused(ask, query, status):
 
 def test_an_api_without_back_ends_for_it_says_so(call_cloud):
     event = sample_event("cancel", httpMethod="GET", path="/api/v1/undelivered", claims=OPERATOR)
-    answer = call_cloud.send(event)
-    assert (answer.status, answer.code) == (501, "unsupported")
+    response = call_cloud.send(event)
+    assert (response.status, response.code) == (501, "unsupported")

@@ -1,10 +1,10 @@
-"""Somebody who asks for changes, and the trail that they leave."""
+"""Fixtures: a caller who requests changes, and the audit trail of them."""
 
 from datetime import timedelta
 
 import pytest
 
-from tests.api.office import CLAIMS, GUARDED, Office
+from tests.api.deployment import CLAIMS, GUARDED, Deployment
 
 SECRET = "4111-1111"
 ADDRESS = "203.0.113.7"
@@ -14,28 +14,28 @@ OWN = {"name": "own-report", "type": "remark", "payload": {"text": SECRET}}
 
 
 @pytest.fixture
-def office(clock):
-    return Office(clock)
+def deployment(clock):
+    return Deployment(clock)
 
 
 @pytest.fixture
-def ask(office):
+def ask(deployment):
     def send(method, path, **changes):
         fields = {"claims": STAFF, "body": None, **changes}
-        office.clock.wait_until(office.clock.now() + timedelta(seconds=1))
-        return office.ask(method, path, **fields)
+        deployment.clock.wait_until(deployment.clock.now() + timedelta(seconds=1))
+        return deployment.ask(method, path, **fields)
 
     return send
 
 
 @pytest.fixture
-def trail(office):
-    """The trail's entries of acme, the latest first, as its route tells them."""
+def trail(deployment):
+    """The trail's entries of acme, latest first, from its route."""
 
     def entries(**query):
-        answer = office.ask("GET", "/audit", claims=STAFF, query={"limit": "100", **query})
-        assert answer.status == 200, answer.text
-        return answer.json["items"]
+        response = deployment.ask("GET", "/audit", claims=STAFF, query={"limit": "100", **query})
+        assert response.status == 200, response.text
+        return response.json["items"]
 
     return entries
 

@@ -9,7 +9,7 @@ import pytest
 
 from duetime import App, Fatal, Payload, RetryPolicy, Run
 from duetime.api.access import Access
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
@@ -162,7 +162,7 @@ def url(engine, serve, inbox_ports):
     )
     return serve(
         gateway(
-            make_door(
+            make_api(
                 context,
                 Health({}, Details(context, MemoryBookmarks())),
                 Access(MemoryGrants(), MemoryAuditTrail(), engine.clock),

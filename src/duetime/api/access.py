@@ -8,16 +8,16 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from duetime.api.context import caller_at
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, RouteGroup, route
-from duetime.api.views import Instant
+from duetime.api.views import Instant, View
 from duetime.clock import Clock
-from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
+from duetime.model.audit import AuditKind, AuditTarget
 from duetime.model.permissions import GRANTABLE, Permission
 from duetime.ports.access import AuditTrail, Grant, Grants
 
@@ -44,27 +44,17 @@ class GrantRequest(RequestBody):
     permissions: Annotated[list[Permission], Field(min_length=1, description="at least one")]
 
 
-class GrantView(BaseModel):
+class GrantView(View):
     """A role's permissions that were granted at run time."""
 
     role: str
     """A group of the user pool, or a role of the settings."""
-    permissions: list[Permission]
+    permissions: Annotated[list[Permission], BeforeValidator(sorted)]
     """The permissions, in addition to those in the settings."""
     granted_by: str
     """The caller who granted them."""
     granted_at: Instant
     """The time of the request."""
-
-    @classmethod
-    def from_grant(cls, grant: Grant) -> GrantView:
-        """Return the view of the grant."""
-        return cls(
-            role=grant.role,
-            permissions=sorted(grant.permissions),
-            granted_by=grant.granted_by,
-            granted_at=grant.granted_at,
-        )
 
 
 class GrantList(BaseModel):
@@ -74,14 +64,14 @@ class GrantList(BaseModel):
     """All grants, by role."""
 
 
-class AuditEntryView(BaseModel):
+class AuditEntryView(View):
     """One requested change."""
 
     id: str
     """A UUIDv7: entries sort by the time of the request."""
     operation: str
     """Such as ``cancel``, ``pause`` or ``register``."""
-    target: str
+    target: Annotated[str, BeforeValidator(str)]
     """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``,
     ``notification:<id>`` or ``preferences``."""
     by: str
@@ -92,18 +82,12 @@ class AuditEntryView(BaseModel):
     """The caller's IP address."""
     asked_at: Instant
     """The time of the request."""
-    asked: dict[str, Any]
+    asked: Annotated[dict[str, Any], Field(validation_alias="request_fields")]
     """The other fields of the request; never a payload."""
     status: int | None
     """The response's HTTP status; null while the result is unknown."""
     result: dict[str, Any] | None
     """The target's new state, or the reason of the rejection; null while the result is unknown."""
-
-    @classmethod
-    def from_entry(cls, entry: AuditEntry) -> AuditEntryView:
-        """Return the view of the entry."""
-        facts = {name: getattr(entry, name) for name in cls.model_fields if name not in {"target", "asked"}}
-        return cls(**facts, target=str(entry.target), asked=dict(entry.request_fields))
 
 
 class AuditPageView(BaseModel):
@@ -113,12 +97,6 @@ class AuditPageView(BaseModel):
     """At most `limit`."""
     next_cursor: str | None
     """The cursor of the next page; null on the last one."""
-
-
-def _target(action: str | None, job: str | None) -> AuditTarget | None:
-    if action is not None:
-        return AuditTarget(AuditKind.ACTION, action)
-    return None if job is None else AuditTarget(AuditKind.JOB, job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +124,7 @@ class Access(RouteGroup):
     def list(self, request: Request) -> GrantList:
         """Return the grants made at run time, without those in the settings."""
         held = self.grants.for_tenant(caller_at(request).tenant_id)
-        return GrantList(items=[GrantView.from_grant(held[role]) for role in sorted(held)])
+        return GrantList(items=[GrantView.model_validate(held[role]) for role in sorted(held)])
 
     @route(
         "grantToRole",
@@ -160,7 +138,7 @@ class Access(RouteGroup):
         if beyond := sorted(set(body.permissions) - GRANTABLE):
             problem = f"holds {', '.join(beyond)}; may be granted: {', '.join(sorted(GRANTABLE))}"
             raise InvalidRequest([Flaw("permissions", problem)])
-        return GrantView.from_grant(self._put(role, frozenset(body.permissions), request))
+        return GrantView.model_validate(self._put(role, frozenset(body.permissions), request))
 
     @route(
         "revokeFromRole",
@@ -196,8 +174,9 @@ class Access(RouteGroup):
         """Return a page of the trail, latest first: of the tenant, or of one action or job."""
         if action is not None and job is not None:
             raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
-        target = _target(action, job)
+        filters = {AuditKind.ACTION: action, AuditKind.JOB: job}
+        target = next((AuditTarget(kind, name) for kind, name in filters.items() if name is not None), None)
         page = self.trail.list(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
         return AuditPageView(
-            items=[AuditEntryView.from_entry(entry) for entry in page], next_cursor=page.cursor
+            items=[AuditEntryView.model_validate(entry) for entry in page], next_cursor=page.cursor
         )

@@ -11,7 +11,6 @@ from duetime.api.context import ApiContext
 from duetime.api.document_route import DocumentRoute
 from duetime.api.health import Health
 from duetime.api.job_operations import JobOperationRoutes
-from duetime.api.many import BulkRoutes
 from duetime.api.notifications import NotificationRoutes
 from duetime.api.preferences import NotificationPreferences
 from duetime.api.routes import Route
@@ -23,7 +22,6 @@ def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route
     """Return all routes, under the prefix."""
     groups = (
         Scheduling(api),
-        BulkRoutes(api),
         BackgroundJobs(api),
         ComingRuns(api),
         JobOperationRoutes(api),
@@ -33,6 +31,6 @@ def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route
         access,
         health,
         *([health.details] if health.details else []),
-        DocumentRoute(api.settings.api_tag),
+        DocumentRoute(api),
     )
     return [route for group in groups for route in group.routes()]

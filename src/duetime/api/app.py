@@ -39,7 +39,7 @@ Event = Mapping[str, Any]
 Handler = Callable[[Event, Any], dict[str, Any]]
 
 
-def make_door(api: ApiContext, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
+def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
     """Return the handler of API Gateway's REST proxy events (payload version 1).
 
     The handler is safe to call from several threads. The resolver keeps the current request in a variable of
@@ -77,7 +77,13 @@ def make_door(api: ApiContext, health: Health, access: Access, *, prefix: str = 
                 )
                 response = resolver.resolve(_with_content(event, content), context)
         except DuetimeError as error:
-            response = problem_of(error).proxy_response()
+            problem = problem_of(error)
+            response = {
+                "statusCode": problem.status_code,
+                "body": problem.body,
+                "isBase64Encoded": False,
+                "multiValueHeaders": {name: [value] for name, value in problem.headers.items()},
+            }
         audit.end(entry, response)
         return response
 
@@ -123,8 +129,8 @@ def _problem(error: Exception) -> Response[str]:
         error = invalid_request(error.errors())
     if not isinstance(error, DuetimeError):
         log.error("request met a fault", exc_info=error)
-        return problem_of(DuetimeError()).response()
-    problem = problem_of(error)
-    if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return problem_of(DuetimeError())
+    response = problem_of(error)
+    if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("request failed", extra={"code": error.code, "reason": truncate(error)})
-    return problem.response()
+    return response

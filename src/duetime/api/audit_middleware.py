@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from duetime import ids
+from duetime.api.authenticator import Caller
 from duetime.api.body import RequestContent, parse_json
-from duetime.api.caller import Caller
 from duetime.api.known_fields import Fields, body_fields, only_known, query_fields
 from duetime.api.requests import IDENTITY
 from duetime.api.routes import Operation, Route

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from itertools import islice
@@ -14,7 +13,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import ids, instant
-from duetime.api.context import JOBS, ApiContext
+from duetime.api.context import JOBS, ApiContext, ApiRoutes
 from duetime.api.filters import page_view
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPageView, JobSummary, JobView
@@ -22,8 +21,8 @@ from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of
 from duetime.api.preconditions import etag_of_job
 from duetime.api.redactor import reader_at
 from duetime.api.requests import read_time
-from duetime.api.routes import RouteGroup, route
-from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewView
+from duetime.api.routes import route
+from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewedView, PreviewView
 from duetime.api.views import ActionPage
 from duetime.cadence import Cadence, Interval, local_occurrences, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
@@ -41,13 +40,10 @@ _PLANNED = 50
 """The most future rows that are searched for skipped occurrences."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackgroundJobs(RouteGroup):
+class BackgroundJobs(ApiRoutes):
     """Serves the jobs of the caller's tenant, and code's jobs to operators."""
 
     tag = "jobs"
-
-    api: ApiContext
 
     @route("listJobs", "GET", JOBS, _READ)
     def list(
@@ -63,7 +59,7 @@ class BackgroundJobs(RouteGroup):
 
         `runs` costs one more query for each job; for a job with event triggers seventeen.
         """
-        page, now = jobs_page(self.api, request, limit, cursor), self._now()
+        page, now = jobs_page(self.api, request, limit, cursor), self.api.clock.now()
         items = [
             JobSummary.from_job(job, now, self._recent(job, now, runs) if runs else None) for job in page
         ]
@@ -131,12 +127,12 @@ class BackgroundJobs(RouteGroup):
         The default window is from a day ago until a day ahead. Adjacent times without a run and with equal
         status are one entry.
         """
-        now = self._now()
+        now = self.api.clock.now()
         found = self.api.scheduler(request).jobs.explain(
             name, instant_of(start, now, -DAY), instant_of(until, now, DAY), limit=limit
         )
         return OccurrencePage(
-            items=[OccurrenceView.from_occurrence(occurrence) for occurrence in found],
+            items=[OccurrenceView.model_validate(occurrence) for occurrence in found],
             next_from=found.next_start,
         )
 
@@ -156,18 +152,26 @@ class BackgroundJobs(RouteGroup):
         """
         from duetime.cadence import Preview  # noqa: PLC0415 - it needs cron, which no other route does
 
-        now, default_tz = self._now(), self.api.settings.default_tz
+        now, default_tz = self.api.clock.now(), self.api.settings.default_tz
         after = instant_of(start, now)
         last = None if until is None else instant_of(until, now)
         read = parse(cadence).with_default_tz(default_tz) if default_tz else parse(cadence)
         most = count or (_COUNT if last is None else MOST_OCCURRENCES)
         anchored = _anchored(read, after)
         shown = list(islice(local_occurrences(anchored, after, last), most + 1))
-        preview_result = Preview.from_occurrences(anchored, shown[:most], after, last)
-        return PreviewView.from_preview(read, preview_result, is_cut=last is not None and len(shown) > most)
-
-    def _now(self) -> datetime:
-        return self.api.clock.now()
+        preview = Preview.from_occurrences(anchored, shown[:most], after, last)
+        return PreviewView(
+            cadence=read.text,
+            name=read.name,
+            words=read.describe(),
+            tz=read.tz,
+            occurrences=[PreviewedView.model_validate(occurrence) for occurrence in preview.occurrences],
+            is_cut=last is not None and len(shown) > most,
+            changes=[PreviewedView.model_validate(change) for change in preview.changes],
+            notes=list(preview.notes),
+            disagreements=list(preview.disagreements),
+            second_opinion=preview.second_opinion,
+        )
 
 
 def jobs_page(api: ApiContext, request: Request, limit: int, cursor: str | None) -> LookedUp:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from typing import Annotated, Self
@@ -13,10 +11,10 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel
 
 from duetime.api.background_jobs import DAY, jobs_page
-from duetime.api.context import JOBS, ApiContext
+from duetime.api.context import JOBS, ApiRoutes
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import LARGEST_PAGE, instant_of
-from duetime.api.routes import RouteGroup, route
+from duetime.api.routes import route
 from duetime.api.views import Instant
 from duetime.jobs.upcoming import upcoming
 from duetime.model.job import Job
@@ -48,8 +46,9 @@ class ComingView(BaseModel):
     """Whether there are more times than were counted."""
 
     @classmethod
-    def from_job(cls, job: Job, times: Iterator[datetime], most: int) -> Self:
+    def from_job(cls, job: Job, now: datetime, last: datetime, most: int) -> Self:
         """The job as a client sees it, with so many of its times."""
+        times = takewhile(lambda at: at <= last, (due.at for due in upcoming(job, now)))
         counted = list(islice(times, MOST_COUNTED + 1))
         return cls(
             name=job.name,
@@ -74,13 +73,10 @@ class ComingPage(BaseModel):
     """The cursor of the next page; null on the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComingRuns(RouteGroup):
+class ComingRuns(ApiRoutes):
     """Serves the upcoming times of the tenant's jobs, and of code's jobs to operators."""
 
     tag = "jobs"
-
-    api: ApiContext
 
     @route("listComingRuns", "GET", f"{JOBS}/coming", Permission.READ_JOBS)
     def coming(
@@ -102,21 +98,10 @@ class ComingRuns(RouteGroup):
         skipped on request, and exclude triggered runs and runs that are already due.
         """
         now = self.api.clock.now()
-        last = _checked(instant_of(until, now, DAY), now)
+        last = instant_of(until, now, DAY)
+        if not now < last <= now + FARTHEST:
+            problem = f"must be an instant to come, at most {FARTHEST.days} days ahead"
+            raise InvalidRequest([Flaw("until", problem)])
         page = jobs_page(self.api, request, limit, cursor)
-        items = [
-            ComingView.from_job(job, _times(job, now, last), most) for job in page if job.removed_at is None
-        ]
+        items = [ComingView.from_job(job, now, last, most) for job in page if job.removed_at is None]
         return ComingPage(items=items, asked_at=now, until=last, next_cursor=page.cursor)
-
-
-def _times(job: Job, now: datetime, last: datetime) -> Iterator[datetime]:
-    return takewhile(lambda at: at <= last, (due.at for due in upcoming(job, now)))
-
-
-def _checked(last: datetime, now: datetime) -> datetime:
-    if not now < last <= now + FARTHEST:
-        raise InvalidRequest(
-            [Flaw("until", f"must be an instant to come, at most {FARTHEST.days} days ahead")]
-        )
-    return last

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.caller import Caller
+from duetime.api.authenticator import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
+from duetime.api.routes import RouteGroup
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.errors import Unsupported
@@ -87,6 +88,13 @@ class ApiContext:
         if etags:
             compare(etags, etag_of_job(jobs.get(name)))
         return jobs
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRoutes(RouteGroup):
+    """Routes that need no more than the context."""
+
+    api: ApiContext
 
 
 def caller_at(request: Request) -> Caller:

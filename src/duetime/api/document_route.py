@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any, Final
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.routes import RouteGroup, route
+from duetime.api.context import ApiRoutes
+from duetime.api.routes import route
 
 FILE: Final = Path(__file__).parent / "openapi/served.json"
 """The document as the API serves it, without line breaks; `python -m duetime.api.openapi` writes it."""
@@ -22,18 +22,20 @@ ONE_TAG = "Actions at their time, jobs, and their notifications."
 """The description of the tag that a deployment sets for all operations."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRoute(RouteGroup):
+class DocumentRoute(ApiRoutes):
     """Serves the generated document, with the deployment's URL and tag."""
 
     tag = "service"
 
-    api_tag: str = ""
-
     @route("getDocument", "GET", PATH, is_open=True)
     def get(self, request: Request) -> Response[str]:
         """This document; its server is what was called."""
-        document = _with_tag(self.api_tag) | {"servers": [{"url": _called(request)}]}
+        base, domain = request.context["base"], request.resolved_event["requestContext"].get("domainName")
+        document = _with_tag(self.api.settings.api_tag) | {
+            "servers": [
+                {"url": f"https://{domain}{base}" if domain else base}
+            ]  # a local gateway has no domain
+        }
         body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
         return Response(HTTPStatus.OK, "application/json", body)
 
@@ -48,10 +50,3 @@ def _with_tag(tag: str) -> dict[str, Any]:
         for operation in operations.values():
             operation["tags"] = [tag]
     return document | {"tags": [{"name": tag, "description": ONE_TAG}]}
-
-
-def _called(request: Request) -> str:
-    """Return the URL of the prefix that the client called; its path if there is no domain (local gateway)."""
-    base: str = request.context["base"]
-    domain = request.resolved_event["requestContext"].get("domainName")
-    return f"https://{domain}{base}" if domain else base

@@ -32,7 +32,6 @@ class MalformedBody(DuetimeError, ValueError):
     code = "malformed-body"
 
     def __init__(self, problem: str) -> None:
-        self.problem = problem
         super().__init__(f"the body is no JSON: {problem}")
 
 
@@ -42,7 +41,6 @@ class BodyTooLarge(DuetimeError, ValueError):
     code = "body-too-large"
 
     def __init__(self, size: int, limit: int) -> None:
-        self.size, self.limit = size, limit
         super().__init__(f"the body is {size:,} bytes; at most {limit:,} are read")
 
 
@@ -52,7 +50,6 @@ class WrongMediaType(DuetimeError, ValueError):
     code = "wrong-media-type"
 
     def __init__(self, media_type: str) -> None:
-        self.media_type = media_type
         super().__init__(f"the body is {truncate(media_type, 60)!r}; send application/json")
 
 
@@ -61,10 +58,6 @@ class Forbidden(DuetimeError, PermissionError):
 
     code = "forbidden"
 
-    def __init__(self, problem: str) -> None:
-        self.problem = problem
-        super().__init__(problem)
-
 
 class PreconditionFailed(DuetimeError, RuntimeError):
     """The target has changed since the client read it."""
@@ -72,7 +65,6 @@ class PreconditionFailed(DuetimeError, RuntimeError):
     code = "precondition-failed"
 
     def __init__(self, etag: str) -> None:
-        self.etag = etag
         super().__init__(f"it has changed meanwhile, and is now {etag}; look at it again, then decide")
 
 
@@ -91,7 +83,6 @@ class RouteNotFound(DuetimeError, LookupError):
     code = "route-not-found"
 
     def __init__(self, path: str, prefix: str) -> None:
-        self.path, self.prefix = path, prefix
         super().__init__(f"nothing is served at {truncate(path, 100)!r}; the routes begin with {prefix}/")
 
 

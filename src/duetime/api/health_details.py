@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from duetime import instant
 from duetime.api.context import ApiContext, caller_at
 from duetime.api.routes import RouteGroup, route
-from duetime.api.views import Instant
+from duetime.api.views import Instant, View
 from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.model.action import Action, Status
@@ -59,7 +59,7 @@ class PassView(BaseModel):
     """Why it failed."""
 
 
-class OverdueView(BaseModel):
+class OverdueView(View):
     """The pending action that has been due for longest, except actions with a concurrency key."""
 
     tenant_id: str
@@ -155,7 +155,10 @@ class Details(RouteGroup):
             "catch-up": catch_up.planned_at if catch_up else None,
             "overdue": overdue.due_at if overdue else None,
         }
-        ill = [*_silent(answers.parts), *(self._late(late, now) if api.settings.enabled else ())]
+        ill = [
+            *(name for name, state in answers.parts.items() if state != "ok"),
+            *(self._late(late, now) if api.settings.enabled else ()),
+        ]
         return HealthDetails(
             status="ill" if ill else "ok",
             ill=ill,
@@ -167,7 +170,7 @@ class Details(RouteGroup):
             swept_until=swept,
             last_sweep=sweep and _pass(sweep),
             last_catch_up=catch_up and _pass(catch_up),
-            oldest_overdue=overdue and _overdue(overdue),
+            oldest_overdue=overdue and OverdueView.model_validate(overdue),
             undelivered=undelivered_count,
             failed_last_day=failed,
             failure_queue=waiting,
@@ -218,16 +221,8 @@ class Details(RouteGroup):
         return CountView(count=len(page), more=page.cursor is not None)
 
 
-def _silent(parts: Mapping[str, str]) -> list[str]:
-    return [name for name, state in parts.items() if state != "ok"]
-
-
 def _pass(row: Action) -> PassView:
     last = row.attempts[-1] if row.attempts else None
     return PassView(
         began_at=last.started_at if last else row.due_at, status=row.status, message=last and last.message
     )
-
-
-def _overdue(row: Action) -> OverdueView:
-    return OverdueView(tenant_id=row.tenant_id, id=row.id, type=row.type, due_at=row.due_at)

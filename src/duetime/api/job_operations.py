@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
@@ -12,7 +11,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.background_jobs import job_view
-from duetime.api.context import JOBS, SCHEDULING, ApiContext, caller_at, place_of
+from duetime.api.context import JOBS, SCHEDULING, ApiRoutes, caller_at, place_of
 from duetime.api.job_payloads import handler_for, payload_for_run, payload_of
 from duetime.api.job_requests import (
     CadenceRequest,
@@ -25,7 +24,7 @@ from duetime.api.job_requests import (
 )
 from duetime.api.job_views import JobView, RegisteredView
 from duetime.api.parameters import instant_of
-from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.routes import Operation, route
 from duetime.api.views import ActionSummary
 from duetime.declare.job_rules import has_times, read_cadences
 from duetime.errors import JobNotFound
@@ -41,13 +40,10 @@ _MANAGE, _DONE, _NEW = Permission.MANAGE_JOBS, HTTPStatus.NO_CONTENT, HTTPStatus
 _JSON = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
-class JobOperationRoutes(RouteGroup):
+class JobOperationRoutes(ApiRoutes):
     """Serves changes of the tenant's jobs; operators may change code's jobs as far as code allows."""
 
     tag = "jobs"
-
-    api: ApiContext
 
     @route(
         "registerJob",

@@ -10,22 +10,20 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
-from duetime.api.run_views import LastRunView, NextRunView, RecentRunView
-from duetime.api.views import Instant
-from duetime.cadence import Cadence
+from duetime.api.time_views import LastRunView, NextRunView, RecentRunView
+from duetime.api.views import Instant, View
 from duetime.jobs.upcoming import upcoming
 from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
-from duetime.model.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
+from duetime.model.job import WHOLE_JOB, Job, Origin, Overlap, Precision
 from duetime.model.redaction import Redacted
-from duetime.model.run_stats import RunStats
-from duetime.retry import RetryPolicy, Tuning
+from duetime.retry import RetryPolicy
 
 SHOWN_RUNS = 3
 """The number of next runs in a job's view."""
 
 
-class PauseView(BaseModel):
+class PauseView(View):
     """A pause that lasts."""
 
     since: Instant
@@ -36,11 +34,6 @@ class PauseView(BaseModel):
     """Why; may be empty."""
     until: Instant | None
     """When it ends by itself."""
-
-    @classmethod
-    def from_pause(cls, pause: Pause | None) -> Self | None:
-        """Return the view of the pause."""
-        return None if pause is None else cls(**asdict(pause))
 
 
 class CadenceView(BaseModel):
@@ -54,12 +47,6 @@ class CadenceView(BaseModel):
     """The same as a sentence."""
     paused: PauseView | None
     """Of this cadence alone; the job has the pause of all its cadences."""
-
-    @classmethod
-    def from_cadence(cls, cadence: Cadence, job: Job) -> Self:
-        """Return the view of the cadence."""
-        pause = PauseView.from_pause(job.pauses.get(cadence.name))
-        return cls(name=cadence.name, text=cadence.text, words=cadence.describe(), paused=pause)
 
 
 class RetryView(BaseModel):
@@ -97,13 +84,8 @@ class TuningView(BaseModel):
     jitter: float | None
     """By which share of itself a back-off is widened at most."""
 
-    @classmethod
-    def from_tuning(cls, cadence: str, tuning: Tuning) -> Self:
-        """Return the view of the settings."""
-        return cls(cadence=None if cadence == WHOLE_JOB else cadence, **asdict(tuning))
 
-
-class RunStatsView(BaseModel):
+class RunStatsView(View):
     """The counts in the job's row."""
 
     executed: int
@@ -116,11 +98,6 @@ class RunStatsView(BaseModel):
     """In at most 500 characters; it stays until the next failure."""
     triggered_by: str | None
     """Who triggered a run last."""
-
-    @classmethod
-    def from_stats(cls, tally: RunStats) -> Self:
-        """Return the view of the tally."""
-        return cls(**{name: getattr(tally, name) for name in cls.model_fields})
 
 
 class JobSummary(BaseModel):
@@ -166,7 +143,7 @@ class JobSummary(BaseModel):
 
 
 def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
-    definition = job.definition
+    definition, tally = job.definition, job.tally
     return {
         "name": job.name,
         "type": definition.type,
@@ -175,13 +152,23 @@ def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
         "tenant_id": job.ref.tenant_id,
         "origin": job.origin,
         "version": job.version,
-        "cadences": [CadenceView.from_cadence(cadence, job) for cadence in job.stacked.cadences],
+        "cadences": [
+            {
+                "name": cadence.name,
+                "text": cadence.text,
+                "words": cadence.describe(),
+                "paused": job.pauses.get(cadence.name),
+            }
+            for cadence in job.stacked.cadences
+        ],
         "enabled": job.removed_at is None,
-        "paused": PauseView.from_pause(job.pauses.get(WHOLE_JOB)),
+        "paused": job.pauses.get(WHOLE_JOB),
         "running": job.running.id if job.running else None,
         "next_due_at": following.at if following else None,
-        "last_run": LastRunView.from_stats(job.tally),
-        "consecutive_failures": job.tally.consecutive_failures,
+        "last_run": None
+        if tally.last_started_at is None
+        else {"id": tally.last_id, "status": tally.last_status, "started_at": tally.last_started_at},
+        "consecutive_failures": tally.consecutive_failures,
         "recent_runs": None,
     }
 
@@ -259,9 +246,12 @@ def _fields(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, A
         "disabled_at": job.removed_at,
         "registered_by": job.registered_by,
         "waiting": job.waiting.id if job.waiting else None,
-        "tally": RunStatsView.from_stats(job.tally),
-        "tuning": [TuningView.from_tuning(name, tuning) for name, tuning in sorted(job.tuning.items())],
-        "next_runs": [NextRunView(at=run.at, cadences=list(run.cadences)) for run in following],
+        "tally": job.tally,
+        "tuning": [
+            {"cadence": None if name == WHOLE_JOB else name, **asdict(tuning)}
+            for name, tuning in sorted(job.tuning.items())
+        ],
+        "next_runs": following,
     }
 
 

@@ -9,7 +9,7 @@ for the tenant's admins        ``admin``
 of the deployment's own list   ``system``
 =============================  ====================================================
 
-The deployment's own list is that of the tenant ``system``, whose are code's jobs and what is undelivered.
+The deployment's own list is that of the tenant ``system``, which owns code's jobs and the undelivered inputs.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from duetime.api.authenticator import require
-from duetime.api.caller import Caller
+from duetime.api.authenticator import Caller, require
 from duetime.errors import OperatorsOnly
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.notification import NotificationKind
@@ -69,19 +68,6 @@ def seen_by(
     return frozenset(kind for kind in NotificationKind if readers(kind, owner) in caller.permissions)
 
 
-def rules_admins(caller: Caller, owner: TenantId) -> bool:
-    """Return whether the caller may read and change the settings for the owner's admins."""
-    return _admin_of(owner) in caller.permissions
-
-
-def require_admin(caller: Caller, owner: TenantId, what: str) -> None:
-    """Require the permission to change the settings for the owner's admins.
-
-    Raises:
-        Forbidden: the caller may not.
-    """
-    require(caller, _admin_of(owner), what=what)
-
-
-def _admin_of(owner: TenantId) -> Permission:
+def admin_of(owner: TenantId) -> Permission:
+    """Return the permission to read and change the settings for the owner's admins."""
     return Permission.SYSTEM if owner == SYSTEM_TENANT else Permission.TENANT_ADMIN

@@ -2,35 +2,154 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Self
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from duetime.api.caller import Caller
-from duetime.api.context import NOTIFICATIONS, ApiContext, caller_at
-from duetime.api.errors import PreferencesConflict
-from duetime.api.notification_access import MANAGE, READ, Scope, require_admin, rules_admins, whose
+from duetime.api.authenticator import Caller, require
+from duetime.api.context import NOTIFICATIONS, ApiRoutes, caller_at
+from duetime.api.errors import Flaw, InvalidRequest, PreferencesConflict
+from duetime.api.notification_access import MANAGE, READ, Scope, admin_of, whose
 from duetime.api.preconditions import compare, etag_of_preferences, expected_etags
-from duetime.api.preference_views import PreferencesRequest, PreferencesView, available
-from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.requests import RequestBody
+from duetime.api.routes import Operation, route
+from duetime.api.views import Instant
+from duetime.errors import truncate
 from duetime.model.audit import AuditKind
-from duetime.model.preferences import Preferences
+from duetime.model.notification import Channel, NotificationKind
+from duetime.model.preferences import InvalidPreferences, Preferences
+from duetime.settings import Settings
+
+_MOST_FLAWS = 20
+_LONG = 2_048
+_MANY = 1_000
+
+
+class PreferencesRequest(RequestBody):
+    """The changed preferences; absent fields stay unchanged."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    language: Annotated[str | None, Field(max_length=_LONG)] = None
+    """such as `fr` or `fr-CA`; a language without translation falls back to English"""
+    channels: dict[NotificationKind, list[Channel] | None] | None = None
+    """by kind: its channels; an empty list for none, null for the default. Other kinds stay unchanged"""
+    addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None
+    """who gets mails, 20 at most, in place of those before"""
+    admin_addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None
+    """who gets the mails that are for admins, 20 at most, in place of those before; for admins to say"""
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> Self:
+        requested = (getattr(self, name) for name in type(self).model_fields)
+        if all(value is None for value in requested):
+            names = ", ".join(type(self).model_fields)
+            raise ValueError(f"says nothing; say at least one of {names}")
+        return self
+
+    def onto(self, stored: Preferences) -> Preferences:
+        """Return the changed preferences.
+
+        Raises:
+            InvalidRequest: an address or the language is none, or there are too many addresses.
+        """
+        try:
+            return replace(
+                stored,
+                language=stored.language if self.language is None else self.language,
+                channels=_merged(stored, self.channels or {}),
+                addresses=_once(stored.addresses, self.addresses),
+                admin_addresses=_once(stored.admin_addresses, self.admin_addresses),
+            )
+        except InvalidPreferences as error:
+            raise InvalidRequest([_flaw(problem) for problem in error.problems[:_MOST_FLAWS]]) from None
+
+
+def _merged(
+    stored: Preferences, requested: dict[NotificationKind, list[Channel] | None]
+) -> dict[NotificationKind, frozenset[Channel]]:
+    unchanged = {kind: channels for kind, channels in stored.channels.items() if kind not in requested}
+    return unchanged | {
+        kind: frozenset(channels) for kind, channels in requested.items() if channels is not None
+    }
+
+
+def _once(stored: tuple[str, ...], requested: Iterable[str] | None) -> tuple[str, ...]:
+    """Return each address once, in the requested order."""
+    return stored if requested is None else tuple(dict.fromkeys(requested))
+
+
+def _flaw(problem: str) -> Flaw:
+    where, _, explanation = problem.partition(": ")
+    return Flaw(where, truncate(explanation, 400))
+
+
+class PreferencesView(BaseModel):
+    """The chosen preferences, their effect, and the available choices."""
+
+    language: str
+    """The chosen language."""
+    mails_in: str
+    """The language of the mails: ``en`` if the chosen one has no translation."""
+    languages: list[str]
+    """The languages with a translation."""
+    channels: dict[NotificationKind, list[Channel]]
+    """What was chosen, by kind; a kind that is not here goes where it does by default."""
+    channels_in_force: dict[NotificationKind, list[Channel]]
+    """Where each kind goes, chosen or by default."""
+    channels_available: list[Channel]
+    """The deployment's channels; notifications to another channel are not delivered."""
+    addresses: list[str]
+    """Who gets mails."""
+    admin_addresses: list[str] | None
+    """The addresses of mails for admins; null if the caller may not change them."""
+    revision: int
+    """The number of changes; 0 for defaults."""
+    changed_at: Instant | None
+    """When that was changed last."""
+    changed_by: str | None
+    """Who changed it last."""
+
+    @classmethod
+    def from_preferences(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
+        """Return the view of the preferences."""
+        from duetime.notifications.mail import languages, told_in  # noqa: PLC0415 - a cold start has no need of it
+
+        return cls(
+            language=chosen.language,
+            mails_in=told_in(chosen.language),
+            languages=list(languages()),
+            channels={kind: sorted(chosen.channels[kind]) for kind in sorted(chosen.channels)},
+            channels_in_force={kind: sorted(chosen.channels_for(kind)) for kind in NotificationKind},
+            channels_available=channels,
+            addresses=list(chosen.addresses),
+            admin_addresses=list(chosen.admin_addresses) if shows_admins else None,
+            revision=chosen.revision,
+            changed_at=chosen.changed_at,
+            changed_by=chosen.changed_by,
+        )
+
+
+def available(settings: Settings) -> list[Channel]:
+    """Return the channels of a deployment."""
+    needs = {Channel.EMAIL: settings.mail_from, Channel.SNS: settings.topic_arn, Channel.IN_APP: "nothing"}
+    return [value for value in Channel if needs[value]]
+
 
 _JSON = "application/json"
 _SET = Operation("set", AuditKind.PREFERENCES)
 
 
-@dataclass(frozen=True, slots=True)
-class NotificationPreferences(RouteGroup):
+class NotificationPreferences(ApiRoutes):
     """Serves the preferences of the caller's tenant; to operators also the deployment's own."""
 
     tag = "notifications"
-
-    api: ApiContext
 
     @route("getNotificationPreferences", "GET", f"{NOTIFICATIONS}/preferences", *READ, header="ETag")
     def get(self, request: Request, scope: Scope = "tenant") -> Response[PreferencesView]:
@@ -68,7 +187,7 @@ class NotificationPreferences(RouteGroup):
         view = PreferencesView.from_preferences(
             chosen,
             channels=available(self.api.settings),
-            shows_admins=rules_admins(caller, chosen.tenant_id),
+            shows_admins=admin_of(chosen.tenant_id) in caller.permissions,
         )
         headers = {"ETag": etag_of_preferences(chosen)}
         return Response(HTTPStatus.OK, _JSON, view, headers=headers)
@@ -81,7 +200,7 @@ def _require_what_changes(caller: Caller, old: Preferences, new: Preferences) ->
         Forbidden: the caller would, and is none.
     """
     if new.admin_addresses != old.admin_addresses:
-        require_admin(caller, new.tenant_id, "changing admin_addresses")
+        require(caller, admin_of(new.tenant_id), what="changing admin_addresses")
     for kind in sorted(old.channels.keys() | new.channels.keys()):
         if kind.is_for_admins and old.channels.get(kind) != new.channels.get(kind):
-            require_admin(caller, new.tenant_id, f"changing the channels of {kind}")
+            require(caller, admin_of(new.tenant_id), what=f"changing the channels of {kind}")

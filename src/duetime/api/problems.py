@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
@@ -82,65 +82,31 @@ _COME_AGAIN = f"a change may or may not have been made; repeat the call in {RETR
 _FOR_THE_OPERATOR = "repeating the call will not help; the operator finds the reason in the API's log"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """An error's HTTP form."""
-
-    code: str
-    detail: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    more: Mapping[str, Any] = field(default_factory=dict)
-    """Further members of the document."""
-
-    @property
-    def status(self) -> HTTPStatus:
-        """Return the HTTP status."""
-        return PROBLEMS[self.code][0]
-
-    def document(self) -> str:
-        """Return the response's body."""
-        content = {
-            "type": TYPE_PREFIX + self.code,
-            "title": PROBLEMS[self.code][1],
-            "status": self.status.value,
-            "detail": self.detail,
-            **self.more,
-        }
-        return json.dumps(content)
-
-    def response(self) -> Response[str]:
-        """Return a route's response."""
-        return Response(self.status.value, MEDIA_TYPE, self.document(), headers=dict(self.headers))
-
-    def proxy_response(self) -> dict[str, Any]:
-        """Return API Gateway's proxy response."""
-        headers = {"Content-Type": MEDIA_TYPE, **self.headers}
-        return {
-            "statusCode": self.status.value,
-            "body": self.document(),
-            "isBase64Encoded": False,
-            "multiValueHeaders": {name: [value] for name, value in headers.items()},
-        }
-
-
-def problem_of(error: DuetimeError) -> Problem:
-    """Return an error's problem; an unknown code becomes an internal error."""
+def problem_of(error: DuetimeError) -> Response[str]:
+    """Return an error's problem as a response; an unknown code becomes an internal error."""
     code = error.code if error.code in PROBLEMS else DuetimeError.code
-    return Problem(code, _detail(error, code), headers=_headers(error, code), more=_more(error))
+    status, title = PROBLEMS[code]
+    document = {
+        "type": TYPE_PREFIX + code,
+        "title": title,
+        "status": status.value,
+        "detail": _detail(error, status),
+        **_more(error),
+    }
+    return Response(status.value, MEDIA_TYPE, json.dumps(document), headers=_headers(error, status))
 
 
-def _detail(error: DuetimeError, code: str) -> str:
+def _detail(error: DuetimeError, status: HTTPStatus) -> str:
     """Return the detail; internal errors contain no name, address or service message."""
-    status = PROBLEMS[code][0]
     if status < HTTPStatus.INTERNAL_SERVER_ERROR or isinstance(error, Unhealthy):
         return str(error)
     return _COME_AGAIN if status is HTTPStatus.SERVICE_UNAVAILABLE else _FOR_THE_OPERATOR
 
 
-def _headers(error: DuetimeError, code: str) -> Mapping[str, str]:
+def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[str]]:
     if isinstance(error, WrongMethod):
         return {"Allow": ", ".join(error.allowed)}
-    if PROBLEMS[code][0] is HTTPStatus.SERVICE_UNAVAILABLE:
+    if status is HTTPStatus.SERVICE_UNAVAILABLE:
         return {"Retry-After": str(RETRY_AFTER)}
     return {}
 

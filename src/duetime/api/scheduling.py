@@ -1,9 +1,8 @@
-"""Routes of actions: schedule, look up, cancel, reschedule, redrive. Each calls the `Scheduler` once."""
+"""Routes of actions, one or many: schedule, look up, cancel, reschedule, redrive."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
 
@@ -11,29 +10,34 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.context import SCHEDULING, ApiContext, place_of
-from duetime.api.filters import ActionQuery, page_view
+from duetime.api.context import SCHEDULING, ApiRoutes, place_of
+from duetime.api.filters import (
+    ActionQuery,
+    BulkRedriveRequest,
+    BulkRequest,
+    BulkView,
+    DeadLetterQuery,
+    page_view,
+)
 from duetime.api.preconditions import etag_of_action
 from duetime.api.redactor import reader_at
 from duetime.api.requests import DueRequest, RedriveBody, ScheduleRequest
-from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.routes import Operation, route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
 from duetime.model.action import Status
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
+from duetime.model.selection import Filters
 
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
 _DONE, _MADE, _ASKED = HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED
 _JSON = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduling(RouteGroup):
+class Scheduling(ApiRoutes):
     """Serves the actions of the caller's tenant, and the runs of the jobs that the caller sees."""
 
     tag = "actions"
-
-    api: ApiContext
 
     @route(
         "scheduleAction",
@@ -124,3 +128,44 @@ class Scheduling(RouteGroup):
         if due is None:
             return ActionSummary.from_action(scheduler.redrive(action_id))
         return ActionSummary.from_action(scheduler.redrive(action_id, at=due.when(), tz=due.tz))
+
+    @route(
+        "cancelActions",
+        "POST",
+        f"{SCHEDULING}/cancel",
+        _MANAGE,
+        operation=Operation("cancel", AuditKind.MANY, has_dry_run=True),
+    )
+    def cancel_many(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
+        """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
+        scheduler = self.api.scheduler(request)
+        step = scheduler.cancel_many(
+            dry_run=body.dry_run, limit=body.limit, cursor=body.cursor, **body.filters()
+        )
+        return BulkView.from_result(step)
+
+    @route(
+        "redriveActions",
+        "POST",
+        f"{SCHEDULING}/redrive",
+        _MANAGE,
+        operation=Operation("redrive", AuditKind.MANY, has_dry_run=True),
+    )
+    def redrive_many(self, body: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
+        """Run the failed ones that meet the filters again; call again with `next_cursor`."""
+        scheduler = self.api.scheduler(request)
+        step = scheduler.redrive_many(
+            at=body.when(),
+            tz=body.tz,
+            dry_run=body.dry_run,
+            limit=body.limit,
+            cursor=body.cursor,
+            **body.filters(),
+        )
+        return BulkView.from_result(step)
+
+    @route("listDeadLetters", "GET", "/dead-letters", _READ)
+    def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
+        """A page of failed actions, runs of jobs too, the latest failure first."""
+        failed: Filters = {**query.filters(), "status": Status.FAILED}
+        return page_view(self.api.scheduler(request).list(limit=query.limit, cursor=query.cursor, **failed))

@@ -2,20 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Self
+from datetime import datetime
+from typing import Annotated, Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, Field
 
-from duetime.api.views import Instant
-from duetime.cadence import Cadence, LocalOccurrence
-from duetime.jobs.occurrence_status import Occurrence, OccurrenceStatus
-
-if TYPE_CHECKING:  # it needs cron, which no other route does
-    from duetime.cadence import Preview
+from duetime.api.views import Instant, View
+from duetime.jobs.occurrence_status import OccurrenceStatus
+from duetime.model.action import Action, Status, Trigger
 
 
-class OccurrenceView(BaseModel):
+class NextRunView(View):
+    """A nominal time to come, and which cadences have it."""
+
+    at: Instant
+    """The nominal time."""
+    cadences: list[str]
+    """Their names."""
+
+
+class LastRunView(BaseModel):
+    """The run that ended last."""
+
+    id: str | None
+    """The action."""
+    status: str | None
+    """How it ended."""
+    started_at: Instant
+    """When it began."""
+
+
+class RecentRunView(BaseModel):
+    """One of a job's last runs, in few words."""
+
+    id: str
+    """The action."""
+    status: Status
+    """Where it stands; executed, failed, cancelled and skipped are final."""
+    trigger: Trigger
+    """What made it due."""
+    nominal_at: Instant
+    """When it was scheduled for."""
+    started_at: Instant | None
+    """When its last attempt began; null before the first."""
+    finished_at: Instant | None
+    """When that ended; null while it runs."""
+    attempts: int
+    """How many it has had."""
+
+    @classmethod
+    def from_action(cls, run: Action) -> Self:
+        """Return the view of the run."""
+        last = run.attempts[-1] if run.attempts else None
+        return cls(
+            id=run.id,
+            status=run.status,
+            trigger=run.trigger,
+            nominal_at=run.nominal_at,
+            started_at=last.started_at if last else None,
+            finished_at=last.finished_at if last else None,
+            attempts=run.attempt,
+        )
+
+
+class OccurrenceView(View):
     """One nominal time and what became of it; or several in a row, without runs, that share it."""
 
     at: Instant
@@ -24,7 +74,7 @@ class OccurrenceView(BaseModel):
     """Of several: the last of them."""
     count: int | None
     """How many they are; null for more than were counted."""
-    local: str
+    local: Annotated[str, BeforeValidator(datetime.isoformat)]
     """What the wall clock of the cadence's zone shows then."""
     tz: str
     """That zone."""
@@ -41,14 +91,6 @@ class OccurrenceView(BaseModel):
     action_id: str | None
     """Its run; null where it has no row."""
 
-    @classmethod
-    def from_occurrence(cls, occurrence: Occurrence) -> Self:
-        """Return the view of the account."""
-        return cls(
-            **asdict(occurrence)
-            | {"cadences": list(occurrence.cadences), "local": occurrence.local.isoformat()}
-        )
-
 
 class OccurrencePage(BaseModel):
     """The accounts of a window, in order; `next_from` is null at its end, else where to go on."""
@@ -59,24 +101,17 @@ class OccurrencePage(BaseModel):
     """Say it as `from` to go on; null at the window's end."""
 
 
-class PreviewedView(BaseModel):
+class PreviewedView(View):
     """One occurrence of a cadence, or a gap of the clocks that swallowed some."""
 
     at: Instant | None
     """The instant; null for what a gap swallowed."""
-    local: str
+    local: Annotated[str, BeforeValidator(datetime.isoformat)]
     """What the wall clock shows then, or would have shown."""
     mark: str | None
     """What a change of the clocks did: ``moved``, ``skipped``, ``doubled`` or ``once``."""
-    note: str
+    note: Annotated[str, Field(validation_alias="words")]
     """What that change did, as a sentence; may be empty."""
-
-    @classmethod
-    def from_occurrence(cls, occurrence: LocalOccurrence) -> Self:
-        """Return the view of the occurrence."""
-        return cls(
-            at=occurrence.at, local=occurrence.local.isoformat(), mark=occurrence.mark, note=occurrence.words
-        )
 
 
 class PreviewView(BaseModel):
@@ -102,19 +137,3 @@ class PreviewView(BaseModel):
     """Where croniter sees a cron expression's times otherwise, a sentence each."""
     second_opinion: str | None
     """Whether croniter agrees, or why it was not compared; null if the text is no cron expression."""
-
-    @classmethod
-    def from_preview(cls, cadence: Cadence, preview: Preview, *, is_cut: bool) -> Self:
-        """The preview as a client sees it, of the cadence as it was read."""
-        return cls(
-            cadence=cadence.text,
-            name=cadence.name,
-            words=cadence.describe(),
-            tz=cadence.tz,
-            occurrences=[PreviewedView.from_occurrence(occurrence) for occurrence in preview.occurrences],
-            is_cut=is_cut,
-            changes=[PreviewedView.from_occurrence(change) for change in preview.changes],
-            notes=list(preview.notes),
-            disagreements=list(preview.disagreements),
-            second_opinion=preview.second_opinion,
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Self
 
@@ -10,11 +9,11 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel, Field
 
-from duetime.api.context import UNDELIVERED, ApiContext
+from duetime.api.context import UNDELIVERED, ApiRoutes
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.redactor import reader_at
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.routes import Operation, route
 from duetime.api.views import Instant
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
@@ -104,13 +103,10 @@ class Redriven(BaseModel):
 _MADE = {"tenant_id", "action_id"}
 
 
-@dataclass(frozen=True, slots=True)
-class UndeliveredRoutes(RouteGroup):
+class UndeliveredRoutes(ApiRoutes):
     """Serves the deployment's undelivered inputs; only operators see them."""
 
     tag = "undelivered"
-
-    api: ApiContext
 
     @route("listUndelivered", "GET", UNDELIVERED, Permission.SYSTEM)
     def list(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 
 from duetime.model.action import Action, Attempt, SkipReason, Status, Trigger
 from duetime.model.redaction import Redacted
@@ -21,6 +21,12 @@ Instant = Annotated[
     PlainSerializer(instant_text),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2027-06-01T07:00:00Z"]}),
 ]
+
+
+class View(BaseModel):
+    """The base of views whose fields are attributes of one object."""
+
+    model_config = ConfigDict(from_attributes=True)
 
 
 class AttemptView(BaseModel):

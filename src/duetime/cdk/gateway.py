@@ -196,7 +196,7 @@ def _refuse(api: apigateway.RestApi, origin: str) -> None:
 
 
 def _document(status: int, code: str, title: str) -> str:
-    """Return the same members as `duetime.api.problems.Problem.document`."""
+    """Return the same members as `duetime.api.problems.problem_of`."""
     return json.dumps({"type": TYPE_PREFIX + code, "title": title, "status": status, "detail": title})
 
 

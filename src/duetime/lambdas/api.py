@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from duetime.api import health
 from duetime.api.access import Access
-from duetime.api.app import Handler, make_door
+from duetime.api.app import Handler, make_api
 from duetime.api.context import ApiContext
-from duetime.api.cross_origin import for_origin
 from duetime.api.health_details import Details
-from duetime.api.no_store import no_store
+from duetime.api.response_headers import with_headers
 from duetime.app import App
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
@@ -32,5 +31,5 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None
     details = Details(api, backends.bookmarks, waiting, runbook)
-    door = make_door(api, health.Health(probes, details), access, prefix=settings.api_prefix)
-    return no_store(for_origin(door, settings.console_origin))
+    api_handler = make_api(api, health.Health(probes, details), access, prefix=settings.api_prefix)
+    return with_headers(api_handler, settings.console_origin)

@@ -2,5 +2,5 @@
 
 Run ``python -m duetime.api.openapi docs/openapi.json`` to generate it. The command also writes
 `served.json`, which the API serves.
-The modules `document`, `parameters`, `responses` and `schemas` are imported at build time only.
+The modules `document`, `responses` and `schemas` are imported at build time only.
 """

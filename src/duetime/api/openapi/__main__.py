@@ -9,12 +9,7 @@ from pathlib import Path
 from duetime.api.document_route import FILE
 from duetime.api.openapi.document import generate
 
-
-def main(file: str) -> None:
-    """Write the document to a file, and in compact form to `FILE`."""
-    document = generate()
-    Path(file).write_text(f"{json.dumps(document, indent=2, ensure_ascii=False)}\n", encoding="utf-8")
-    FILE.write_text(json.dumps(document, separators=(",", ":"), ensure_ascii=False), encoding="utf-8")
-
-
-main(*sys.argv[1:])
+document = generate()
+pretty = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n"
+Path(sys.argv[1]).write_text(pretty, encoding="utf-8")
+FILE.write_text(json.dumps(document, separators=(",", ":"), ensure_ascii=False), encoding="utf-8")

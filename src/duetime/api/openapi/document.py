@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from duetime.api import PREFIX
@@ -12,9 +12,8 @@ from duetime.api.all_routes import routes_of
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
-from duetime.api.openapi.parameters import Signature, signature_of
 from duetime.api.openapi.responses import PROBLEM, problem_responses, problem_schema, references_of
-from duetime.api.openapi.schemas import Mode, Model, References, Schema, schemas_of
+from duetime.api.openapi.schemas import Mode, Model, References, Schema, Signature, schemas_of, signature_of
 from duetime.api.routes import Route
 from duetime.app import App
 from duetime.clock import SystemClock
@@ -90,7 +89,11 @@ def every_route() -> Sequence[Route]:
 def generate(prefix: str = PREFIX) -> Schema:
     """Return the document of every API that has this prefix."""
     signatures = [(route, signature_of(route)) for route in every_route()]
-    references, schemas = schemas_of(_models(signature for _, signature in signatures))
+    sent: list[tuple[Model | None, Mode]] = [(signature.body, "validation") for _, signature in signatures]
+    received: list[tuple[Model | None, Mode]] = [
+        (signature.response, "serialization") for _, signature in signatures
+    ]
+    references, schemas = schemas_of((model, mode) for model, mode in sent + received if model)
     paths: dict[str, Schema] = {}
     for route, signature in sorted(signatures, key=lambda pair: pair[0].path):
         path = paths.setdefault(route.path.replace("<", "{").replace(">", "}"), {})
@@ -114,14 +117,6 @@ def generate(prefix: str = PREFIX) -> Schema:
             "securitySchemes": _SECURITY,
         },
     }
-
-
-def _models(signatures: Iterable[Signature]) -> Iterable[tuple[Model, Mode]]:
-    for signature in signatures:
-        if signature.body:
-            yield signature.body, "validation"
-        if signature.response:
-            yield signature.response, "serialization"
 
 
 def _operation(route: Route, signature: Signature, references: References) -> Schema:

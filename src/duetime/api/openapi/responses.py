@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from http import HTTPStatus
 
-from duetime.api.openapi.parameters import Signature
-from duetime.api.openapi.schemas import REFERENCE, Schema
+from duetime.api.openapi.schemas import REFERENCE, Schema, Signature
 from duetime.api.problems import MEDIA_TYPE, PROBLEMS, TYPE_PREFIX
 from duetime.api.routes import Route
 from duetime.model.audit import AuditKind
@@ -46,28 +45,30 @@ def references_of(route: Route, signature: Signature) -> dict[str, Schema]:
     """Return the route's problems by status, as references to components."""
     return {
         str(status.value): {"$ref": f"#/components/responses/{_name(status)}"}
-        for status in sorted(_statuses(route, signature))
+        for status in _statuses(route, signature)
     }
 
 
 def _statuses(route: Route, signature: Signature) -> Iterable[HTTPStatus]:
-    yield from (_S.TOO_MANY_REQUESTS, _S.INTERNAL_SERVER_ERROR, _S.SERVICE_UNAVAILABLE, _S.GATEWAY_TIMEOUT)
-    if not route.is_open:
-        yield from (_S.UNAUTHORIZED, _S.FORBIDDEN)
-    if not route.is_open and (signature.parameters or signature.body):
-        yield _S.UNPROCESSABLE_ENTITY
-    if signature.body or {"cursor", "cadence"} & {parameter["name"] for parameter in signature.parameters}:
-        yield _S.BAD_REQUEST
-    if signature.body:
-        yield from (_S.REQUEST_ENTITY_TOO_LARGE, _S.UNSUPPORTED_MEDIA_TYPE)
-    if "<" in route.path:
-        yield _S.NOT_FOUND
-    if route.operation is not None and route.operation.about not in _NEVER_CONFLICT:
-        yield _S.CONFLICT
-    if route.checks_if_match:
-        yield _S.PRECONDITION_FAILED
-    if route.tag in _OPTIONAL_TAGS:
-        yield _S.NOT_IMPLEMENTED
+    names = {parameter["name"] for parameter in signature.parameters}
+    changes = route.operation is not None and route.operation.about not in _NEVER_CONFLICT
+    applies = {
+        _S.BAD_REQUEST: signature.body or names & {"cursor", "cadence"},
+        _S.UNAUTHORIZED: not route.is_open,
+        _S.FORBIDDEN: not route.is_open,
+        _S.NOT_FOUND: "<" in route.path,
+        _S.CONFLICT: changes,
+        _S.PRECONDITION_FAILED: route.checks_if_match,
+        _S.REQUEST_ENTITY_TOO_LARGE: signature.body,
+        _S.UNSUPPORTED_MEDIA_TYPE: signature.body,
+        _S.UNPROCESSABLE_ENTITY: not route.is_open and (names or signature.body),
+        _S.TOO_MANY_REQUESTS: True,
+        _S.INTERNAL_SERVER_ERROR: True,
+        _S.NOT_IMPLEMENTED: route.tag in _OPTIONAL_TAGS,
+        _S.SERVICE_UNAVAILABLE: True,
+        _S.GATEWAY_TIMEOUT: True,
+    }
+    return (status for status, is_possible in applies.items() if is_possible)
 
 
 def problem_responses() -> dict[str, Schema]:

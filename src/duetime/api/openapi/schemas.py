@@ -1,16 +1,23 @@
-"""JSON Schemas of bodies and responses, with the docstrings below fields as descriptions."""
+"""JSON Schemas of parameters, bodies and responses, from the annotations of the routes' handlers."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, Literal
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
+from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+
+from duetime.api.routes import Route
 
 Model = type[BaseModel]
 Mode = Literal["validation", "serialization"]
@@ -20,32 +27,24 @@ References = Mapping[tuple[Model, Mode], Schema]
 REFERENCE = "#/components/schemas/"
 
 
-class Untitled(GenerateJsonSchema):
-    """Generates schemas without titles of fields: these would repeat the names."""
+class _Untitled(GenerateJsonSchema):
+    """Generates schemas without titles of fields, with their docstrings, and with the values of enums."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
-        """Return False."""
         return False
 
     def model_schema(self, schema: Any) -> Schema:
-        """Return the schema of a model, with the docstrings below its fields.
-
-        Pydantic's `use_attribute_docstrings` would read the source whenever a class is created: too slow for
-        a
-        cold start.
-        """
+        # Pydantic's `use_attribute_docstrings` would read the source whenever a class is created: too slow
+        # for a cold start.
         generated = super().model_schema(schema)
-        descriptions: dict[str, str] = {}
-        for model in reversed(schema["cls"].__mro__):
+        for model in schema["cls"].__mro__:
             if issubclass(model, BaseModel) and model is not BaseModel:
-                descriptions |= _docstrings_below_fields(model)
-        for name, field in generated.get("properties", {}).items():
-            if name in descriptions:
-                field.setdefault("description", descriptions[name])
+                for name, description in _docstrings_below_fields(model).items():
+                    if name in generated.get("properties", {}):
+                        generated["properties"][name].setdefault("description", description)
         return generated
 
     def enum_schema(self, schema: Any) -> Schema:
-        """Return the schema of an enum, whose description lists its values."""
         generated = super().enum_schema(schema)
         generated.setdefault("description", f"one of {', '.join(map(str, generated['enum']))}")
         return generated
@@ -55,7 +54,7 @@ def schemas_of(models: Iterable[tuple[Model, Mode]]) -> tuple[References, dict[s
     """Return a reference to each model, as it is sent or received, and all schemas by name."""
     references: Any
     references, generated = models_json_schema(
-        list(dict.fromkeys(models)), ref_template=REFERENCE + "{model}", schema_generator=Untitled
+        list(dict.fromkeys(models)), ref_template=REFERENCE + "{model}", schema_generator=_Untitled
     )
     return references, dict(sorted(generated["$defs"].items()))
 
@@ -71,4 +70,97 @@ def _docstrings_below_fields(model: Model) -> dict[str, str]:
         and isinstance(docstring, ast.Expr)
         and isinstance(docstring.value, ast.Constant)
         and isinstance(docstring.value.value, str)
+    }
+
+
+_DESCRIPTIONS = {
+    "action_id": "the action's id",
+    "name": "the job's name",
+    "undelivered_id": "the id of what is undelivered",
+    "notification_id": "the notification's id",
+    "role": "the role's name: of a group of the user pool, or of the settings",
+    "limit": "how many at most",
+    "cursor": "`next_cursor` of the page before, with the same filters",
+    "count": "how many times at most",
+    "cadence": "a cadence's text, such as `daily 02:30 tz=Europe/Paris`",
+    "status": "only those with this status",
+    "Idempotency-Key": "a repeat of the key returns the first action; as `idempotency_key` in the body",
+    "If-Match": "the `ETag` that was seen: if it has changed meanwhile, nothing is done (412)",
+}
+"""The descriptions of parameters whose annotations have none."""
+
+
+class Signature(NamedTuple):
+    """The parameters, the body and the response of a route."""
+
+    parameters: list[Schema]
+    body: Model | None
+    is_body_required: bool
+    response: Model | None
+
+
+def signature_of(route: Route) -> Signature:
+    """Return the route's parameters, body and response."""
+    hints = get_type_hints(route.handler, include_extras=True)
+    identifier = {"type": "string", "minLength": 1}
+    parameters = [
+        _parameter(name, "path", dict(identifier), is_required=True)
+        for name in re.findall(r"<(\w+)>", route.path)
+    ]
+    body, is_body_required = None, False
+    for name, parameter in inspect.signature(route.handler).parameters.items():
+        annotation, *metadata = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (None,)
+        match next((item for item in metadata if isinstance(item, FieldInfo)), None):
+            case Body():
+                body, is_body_required = _model(annotation), parameter.default is parameter.empty
+            case Query() | Header() as source:
+                parameters += _parameters(name, annotation, source, parameter.default)
+    if route.checks_if_match:
+        parameters.append(_parameter("If-Match", "header", {"type": "string"}, is_required=False))
+    return Signature(parameters, body, is_body_required, _model(hints["return"]))
+
+
+def _model(annotation: Any) -> Model | None:
+    """Return the model of an annotation, without None and without the response around it."""
+    if get_origin(annotation) is Response:
+        [annotation] = get_args(annotation)
+    if get_origin(annotation) in {Union, UnionType}:
+        annotation = next(arg for arg in get_args(annotation) if arg is not NoneType)
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+
+
+def _parameters(name: str, annotation: Any, source: FieldInfo, default: Any) -> Iterator[Schema]:
+    """Yield one parameter; of a model, one for each of its fields."""
+    if model := _model(annotation):
+        definition = schemas_of([(model, "validation")])[1][model.__name__]
+        for field, schema in definition["properties"].items():
+            yield _parameter(field, "query", schema, is_required=field in definition.get("required", ()))
+        return
+    schema = TypeAdapter(Annotated[annotation, source]).json_schema(
+        ref_template=REFERENCE + "{model}", schema_generator=_Untitled
+    )
+    schema.pop("$defs", None)
+    is_required = default is inspect.Parameter.empty
+    if not is_required:
+        schema["default"] = default
+    if isinstance(source, Header):
+        yield _parameter(str(source.alias).title(), "header", schema, is_required=is_required)
+    else:
+        yield _parameter(source.alias or name, "query", schema, is_required=is_required)
+
+
+def _parameter(name: str, location: str, schema: Schema, *, is_required: bool) -> Schema:
+    """Return one parameter. A query has no null: an optional parameter is left out instead."""
+    description = schema.pop("description", None) or _DESCRIPTIONS.get(name, "")
+    choices = [choice for choice in schema.pop("anyOf", ()) if choice != {"type": "null"}]
+    if schema.get("default", ...) is None:
+        del schema["default"]
+    if choices:
+        schema |= choices[0] if len(choices) == 1 else {"anyOf": choices}
+    return {
+        "name": name,
+        "in": location,
+        "required": is_required,
+        "description": description,
+        "schema": schema,
     }

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, sample_event
-from tests.api.office import CLAIMS, GUARDED, NAME, Office, at
+from tests.api.deployment import CLAIMS, GUARDED, NAME, Deployment, at
 
-OFFICE = Office(TurnedClock(NOW))
+DEPLOYMENT = Deployment(TurnedClock(NOW))
 STAFF = CLAIMS | {"cognito:groups": "admins"}
 GENTLE = settings(
     max_examples=400,
@@ -62,20 +62,20 @@ queries = st.dictionaries(fields, texts, max_size=4)
 routes = st.sampled_from([(method, path) for method, path, _ in GUARDED])
 
 
-def answered(event):
+def checked_response(event):
     """What the handler answers; a fault of the API's own fails the test here."""
-    answer = OFFICE.send(event)
-    assert answer.status < 500, answer.text
-    assert answer.status < 400 or answer.code
-    answer.text.encode()
-    return answer
+    response = DEPLOYMENT.send(event)
+    assert response.status < 500, response.text
+    assert response.status < 400 or response.code
+    response.text.encode()
+    return response
 
 
 @GENTLE
 @given(routes, texts, bodies | anything, queries)
-def test_every_body_name_and_query_is_answered(route, name, body, query):
+def test_every_body_name_and_query_gets_a_response(route, name, body, query):
     method, path = route
-    answered(
+    checked_response(
         sample_event(
             "cancel",
             httpMethod=method,
@@ -89,15 +89,15 @@ def test_every_body_name_and_query_is_answered(route, name, body, query):
 
 @GENTLE
 @given(routes, st.text(max_size=50), st.booleans())
-def test_every_text_for_a_body_is_answered(route, body, is_base64):
+def test_every_text_as_body_gets_a_response(route, body, is_base64):
     method, path = route
     event = sample_event("cancel", httpMethod=method, path="/api/v1" + at(path, NAME), claims=STAFF)
-    answered(event | {"body": body, "isBase64Encoded": is_base64})
+    checked_response(event | {"body": body, "isBase64Encoded": is_base64})
 
 
 @GENTLE
 @given(st.data())
-def test_every_shape_of_an_event_is_answered(data):
+def test_every_shape_of_event_gets_a_response(data):
     method, path = data.draw(routes)
     event = sample_event("schedule", httpMethod=method, path="/api/v1" + at(path, NAME), claims=STAFF)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -110,10 +110,10 @@ def test_every_shape_of_an_event_is_answered(data):
             part.pop(name, None)
         else:
             part[name] = data.draw(anything)
-    answered(event)
+    checked_response(event)
 
 
 @GENTLE
 @given(anything)
-def test_what_is_no_event_is_answered(event):
-    assert answered(event).status == 403
+def test_an_invalid_event_gets_403(event):
+    assert checked_response(event).status == 403

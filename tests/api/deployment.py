@@ -1,16 +1,22 @@
-"""An API over one cloud, under settings that a test says, and the directory of its routes."""
+"""A deployment of the API over one cloud, with settings of the test, and its routes."""
+
+from dataclasses import replace
+from functools import partial
 
 from duetime.api import all_routes
 from duetime.api.access import Access
-from duetime.api.app import make_door
+from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.embedded.cloud import MemoryCloud
+from duetime.errors import BackendUnavailable
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.notifications import MemoryInbox, MemoryPreferences
 from duetime.model.permissions import Permission
+from duetime.ports.notifications import InboxPorts
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from tests.api.conftest import NOW, Client, jobs_app, nobodys_notifications, sample_event
+from tests.api.conftest import NOW, Client, jobs_app, sample_event
 
 NAME = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
 CLAIMS = {"custom:tenant_id": "acme", "sub": "s-1", "email": "ada@acme.example"}
@@ -18,17 +24,34 @@ ALONE = {item.name.lower(): item.value for item in Permission}
 """A role for each permission."""
 
 
-class Office:
-    """An API over one cloud, under settings that a test says."""
+class Hooked:
+    """A back end; `hooks` replace its methods, and receive the method and its arguments."""
+
+    def __init__(self, backend):
+        self.backend, self.hooks = backend, {}
+
+    def __getattr__(self, name):
+        method = getattr(self.backend, name)
+        return partial(self.hooks[name], method) if name in self.hooks else method
+
+
+def unavailable(_method, *_arguments):
+    raise BackendUnavailable("DynamoDB", "timed out")
+
+
+class Deployment:
+    """An API over one cloud, with settings of the test."""
 
     def __init__(self, clock, **settings):
         self.clock, self.settings = clock, Settings(**settings)
-        self.grants, self.trail = MemoryGrants(), MemoryAuditTrail()
-        self.notified = nobodys_notifications()
+        self.grants, self.trail = Hooked(MemoryGrants()), Hooked(MemoryAuditTrail())
+        self.preferences = Hooked(MemoryPreferences())
+        self.notified = InboxPorts(self.preferences, MemoryInbox())
         self.cloud = MemoryCloud(jobs_app(), clock=clock, settings=self.settings)
+        self.store, self.jobs = Hooked(self.cloud.store), Hooked(self.cloud.job_ports.jobs)
         api = ApiContext(
-            self.cloud.store,
-            self.cloud.job_ports,
+            self.store,
+            replace(self.cloud.job_ports, jobs=self.jobs),
             jobs_app(),
             clock,
             self.settings,
@@ -37,7 +60,7 @@ class Office:
         )
         self.access = Access(self.grants, self.trail, clock)
         self.routes = list(all_routes.routes_of(api, Health({}), self.access))
-        self.send = Client(make_door(api, Health({}), self.access)).send
+        self.send = Client(make_api(api, Health({}), self.access)).send
 
     def ask(self, method, path, *groups, **changes):
         claims = changes.pop("claims", CLAIMS | {"cognito:groups": " ".join(groups)})
@@ -47,7 +70,9 @@ class Office:
 
 def served():
     """Each route's method, path and the permissions of which it needs one."""
-    return [(route.method, route.path, route.admits) for route in Office(TurnedClock(NOW), roles={}).routes]
+    return [
+        (route.method, route.path, route.admits) for route in Deployment(TurnedClock(NOW), roles={}).routes
+    ]
 
 
 GUARDED = [item for item in served() if item[2]]
