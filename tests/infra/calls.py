@@ -97,6 +97,8 @@ def _of_dynamodb(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
             partition = re.match(r"\S+ = (:\w+)", params["KeyConditionExpression"])[1]
             key = params["ExpressionAttributeValues"][partition]["S"]
             yield Call("dynamodb:Query", _table(params["TableName"]) + index, key)
+        case "DescribeTable":
+            yield Call("dynamodb:DescribeTable", _table(params["TableName"]))
         case _:
             yield _on_item(operation, params)
 

@@ -31,9 +31,14 @@ class DeployedTables:
         return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
-        """Return the stored format, or None without a table or before the first deploy."""
+        """Return the stored format, or None without a table or before the first deploy.
+
+        `DescribeTable` comes first. The right to `GetItem` depends on a key, and IAM finds no key in a call on
+        a table that does not exist: such a call is denied.
+        """
         with translate_errors(SERVICE):
             try:
+                self._client.describe_table(TableName=self.name)
                 answer = self._client.get_item(TableName=self.name, Key=_PLACE, ConsistentRead=True)
             except ClientError as error:
                 if code_of(error) == "ResourceNotFoundException":
