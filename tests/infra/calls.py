@@ -97,15 +97,13 @@ def _of_dynamodb(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
             partition = re.match(r"\S+ = (:\w+)", params["KeyConditionExpression"])[1]
             key = params["ExpressionAttributeValues"][partition]["S"]
             yield Call("dynamodb:Query", _table(params["TableName"]) + index, key)
-        case "DescribeTable":
-            yield Call("dynamodb:DescribeTable", _table(params["TableName"]))
         case _:
             yield _on_item(operation, params)
 
 
 def _on_item(action: str, params: Mapping[str, Any]) -> Call:
-    item = params.get("Key") or params["Item"]
-    return Call(f"dynamodb:{action}", _table(params["TableName"]), item["pk"]["S"])
+    item = params.get("Key") or params.get("Item")
+    return Call(f"dynamodb:{action}", _table(params["TableName"]), item["pk"]["S"] if item else None)
 
 
 def _of_scheduler(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:

@@ -70,5 +70,7 @@ def _exists(table: str) -> bool:
 
 
 def _denied(operation: str, call: Call) -> ClientError:
-    message = f"User: arn:aws:sts::123456789012:assumed-role/deploy is not authorized to perform: {call.action}"
+    message = (
+        f"User: arn:aws:sts::123456789012:assumed-role/deploy is not authorized to perform: {call.action}"
+    )
     return ClientError({"Error": {"Code": _DENIED, "Message": message}}, operation)

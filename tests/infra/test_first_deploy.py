@@ -110,7 +110,12 @@ def test_a_first_and_a_second_deploy_make_only_allowed_calls(deploy, iam, create
     publish_all(deploy, "Update")
     assert iam.denied == []
     actions = {call.action for call in iam.made}
-    assert {"dynamodb:DescribeTable", "dynamodb:PutItem", "scheduler:CreateSchedule", "iam:PassRole"} <= actions
+    assert {
+        "dynamodb:DescribeTable",
+        "dynamodb:PutItem",
+        "scheduler:CreateSchedule",
+        "iam:PassRole",
+    } <= actions
 
 
 def test_a_failed_first_deploy_rolls_back_before_and_after_its_tables_exist(deploy, iam, create_resources):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from duetime.settings import Settings
 
 _PLACE = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
+_TIMERS_RENAMED = {"pk": {"S": "system#format"}, "sk": {"S": "timers-renamed"}}
 
 
 class DeployedTables:
@@ -33,8 +34,8 @@ class DeployedTables:
     def format(self) -> int | None:
         """Return the stored format, or None without a table or before the first deploy.
 
-        `DescribeTable` comes first. The right to `GetItem` depends on a key, and IAM finds no key in a call on
-        a table that does not exist: such a call is denied.
+        `DescribeTable` comes first. The right to `GetItem` depends on a key. In a call on a table that does
+        not exist IAM finds no key, and denies the call.
         """
         with translate_errors(SERVICE):
             try:
@@ -50,6 +51,16 @@ class DeployedTables:
         """Store the format."""
         with translate_errors(SERVICE):
             self._client.put_item(TableName=self.name, Item={**_PLACE, "version": {"N": str(version)}})
+
+    def are_timers_renamed(self) -> bool:
+        """Return whether a deploy has renamed the timers of 0.1.0."""
+        with translate_errors(SERVICE):
+            return "Item" in self._client.get_item(TableName=self.name, Key=_TIMERS_RENAMED)
+
+    def mark_timers_renamed(self) -> None:
+        """Store that no timer of 0.1.0 is left."""
+        with translate_errors(SERVICE):
+            self._client.put_item(TableName=self.name, Item=_TIMERS_RENAMED)
 
     def publish(self, manifest: Manifest) -> None:
         """Store a worker's manifest."""

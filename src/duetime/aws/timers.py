@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
+from duetime import ids
 from duetime.aws.faults import code_of, translate_errors
-from duetime.aws.messages import to_json
+from duetime.aws.messages import from_json, to_json
+from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.ports.wakeups import DueMessage
+from duetime.ports.wakeups import DueMessage, timer_name
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from duetime.settings import Settings
 
 SERVICE = "EventBridge Scheduler"
-NAME_LIMIT = 64
-_NAME = re.compile(r"[0-9a-zA-Z-_.]{1,64}", re.ASCII)
+_GONE = "ResourceNotFoundException"
 
 
 class EventBridgeTimers:
@@ -39,12 +38,15 @@ class EventBridgeTimers:
             raise BackendUnavailable(SERVICE, str(error)) from error
 
     def _create(self, message: DueMessage, wake_at: datetime) -> None:
+        self._create_as(timer_name(message), message, at_expression(wake_at))
+
+    def _create_as(self, name: str, message: DueMessage, expression: str) -> None:
         try:
             self._client.create_schedule(
-                Name=schedule_name(message),
+                Name=name,
                 GroupName=self._settings.schedule_group,
                 Description=f"duetime: wakes {message.type} of {message.ref.tenant_id}",
-                ScheduleExpression=at_expression(wake_at),
+                ScheduleExpression=expression,
                 ScheduleExpressionTimezone="UTC",
                 FlexibleTimeWindow={"Mode": "OFF"},
                 ActionAfterCompletion="DELETE",
@@ -56,13 +58,40 @@ class EventBridgeTimers:
 
     def clear(self, message: DueMessage) -> None:
         with translate_errors(SERVICE):
-            try:
-                self._client.delete_schedule(
-                    Name=schedule_name(message), GroupName=self._settings.schedule_group
-                )
-            except ClientError as error:
-                if code_of(error) != "ResourceNotFoundException":
-                    raise
+            self._delete(timer_name(message))
+
+    def _delete(self, name: str) -> None:
+        try:
+            self._client.delete_schedule(Name=name, GroupName=self._settings.schedule_group)
+        except ClientError as error:
+            if code_of(error) != _GONE:
+                raise
+
+    def rename_previous(self, clock: Clock, *, stop_at: datetime) -> bool:
+        """Rename timers of 0.1.0, whose names lack the tenant; return whether none is left.
+
+        A timer that fires meanwhile keeps its name: it deletes itself.
+        """
+        group = {"GroupName": self._settings.schedule_group}
+        with translate_errors(SERVICE):
+            for page in self._client.get_paginator("list_schedules").paginate(**group):
+                for schedule in page["Schedules"]:
+                    if clock.now() >= stop_at:
+                        return False
+                    if _is_previous_name(schedule["Name"]):
+                        self._rename(schedule["Name"])
+        return True
+
+    def _rename(self, name: str) -> None:
+        try:
+            timer = self._client.get_schedule(Name=name, GroupName=self._settings.schedule_group)
+            message, _ = from_json(timer["Target"]["Input"])
+            self._create_as(timer_name(message), message, timer["ScheduleExpression"])
+        except ClientError as error:
+            if code_of(error) not in (_GONE, "ValidationException"):  # an instant that has passed
+                raise
+        else:
+            self._delete(name)
 
 
 def target(settings: Settings, content: str) -> Any:
@@ -78,12 +107,10 @@ def target(settings: Settings, content: str) -> Any:
     return invoked
 
 
-def schedule_name(message: DueMessage) -> str:
-    """Return a valid, unique schedule name: id and generation, or their hash if they do not fit."""
-    plain = f"{message.ref.id}.{message.generation}"
-    if _NAME.fullmatch(plain):
-        return plain
-    return sha256(f"{message.ref.tenant_id}#{plain}".encode()).hexdigest()
+def _is_previous_name(name: str) -> bool:
+    """Return whether 0.1.0 named it: an id and a generation, without a tenant."""
+    action_id, _, generation = name.rpartition(".")
+    return generation.isdigit() and ids.is_action_id(action_id)
 
 
 def at_expression(wake_at: datetime) -> str:

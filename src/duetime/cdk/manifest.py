@@ -54,12 +54,18 @@ class Deploy(Construct):
             entry="deploy",
             timeout=_TIMEOUT,
             environment=replace(wakes.settings, app="").to_env(),
-            rights=[*self._to_reconcile(settings), *wakes.let_set_jobs(), *wakes.let_list_jobs()],
+            rights=[
+                *self._to_reconcile(settings),
+                *wakes.let_set_jobs(),
+                *wakes.let_list_jobs(),
+                *wakes.let_rename_timers(),
+            ],
         )
         function = DuetimeFunction(
             self, "Function", spec, Bundle.for_deployment(deployment).code(), deployment
         )
         wakes.accept_jobs(function)
+        wakes.accept_timers(function)
         wakes.accept_lists(function)
         self._function = function.function
         self._triggers = {"DefaultTz": settings.default_tz, "EventBus": settings.event_bus}
