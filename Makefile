@@ -1,4 +1,4 @@
-# Two commands are enough: `make run` and `make test`. Each sets up what it needs first.
+# Two commands are enough: `make run` and `make test`. Each first installs its requirements.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION := 1
@@ -9,8 +9,8 @@ PORT ?= 8080
 SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
 SOURCES := src tests tools functions examples bench rivals infra app.py
 
-help: ## what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 .venv/.ready: requirements/dev.txt pyproject.toml
 	@python3 -m venv .venv 2>/dev/null || { python3 -m pip install --quiet --user virtualenv && python3 -m virtualenv --quiet .venv; }
@@ -26,44 +26,44 @@ CONSOLE := src/duetime/console/built/index.html
 $(CONSOLE): node_modules/.ready docs/openapi.json $(shell find console -type f ! -name schema.d.ts)
 	@node console/build.mjs
 
-setup: .venv/.ready $(CONSOLE) ## the virtual environment in .venv, the CDK's command line, and the console
+setup: .venv/.ready $(CONSOLE) ## install the virtual environment in .venv and the CDK's command line, and build the console
 
 console: $(CONSOLE) ## build the console into the package
 
-run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin API and the console (PORT=…: not on 8080)
+run: .venv/.ready $(CONSOLE) ## run a local cloud with the example app, the admin API and the console (PORT=…: instead of 8080)
 	@.venv/bin/duetime local --app examples.shop:app --mail-to ops@acme.example --port $(PORT)
 
-test: setup ## the suite: memory back ends and moto
+test: setup ## run the suite over memory back ends and moto
 	$(SUITE)
 
-again: setup ## the suite twenty times, each in another order, up to the first test that fails (RUNS=…)
+again: setup ## run the suite twenty times, each in another order, up to the first failure (RUNS=…)
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
-proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), and of schedulers that lack a guard
+proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…), and schedulers that lack a guard
 	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof --seeds $(SEEDS)
 
-browser: setup ## the console in a real browser (needs chromium)
+browser: setup ## test the console in a real browser (needs chromium)
 	$(PY) -m pytest -m browser -n 2 --dist loadfile tests/console
 
-screenshots: setup ## pictures of every screen of the console, in .cache/screens (SHOTS=--readme: the README's too)
+screenshots: setup ## take pictures of every console screen, in .cache/screens (SHOTS=--readme: also the README's)
 	$(PY) -m tests.console.screenshots $(SHOTS)
 
-contract: .venv/.ready ## the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
+contract: .venv/.ready ## run the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
 	$(PY) -m pytest -m dynamodb_local tests/contract
 
 e2e: setup ## deploy onto an emulator and run actions there (a quarter of an hour)
 	$(PY) -m pytest -m e2e -p no:randomly tests/e2e
 
-rehearse: setup ## deploy what cdk.json says onto an emulator of AWS, up until Ctrl-C (WITH='-c duetime:…': with that)
+rehearse: setup ## deploy the app of cdk.json onto an emulator of AWS, until Ctrl-C (WITH='-c duetime:…': with these settings)
 	@$(PY) -m tests.e2e.rehearse $(WITH)
 
-synth: setup ## the CloudFormation template, in cdk.out; without Docker
+synth: setup ## write the CloudFormation template to cdk.out; without Docker
 	npx --no-install cdk synth --quiet
 
-bench: .venv/.ready ## measure, each beside its reference; and the same work by four other schedulers
+bench: .venv/.ready ## measure performance against references and four other schedulers
 	$(PY) -m bench
 
-check: setup ## formatting, lint, types, import rules, and the stack can be synthesised
+check: setup ## check formatting, lint, types, import rules, words and docs, and synthesise the stack
 	.venv/bin/ruff format --check $(SOURCES)
 	.venv/bin/ruff check $(SOURCES)
 	.venv/bin/mypy
@@ -73,24 +73,24 @@ check: setup ## formatting, lint, types, import rules, and the stack can be synt
 	npm run --silent check
 	npx --no-install cdk synth --quiet
 
-docs: .venv/.ready ## the documentation as a site, in site/; a link that leads nowhere is refused
+docs: .venv/.ready ## build the documentation site in site/; a dead link is an error
 	$(PY) -m tests.docs.site
 
-package: setup ## build the wheel and the sdist into dist/, and try each (TRIALS='wheel[local,cdk] …': only those)
+package: setup ## build the wheel and the sdist into dist/, and test each (TRIALS='wheel[local,cdk] …': only those)
 	$(PY) -m tests.supply.try_packages $(TRIALS)
 
-pythons: ## the fast part of the suite on each Python that is supported and here
+pythons: ## run the fast part of the suite on each supported Python that is installed
 	python3 -m tests.supply.try_pythons
 
-lock: .venv/.ready ## compile requirements/*.txt and package-lock.json anew
+lock: .venv/.ready ## update requirements/*.txt and package-lock.json
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    rivals/requirements.in --output-file rivals/requirements.txt
 	npm install --package-lock-only --silent
-	node -e 'const fs = require("fs"), file = "package-lock.json", lock = JSON.parse(fs.readFileSync(file)); for (const each of Object.values(lock.packages)) delete each.resolved; fs.writeFileSync(file, JSON.stringify(lock, null, 2) + "\n")'
+	node -e 'const fs = require("fs"), file = "package-lock.json", lock = JSON.parse(fs.readFileSync(file)); for (const entry of Object.values(lock.packages)) delete entry.resolved; fs.writeFileSync(file, JSON.stringify(lock, null, 2) + "\n")'
 
-clean: ## remove what was made
+clean: ## remove all built files
 	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
 .PHONY: help setup console run test again browser screenshots proof contract e2e rehearse synth bench check docs package pythons lock clean

@@ -11,7 +11,7 @@ from tests.cli.command_tree import commands_of
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text()
 COMMANDS = [command for command in commands_of(parser()) if not command.commands]
 SECTIONS = dict(re.findall(r"^### duetime ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
-COMMON = PAGE.partition("## Which scheduler is asked")[2].partition("\n## ")[0]
+COMMON = PAGE.partition("## Which scheduler is called")[2].partition("\n## ")[0]
 _DEFAULT = re.compile(r"\(default: [^)]*\)")
 
 
