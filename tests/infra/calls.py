@@ -102,8 +102,8 @@ def _of_dynamodb(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
 
 
 def _on_item(action: str, params: Mapping[str, Any]) -> Call:
-    item = params.get("Key") or params["Item"]
-    return Call(f"dynamodb:{action}", _table(params["TableName"]), item["pk"]["S"])
+    item = params.get("Key") or params.get("Item")
+    return Call(f"dynamodb:{action}", _table(params["TableName"]), item["pk"]["S"] if item else None)
 
 
 def _of_scheduler(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:

@@ -82,6 +82,7 @@ def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone
     [mails] = [right for right in synthesised.rights("notify") if "ses:SendTemplatedEmail" in right["Action"]]
     assert [text(mail).rpartition(":")[2] for mail in mails["Resource"]] == [
         "identity/*",
+        "configuration-set/*",
         "template/duetime-*",
     ]
     assert mails["Condition"] == {"StringEquals": {"ses:FromAddress": "duetime@example.com"}}

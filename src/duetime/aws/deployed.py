@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from duetime.aws import clients, notes
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
@@ -11,6 +11,7 @@ from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
 _FORMAT_KEY = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
+_TIMERS_RENAMED_KEY = {"pk": {"S": "system#format"}, "sk": {"S": "timers-renamed"}}
 
 
 class DeployedTables:
@@ -25,15 +26,28 @@ class DeployedTables:
         return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
-        """Return the stored format, or None without a table or before the first deploy."""
-        answer: Any = {}
+        """Return the stored format, or None without a table or before the first deploy.
+
+        `DescribeTable` comes first. The right to `GetItem` depends on a key. In a call on a table that does
+        not exist IAM finds no key, and denies the call.
+        """
+        stored = None
         with translate_errors(SERVICE), ignoring("ResourceNotFoundException"):
-            answer = self._table.client.get_item(TableName=self.name, Key=_FORMAT_KEY, ConsistentRead=True)
-        return int(answer["Item"]["version"]["N"]) if "Item" in answer else None
+            self._table.client.describe_table(TableName=self.name)
+            stored = self._table.get(_FORMAT_KEY)
+        return None if stored is None else int(stored["version"]["N"])
 
     def mark(self, version: int) -> None:
         """Store the format."""
         self._table.put({**_FORMAT_KEY, "version": {"N": str(version)}})
+
+    def are_timers_renamed(self) -> bool:
+        """Return whether a deploy has renamed the timers of 0.1.0."""
+        return self._table.get(_TIMERS_RENAMED_KEY) is not None
+
+    def mark_timers_renamed(self) -> None:
+        """Store that no timer of 0.1.0 is left."""
+        self._table.put(_TIMERS_RENAMED_KEY)
 
     def publish(self, manifest: Manifest) -> None:
         """Store a worker's manifest."""

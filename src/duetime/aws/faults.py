@@ -91,6 +91,23 @@ def code_of(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
+_DENIED = {"AccessDenied", "AccessDeniedException", "AuthorizationError"}
+_ROLE_UNKNOWN = "to assume the role"
+"""EventBridge Scheduler's ValidationException for a role that it cannot assume (yet)."""
+
+
+def is_denied(error: BaseException | None) -> bool:
+    """Return whether a service denied a call, or could not assume the role that the call names.
+
+    Both also happen in the first seconds of a new role, until IAM has distributed it.
+    """
+    while error is not None:
+        if isinstance(error, ClientError) and (code_of(error) in _DENIED or _ROLE_UNKNOWN in str(error)):
+            return True
+        error = error.__cause__
+    return False
+
+
 @contextmanager
 def ignoring(*codes: str) -> Iterator[None]:
     """Ignore errors with one of these codes of the service."""

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from duetime import ids
 from duetime.aws.faults import ignoring, translate_errors
-from duetime.aws.messages import to_json
+from duetime.aws.messages import from_json, to_json
+from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.ports.wakeups import DueMessage
+from duetime.ports.wakeups import DueMessage, timer_name
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
 
 SERVICE = "EventBridge Scheduler"
-NAME_LIMIT = 64
-_NAME = re.compile(r"[0-9a-zA-Z-_.]{1,64}", re.ASCII)
+_GONE = "ResourceNotFoundException"
 
 
 class EventBridgeTimers:
@@ -32,23 +31,54 @@ class EventBridgeTimers:
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
         try:
-            with translate_errors(SERVICE), ignoring("ConflictException"):  # this generation has a timer
-                self._client.create_schedule(
-                    Name=schedule_name(message),
-                    GroupName=self._settings.schedule_group,
-                    Description=f"duetime: wakes {message.type} of {message.ref.tenant_id}",
-                    ScheduleExpression=at_expression(wake_at),
-                    ScheduleExpressionTimezone="UTC",
-                    FlexibleTimeWindow={"Mode": "OFF"},
-                    ActionAfterCompletion="DELETE",
-                    Target=target(self._settings, to_json(message)),
-                )
+            with translate_errors(SERVICE):
+                self._create(message, at_expression(wake_at))
         except BackendMisconfigured as error:  # the caller has another way to wake the action
             raise BackendUnavailable(SERVICE, str(error)) from error
 
     def clear(self, message: DueMessage) -> None:
-        with translate_errors(SERVICE), ignoring("ResourceNotFoundException"):
-            self._client.delete_schedule(Name=schedule_name(message), GroupName=self._settings.schedule_group)
+        with translate_errors(SERVICE):
+            self._delete(timer_name(message))
+
+    def rename_previous(self, clock: Clock, *, stop_at: datetime) -> bool:
+        """Rename timers of 0.1.0, whose names lack the tenant; return whether none is left.
+
+        A timer that fires meanwhile keeps its name: it deletes itself.
+        """
+        with translate_errors(SERVICE):
+            for page in self._client.get_paginator("list_schedules").paginate(
+                GroupName=self._settings.schedule_group
+            ):
+                for schedule in page["Schedules"]:
+                    if clock.now() >= stop_at:
+                        return False
+                    if _is_previous_name(schedule["Name"]):
+                        self._rename(schedule["Name"])
+        return True
+
+    def _create(self, message: DueMessage, expression: str) -> None:
+        with ignoring("ConflictException"):  # this generation has a timer
+            self._client.create_schedule(
+                Name=timer_name(message),
+                GroupName=self._settings.schedule_group,
+                Description=f"duetime: wakes {message.type} of {message.ref.tenant_id}",
+                ScheduleExpression=expression,
+                ScheduleExpressionTimezone="UTC",
+                FlexibleTimeWindow={"Mode": "OFF"},
+                ActionAfterCompletion="DELETE",
+                Target=target(self._settings, to_json(message)),
+            )
+
+    def _delete(self, name: str) -> None:
+        with ignoring(_GONE):
+            self._client.delete_schedule(Name=name, GroupName=self._settings.schedule_group)
+
+    def _rename(self, name: str) -> None:
+        with ignoring(_GONE, "ValidationException"):  # it fires now: an instant that has passed is invalid
+            timer = self._client.get_schedule(Name=name, GroupName=self._settings.schedule_group)
+            message, _ = from_json(timer["Target"]["Input"])
+            self._create(message, timer["ScheduleExpression"])
+            self._delete(name)
 
 
 def target(settings: Settings, content: str) -> Any:
@@ -64,12 +94,10 @@ def target(settings: Settings, content: str) -> Any:
     return invoked
 
 
-def schedule_name(message: DueMessage) -> str:
-    """Return a valid, unique schedule name: id and generation, or their hash if they do not fit."""
-    plain = f"{message.ref.id}.{message.generation}"
-    if _NAME.fullmatch(plain):
-        return plain
-    return sha256(f"{message.ref.tenant_id}#{plain}".encode()).hexdigest()
+def _is_previous_name(name: str) -> bool:
+    """Return whether 0.1.0 named it: an id and a generation, without a tenant."""
+    action_id, _, generation = name.rpartition(".")
+    return generation.isdigit() and ids.is_action_id(action_id)
 
 
 def at_expression(wake_at: datetime) -> str:

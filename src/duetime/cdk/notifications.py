@@ -104,7 +104,8 @@ class NotificationResources(Construct):
         )
         if settings.mail_from:
             accept_wildcard(self.notify.role, self._template_arn, "Each language has its own template.")
-            accept_wildcard(self.notify.role, self._identities_arn, "ses:FromAddress restricts the sender.")
+            for arn in (self._identities_arn, self._configuration_sets_arn):
+                accept_wildcard(self.notify.role, arn, "ses:FromAddress restricts the sender.")
         feed(self, "Queue", self.notify, queue.queue, at_once=_AT_ONCE)
 
     def link_to(self, console_url: str) -> None:
@@ -140,11 +141,12 @@ class NotificationResources(Construct):
         """Allow to send mails of these templates, from this address alone.
 
         SES chooses the identity that it checks: the address', its domain's or a parent domain's. In the
-        sandbox it also checks the recipient's.
+        sandbox it also checks the recipient's. If the identity has a default configuration set, SES checks
+        that as well.
         """
         if sender := self._settings.mail_from:
             from_sender: dict[str, object] = {"ses:FromAddress": sender}
-            on = [self._identities_arn, self._template_arn]
+            on = [self._identities_arn, self._configuration_sets_arn, self._template_arn]
             yield may("ses:SendTemplatedEmail", on=on, StringEquals=from_sender)
 
     @property
@@ -154,6 +156,10 @@ class NotificationResources(Construct):
     @property
     def _identities_arn(self) -> str:
         return self._ses_arn("identity", "*")
+
+    @property
+    def _configuration_sets_arn(self) -> str:
+        return self._ses_arn("configuration-set", "*")
 
     def _ses_arn(self, resource: str, name: str) -> str:
         return Stack.of(self).format_arn(service="ses", resource=resource, resource_name=name)

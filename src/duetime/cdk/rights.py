@@ -70,6 +70,7 @@ def publish_manifests(jobs: str) -> list[iam.PolicyStatement]:
     """Allow to publish a worker's types, and to read and write the tables' format."""
     return [
         may_by_key("dynamodb:PutItem", "dynamodb:DeleteItem", on=jobs, keys=[MANIFESTS]),
+        may("dynamodb:DescribeTable", on=jobs),  # without a key: the table may not exist yet
         may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[FORMAT]),
     ]
 

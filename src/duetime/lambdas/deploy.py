@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from datetime import timedelta
+from typing import Any, TypeVar
 from urllib.request import Request, urlopen
 
 from duetime.aws.deployed import DeployedTables
-from duetime.clock import SystemClock
+from duetime.aws.faults import is_denied
+from duetime.clock import Clock, SystemClock
 from duetime.errors import DuetimeError, truncate
 from duetime.lambdas.job_manifest import unpacked
 from duetime.lambdas.rollout import Rollout
@@ -26,7 +28,10 @@ FORMAT_RESOURCE = "Custom::DuetimeFormat"
 MANIFEST_RESOURCE = "Custom::DuetimeManifest"
 
 Event = Mapping[str, Any]
+T = TypeVar("T")
+
 _PATIENCE = 30
+_RIGHTS_TIME, _RIGHTS_PAUSE = timedelta(seconds=60), timedelta(seconds=5)
 _ROOM = 2_900
 """Bytes of the changes' lines: CloudFormation accepts a response of 4 KB."""
 
@@ -44,13 +49,14 @@ class OtherFormat(DuetimeError, RuntimeError):
         )
 
 
-def make_handler(settings: Settings) -> Callable[[Event, object], None]:
+def make_handler(settings: Settings, *, clock: Clock | None = None) -> Callable[[Event, object], None]:
     """Return the handler of CloudFormation's requests. It always responds, or the deploy would hang."""
-    rollout = Rollout(settings, SystemClock())
+    clock = clock or SystemClock()
+    rollout = Rollout(settings, clock)
 
     def handler(event: Event, _context: object) -> None:
         try:
-            data = _handle(event, rollout)
+            data = _with_new_rights(lambda: _handle(event, rollout), clock)
         except Exception as error:  # noqa: BLE001 - sent to CloudFormation, which rolls back
             log.warning("deploy refused", extra={"reason": truncate(error)})
             _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}")
@@ -58,6 +64,24 @@ def make_handler(settings: Settings) -> Callable[[Event, object], None]:
             _answer(event, "SUCCESS", data=data)
 
     return handler
+
+
+def _with_new_rights(act: Callable[[], T], clock: Clock) -> T:
+    """Call `act` until its calls are no longer denied, for up to a minute.
+
+    A first deploy creates its roles seconds before; IAM takes up to tens of seconds to distribute them. `act`
+    must be repeatable.
+    """
+    ends = clock.now() + _RIGHTS_TIME
+    while True:
+        try:
+            return act()
+        except DuetimeError as error:
+            again = clock.now() + _RIGHTS_PAUSE
+            if again > ends or not is_denied(error):
+                raise
+            log.info("denied; the role may be new", extra={"reason": truncate(error)})
+            clock.wait_until(again)
 
 
 def _handle(event: Event, rollout: Rollout) -> Mapping[str, str]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from duetime.clock import Clock
-from duetime.model.action import ActionRef
-from duetime.ports.wakeups import Delivery, DueMessage, Send
+from duetime.ports.wakeups import Delivery, DueMessage, Send, timer_name
 
 
 @dataclass(slots=True)
@@ -93,26 +92,26 @@ class MemoryQueues:
 
 
 class MemoryTimers:
-    """One timer for each generation of an action.
+    """One timer for each generation of an action, under the name that it has on EventBridge.
 
     See `duetime.ports.wakeups.Timers`.
     """
 
     def __init__(self) -> None:
-        self._set: dict[tuple[ActionRef, int], tuple[datetime, DueMessage]] = {}
-        self._by_time: list[tuple[datetime, int, tuple[ActionRef, int]]] = []
+        self._set: dict[str, tuple[datetime, DueMessage]] = {}
+        self._by_time: list[tuple[datetime, int, str]] = []
         self._numbers = itertools.count()
         self._lock = threading.Lock()
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
-        key = (message.ref, message.generation)
+        key = timer_name(message)
         with self._lock:
             self._set[key] = (wake_at, message)
             heapq.heappush(self._by_time, (wake_at, next(self._numbers), key))
 
     def clear(self, message: DueMessage) -> None:
         with self._lock:
-            self._set.pop((message.ref, message.generation), None)
+            self._set.pop(timer_name(message), None)
 
     def fire(self, now: datetime) -> tuple[DueMessage, ...]:
         """Remove and return the timers that are due."""

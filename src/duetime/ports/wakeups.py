@@ -12,9 +12,11 @@ suite in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from duetime.model.action import ActionRef
@@ -87,8 +89,27 @@ class DueQueues(Protocol):
         """Make a received message invisible for `seconds` from now. A deleted message is ignored."""
 
 
+TIMER_NAME_LIMIT = 64
+"""Characters of a schedule's name on EventBridge."""
+
+_TIMER_NAME = re.compile(rf"[0-9a-zA-Z-_.]{{1,{TIMER_NAME_LIMIT}}}", re.ASCII)
+
+
+def timer_name(message: DueMessage) -> str:
+    """Return the name of a timer: tenant, id and generation, or their hash if EventBridge rejects the name.
+
+    Ids are unique within a tenant only: two tenants' jobs of one name have runs of one id.
+    """
+    tenant_id, timer = message.ref.tenant_id, f"{message.ref.id}.{message.generation}"
+    plain = f"{tenant_id}.{timer}"
+    return plain if _TIMER_NAME.fullmatch(plain) else sha256(f"{tenant_id}#{timer}".encode()).hexdigest()
+
+
 class Timers(Protocol):
-    """Timers for actions in the far future: one timer for each `generation` of an action."""
+    """Timers for actions in the far future: one timer for each `generation` of an action.
+
+    Two tenants' actions with the same id have two timers.
+    """
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
         """Wake the dispatcher with `message` at `wake_at`, at least once.

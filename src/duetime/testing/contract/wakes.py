@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from duetime.ids import new_action_id
+from duetime.ids import JobName, TenantId, new_action_id, occurrence_id
 from duetime.model.action import ActionRef
 from duetime.ports.wakeups import Delivery, DueMessage, DueQueues, Send, Timers
 from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, NOON
@@ -148,6 +148,19 @@ class TimersContract:
         timers.set(here, NOON)
         timers.set(there, NOON)
         assert set(self.wakes(timers, NOON + MINUTE)) == {here, there}
+
+    @pytest.mark.parametrize("tenants", [(ACME, GLOBEX), (ACME, TenantId("x" * 60))])
+    def test_the_same_id_of_two_tenants_has_two_timers(
+        self, timers: Timers, tenants: tuple[TenantId, TenantId]
+    ) -> None:
+        """Two tenants' jobs of one name have runs of one id."""
+        for run_id in (occurrence_id(JobName("nightly-report"), 1, NOON), new_action_id(NOON)):
+            cancelled, remaining = (message(ref=ActionRef(tenant, run_id)) for tenant in tenants)
+            timers.set(cancelled, NOON)
+            timers.set(remaining, NOON)
+            timers.clear(cancelled)
+            assert set(self.wakes(timers, NOON + MINUTE)) == {remaining}
+            timers.clear(remaining)
 
     def test_each_generation_has_its_own_timer(self, timers: Timers) -> None:
         old = message(NOON + HOUR)
