@@ -27,7 +27,7 @@ SUITE_ZONES = {
     "Pacific/Apia": "it skipped a whole day in 2011",
     "UTC": "no change",
 }
-"""The twelve zones of the suite, each with the rule for which it was chosen; ``make proof`` runs the others."""
+"""The twelve zones of the suite, each with its special rule; ``make proof`` runs the others."""
 CHANGING = (
     *SUITE_ZONES,
     "Africa/Cairo",

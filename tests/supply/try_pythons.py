@@ -1,7 +1,7 @@
 """Run the fast part of the suite on each Python that duetime supports.
 
-``python -m tests.supply.try_pythons [3.12 …]`` searches the PATH and pyenv for each interpreter. It prints and
-skips a missing one.
+``python -m tests.supply.try_pythons [3.12 …]`` searches the PATH and pyenv for each interpreter. It
+prints and skips a missing one.
 """
 
 from __future__ import annotations
