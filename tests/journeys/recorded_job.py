@@ -17,7 +17,7 @@ MIDNIGHT = datetime(2026, 3, 3, tzinfo=UTC)
 SECOND, MINUTE, HOUR, DAY = (timedelta(**{name: 1}) for name in ("seconds", "minutes", "hours", "days"))
 
 PATIENT = Settings(lease=11 * HOUR, queue_visibility=12 * HOUR)
-"""The heartbeat goes by the real clock, so a run that lasts hours of simulated time has a lease that does, too."""
+"""The heartbeat uses the real clock, so a run of hours in simulated time needs a lease of hours."""
 
 
 class RecordedJob:

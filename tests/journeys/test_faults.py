@@ -221,7 +221,7 @@ def test_workers_that_stand_still_beyond_their_lease_settle_nothing_by_clocks_th
     shaky = Shaky(seed, pause=0.3, double=0.05, skew=timedelta(seconds=5))
     actions = [shaky.schedule(number, at=number * MINUTE, lasts=200) for number in range(5)]
     shaky.cloud.advance(hours=2)
-    shaky.rest()  # of any two leases of an action, the one had ended by its holder's clock before the other was taken
+    shaky.rest()  # each lease ended by its holder's clock before the next one began
     for action in actions:
         row = shaky.row(action)
         assert (row.status, row.attempt) == (Status.EXECUTED, 1)

@@ -79,7 +79,7 @@ Near.register("far")
 
 
 def hold(address, key, delivery, began, let_go):
-    """Be a worker's process whose handler keeps the interpreter, as one long call into C does, until it is let go."""
+    """Run a worker's process whose handler holds the interpreter like one long call into C."""
 
     def crunches():
         began.value = True

@@ -52,7 +52,8 @@ def test_a_published_notification_has_a_plain_subject_and_filter_attributes(worl
     [(subject, text, attributes)] = world.ports.topic.published
     assert (subject, text) == ("en: echec billing-nightly", "jobs.recurring_failing in full")
     assert attributes == {
-        "tenant": "acme", "notification": "jobs.recurring_failing", "severity": "warning", "deployment": "duetime-",
+        "tenant": "acme", "notification": "jobs.recurring_failing", "severity": "warning",
+        "deployment": "duetime-",
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A registration under a key is made once while the key holds, and so is the run that it triggers in simulated time."""
+"""A registration under a key is made once while the key holds; so is the run that it triggers."""
 
 from datetime import timedelta
 from functools import partial
