@@ -45,9 +45,7 @@ class World:
             timers=self.draw.choice(["eventbridge", "wheel"]),
             cancel_poll=timedelta(seconds=60),
             near_limit=timedelta(minutes=self.draw.choice([4, 15])),
-            events="off"
-            if seed % 5
-            else "standard",  # telling costs a tenth of the time, and changes nothing
+            events="off" if seed % 5 else "standard",  # events cost a tenth of the time
         )
         self.ledger = Ledger()
         self.cloud = SimulatedCloud(
