@@ -146,7 +146,7 @@ class World:
     def resolved(self):
         """8 and 6.
 
-        What names nobody, and what kills its worker, never succeeds; nor does it hold up what does.
+        An action without a handler, or one that crashes its worker, never succeeds, and delays no other.
         """
         for row in self.cloud.actions(Status.EXECUTED):
             if row.type in {"nobody", "poison"}:
