@@ -30,11 +30,11 @@ _FEW = "the same with 10 jobs stored"
 def measure() -> list[Result]:
     """Measure one job's occurrence first, then 1,000 jobs beside it."""
     with emulated() as dynamodb:
-        few, many = (_Town(dynamodb, name) for name in ("few", "many"))
+        few, many = (JobTables(dynamodb, name) for name in ("few", "many"))
         return [*_occurrence(few), *_wake(few), *_thousand(many), *_due_only(few, many)]
 
 
-class _Town:
+class JobTables:
     """Jobs in tables of their own, with the steps that maintain them."""
 
     def __init__(self, dynamodb: Any, name: str) -> None:
@@ -59,7 +59,7 @@ class _Town:
         return done, bill, time.perf_counter() - before
 
 
-def _occurrence(town: _Town) -> Iterator[Result]:
+def _occurrence(town: JobTables) -> Iterator[Result]:
     """Measure a run from claim to settle; the put belongs to a plan."""
     town.reconcile(app.manifest.jobs)
     due_at = START.replace(second=0) + timedelta(minutes=1)
@@ -82,7 +82,7 @@ def _occurrence(town: _Town) -> Iterator[Result]:
     )  # fmt: skip
 
 
-def _wake(town: _Town) -> Iterator[Result]:
+def _wake(town: JobTables) -> Iterator[Result]:
     """Measure a wake with one new occurrence, and a wake with none."""
     ref = JobRef(SYSTEM_TENANT, job_name("bench-each-minute"))
     for name in ("a wake that plans an occurrence", "a wake that finds everything planned"):
@@ -94,7 +94,7 @@ def _wake(town: _Town) -> Iterator[Result]:
         )  # fmt: skip
 
 
-def _thousand(town: _Town) -> Iterator[Result]:
+def _thousand(town: JobTables) -> Iterator[Result]:
     definitions = [_daily(number) for number in range(STORED)]
     _, _, first = town.reconcile(definitions)
     done, bill, again = town.reconcile(definitions)
@@ -107,7 +107,7 @@ def _thousand(town: _Town) -> Iterator[Result]:
     )  # fmt: skip
 
 
-def _due_only(few: _Town, many: _Town) -> Iterator[Result]:
+def _due_only(few: JobTables, many: JobTables) -> Iterator[Result]:
     """Measure a sweep's check of jobs that need no maintenance."""
     few.reconcile([*app.manifest.jobs, *(_daily(number) for number in range(9))])
     bills = []

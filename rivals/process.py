@@ -69,13 +69,13 @@ class Process:
     command: list[str]
     runs: Runs
     environment: Mapping[str, str] = field(default_factory=dict)
-    _process: subprocess.Popen[str] | None = None
+    popen: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
         log = log_of(Path(self.command[1]))
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a") as stderr:
-            self._process = subprocess.Popen(  # noqa: S603 - every argument comes from the bench
+            self.popen = subprocess.Popen(  # noqa: S603 - every argument comes from the bench
                 self.command, cwd=self.runs.file.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=stderr, text=True, bufsize=1, start_new_session=True,
                 env={
@@ -102,29 +102,29 @@ class Process:
             Refused: the contender raised an exception.
             RuntimeError: no response in time.
         """
-        assert self._process is not None
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+        assert self.popen is not None
+        assert self.popen.stdin is not None
+        self.popen.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
         return self._read(_ANSWERS_WITHIN).get("answer")
 
     def kill(self) -> None:
         """Kill the process and its children."""
-        if self._process is None:
+        if self.popen is None:
             return
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
+        if self.popen.poll() is None:
+            os.killpg(self.popen.pid, signal.SIGKILL)
+            self.popen.wait()
+        for pipe in (self.popen.stdin, self.popen.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
     def _read(self, within: float) -> dict[str, Any]:
-        assert self._process is not None
-        assert self._process.stdout is not None
+        assert self.popen is not None
+        assert self.popen.stdout is not None
         with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
-            line = self._process.stdout.readline() if selector.select(within) else ""
+            selector.register(self.popen.stdout, selectors.EVENT_READ)
+            line = self.popen.stdout.readline() if selector.select(within) else ""
         if not line:
             name = Path(self.command[1])
             raise RuntimeError(f"{name.stem} {self.command[2]} sent no response; its log is {log_of(name)}")

@@ -78,5 +78,5 @@ def test_every_run_is_recorded_and_none_is_early(embedded):
 
 def test_a_contender_ends_with_the_bench(embedded):
     with embedded.playing() as cast:
-        cast.client._process.stdin.close()  # as the kernel does when the bench is killed
-        assert cast.client._process.wait() == 0
+        cast.client.popen.stdin.close()  # as the kernel does when the bench is killed
+        assert cast.client.popen.wait() == 0

@@ -22,12 +22,12 @@ from duetime.testing.contract.committing import (
 )
 from duetime.testing.contract.races import together
 from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, running, stored_row, terms
+from tests.contract.commit_faults import jobs_over as jobs_over  # noqa: PLC0414 - fixtures
+from tests.contract.commit_faults import over as over  # noqa: PLC0414
+from tests.contract.commit_faults import store as store  # noqa: PLC0414
+from tests.contract.commit_faults import twice
 from tests.contract.ledger import LEDGER, Ledger
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
-from tests.contract.weather import jobs_over as jobs_over  # noqa: PLC0414 - fixtures
-from tests.contract.weather import over as over  # noqa: PLC0414
-from tests.contract.weather import store as store  # noqa: PLC0414
-from tests.contract.weather import twice
 
 
 class TestWhereEachTransactionIsMadeTwice(CommitContract):
@@ -95,7 +95,7 @@ def test_neither_is_written_where_a_condition_of_the_handlers_does_not_hold(stor
     assert store.get(claimed.ref) == claimed
 
 
-def test_each_entry_that_was_refused_is_told_without_its_item_unless_it_asks_for_it(store, ledger):
+def test_each_rejected_entry_is_returned_without_its_item_unless_it_requests_it(store, ledger):
     commit(store, running(store), [ledger.open(), ledger.open("a-2")])
     with pytest.raises(CommitRejected, match="entry 0: ConditionalCheckFailed, entry 2") as refused:
         commit(store, running(store), [ledger.open(), ledger.book(account="a-3"), ledger.open("a-2")])
@@ -147,7 +147,7 @@ def test_of_many_commits_of_one_run_at_once_one_is_made(store, ledger):
     ],
     ids=["plain values", "a table that is not there", "two writes of one item"],
 )
-def test_entries_that_could_never_be_written_are_told_and_the_run_goes_on(store, ledger, entries, message):
+def test_invalid_entries_are_rejected_and_the_run_goes_on(store, ledger, entries, message):
     claimed = running(store)
     with pytest.raises(BackendMisconfigured, match=message):
         commit(store, claimed, entries)

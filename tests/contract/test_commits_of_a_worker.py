@@ -20,9 +20,9 @@ from duetime.testing.contract.committing import commit
 from duetime.testing.contract.specimens import NOON, ORPHANED_AT, claim, fresh, running, stored_row
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
+from tests.contract.commit_faults import Network, lost, unanswered
+from tests.contract.commit_faults import store as store  # noqa: PLC0414 - a fixture
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
-from tests.contract.weather import Network, lost, unanswered
-from tests.contract.weather import store as store  # noqa: PLC0414 - a fixture
 
 
 class Book(Payload):

@@ -73,7 +73,7 @@ def bill(local_table):
 @pytest.fixture
 def town(local_client):
     """A job that is due each minute, in tables of its own."""
-    town = bench_of_jobs._Town(local_client, "cost")
+    town = bench_of_jobs.JobTables(local_client, "cost")
     town.reconcile(bench_of_jobs.app.manifest.jobs)
     yield town
     for table in ("actions-cost", "jobs-cost"):

@@ -8,6 +8,7 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
+from moto.core.botocore_stubber import MockRawResponse
 
 from duetime import Scheduler
 from duetime.aws.notes import DynamoBookmarks
@@ -73,9 +74,7 @@ def refusing(service, code):
     headers = {"content-type": "application/x-amz-json-1.0", "x-amzn-errortype": code}
 
     def answer(request, **_rest):
-        answered = AWSResponse(request.url, 400, headers, None)
-        answered._content = json.dumps(body).encode()
-        return answered
+        return AWSResponse(request.url, 400, headers, MockRawResponse(json.dumps(body)))
 
     client.meta.events.register("before-send", answer)
     return client
@@ -102,7 +101,7 @@ def test_what_will_not_pass_comes_with_its_cure(code, cure, call):
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_a_table_that_does_not_exist_is_told_with_what_to_check(table, call):
+def test_an_error_for_a_missing_table_names_what_to_check(table, call):
     store = DynamoStore(table.client, "no-such-table", due_shards=DUE_SHARDS)
     with pytest.raises(BackendMisconfigured, match="DUETIME_PREFIX"):
         call(store, fresh(store))
@@ -118,15 +117,15 @@ def test_a_throttled_heartbeat_or_settle_is_unavailable():
 
 
 def test_a_service_that_is_not_there_is_unavailable():
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        endpoint = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
         store = over(boto3.client("dynamodb", endpoint_url=endpoint, config=ONCE, **CREDENTIALS))
         with pytest.raises(BackendUnavailable, match="Could not connect"):
             store.put(fresh(store))
 
 
-def test_a_process_without_credentials_is_told_so(monkeypatch, tmp_path):
+def test_an_error_names_missing_credentials(monkeypatch, tmp_path):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -137,7 +136,7 @@ def test_a_process_without_credentials_is_told_so(monkeypatch, tmp_path):
         store.put(fresh(store))
 
 
-def test_a_scheduler_without_a_region_is_told_so_when_it_is_made(monkeypatch, tmp_path):
+def test_a_scheduler_without_a_region_fails_when_it_is_made(monkeypatch, tmp_path):
     for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
@@ -161,7 +160,7 @@ def test_a_throttled_queue_is_unavailable():
         queues.send([Send("default", message(), 0)])
 
 
-def test_bookmarks_of_a_table_that_does_not_exist_are_told_with_what_to_check(table):
+def test_an_error_for_bookmarks_of_a_missing_table_names_what_to_check(table):
     with pytest.raises(BackendMisconfigured, match="DUETIME_PREFIX"):
         DynamoBookmarks(table.client, "no-such-table").read("sweep")
 

@@ -132,7 +132,7 @@ def test_a_caller_who_heard_nothing_and_asks_again_gets_the_action_that_was_made
     assert placed(steady) == running
 
 
-def test_a_redrive_with_a_key_whose_answer_was_lost_is_told_when_repeated(table, steady):
+def test_a_redrive_with_a_key_whose_response_was_lost_returns_its_result_when_repeated(table, steady):
     failed = finished(steady, placed(steady), Status.FAILED)
     caller = table.store(LosesAnAnswer(table.client, "transact_write_items"))
     with pytest.raises(BackendUnavailable):

@@ -7,6 +7,7 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
+from moto.core.botocore_stubber import MockRawResponse
 
 from duetime.aws import job_store
 from duetime.aws.job_items import STATE, job_key
@@ -92,7 +93,7 @@ def test_a_settle_whose_answer_was_lost_is_counted_once(table, jobs, losing):
 
 
 @pytest.mark.parametrize("operation", ["update_item", "transact_write_items"])
-def test_a_change_whose_answer_was_lost_is_told_when_repeated(jobs, losing, operation):
+def test_a_change_whose_response_was_lost_returns_its_result_when_repeated(jobs, losing, operation):
     job, caller = added(jobs), losing(operation)
     new = replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by="ops")})
     if operation == "transact_write_items":
@@ -104,7 +105,7 @@ def test_a_change_whose_answer_was_lost_is_told_when_repeated(jobs, losing, oper
     assert not caller.change(job, replace(new, wakes=WakeState(1, 0, "other")))
 
 
-def test_a_retry_called_off_whose_answer_was_lost_is_told_when_repeated(table, jobs, losing):
+def test_a_cancelled_retry_whose_response_was_lost_returns_its_result_when_repeated(table, jobs, losing):
     store, job = table.store(), added(jobs)
     run, caller = taken(store, jobs, job), losing("transact_write_items")
     store.settle(run, end(Status.PENDING))
@@ -162,16 +163,20 @@ def cancelling(*codes, calls=None):
     client = boto3.client("dynamodb", config=ONCE, **CREDENTIALS)
     body = {
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-        "Message": f"Transaction cancelled, please refer cancellation reasons for specific reasons {[*codes]}",
+        "Message": "Transaction cancelled, please refer cancellation reasons for specific reasons "
+        f"{[*codes]}",
         "CancellationReasons": [{"Code": code} for code in codes],
     }
 
     def answer(request, **_rest):
         if calls is not None:
             calls.append(request.headers.get("X-Amz-Target"))
-        answered = AWSResponse(request.url, 400, {"content-type": "application/x-amz-json-1.0"}, None)
-        answered._content = json.dumps(body).encode()
-        return answered
+        return AWSResponse(
+            request.url,
+            400,
+            {"content-type": "application/x-amz-json-1.0"},
+            MockRawResponse(json.dumps(body)),
+        )
 
     client.meta.events.register("before-send", answer)
     return client
@@ -267,7 +272,7 @@ def test_a_rule_without_its_target_is_removed_too(moto):
     assert moto["events"].list_rules()["Rules"] == []
 
 
-def test_dispatch_is_told_job_cadence_and_event(moto):
+def test_dispatch_receives_job_cadence_and_event(moto):
     wakes = wakes_of(moto, "duetime-")
     wakes.put(replace(RULE, cadence='OnEvent_<a>_"b"_{c}'))
     (target,) = moto["events"].list_targets_by_rule(Rule="duetime-kb-reindex")["Targets"]

@@ -142,7 +142,7 @@ def test_a_schedule_in_memory_that_comes_no_more_is_known_still(wakes):
     assert wakes.known() == (("schedule", HOURLY.name),)
 
 
-def test_rules_in_memory_tell_which_of_them_an_event_matches(wakes):
+def test_rules_in_memory_return_those_that_an_event_matches(wakes):
     other = replace(RULE, name="mail-digest", pattern={"source": ["orders"]})
     asleep = replace(RULE, name="report-1", is_enabled=False)
     for wake in (RULE, other, asleep, HOURLY):

@@ -109,7 +109,7 @@ class TestDynamoDeliveries(DeliveriesContract):
     def deliveries(self, jobs_table):
         return DynamoDeliveries(*jobs_table)
 
-    def test_a_delivery_goes_when_it_expires_and_has_nobodys_address(self, jobs_table, deliveries):
+    def test_a_delivery_goes_when_it_expires_and_has_no_address(self, jobs_table, deliveries):
         self._begin(deliveries, "me")
         begun = items(jobs_table)
         deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
@@ -189,7 +189,7 @@ class TestDynamoWindows(WindowsContract):
 
 
 class Overtakes:
-    """A client before whose first transaction somebody else is faster."""
+    """A client whose first transaction comes after a rival's."""
 
     def __init__(self, client, meanwhile):
         self._client, self._meanwhile = client, meanwhile

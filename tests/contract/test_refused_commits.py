@@ -1,6 +1,6 @@
 """A commit into a table that is missing, or that the worker may not write.
 
-Both are told by the table's name.
+The table's name decides which.
 """
 
 import pytest
@@ -39,7 +39,7 @@ EACH_KIND = [
 
 
 class Guarded:
-    """A client whose role may write to no table but duetime's own, and is told so as IAM does."""
+    """A client whose role may write to duetime's own tables only; other writes fail as IAM fails them."""
 
     def __init__(self, client):
         self._client = client
@@ -79,12 +79,12 @@ def refusal(store, entries):
     return refused.value
 
 
-def test_a_table_that_is_missing_is_told_with_its_name_and_where_it_was_looked_for(table, region):
+def test_an_error_names_a_missing_table_and_its_region(table, region):
     refused = refusal(table.store(), [put("orders")])
     assert refused.cure == f"Make the table orders in {region}, or check the table that each entry names"
 
 
-def test_of_several_tables_all_are_told_since_dynamodb_does_not_say_which_is_missing(table, region):
+def test_an_error_names_all_tables_since_dynamodb_does_not_name_the_missing_one(table, region):
     refused = refusal(table.store(), [put("orders"), entry("Delete", "carts"), put("orders")])
     assert f"(whichever is missing) orders, carts in {region}" in refused.cure
 
@@ -104,11 +104,11 @@ def test_the_run_goes_on_and_may_commit_once_the_table_is_there(table, orders):
     assert commit(store, claimed, [put("orders")], number=2) is DONE
 
 
-def test_a_role_that_may_not_write_is_told_what_it_needs_on_which_table(table, region):
+def test_a_refusal_names_the_permissions_that_a_role_needs_on_each_table(table, region):
     refused = refusal(table.store(Guarded(table.client)), EACH_KIND)
     assert refused.cure == (
-        f"Give the worker's role, in {region}: dynamodb:PutItem, dynamodb:UpdateItem on orders; dynamodb:DeleteItem on"
-        " carts; dynamodb:ConditionCheckItem on stock"
+        f"Give the worker's role, in {region}: dynamodb:PutItem, dynamodb:UpdateItem on orders; "
+        "dynamodb:DeleteItem on carts; dynamodb:ConditionCheckItem on stock"
     )
 
 

@@ -40,7 +40,7 @@ def item(table):
     )
 
 
-class Weather:
+class CancellingClient:
     """Makes the calls of a client, but cancels the first transactions for these reasons."""
 
     def __init__(self, client, *reasons):
@@ -63,7 +63,7 @@ BUSY = [("None", "TransactionConflict"), ("None", "ThrottlingError")]
 OFTEN = 99
 
 
-def test_slots_are_an_item_of_their_tenants_that_expires_when_nobody_takes_any_for_days(table, steady):
+def test_slots_are_an_item_of_their_tenants_that_expires_when_unused_for_days(table, steady):
     run = holding(steady)
     slots = item(table)
     assert slots["holders"] == {"SS": [run.id]}
@@ -137,7 +137,7 @@ def test_an_eviction_whose_answer_was_lost_has_freed_the_slot(table, steady):
 
 @pytest.mark.parametrize("busy", BUSY)
 def test_a_slot_that_others_are_at_for_a_moment_is_taken_all_the_same(table, steady, busy):
-    worker = table.store(Weather(table.client, busy))
+    worker = table.store(CancellingClient(table.client, busy))
     action = keyed(steady)
     assert begin(worker, action.ref)
     assert steady.holders(ACME, KEY) == {action.id}
@@ -145,7 +145,7 @@ def test_a_slot_that_others_are_at_for_a_moment_is_taken_all_the_same(table, ste
 
 @pytest.mark.parametrize("busy", BUSY)
 def test_a_slot_that_others_are_always_at_is_not_taken_and_nothing_raises(table, steady, busy):
-    worker = table.store(Weather(table.client, *[busy] * OFTEN))
+    worker = table.store(CancellingClient(table.client, *[busy] * OFTEN))
     action = keyed(steady)
     assert not begin(worker, action.ref)
     assert not worker.evict(ACME, KEY, action.id, action)
@@ -156,7 +156,7 @@ def test_a_slot_that_others_are_always_at_is_not_taken_and_nothing_raises(table,
 @pytest.mark.parametrize("status", ENDS)
 def test_a_run_whose_key_is_too_busy_is_settled_and_its_slot_is_evicted_later(table, steady, busy, status):
     run = holding(steady)
-    worker = table.store(Weather(table.client, *[busy[::-1], busy] * OFTEN))
+    worker = table.store(CancellingClient(table.client, *[busy[::-1], busy] * OFTEN))
     assert worker.settle(run, end(status)) is SettleResult.SETTLED
     row = stored_row(steady, run.ref)
     assert (row.status, steady.holders(ACME, KEY)) == (status, {run.id})
@@ -166,7 +166,7 @@ def test_a_run_whose_key_is_too_busy_is_settled_and_its_slot_is_evicted_later(ta
 
 def test_a_retry_that_kept_its_slot_goes_on_with_it(table, steady):
     run = holding(steady)
-    busy = table.store(Weather(table.client, *[BUSY[0]] * OFTEN))
+    busy = table.store(CancellingClient(table.client, *[BUSY[0]] * OFTEN))
     busy.settle(run, end(Status.PENDING))
     assert begin(steady, run.ref, terms(EXPIRY))
     assert steady.holders(ACME, KEY) == {run.id}
@@ -190,7 +190,7 @@ def test_a_commit_frees_the_slot_with_what_the_handler_writes(table, steady):
 def test_a_commit_whose_key_is_too_busy_is_made_and_its_slot_is_evicted_later(table, steady):
     run = holding(steady)
     entry, _ = paid(table)
-    worker = table.store(Weather(table.client, *[("None", "TransactionConflict", "None")] * 6))
+    worker = table.store(CancellingClient(table.client, *[("None", "TransactionConflict", "None")] * 6))
     assert worker.commit(run, end(Status.EXECUTED), entries=[entry], number=1) is SettleResult.SETTLED
     assert paid(table)[1]
     assert steady.holders(ACME, KEY) == {run.id}

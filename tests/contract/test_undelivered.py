@@ -75,7 +75,7 @@ def test_a_part_of_the_stream_is_read_from_its_first_record_to_its_last(table, s
     assert (claimed.old.status, claimed.new.status) == (Status.PENDING, Status.PROCESSING)
 
 
-def test_items_that_are_no_rows_are_passed_by_and_those_that_cannot_be_read_are_told(table, stream):
+def test_items_that_are_no_rows_are_ignored_and_unreadable_ones_are_returned(table, stream):
     client, arn, shard = stream
     row = {"pk": {"S": "acme#5"}, "sk": {"S": "019ca932-7c00-735e-a389-6f2fb6b5d775"}}
     table.client.put_item(TableName=table.name, Item={"pk": {"S": "acme#payload#5"}, "sk": {"S": "x"}})
@@ -86,7 +86,7 @@ def test_items_that_are_no_rows_are_passed_by_and_those_that_cannot_be_read_are_
 
 
 @pytest.mark.dynamodb_local
-def test_what_is_no_longer_in_the_stream_is_said_to_be_gone(local_table, local_endpoint):
+def test_a_record_that_left_the_stream_is_reported_as_gone(local_table, local_endpoint):
     client = boto3.client("dynamodbstreams", endpoint_url=local_endpoint, **dynamodb_local.CREDENTIALS)
     arn = local_table.client.describe_table(TableName=local_table.name)["Table"]["LatestStreamArn"]
     gone = StreamBatch(arn, "shardId-00000001541626099285-f35f62ef", "0" * 20 + "1", "0" * 20 + "2")

@@ -34,7 +34,7 @@ class TestMemoryQueues(DueQueuesContract):
     def receive(self, queues, queue):
         """One process has one line for all queues.
 
-        What belongs to another is kept for whoever asks for it.
+        A message of another queue stays for that queue's reader.
         """
         while (received := queues.receive()) is not None:
             self.put_back.setdefault(received[0], []).append(received[1])
@@ -76,7 +76,7 @@ class TestSqsQueues(DueQueuesContract):
         with pytest.raises(BackendMisconfigured, match="DUETIME_QUEUES"):
             gone.send([Send("default", message(), 0)])
 
-    def test_a_message_that_sqs_does_not_take_is_told_of(self, queues):
+    def test_a_message_that_sqs_rejects_is_reported(self, queues):
         class TakesAllButOne:
             """SQS may refuse single messages of a batch; moto never does."""
 

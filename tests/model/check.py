@@ -35,9 +35,9 @@ class Scenario:
 
 SCENARIOS = (
     Scenario("workers die", 3, ("death", "put")),
-    Scenario("workers die while somebody asks them to stop", 2, ("ask", "death", "put")),
-    Scenario("people cancel and reschedule", 2, ("cancel", "put", "reschedule")),
-    Scenario("people ask a run to stop and redrive it", 2, ("ask", "put", "redrive")),
+    Scenario("workers die while a caller asks them to stop", 2, ("ask", "death", "put")),
+    Scenario("callers cancel and reschedule", 2, ("cancel", "put", "reschedule")),
+    Scenario("callers ask a run to stop and redrive it", 2, ("ask", "put", "redrive")),
 )
 EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redrive", "reschedule"))
 """3.7 million states: ``python -m tests.model.check`` goes through them in some minutes."""

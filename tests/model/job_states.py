@@ -41,7 +41,7 @@ def shown(place: Place) -> str:
 
 
 class Occurrence(NamedTuple):
-    """A row; `why` tells what it was skipped for, or why it is pending again."""
+    """A row; `why` is the reason of its skip, or of its return to pending."""
 
     status: str = PENDING
     generation: int = 1

@@ -143,7 +143,7 @@ def _is_in_hand(state: State, version: int, nominal: int) -> bool:
 
 
 def _is_stuck(protocol: JobsProtocol, state: State) -> bool:
-    """Whether nobody could ever take the lock, were all workers gone.
+    """Whether no run could ever take the lock, were all workers gone.
 
     Neither its holder itself, nor anybody else.
     """

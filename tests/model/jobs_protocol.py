@@ -53,9 +53,7 @@ class JobsProtocol(JobsWorld):
         for number, worker in enumerate(state.workers):
             others = state.workers[:number] + state.workers[number + 1 :]
             for step, after in self._worker(state, worker):
-                placed = tuple(
-                    sorted((*others, after), key=repr)
-                )  # they are alike: their order tells nothing
+                placed = tuple(sorted((*others, after), key=repr))  # alike: their order is irrelevant
                 yield step._replace(after=step.after._replace(workers=placed))
 
     def _worker(self, state: State, worker: Worker) -> Iterator[tuple[Step, Worker]]:

@@ -69,7 +69,7 @@ class JobsWorld:
         for number, planner in enumerate(state.planners):
             others = state.planners[:number] + state.planners[number + 1 :]
             for step, after in self._planner(state, planner):
-                placed = tuple(sorted((*others, after)))  # they are alike: their order tells nothing
+                placed = tuple(sorted((*others, after)))  # alike: their order is irrelevant
                 yield step._replace(after=step.after._replace(planners=placed))
 
     def _planner(self, state: State, planner: Planner) -> Iterator[tuple[Step, Planner]]:
@@ -189,10 +189,10 @@ class JobsWorld:
             after = put(less(state, "cancel"), place, row._replace(status=CANCELLED, why=""))
             if self.has(JobGuard.CANCEL_UNLOCKS):
                 after = self.unlocked(after, place)
-            yield Step(f"somebody cancels {shown(place)}", after)
+            yield Step(f"a caller cancels {shown(place)}", after)
         if row.status is FAILED and "redrive" in state.left:
             again = row._replace(status=PENDING, generation=row.generation + 1, why=REDRIVE)
-            yield Step(f"somebody redrives {shown(place)}", put(less(state, "redrive"), place, again))
+            yield Step(f"a caller redrives {shown(place)}", put(less(state, "redrive"), place, again))
 
     def unlocked(self, state: State, place: Place) -> State:
         if state.job.running != place and self.has(JobGuard.UNLOCK_IS_MINE):

@@ -169,7 +169,7 @@ Placing = Callable[[Worker, State], State]
 
 
 def _placing(state: State, place: int) -> Placing:
-    """Puts a worker into its place; the two are alike, so their order tells nothing."""
+    """Put a worker into its place; the two are alike, so their order is irrelevant."""
     other = state.workers[1 - place]
 
     def now_is(worker: Worker, after: State) -> State:

@@ -120,7 +120,7 @@ class ReferenceKeys:
     key_of: dict[ActionRef, str] = field(default_factory=dict)
 
     def put_once(self, action: Action, terms: KeyTerms) -> ActionRef | None:
-        """Which action should have been told; None for a conflict."""
+        """The action that the store should return; None for a conflict."""
         place = (action.tenant_id, action.idempotency_key)
         held = self.held.get(place)
         if held is not None and not self._is_free(held, terms.now):

@@ -1,7 +1,4 @@
-"""The search.
-
-Goes breadth first through every state that can be reached, and tells the shortest way to a broken promise.
-"""
+"""Searches all reachable states breadth first, and returns the shortest path to a broken promise."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass

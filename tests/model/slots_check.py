@@ -42,7 +42,7 @@ SLOT_SCENARIOS = (
 """
 
 AT_MOST = "never more live leases than the limit of the one that began last"
-NEVER_STUCK = "nobody waits for ever while nothing runs"
+NEVER_STUCK = "no action waits for ever while nothing runs"
 
 
 def check_slots(
@@ -72,7 +72,7 @@ def _broken_by(step: Step, before: State) -> Iterator[str]:
 
 
 def _alone(row: Row | None) -> Row | None:
-    """A row once all workers are gone; what it went through tells nothing of what becomes of it."""
+    """A row once all workers are gone; its past has no effect on its future."""
     if row is None:
         return None
     return Row(row.status, lease=ENDED if row.status is PROCESSING else None)

@@ -191,7 +191,7 @@ class SlotsProtocol:
 
 
 def _placing(state: State, place: int) -> Placing:
-    """Puts a worker into its place; they are alike, so their order tells nothing."""
+    """Put a worker into its place; they are alike, so their order is irrelevant."""
     others = state.workers[:place] + state.workers[place + 1 :]
 
     def now_is(worker: Worker, after: State) -> State:

@@ -67,7 +67,7 @@ def starts(left: tuple[str, ...]) -> tuple[State, ...]:
 
 
 def write(state: State, new: Row | None) -> State:
-    """The row after a write, and what the stream tells of it: which gen became pending, which one left."""
+    """The row after a write, and its stream records: which generation became pending, and which left."""
     old = state.row
     became = new is not None and new.status is PENDING and (old is None or old.generation != new.generation)
     stays = new is not None and new.status is PENDING and old is not None and new.generation == old.generation

@@ -1,4 +1,4 @@
-"""The jobs' protocol keeps its promises in every order of events, and breaks one as soon as a guard is left out."""
+"""The jobs' protocol keeps its promises in every order of events; without a guard it breaks one."""
 
 import pytest
 

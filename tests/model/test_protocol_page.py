@@ -110,7 +110,7 @@ def names(cell):
     return set(re.findall(r"`(\w+)`", cell))
 
 
-def test_the_page_tells_every_write_and_no_other():
+def test_the_page_lists_every_write_and_no_other():
     assert set(table("write")) == {"schedule", *WRITES}
 
 
@@ -150,7 +150,7 @@ def test_the_page_lists_what_a_write_writes(write):
     assert names(writes) == _written(WRITES[write])
 
 
-def test_the_page_tells_every_write_of_a_job_and_no_other():
+def test_the_page_lists_every_write_of_a_job_and_no_other():
     assert set(table("write of a job")) == {"add", *JOB_WRITES}
 
 
@@ -173,7 +173,7 @@ def test_the_page_lists_what_a_jobs_write_writes(write):
     assert names(writes) == {name for job_write in JOB_WRITES[write] for name in _written(job_write)}
 
 
-def test_the_page_tells_the_legal_changes_of_status_and_no_other():
+def test_the_page_lists_the_legal_changes_of_status_and_no_other():
     shown = set()
     for status, *_ in table("write").values():
         before, after = status.split(" → ")

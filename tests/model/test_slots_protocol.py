@@ -1,4 +1,4 @@
-"""The protocol of concurrency keys keeps its promises in every order of events, and breaks one without a guard."""
+"""The protocol of concurrency keys keeps its promises in all orders; without a guard it breaks one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Hypothesis drives a store through whatever people and workers may do, and compares it to the reference all the way."""
+"""Hypothesis drives a store with random calls, and compares it with the reference after each."""
 
 from dataclasses import replace
 

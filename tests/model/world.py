@@ -20,7 +20,7 @@ from tests.model.states import (
 
 
 class World:
-    """The steps that nobody's run makes, under the guards that are kept."""
+    """The steps outside runs, under the guards that are kept."""
 
     def __init__(self, retained: frozenset[Guard]) -> None:
         self._kept = retained

@@ -1,9 +1,9 @@
 """``python -m tests.proof``.
 
-Removes the protocol's guards one at a time, and tells which world then fails, and how.
+Removes the protocol's guards one at a time, and prints the first world that fails.
 """
 
-# ruff: noqa: T201 - it talks to whoever has called it
+# ruff: noqa: T201 - a command prints
 
 import argparse
 import logging
@@ -23,13 +23,13 @@ def main() -> int:
     logging.disable(logging.CRITICAL)
     guards = OFTEN | (SELDOM if given.seldom else {})
     print(f"{'without this guard':<{WIDTH}}  seed  what does not hold")
-    missed = [guard for guard, remove in guards.items() if not tell(guard, remove, given.seeds)]
+    missed = [guard for guard, remove in guards.items() if not try_without(guard, remove, given.seeds)]
     print(f"{len(guards) - len(missed)} of {len(guards)} guards are needed in one of {given.seeds} worlds")
     return 1 if missed else 0
 
 
-def tell(guard, remove, seeds):
-    """Print a line about a guard; whether some world fails without it."""
+def try_without(guard, remove, seeds):
+    """Print a line about a guard; return whether some world fails without it."""
     with remove():
         begin = BEGIN.get(guard, 0)
         found = first_broken(range(begin, begin + seeds))

@@ -50,7 +50,8 @@ class Keys:
         """Of two actions under one key, the second was made when the first one's time had passed."""
         for key in self.keys:
             yield from (
-                f"{short(item)} is told to be what {key.name} has not asked for" for item in key.confused
+                f"{short(item)} is returned for {key.name}, which did not schedule it"
+                for item in key.confused
             )
             mine = [row for row in rows if (row.tenant_id, row.idempotency_key) == (self.tenant, key.name)]
             for first, second in pairwise(sorted(mine, key=lambda row: row.created_at)):

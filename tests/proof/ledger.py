@@ -9,7 +9,7 @@ from tests.proof.shop import end_of
 
 
 class Ledger:
-    """Takes what is put, and refuses whoever comes with a condition."""
+    """Accepts puts, and rejects entries with a condition."""
 
     def __init__(self):
         self.lines: list[tuple[object, int]] = []

@@ -145,12 +145,12 @@ OFTEN = {
 
 SELDOM = {
     "1: a lease counts as ended only after the skew": with_skew(timedelta(0)),
-    "1: whoever loses the lock is fenced off": without_fencing_off,
+    "1: a run that loses the lock is fenced off": without_fencing_off,
     "3: no nominal time is run under two versions": without_looking_at_former_versions,
 }
 
-BEGIN = {"1: whoever loses the lock is fenced off": 30_500}
-"""From which world on to look for one that needs a guard, where the first ones do not.
+BEGIN = {"1: a run that loses the lock is fenced off": 30_500}
+"""The first seed to try for a guard that the first worlds do not need.
 
-Such a world moves whenever what operators can do does, and is looked for anew then.
+It changes with the operations of the worlds; search it again then.
 """

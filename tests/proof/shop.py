@@ -24,10 +24,7 @@ QUICKLY = RetryPolicy(attempts=3, backoff=[40, 200])
 
 
 class Errand(Payload):
-    """Says itself what becomes of it.
-
-    After how many seconds, and with which end, run by run; the last one repeats.
-    """
+    """Ends after `lasts` seconds, with one of `ends` for each run; the last one repeats."""
 
     lasts: float = 0
     ends: tuple[str, ...] = ("well",)
@@ -38,7 +35,7 @@ class Nobody(Payload):
 
 
 class Poison(Payload):
-    """Takes its whole process with it."""
+    """Crashes its process."""
 
 
 def live(run: Run, seconds: float, end: str) -> None:

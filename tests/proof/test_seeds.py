@@ -1,7 +1,4 @@
-"""The proof by seeds.
-
-Thousands of random worlds, in which whatever can go wrong does, and the invariants hold in all.
-"""
+"""The invariants hold in random worlds with faults: a thousand in `make test`, more in `make proof`."""
 
 import pytest
 
@@ -11,26 +8,27 @@ CHUNK, FIRST_OF_MANY = 25, 100_000
 
 
 def pytest_generate_tests(metafunc):
-    """As many more worlds as ``--seeds`` says."""
+    """Add the second thousand worlds, and as many more as ``--seeds`` sets."""
     if "first_of_many" in metafunc.fixturenames:
         many = metafunc.config.getoption("--seeds", 20_000)
-        metafunc.parametrize("first_of_many", range(FIRST_OF_MANY, FIRST_OF_MANY + many, CHUNK))
+        more = range(FIRST_OF_MANY, FIRST_OF_MANY + many, CHUNK)
+        metafunc.parametrize("first_of_many", [*range(1_000, 2_000, CHUNK), *more])
 
 
-@pytest.mark.parametrize("first", range(0, 2_000, CHUNK))
-def test_the_invariants_hold_whatever_goes_wrong(first):
+@pytest.mark.parametrize("first", range(0, 1_000, CHUNK))
+def test_the_invariants_hold_with_all_faults(first):
     for seed in range(first, first + CHUNK):
         prove(seed)
 
 
 @pytest.mark.long
-def test_they_hold_in_many_more_worlds(first_of_many):
+def test_the_invariants_hold_in_many_more_worlds(first_of_many):
     for seed in range(first_of_many, first_of_many + CHUNK):
         prove(seed)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_seed_tells_the_same_story_each_time(seed):
+def test_a_seed_has_the_same_story_each_time(seed):
     assert story_of(seed) == story_of(seed)
 
 

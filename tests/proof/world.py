@@ -45,9 +45,7 @@ class World:
             timers=self.draw.choice(["eventbridge", "wheel"]),
             cancel_poll=timedelta(seconds=60),
             near_limit=timedelta(minutes=self.draw.choice([4, 15])),
-            events="off"
-            if seed % 5
-            else "standard",  # telling costs a tenth of the time, and changes nothing
+            events="off" if seed % 5 else "standard",  # events cost a tenth of the time
         )
         self.ledger = Ledger()
         self.cloud = SimulatedCloud(
@@ -148,7 +146,7 @@ class World:
     def resolved(self):
         """8 and 6.
 
-        What names nobody, and what kills its worker, never succeeds; nor does it hold up what does.
+        An action without a handler, or one that crashes its worker, never succeeds, and delays no other.
         """
         for row in self.cloud.actions(Status.EXECUTED):
             if row.type in {"nobody", "poison"}:

@@ -24,11 +24,10 @@ from duetime.testing.deliveries import Batch, FaultyQueues, FaultyStream
 from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import FaultInjector
 from duetime.testing.journey import Journal, JournaledCloud
-from duetime.testing.processes import Crashed, Process, ProcessClock, Processes
+from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, Workers
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import InvariantWatch
-from duetime.testing.workers import Workers
 from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, is_cursor
 from duetime.wakeups.sweep import bands
 from duetime.wakeups.system_jobs import SYSTEM_WORKER

@@ -1,7 +1,13 @@
-"""The processes of a simulated cloud: each has a clock, may pause, and may crash at any call."""
+"""The processes of a simulated cloud: each has a clock, may pause, and may crash at any call.
+
+A process runs in a stepped thread: it runs only while its caller waits for it, so no two run at once. The
+caller alone decides the order. A simulation can suspend one process, resume another, and repeat both exactly.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,7 +15,88 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.clock import Clock
-from duetime.testing.strands import SteppedThread
+from duetime.testing.faults import Dice
+
+
+class SteppedThread:
+    """Runs `do` in steps: `resume` continues to the next `park` or to the end."""
+
+    def __init__(self, do: Callable[[], object]) -> None:
+        self._do = do
+        self._thread_in_use: _PooledThread | None = None
+        self.is_over = False
+        self.error: BaseException | None = None
+
+    def resume(self) -> None:
+        """Continue, and return when it has parked or ended. The caller calls it."""
+        if self._thread_in_use is None:
+            self._thread_in_use = _pooled_thread()
+            self._thread_in_use.take(self)
+        self._thread_in_use.go_on()
+        if self.is_over:
+            _idle.append(self._thread_in_use)
+
+    def park(self) -> None:
+        """Wait for the next `resume`. The thread itself calls it."""
+        if self._thread_in_use is not None:
+            self._thread_in_use.stand_still()
+
+    def live(self) -> None:
+        """Run `do` and store its error."""
+        try:
+            self._do()
+        except BaseException as error:  # noqa: BLE001 - the caller handles it
+            self.error = error
+        self.is_over = True
+
+
+class _PooledThread(threading.Thread):
+    """A thread that runs one stepped thread after another."""
+
+    def __init__(self) -> None:
+        super().__init__(name="duetime-strand", daemon=True)
+        self._strand: SteppedThread | None = None
+        self._go, self._stopped = _closed(), _closed()
+        self.start()
+
+    def take(self, strand: SteppedThread) -> None:
+        self._strand = strand
+
+    def go_on(self) -> None:
+        """Let it work until it parks. The caller calls it."""
+        self._go.release()
+        self._stopped.acquire()
+
+    def stand_still(self) -> None:
+        """Wait until it may continue. The thread itself calls it."""
+        self._stopped.release()
+        self._go.acquire()
+
+    def run(self) -> None:
+        self._go.acquire()
+        while True:
+            strand, self._strand = self._strand, None
+            if strand is not None:
+                strand.live()
+            del strand  # release its objects while idle
+            self.stand_still()
+
+
+_idle: list[_PooledThread] = []
+
+
+def _pooled_thread() -> _PooledThread:
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _PooledThread()
+
+
+def _closed() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
 
 _NONE = timedelta(0)
 
@@ -141,3 +228,37 @@ class ProcessClock:
 
     def wait_until(self, instant: datetime) -> None:  # noqa: D102
         self.processes.wait_until(instant - (self.named or self.processes.current).offset)
+
+
+WORK = "work"
+
+
+class Workers:
+    """Assigns worker numbers; each number has a clock of its own."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        self._free: dict[str, list[int]] = {}
+        self._skews: dict[tuple[str, int], timedelta] = {}
+        self._receives: Counter[str] = Counter()
+
+    def receives(self, receipt: str) -> int:
+        """Count a receive of a message; return the total."""
+        self._receives[receipt] += 1
+        return self._receives[receipt]
+
+    def hire(self, queue: str) -> int:
+        """Return the lowest idle number."""
+        free = self._free.setdefault(queue, [])
+        if not free:
+            heappush(free, 1 + sum(name == queue for name, _ in self._skews))
+            self._skews[queue, free[0]] = self._dice.skew()
+        return heappop(free)
+
+    def process(self, queue: str, number: int, *, is_system: bool) -> Process:
+        """Return a new process of that worker."""
+        return Process(f"{queue if is_system else WORK}-{number}", self._skews[queue, number])
+
+    def let_go(self, queue: str, number: int) -> None:
+        """Make a worker idle."""
+        heappush(self._free[queue], number)

@@ -21,44 +21,45 @@ import pkgutil
 import pytest
 
 for _part in pkgutil.iter_modules(__path__, f"{__name__}."):
-    pytest.register_assert_rewrite(
-        _part.name
-    )  # said before they are imported: a failure shows what was compared
+    pytest.register_assert_rewrite(_part.name)  # before the imports: a failure shows the compared values
 
 # ruff: noqa: E402
 from duetime.testing.contract.access import AuditTrailContract, GrantsContract
-from duetime.testing.contract.changing import CancelContract, RescheduleContract, StrangerContract
+from duetime.testing.contract.changing import (
+    CancelContract,
+    RedriveContract,
+    RescheduleContract,
+    StrangerContract,
+)
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
-from duetime.testing.contract.due import DueContract
-from duetime.testing.contract.due_order import DueOrderContract
+from duetime.testing.contract.due import DueContract, DueOrderContract
 from duetime.testing.contract.evicting import EvictContract, SlotRaceContract
-from duetime.testing.contract.failures import FailedContract
 from duetime.testing.contract.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
 from duetime.testing.contract.job_changes import JobChangeContract
 from duetime.testing.contract.job_claims import OccurrenceClaimContract
 from duetime.testing.contract.job_history import JobHistoryContract
 from duetime.testing.contract.job_locks import LockContract
-from duetime.testing.contract.job_progress import CountContract, CursorContract
 from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
 from duetime.testing.contract.job_settles import OccurrenceSettleContract
 from duetime.testing.contract.job_waits import EndPendingContract, WaitContract
 from duetime.testing.contract.job_wakes import JobWakesContract
-from duetime.testing.contract.jobs import AttendContract, JobRowContract
-from duetime.testing.contract.leasing import LeaseContract
+from duetime.testing.contract.jobs import AttendContract, CountContract, CursorContract, JobRowContract
 from duetime.testing.contract.legality import LegalityContract
-from duetime.testing.contract.lists import ListContract
-from duetime.testing.contract.notes import BookmarksContract, RoutesContract
+from duetime.testing.contract.lists import FailedContract, ListContract
 from duetime.testing.contract.notifications import InboxContract, PreferencesContract
 from duetime.testing.contract.notified import DeliveriesContract, WindowsContract
-from duetime.testing.contract.payloads import PayloadContract
 from duetime.testing.contract.races import RaceContract
-from duetime.testing.contract.redriving import RedriveContract
-from duetime.testing.contract.scheduling import SchedulingContract
-from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
+from duetime.testing.contract.scheduling import PayloadContract, SchedulingContract
+from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
 from duetime.testing.contract.slots import HoldersContract, SlotContract
 from duetime.testing.contract.undelivered import UndeliveredContract
-from duetime.testing.contract.wakes import DueQueuesContract, TimersContract
+from duetime.testing.contract.wakes import (
+    BookmarksContract,
+    DueQueuesContract,
+    RoutesContract,
+    TimersContract,
+)
 
 __all__ = [
     "ActionStoreContract",

@@ -1,7 +1,4 @@
-"""What people and programs may change.
-
-Cancel, ask to cancel and reschedule, each from the status it needs.
-"""
+"""Changes by callers: cancel, request to cancel, reschedule and redrive, each from the status it needs."""
 # ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
@@ -23,15 +20,16 @@ from duetime.testing.contract.specimens import (
     HOUR,
     MINUTE,
     NOON,
+    ORPHANED_AT,
     SECOND,
     TICK,
     claim,
-    due_time_in_index,
     end,
     running,
     scheduled,
     stored_row,
     terms,
+    unchanged,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -44,42 +42,39 @@ LATER = NOON + HOUR
 class CancelContract(StoreContract):
     """*cancel* and *ask to cancel*."""
 
-    def test_a_pending_action_is_cancelled(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_pending_action_is_cancelled(self, store: ActionStore, action: Action) -> None:
         moved = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
         row = stored_row(store, action.ref)
         assert moved == Applied(row)
         assert (row.status, row.changed_by, row.changed_at) == (Status.CANCELLED, "ops", AT)
         assert (row.expires_at, row.cancelled_by) == (EXPIRY, "ops")
 
-    def test_a_cancelled_row_leaves_the_due_index(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_cancelled_row_leaves_the_due_index(self, store: ActionStore, action: Action) -> None:
         store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
-        self.let_indexes_follow()
-        assert due_time_in_index(store, action) is None
+        assert self.due_time(store, action) is None
 
-    def test_a_repeated_cancel_tells_what_its_first_try_did(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_repeated_cancel_returns_the_first_result(self, store: ActionStore, action: Action) -> None:
         first = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
         assert store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY) == first
 
     @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
     def test_another_cancel_is_refused_with_the_cancelled_row(
-        self, store: ActionStore, by: str, at: datetime
+        self, store: ActionStore, by: str, at: datetime, action: Action
     ) -> None:
-        action = scheduled(store)
         store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
         refused = store.cancel(action.ref, by=by, at=at, expires_at=EXPIRY)
         assert refused == Rejected(stored_row(store, action.ref))
 
-    def test_a_retry_that_waits_is_cancelled_like_any_pending_action(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_retry_that_waits_is_cancelled_like_any_pending_action(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
         store.settle(claimed, end(Status.PENDING))
         assert isinstance(store.cancel(claimed.ref, by="ops", at=NOON + MINUTE, expires_at=EXPIRY), Applied)
         assert stored_row(store, claimed.ref).status is Status.CANCELLED
 
-    def test_a_request_to_cancel_leaves_run_and_fence_alone(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_request_to_cancel_leaves_run_and_fence_alone(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
         moved = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
         row = stored_row(store, claimed.ref)
         assert moved == Applied(row)
@@ -101,19 +96,15 @@ class RescheduleContract(StoreContract):
         assert moved == Applied(row)
         assert row == replace(action, due_at=LATER, generation=2, changed_by="ops", changed_at=AT)
 
-    def test_a_rescheduled_row_moves_in_the_due_index(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_rescheduled_row_moves_in_the_due_index(self, store: ActionStore, action: Action) -> None:
         store.reschedule(action.ref, LATER, by="ops", at=AT)
-        self.let_indexes_follow()
-        assert due_time_in_index(store, action) == LATER
+        assert self.due_time(store, action) == LATER
 
-    def test_a_wake_for_the_old_time_claims_nothing(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_wake_for_the_old_time_claims_nothing(self, store: ActionStore, action: Action) -> None:
         store.reschedule(action.ref, LATER, by="ops", at=AT)
-        before = store.get(action.ref)
-        assert store.claim(action.ref, terms(NOON)) is None
-        assert store.claim(action.ref, terms(LATER - TICK)) is None
-        assert store.get(action.ref) == before
+        with unchanged(store.get, action.ref):
+            assert store.claim(action.ref, terms(NOON)) is None
+            assert store.claim(action.ref, terms(LATER - TICK)) is None
         assert claim(store, action.ref, LATER).due_at == LATER
 
     def test_an_action_may_be_rescheduled_to_an_earlier_time(self, store: ActionStore) -> None:
@@ -121,21 +112,20 @@ class RescheduleContract(StoreContract):
         store.reschedule(action.ref, NOON, by="ops", at=AT)
         assert claim(store, action.ref, NOON).due_at == NOON
 
-    def test_a_repeated_reschedule_leaves_the_action_pending_at_that_time(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_repeated_reschedule_leaves_the_action_pending_at_that_time(
+        self, store: ActionStore, action: Action
+    ) -> None:
         for _ in range(2):
             assert isinstance(store.reschedule(action.ref, LATER, by="ops", at=AT), Applied)
         row = stored_row(store, action.ref)
         assert (row.status, row.due_at) == (Status.PENDING, LATER)
 
-    def test_each_reschedule_has_its_own_generation(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_each_reschedule_has_its_own_generation(self, store: ActionStore, action: Action) -> None:
         for number in range(3):
             store.reschedule(action.ref, LATER, by="ops", at=AT + number * SECOND)
         assert stored_row(store, action.ref).generation == 4
 
-    def test_a_rescheduled_retry_is_meant_for_its_new_time(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_rescheduled_retry_is_meant_for_its_new_time(self, store: ActionStore, claimed: Action) -> None:
         store.settle(claimed, end(Status.PENDING))
         store.reschedule(claimed.ref, NOON + 9 * HOUR, by="ops", at=NOON + MINUTE)
         row = stored_row(store, claimed.ref)
@@ -164,3 +154,54 @@ def _changes(store: ActionStore, ref: ActionRef) -> list[Applied | Rejected]:
         store.reschedule(ref, LATER, by=CALLER, at=AT),
         store.redrive(ref, LATER, by=CALLER, at=AT),
     ]
+
+
+class RedriveContract(StoreContract):
+    """*redrive*."""
+
+    def test_a_failed_action_is_pending_again(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        row = stored_row(store, failed.ref)
+        assert moved == Applied(row)
+        assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
+        assert (row.changed_by, row.changed_at) == ("ops", LATER)
+
+    def test_a_redriven_action_keeps_its_past_and_its_nominal_time(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        row = stored_row(store, failed.ref)
+        assert (row.attempts, row.attempt, row.fence) == (failed.attempts, 1, 1)
+        assert (row.redriven_after, row.nominal_at) == (1, NOON)
+
+    def test_a_redriven_row_is_in_the_due_index_again(self, store: ActionStore) -> None:
+        action = self.bring_to(store, Status.FAILED)
+        store.redrive(action.ref, LATER, by="ops", at=LATER)
+        assert self.due_time(store, stored_row(store, action.ref)) == LATER
+
+    def test_a_redriven_action_is_claimed_with_the_next_number(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        again = claim(store, failed.ref, LATER)
+        assert (again.attempt, again.fence) == (2, 2)
+
+    def test_a_redrive_forgets_recoveries_and_a_request_to_cancel(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
+        living = claim(store, claimed.ref, ORPHANED_AT)
+        store.ask_to_cancel(claimed.ref, by="ops", at=ORPHANED_AT)
+        store.settle(living, end(Status.FAILED, ORPHANED_AT))
+        store.redrive(claimed.ref, LATER, by="ops", at=LATER)
+        row = stored_row(store, claimed.ref)
+        assert (row.recoveries, row.cancel_requested_at, row.cancel_requested_by) == (0, None, None)
+
+    def test_a_repeated_redrive_returns_the_first_result(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
+
+    def test_another_redrive_is_refused_with_the_pending_row(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        refused = store.redrive(failed.ref, LATER, by="another caller", at=LATER)
+        assert refused == Rejected(stored_row(store, failed.ref))

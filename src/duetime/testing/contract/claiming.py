@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from duetime.ids import new_action_id
-from duetime.model.action import ActionRef, Attempt, Status
+from duetime.model.action import Action, ActionRef, Attempt, Status
 from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
@@ -26,12 +26,12 @@ from duetime.testing.contract.specimens import (
     SKEW,
     TICK,
     claim,
-    due_time_in_index,
     end,
     running,
     scheduled,
     stored_row,
     terms,
+    unchanged,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -54,19 +54,17 @@ class ClaimContract(StoreContract):
             Attempt(queued_at=claim_terms.queued_at, started_at=claim_terms.now, instance="worker-1"),
         )
 
-    def test_a_claim_leaves_due_time_generation_and_payload_alone(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_claim_leaves_due_time_generation_and_payload_alone(
+        self, store: ActionStore, action: Action
+    ) -> None:
         row = claim(store, action.ref)
         assert (row.due_at, row.nominal_at, row.generation, row.payload) == (NOON, NOON, 1, action.payload)
 
-    def test_the_claimed_action_is_the_row_as_it_stands(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_the_claimed_action_is_the_row_as_it_stands(self, store: ActionStore, claimed: Action) -> None:
         assert store.get(claimed.ref) == claimed
 
-    def test_a_claimed_row_stays_in_the_due_index(self, store: ActionStore) -> None:
-        claimed = running(store)
-        self.let_indexes_follow()
-        assert due_time_in_index(store, claimed) == NOON
+    def test_a_claimed_row_stays_in_the_due_index(self, store: ActionStore, claimed: Action) -> None:
+        assert self.due_time(store, claimed) == NOON
 
     def test_a_row_due_this_very_instant_is_claimed(self, store: ActionStore) -> None:
         assert isinstance(store.claim(scheduled(store).ref, terms(NOON)), Claimed)
@@ -81,8 +79,7 @@ class ClaimContract(StoreContract):
         assert store.claim(ref, terms()) is None
         assert store.get(ref) is None
 
-    def test_a_claim_under_another_tenant_gets_nothing(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_claim_under_another_tenant_gets_nothing(self, store: ActionStore, action: Action) -> None:
         assert store.claim(ActionRef(GLOBEX, action.id), terms()) is None
         assert store.get(action.ref) == action
 
@@ -91,30 +88,31 @@ class ClaimContract(StoreContract):
         assert store.claim(action.ref, claim_terms) == store.claim(action.ref, claim_terms)
         assert stored_row(store, action.ref).fence == 1
 
-    def test_a_nonce_is_recognised_even_after_its_lease_has_ended(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_nonce_is_recognised_even_after_its_lease_has_ended(
+        self, store: ActionStore, action: Action
+    ) -> None:
         first = store.claim(action.ref, terms(nonce="mine"))
         assert store.claim(action.ref, terms(ORPHANED_AT + HOUR, nonce="mine")) == first
 
-    def test_the_nonce_of_a_run_that_has_ended_claims_nothing(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_the_nonce_of_a_run_that_has_ended_claims_nothing(
+        self, store: ActionStore, action: Action
+    ) -> None:
         won = store.claim(action.ref, terms(nonce="mine"))
         assert isinstance(won, Claimed)
         store.settle(won.action, end(Status.EXECUTED))
         assert store.claim(action.ref, terms(nonce="mine")) is None
 
-    def test_a_live_lease_is_told_with_its_end(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_claim_of_a_live_lease_returns_its_end(self, store: ActionStore, claimed: Action) -> None:
         assert store.claim(claimed.ref, terms(NOON + SECOND)) == LeaseHeld(LEASE_END)
         assert store.get(claimed.ref) == claimed
 
-    def test_a_renewed_lease_is_told_with_its_new_end(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_claim_of_a_renewed_lease_returns_its_new_end(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
         store.renew(claimed, LEASE_END + MINUTE)
         assert store.claim(claimed.ref, terms(ORPHANED_AT)) == LeaseHeld(LEASE_END + MINUTE)
 
-    def test_the_retry_policy_of_the_first_claim_stays(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_the_retry_policy_of_the_first_claim_stays(self, store: ActionStore, action: Action) -> None:
         store.settle(claim(store, action.ref), end(Status.PENDING))
         again = store.claim(action.ref, terms(NOON + 2 * HOUR, retry="[9,[1],0,null]"))
         assert isinstance(again, Claimed)
@@ -125,14 +123,16 @@ class TakeOverContract(StoreContract):
     """*claim* of a run whose worker died, and what that worker can still do if it did not."""
 
     @pytest.mark.parametrize("at", [LEASE_END, LEASE_END + SKEW - TICK, LEASE_END + SKEW])
-    def test_a_lease_counts_as_live_until_the_skew_has_passed(self, store: ActionStore, at: datetime) -> None:
-        claimed = running(store)
+    def test_a_lease_counts_as_live_until_the_skew_has_passed(
+        self, store: ActionStore, at: datetime, claimed: Action
+    ) -> None:
         assert store.claim(claimed.ref, terms(at)) == LeaseHeld(LEASE_END)
         assert store.get(claimed.ref) == claimed
 
-    def test_a_take_over_is_counted_as_a_recovery_and_not_as_an_attempt(self, store: ActionStore) -> None:
-        dead = running(store)
-        row = claim(store, dead.ref, ORPHANED_AT)
+    def test_a_take_over_is_counted_as_a_recovery_and_not_as_an_attempt(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
+        row = claim(store, claimed.ref, ORPHANED_AT)
         assert (row.status, row.fence, row.attempt, row.recoveries) == (Status.PROCESSING, 2, 1, 1)
         assert row.lease_until == ORPHANED_AT + LEASE
 
@@ -141,56 +141,54 @@ class TakeOverContract(StoreContract):
         assert [number for number, _ in row.numbered_attempts()] == [1, 1]
         assert [attempt.finished_at for attempt in row.attempts] == [None, None]
 
-    def test_a_take_over_leaves_due_time_generation_and_policy_alone(self, store: ActionStore) -> None:
-        dead = running(store)
-        taken = store.claim(dead.ref, terms(ORPHANED_AT, retry="[9,[1],0,null]"))
+    def test_a_take_over_leaves_due_time_generation_and_policy_alone(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
+        taken = store.claim(claimed.ref, terms(ORPHANED_AT, retry="[9,[1],0,null]"))
         assert isinstance(taken, Claimed)
         assert (taken.action.due_at, taken.action.generation, taken.action.retry) == (NOON, 1, POLICY)
 
-    def test_a_take_over_keeps_a_request_to_cancel(self, store: ActionStore) -> None:
-        dead = running(store)
-        store.ask_to_cancel(dead.ref, by=CALLER, at=NOON + SECOND)
-        assert claim(store, dead.ref, ORPHANED_AT).cancel_requested_at == NOON + SECOND
+    def test_a_take_over_keeps_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
+        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        assert claim(store, claimed.ref, ORPHANED_AT).cancel_requested_at == NOON + SECOND
 
     def test_a_take_over_repeated_with_its_nonce_is_the_same(self, store: ActionStore) -> None:
         dead, claim_terms = running(store), terms(ORPHANED_AT)
         assert store.claim(dead.ref, claim_terms) == store.claim(dead.ref, claim_terms)
 
-    def test_a_run_taken_over_is_held_by_its_new_worker(self, store: ActionStore) -> None:
-        dead = running(store)
-        claim(store, dead.ref, ORPHANED_AT)
-        assert store.claim(dead.ref, terms(ORPHANED_AT)) == LeaseHeld(ORPHANED_AT + LEASE)
+    def test_a_run_taken_over_is_held_by_its_new_worker(self, store: ActionStore, claimed: Action) -> None:
+        claim(store, claimed.ref, ORPHANED_AT)
+        assert store.claim(claimed.ref, terms(ORPHANED_AT)) == LeaseHeld(ORPHANED_AT + LEASE)
 
-    def test_each_take_over_is_counted(self, store: ActionStore) -> None:
-        dead = running(store)
-        second = claim(store, dead.ref, ORPHANED_AT)
-        third = claim(store, dead.ref, ORPHANED_AT + LEASE + SKEW + TICK)
+    def test_each_take_over_is_counted(self, store: ActionStore, claimed: Action) -> None:
+        second = claim(store, claimed.ref, ORPHANED_AT)
+        third = claim(store, claimed.ref, ORPHANED_AT + LEASE + SKEW + TICK)
         assert (second.recoveries, third.recoveries, third.fence, third.attempt) == (1, 2, 3, 1)
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
-    def test_a_run_that_was_taken_over_settles_nothing(self, store: ActionStore, status: Status) -> None:
-        dead = running(store)
-        living = claim(store, dead.ref, ORPHANED_AT)
-        assert store.settle(dead, end(status, ORPHANED_AT)) is SettleResult.LEASE_LOST
-        assert store.get(dead.ref) == living
+    def test_a_run_that_was_taken_over_settles_nothing(
+        self, store: ActionStore, status: Status, claimed: Action
+    ) -> None:
+        living = claim(store, claimed.ref, ORPHANED_AT)
+        assert store.settle(claimed, end(status, ORPHANED_AT)) is SettleResult.LEASE_LOST
+        assert store.get(claimed.ref) == living
 
-    def test_a_run_that_was_taken_over_renews_nothing(self, store: ActionStore) -> None:
-        dead = running(store)
-        living = claim(store, dead.ref, ORPHANED_AT)
-        assert store.renew(dead, ORPHANED_AT + HOUR) is None
-        assert store.get(dead.ref) == living
+    def test_a_run_that_was_taken_over_renews_nothing(self, store: ActionStore, claimed: Action) -> None:
+        living = claim(store, claimed.ref, ORPHANED_AT)
+        assert store.renew(claimed, ORPHANED_AT + HOUR) is None
+        assert store.get(claimed.ref) == living
 
-    def test_a_run_that_was_taken_over_sees_so_when_it_looks(self, store: ActionStore) -> None:
-        dead = running(store)
-        living = claim(store, dead.ref, ORPHANED_AT)
-        assert store.peek(dead) is None
-        assert store.get(dead.ref) == living
+    def test_a_run_that_was_taken_over_sees_so_when_it_looks(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
+        living = claim(store, claimed.ref, ORPHANED_AT)
+        assert store.peek(claimed) is None
+        assert store.get(claimed.ref) == living
 
     def test_a_run_that_was_taken_over_settles_nothing_that_the_next_one_has_ended(
         self, store: ActionStore
     ) -> None:
         dead = running(store)
         store.settle(claim(store, dead.ref, ORPHANED_AT), end(Status.FAILED, ORPHANED_AT))
-        before = store.get(dead.ref)
-        assert store.settle(dead, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST
-        assert store.get(dead.ref) == before
+        with unchanged(store.get, dead.ref):
+            assert store.settle(dead, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST

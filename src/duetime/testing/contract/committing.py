@@ -18,11 +18,11 @@ import pytest
 
 from duetime.errors import CommitRejected, Unsupported
 from duetime.model.action import Action, Ending, Status
-from duetime.model.job import JobRef
+from duetime.model.job import Job, JobRef
 from duetime.model.lease import Settlement, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
-from duetime.testing.contract.job_specimens import DAY, added, ended, planned, stored_job, taken
+from duetime.testing.contract.job_specimens import DAY, ended, planned, stored_job, taken
 from duetime.testing.contract.specimens import (
     CALLER,
     EXPIRY,
@@ -31,12 +31,12 @@ from duetime.testing.contract.specimens import (
     ORPHANED_AT,
     SECOND,
     claim,
-    due_time_in_index,
     end,
     fresh,
     running,
     scheduled,
     stored_row,
+    unchanged,
 )
 from duetime.testing.contract.subject import JobsContract, StoreContract
 
@@ -82,8 +82,7 @@ def follow_up(store: ActionStore) -> tuple[Action, Entries]:
 class CommitContract(StoreContract):
     """*settle by commit*."""
 
-    def test_a_commit_executes_the_action(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_commit_executes_the_action(self, store: ActionStore, claimed: Action) -> None:
         assert commit(store, claimed) is DONE
         finished = replace(claimed.attempts[0], finished_at=NOON + SECOND, ending=Ending.EXECUTED)
         assert stored_row(store, claimed.ref) == replace(
@@ -96,11 +95,9 @@ class CommitContract(StoreContract):
             due_shard=stored_row(store, claimed.ref).due_shard,
         )
 
-    def test_a_committed_row_leaves_the_due_index(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_committed_row_leaves_the_due_index(self, store: ActionStore, claimed: Action) -> None:
         commit(store, claimed)
-        self.let_indexes_follow()
-        assert due_time_in_index(store, claimed) is None
+        assert self.due_time(store, claimed) is None
 
     def test_a_commit_writes_its_entries(self, store: ActionStore) -> None:
         claimed, (action, entries) = running(store), follow_up(store)
@@ -108,47 +105,43 @@ class CommitContract(StoreContract):
         assert store.get(action.ref) == action
         assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
-    def test_a_repeated_commit_tells_what_its_first_try_did(self, store: ActionStore) -> None:
+    def test_a_repeated_commit_returns_the_first_result(self, store: ActionStore) -> None:
         claimed, (action, entries) = running(store), follow_up(store)
         commit(store, claimed, entries)
-        before = store.get(claimed.ref)
-        assert commit(store, claimed, entries) is DONE
-        assert store.get(claimed.ref) == before
+        with unchanged(store.get, claimed.ref):
+            assert commit(store, claimed, entries) is DONE
         assert store.get(action.ref) == action
 
-    def test_a_repeated_commit_without_entries_tells_what_its_first_try_did(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_repeated_commit_without_entries_returns_the_first_result(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
         assert (commit(store, claimed), commit(store, claimed)) == (DONE, DONE)
 
-    def test_a_second_commit_of_a_run_is_not_the_first(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_second_commit_of_a_run_is_not_the_first(self, store: ActionStore, claimed: Action) -> None:
         commit(store, claimed)
-        before = store.get(claimed.ref)
-        assert commit(store, claimed, number=2, at=NOON + HOUR) is LOST
-        assert store.get(claimed.ref) == before
+        with unchanged(store.get, claimed.ref):
+            assert commit(store, claimed, number=2, at=NOON + HOUR) is LOST
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
-    def test_a_run_that_has_ended_commits_nothing(self, store: ActionStore, status: Status) -> None:
-        claimed = running(store)
+    def test_a_run_that_has_ended_commits_nothing(
+        self, store: ActionStore, status: Status, claimed: Action
+    ) -> None:
         store.settle(claimed, end(status, NOON + HOUR))
-        before = store.get(claimed.ref)
-        assert commit(store, claimed) is LOST
-        assert store.get(claimed.ref) == before
+        with unchanged(store.get, claimed.ref):
+            assert commit(store, claimed) is LOST
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
-    def test_a_settle_after_a_commit_changes_nothing(self, store: ActionStore, status: Status) -> None:
-        claimed = running(store)
+    def test_a_settle_after_a_commit_changes_nothing(
+        self, store: ActionStore, status: Status, claimed: Action
+    ) -> None:
         commit(store, claimed)
-        before = store.get(claimed.ref)
-        assert store.settle(claimed, end(status, NOON + HOUR)) is DONE
-        assert store.get(claimed.ref) == before
+        with unchanged(store.get, claimed.ref):
+            assert store.settle(claimed, end(status, NOON + HOUR)) is DONE
 
-    def test_a_heartbeat_after_a_commit_changes_nothing(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_heartbeat_after_a_commit_changes_nothing(self, store: ActionStore, claimed: Action) -> None:
         commit(store, claimed)
-        before = store.get(claimed.ref)
-        assert store.renew(claimed, NOON + HOUR) is None
-        assert store.get(claimed.ref) == before
+        with unchanged(store.get, claimed.ref):
+            assert store.renew(claimed, NOON + HOUR) is None
 
     def test_a_run_that_was_taken_over_commits_nothing(self, store: ActionStore) -> None:
         late, (action, entries) = running(store), follow_up(store)
@@ -178,16 +171,13 @@ class CommitContract(StoreContract):
         assert commit(store, claimed) is LOST
         assert store.get(claimed.ref) is None
 
-    def test_a_request_to_cancel_stops_no_commit(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_request_to_cancel_stops_no_commit(self, store: ActionStore, claimed: Action) -> None:
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert commit(store, claimed) is DONE
         row = stored_row(store, claimed.ref)
         assert (row.status, row.cancel_requested_by) == (Status.EXECUTED, CALLER)
 
-    def test_a_commit_that_is_refused_writes_nothing_and_tells_which_entry_it_was(
-        self, store: ActionStore
-    ) -> None:
+    def test_a_rejected_commit_writes_nothing_and_names_the_entry(self, store: ActionStore) -> None:
         claimed, (action, entries) = running(store), follow_up(store)
         there = scheduled(store)
         with pytest.raises(CommitRejected) as refused:
@@ -218,33 +208,33 @@ class CommitContract(StoreContract):
 class OccurrenceCommitContract(JobsContract):
     """*settle an occurrence by commit*: the lock and the tally go with it."""
 
-    def test_a_committed_run_frees_its_lock_and_is_counted(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
+    def test_a_committed_run_frees_its_lock_and_is_counted(
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
+    ) -> None:
         assert commit_run(jobs, run, job.ref) is DONE
         assert jobs.get(job.ref) == replace(job, tally=ended(run).counted(job.tally))
         row = stored_row(store, run.ref)
         assert (row.status, row.attempts[-1].ending) == (Status.EXECUTED, Ending.EXECUTED)
 
-    def test_entries_lock_and_row_are_written_together(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_entries_lock_and_row_are_written_together(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
         run, (action, entries) = taken(store, jobs, job), follow_up(store)
         assert commit_run(jobs, run, job.ref, entries) is DONE
         assert store.get(action.ref) == action
         assert stored_job(jobs, job.ref).running is None
 
-    def test_a_repeated_commit_of_a_run_is_counted_once(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_repeated_commit_of_a_run_is_counted_once(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
         run, (_, entries) = taken(store, jobs, job), follow_up(store)
         for _ in range(3):
             assert commit_run(jobs, run, job.ref, entries) is DONE
         assert stored_job(jobs, job.ref).tally.executed == 1
 
     def test_a_commit_repeated_after_the_next_has_the_lock_leaves_it(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
         commit_run(jobs, run, job.ref)
         following = taken(store, jobs, stored_job(jobs, job.ref), NOON + DAY)
         assert commit_run(jobs, run, job.ref) is DONE
@@ -252,9 +242,8 @@ class OccurrenceCommitContract(JobsContract):
 
     @pytest.mark.parametrize("is_held", [True, False])
     def test_where_the_lock_is_not_mine_the_entries_are_written_with_the_action_alone(
-        self, store: ActionStore, jobs: JobStore, is_held: bool
+        self, store: ActionStore, jobs: JobStore, is_held: bool, job: Job
     ) -> None:
-        job = added(jobs)
         holder = taken(store, jobs, job) if is_held else None
         beside, (action, entries) = claim(store, planned(store, NOON - DAY).ref), follow_up(store)
         before = stored_job(jobs, job.ref)
@@ -264,8 +253,9 @@ class OccurrenceCommitContract(JobsContract):
         assert store.get(action.ref) == action
         assert stored_row(store, beside.ref).status is Status.EXECUTED
 
-    def test_a_commit_that_is_refused_keeps_the_lock(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_commit_that_is_refused_keeps_the_lock(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
         run, (action, entries) = taken(store, jobs, job), follow_up(store)
         before, there = stored_job(jobs, job.ref), scheduled(store)
         with pytest.raises(CommitRejected) as refused:
@@ -275,9 +265,8 @@ class OccurrenceCommitContract(JobsContract):
         assert (stored_job(jobs, job.ref), store.get(run.ref)) == (before, run)
 
     def test_a_run_of_a_job_that_was_taken_over_commits_nothing(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         late = taken(store, jobs, job)
         following = claim(store, late.ref, ORPHANED_AT)
         assert commit_run(jobs, late, job.ref) is LOST

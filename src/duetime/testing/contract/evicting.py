@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from duetime.model.action import Status
+from duetime.model.action import Action, Status
 from duetime.model.lease import NeedsSlot, SettleResult
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.races import CROWD, ROUNDS, together
-from duetime.testing.contract.slots import KEY, LIMIT, begin, holding, keyed
+from duetime.testing.contract.slots import KEY, LIMIT, KeyedContract, begin, holding, keyed
 from duetime.testing.contract.specimens import (
     ACME,
     HOUR,
@@ -22,16 +22,14 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
-from duetime.testing.contract.subject import StoreContract
 
 
-class EvictContract(StoreContract):
+class EvictContract(KeyedContract):
     """*evict*: what a holder cannot free any more is freed for others."""
 
-    def test_a_dead_run_loses_its_slot_its_fence_and_its_nonce(self, store: ActionStore) -> None:
-        dead = holding(store)
-        assert store.evict(ACME, KEY, dead.id, dead)
-        assert store.get(dead.ref) == replace(dead, fence=dead.fence + 1, claim_nonce=None)
+    def test_a_dead_run_loses_its_slot_its_fence_and_its_nonce(self, store: ActionStore, run: Action) -> None:
+        assert store.evict(ACME, KEY, run.id, run)
+        assert store.get(run.ref) == replace(run, fence=run.fence + 1, claim_nonce=None)
         assert store.holders(ACME, KEY) == frozenset()
 
     def test_an_evicted_run_that_wakes_holds_nothing(self, store: ActionStore) -> None:
@@ -46,9 +44,7 @@ class EvictContract(StoreContract):
         assert store.commit(dead, executed, entries=(), number=1) is SettleResult.LEASE_LOST
         assert (store.get(dead.ref), store.holders(ACME, KEY)) == (before, frozenset({following.id}))
 
-    def test_a_claim_that_hears_of_itself_only_after_its_eviction_is_no_claim(
-        self, store: ActionStore
-    ) -> None:
+    def test_a_claim_whose_response_comes_after_its_eviction_is_no_claim(self, store: ActionStore) -> None:
         action, claim_terms = keyed(store), terms()
         claimed = started(action, claim_terms)
         store.claim_slot(action, claimed)
@@ -56,16 +52,17 @@ class EvictContract(StoreContract):
         assert not store.claim_slot(action, claimed)
         assert store.claim(action.ref, replace(claim_terms, now=ORPHANED_AT)) == NeedsSlot()
 
-    def test_an_evicted_run_is_taken_over_with_a_slot_of_its_own(self, store: ActionStore) -> None:
-        dead = holding(store)
-        store.evict(ACME, KEY, dead.id, dead)
+    def test_an_evicted_run_is_taken_over_with_a_slot_of_its_own(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        store.evict(ACME, KEY, run.id, run)
         following = holding(store)
-        assert not begin(store, dead.ref, terms(ORPHANED_AT))
+        assert not begin(store, run.ref, terms(ORPHANED_AT))
         store.settle(following, end(Status.EXECUTED))
-        assert begin(store, dead.ref, terms(ORPHANED_AT))
-        row = stored_row(store, dead.ref)
+        assert begin(store, run.ref, terms(ORPHANED_AT))
+        row = stored_row(store, run.ref)
         assert (row.fence, row.attempt, row.recoveries) == (3, 1, 1)
-        assert store.holders(ACME, KEY) == {dead.id}
+        assert store.holders(ACME, KEY) == {run.id}
 
     def test_a_holder_that_renewed_its_lease_meanwhile_keeps_its_slot(self, store: ActionStore) -> None:
         dead = holding(store)
@@ -74,34 +71,36 @@ class EvictContract(StoreContract):
         assert not store.evict(ACME, KEY, dead.id, dead)
         assert (store.get(dead.ref), store.holders(ACME, KEY)) == (before, frozenset({dead.id}))
 
-    def test_a_holder_that_was_taken_over_meanwhile_keeps_its_slot(self, store: ActionStore) -> None:
-        dead = holding(store)
-        begin(store, dead.ref, terms(ORPHANED_AT))
-        assert not store.evict(ACME, KEY, dead.id, dead)
-        assert store.holders(ACME, KEY) == {dead.id}
+    def test_a_holder_that_was_taken_over_meanwhile_keeps_its_slot(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        begin(store, run.ref, terms(ORPHANED_AT))
+        assert not store.evict(ACME, KEY, run.id, run)
+        assert store.holders(ACME, KEY) == {run.id}
 
-    def test_a_holder_that_began_again_meanwhile_keeps_its_slot(self, store: ActionStore) -> None:
-        run = holding(store)
+    def test_a_holder_that_began_again_meanwhile_keeps_its_slot(
+        self, store: ActionStore, run: Action
+    ) -> None:
         store.settle(run, end(Status.PENDING))
         waiting = stored_row(store, run.ref)
         begin(store, run.ref, terms(NOON + 2 * HOUR))
         assert not store.evict(ACME, KEY, run.id, waiting)
         assert store.holders(ACME, KEY) == {run.id}
 
-    def test_what_holds_no_slot_is_left_alone(self, store: ActionStore) -> None:
-        dead = holding(store)
-        store.evict(ACME, KEY, dead.id, dead)
-        row = stored_row(store, dead.ref)
-        assert not store.evict(ACME, KEY, dead.id, row)
-        assert store.get(dead.ref) == row
+    def test_what_holds_no_slot_is_left_alone(self, store: ActionStore, run: Action) -> None:
+        store.evict(ACME, KEY, run.id, run)
+        row = stored_row(store, run.ref)
+        assert not store.evict(ACME, KEY, run.id, row)
+        assert store.get(run.ref) == row
 
-    def test_a_holder_whose_row_is_there_is_not_evicted_as_one_that_is_gone(self, store: ActionStore) -> None:
-        run = holding(store)
+    def test_a_holder_whose_row_is_there_is_not_evicted_as_one_that_is_gone(
+        self, store: ActionStore, run: Action
+    ) -> None:
         assert not store.evict(ACME, KEY, run.id, None)
         assert store.holders(ACME, KEY) == {run.id}
 
 
-class SlotRaceContract(StoreContract):
+class SlotRaceContract(KeyedContract):
     """What holds when several want a slot at the same moment."""
 
     def test_of_many_that_want_a_slot_at_once_no_more_than_the_limit_get_one(

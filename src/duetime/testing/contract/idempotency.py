@@ -192,7 +192,7 @@ class IdempotencyContract(StoreContract):
         store.remove_key(previous.ref, KEY)
         assert placed(store, LATER) == second
 
-    def test_removing_a_key_that_nobody_has_is_nothing(self, store: ActionStore) -> None:
+    def test_removing_an_unused_key_changes_nothing(self, store: ActionStore) -> None:
         store.remove_key(under_key(store).ref, KEY)
 
     def _rows(self, store: ActionStore) -> Sequence[object]:
@@ -241,7 +241,7 @@ class KeyRedriveContract(StoreContract):
         assert store.get(failed.ref) == failed
         assert placed(store, LATER) == second
 
-    def test_a_repeated_redrive_with_a_key_tells_what_its_first_try_did(self, store: ActionStore) -> None:
+    def test_a_repeated_redrive_with_a_key_returns_the_first_result(self, store: ActionStore) -> None:
         failed = finished(store, placed(store), Status.FAILED)
         first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first

@@ -29,15 +29,14 @@ from duetime.testing.contract.job_specimens import (
     taken,
 )
 from duetime.testing.contract.races import CROWD, together
-from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, NOON, TICK
+from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, NOON, TICK, unchanged
 from duetime.testing.contract.subject import JobsContract
 
 
 class JobChangeContract(JobsContract):
     """`change`, `versions` and `spans`."""
 
-    def test_a_change_writes_every_field_that_it_may(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_change_writes_every_field_that_it_may(self, jobs: JobStore, job: Job) -> None:
         definition = replace(job.definition, type="open-books", title="Open the books", overlap=Overlap.ALLOW)
         new = replace(
             job,
@@ -87,11 +86,10 @@ class JobChangeContract(JobsContract):
     def test_a_change_of_an_older_revision_changes_nothing(self, jobs: JobStore) -> None:
         old = added(jobs)
         assert jobs.change(old, replace(old, pauses={WHOLE_JOB: PAUSE}))
-        before = jobs.get(old.ref)
-        definition = replace(old.definition, type="open-books")
-        late = replace(old, definition=definition, version=2, since=NOON, ends={1: NOON})
-        assert not jobs.change(old, late, spans=[OUTAGE])
-        assert jobs.get(old.ref) == before
+        with unchanged(jobs.get, old.ref):
+            definition = replace(old.definition, type="open-books")
+            late = replace(old, definition=definition, version=2, since=NOON, ends={1: NOON})
+            assert not jobs.change(old, late, spans=[OUTAGE])
         assert [version.number for version in jobs.versions(old.ref)] == [1]
         assert [*jobs.spans(old.ref, ADDED_AT, NOON)] == []
 
@@ -100,8 +98,7 @@ class JobChangeContract(JobsContract):
         assert not jobs.change(job, replace(job, wakes=WakeState(1, 0, "0a")))
         assert jobs.get(job.ref) is None
 
-    def test_a_repeated_change_tells_what_its_first_try_did(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_repeated_change_returns_the_first_result(self, jobs: JobStore, job: Job) -> None:
         definition = replace(job.definition, type="open-books")
         new = replace(
             job, definition=definition, version=2, since=NOON, cursor=NOON, **OPERATED | {"ends": {1: NOON}}
@@ -112,14 +109,14 @@ class JobChangeContract(JobsContract):
         assert [version.number for version in jobs.versions(job.ref)] == [1, 2]
         assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == [OUTAGE]
 
-    def test_a_repeated_change_is_told_of_even_where_a_plan_came_between(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_repeated_change_returns_the_first_result_though_a_plan_came_between(
+        self, jobs: JobStore, job: Job
+    ) -> None:
         new = replace(job, pauses={WHOLE_JOB: PAUSE})
         assert jobs.change(job, new)
         assert jobs.move_cursor(stored_job(jobs, job.ref), NOON, NOON + DAY)
-        before = jobs.get(job.ref)
-        assert jobs.change(job, new)
-        assert jobs.get(job.ref) == before
+        with unchanged(jobs.get, job.ref):
+            assert jobs.change(job, new)
 
     def test_of_many_changes_at_once_exactly_one_wins_each_revision(self, jobs: JobStore) -> None:
         job = added(jobs)
@@ -144,16 +141,14 @@ class JobChangeContract(JobsContract):
         assert (job.running, job.waiting, job.wakes) == (first.ref, second.ref, WakeState(1, 0, "0a"))
         assert (job.tally.failed, job.tally.last_error) == (1, "no ledger")
 
-    def test_a_change_leaves_origin_and_anchor_alone(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_change_leaves_origin_and_anchor_alone(self, jobs: JobStore, job: Job) -> None:
         assert jobs.change(job, replace(job, origin=Origin.RUNTIME, anchor=NOON))
         assert (stored_job(jobs, job.ref).origin, stored_job(jobs, job.ref).anchor) == (
             Origin.CODE,
             ADDED_AT,
         )
 
-    def test_a_plan_does_not_stand_in_the_way_of_a_change(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_plan_does_not_stand_in_the_way_of_a_change(self, jobs: JobStore, job: Job) -> None:
         assert jobs.move_cursor(job, NOON, NOON + DAY)
         assert jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
         assert stored_job(jobs, job.ref).is_paused
@@ -175,8 +170,7 @@ class JobChangeContract(JobsContract):
             job = self._next_version(jobs, job, f"type-{number}", NOON + number * MINUTE)
         assert [version.number for version in jobs.versions(job.ref)] == list(range(1, 13))
 
-    def test_a_changed_definition_of_the_same_version_replaces_it(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_changed_definition_of_the_same_version_replaces_it(self, jobs: JobStore, job: Job) -> None:
         definition = replace(job.definition, title="Close the books")
         assert jobs.change(job, replace(job, definition=definition))
         assert [*jobs.versions(job.ref)] == [Version(number=1, definition=definition, since=ADDED_AT)]
@@ -186,8 +180,7 @@ class JobChangeContract(JobsContract):
         assert [*jobs.versions(JobRef(ACME, REINDEX))] == []
         assert [*jobs.versions(JobRef(GLOBEX, NIGHTLY))] == []
 
-    def test_spans_are_kept_with_a_change(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_spans_are_kept_with_a_change(self, jobs: JobStore, job: Job) -> None:
         span = JobSpan(
             kind=SpanKind.PAUSED,
             start=NOON - HOUR,
@@ -199,8 +192,9 @@ class JobChangeContract(JobsContract):
         assert jobs.change(job, job, spans=[span])
         assert [*jobs.spans(job.ref, NOON - DAY, NOON + DAY)] == [span]
 
-    def test_spans_are_found_where_they_overlap_and_come_by_their_start(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_spans_are_found_where_they_overlap_and_come_by_their_start(
+        self, jobs: JobStore, job: Job
+    ) -> None:
         spans = [
             JobSpan(kind=SpanKind.MISSED, start=NOON + start * HOUR, end=NOON + end * HOUR)
             for start, end in ((6, 8), (0, 2), (2, 4), (-9, 20), (4, 6))
@@ -220,14 +214,12 @@ class JobChangeContract(JobsContract):
         ],
     )
     def test_the_start_of_a_span_lies_outside_it_and_its_end_inside(
-        self, jobs: JobStore, start: datetime, end: datetime, is_found: bool
+        self, jobs: JobStore, start: datetime, end: datetime, is_found: bool, job: Job
     ) -> None:
-        job = added(jobs)
         jobs.change(job, job, spans=[JobSpan(kind=SpanKind.MISSED, start=NOON, end=NOON + HOUR)])
         assert bool(jobs.spans(job.ref, start, end)) is is_found
 
-    def test_spans_of_two_cadences_over_one_time_are_both_kept(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_spans_of_two_cadences_over_one_time_are_both_kept(self, jobs: JobStore, job: Job) -> None:
         spans = [
             JobSpan(kind=SpanKind.PAUSED, start=NOON, end=NOON + HOUR, cadence=name) for name in ("a", "b")
         ]

@@ -8,7 +8,8 @@ from functools import partial
 
 import pytest
 
-from duetime.model.action import Status
+from duetime.model.action import Action, Status
+from duetime.model.job import Job
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, LockRequirement
@@ -34,7 +35,6 @@ from duetime.testing.contract.specimens import (
     ORPHANED_AT,
     SECOND,
     claim,
-    due_time_in_index,
     end,
     stored_row,
     terms,
@@ -49,94 +49,77 @@ class OccurrenceClaimContract(JobsContract):
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_claimed_run_stands_as_it_was_meant_to(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job
     ) -> None:
-        job = added(jobs)
         claim = taking(planned(store), job, hold)
         assert jobs.claim(claim)
         assert store.get(claim.row.ref) == claim.claimed
-        self.let_indexes_follow()
-        assert due_time_in_index(store, claim.row) == NOON
+        assert self.due_time(store, claim.row) == NOON
 
-    def test_a_claim_that_asks_for_it_takes_the_lock(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
+    def test_a_claim_that_asks_for_it_takes_the_lock(self, jobs: JobStore, job: Job, run: Action) -> None:
         assert jobs.get(job.ref) == replace(job, running=run.ref)
 
     @pytest.mark.parametrize("hold", [LockRequirement.UNCHANGED, LockRequirement.NOTHING])
     def test_a_claim_that_does_not_ask_for_the_lock_leaves_the_job_alone(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job
     ) -> None:
-        job = added(jobs)
         taken(store, jobs, job, hold=hold)
         assert jobs.get(job.ref) == job
 
     @pytest.mark.parametrize("hold", [LockRequirement.UNCHANGED, LockRequirement.NOTHING])
     def test_a_claim_that_does_not_ask_for_the_lock_runs_beside_its_holder(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job
     ) -> None:
-        job = added(jobs)
         holder = taken(store, jobs, job)
         taken(store, jobs, job, NEXT, hold)
         assert stored_job(jobs, job.ref).running == holder.ref
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_row_that_was_settled_since_it_was_read_is_not_claimed(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
-        job, row = added(jobs), planned(store)
         store.cancel(row.ref, by="ops", at=NOON, expires_at=EXPIRY)
         assert refused(store, jobs, taking(row, job, hold))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_row_that_became_pending_anew_is_not_claimed_as_it_was_read(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
-        job, row = added(jobs), planned(store)
         store.reschedule(row.ref, NOON + HOUR, by="ops", at=NOON)
         assert refused(store, jobs, taking(row, job, hold))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_run_that_was_taken_over_since_it_was_read_is_not_claimed(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        dead = taken(store, jobs, job)
-        claim(store, dead.ref, ORPHANED_AT)
-        assert refused(store, jobs, taking(dead, job, hold, claim_terms=terms(ORPHANED_AT)))
+        claim(store, run.ref, ORPHANED_AT)
+        assert refused(store, jobs, taking(run, job, hold, claim_terms=terms(ORPHANED_AT)))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_run_that_renewed_its_lease_since_it_was_read_is_not_taken_over(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        dead = taken(store, jobs, job)
-        store.renew(dead, ORPHANED_AT + LEASE)
-        assert refused(store, jobs, taking(dead, job, hold, claim_terms=terms(ORPHANED_AT)))
+        store.renew(run, ORPHANED_AT + LEASE)
+        assert refused(store, jobs, taking(run, job, hold, claim_terms=terms(ORPHANED_AT)))
 
-    def test_a_row_that_is_gone_is_not_claimed(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_row_that_is_gone_is_not_claimed(self, store: ActionStore, jobs: JobStore, job: Job) -> None:
         assert refused(store, jobs, taking(occurrence(store), job))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_dead_run_is_taken_over_by_its_own_action(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        dead = taken(store, jobs, job)
-        assert jobs.claim(taking(dead, stored_job(jobs, job.ref), hold, claim_terms=terms(ORPHANED_AT)))
-        row = stored_row(store, dead.ref)
+        assert jobs.claim(taking(run, stored_job(jobs, job.ref), hold, claim_terms=terms(ORPHANED_AT)))
+        row = stored_row(store, run.ref)
         assert (row.status, row.fence, row.attempt, row.recoveries) == (Status.PROCESSING, 2, 1, 1)
-        assert stored_job(jobs, job.ref).running == dead.ref
+        assert stored_job(jobs, job.ref).running == run.ref
 
     def test_a_request_to_cancel_that_came_meanwhile_is_kept_by_a_take_over(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        dead = taken(store, jobs, job)
-        store.ask_to_cancel(dead.ref, by="ops", at=NOON + SECOND)
-        assert jobs.claim(taking(dead, job, claim_terms=terms(ORPHANED_AT)))
-        row = stored_row(store, dead.ref)
+        store.ask_to_cancel(run.ref, by="ops", at=NOON + SECOND)
+        assert jobs.claim(taking(run, job, claim_terms=terms(ORPHANED_AT)))
+        row = stored_row(store, run.ref)
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, "ops", NOON + SECOND)
 
     @pytest.mark.parametrize("hold", HELD)
@@ -148,15 +131,15 @@ class OccurrenceClaimContract(JobsContract):
         assert refused(store, jobs, taking(row, job, hold))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
-    def test_a_plan_refuses_no_claim(self, store: ActionStore, jobs: JobStore, hold: LockRequirement) -> None:
-        job, row = added(jobs), planned(store)
+    def test_a_plan_refuses_no_claim(
+        self, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
+    ) -> None:
         jobs.move_cursor(job, NEXT, NEXT)
         assert jobs.claim(taking(row, job, hold))
 
     def test_a_claim_that_asks_for_nothing_does_not_look_at_the_job(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         now = changed(jobs, job)
         assert jobs.claim(taking(planned(store), job, LockRequirement.NOTHING))
         assert jobs.get(job.ref) == now
@@ -171,19 +154,16 @@ class OccurrenceClaimContract(JobsContract):
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_of_many_claims_of_one_occurrence_at_once_exactly_one_wins(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
-        job, row = added(jobs), planned(store)
         claims = [taking(row, job, hold, claim_terms=terms()) for _ in range(CROWD)]
         answers = together([partial(jobs.claim, claim) for claim in claims])
         assert answers.count(True) == 1
         assert store.get(row.ref) == claims[answers.index(True)].claimed
 
     def test_a_run_of_a_job_is_settled_for_a_retry_like_any_other(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
         assert store.settle(run, end(Status.PENDING)) is SettleResult.SETTLED
         assert stored_row(store, run.ref).status is Status.PENDING
         assert stored_job(jobs, job.ref).running == run.ref

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from duetime.ids import JobName
-from duetime.model.action import ActionRef, SkipReason, Status
+from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.ports.actions import ActionStore, Page
 from duetime.testing.contract.job_runs import skip
 from duetime.testing.contract.job_specimens import (
@@ -21,7 +21,6 @@ from duetime.testing.contract.job_specimens import (
     occurrence,
     planned,
 )
-from duetime.testing.contract.lists import pages
 from duetime.testing.contract.specimens import (
     ACME,
     GLOBEX,
@@ -31,6 +30,7 @@ from duetime.testing.contract.specimens import (
     SECOND,
     claim,
     end,
+    pages,
     scheduled,
     stored_row,
 )
@@ -83,7 +83,7 @@ class JobHistoryContract(StoreContract):
             listed = store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=has_events)
             assert (listed.actions, listed.cursor) == ((), None)
 
-    def test_event_runs_are_listed_only_if_they_are_asked_for(self, store: ActionStore) -> None:
+    def test_event_runs_are_listed_only_on_request(self, store: ActionStore) -> None:
         row, started = planned(store, NOON), event_run(store, "event-1", NOON + HOUR)
         store.put(started)
         without = store.of_job(ACME, NIGHTLY, limit=5, cursor=None)
@@ -161,8 +161,9 @@ class JobHistoryContract(StoreContract):
         store.put(event_run(store, "event-1"))
         assert self._refs(store, version=2) == [mine.ref]
 
-    def test_occurrences_are_found_by_nominal_time_whatever_became_of_them(self, store: ActionStore) -> None:
-        row = planned(store)
+    def test_occurrences_are_found_by_nominal_time_whatever_became_of_them(
+        self, store: ActionStore, row: Action
+    ) -> None:
         store.settle(claim(store, row.ref), end(Status.PENDING))
         page = store.occurrences(ACME, NIGHTLY, 1, after=NOON - SECOND, until=NOON, limit=5, cursor=None)
         assert [*page] == [stored_row(store, row.ref).without_payload()]

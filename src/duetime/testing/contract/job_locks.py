@@ -48,21 +48,21 @@ from duetime.testing.contract.subject import JobsContract
 class LockContract(JobsContract):
     """The lock: of the runs that ask for it, one at a time."""
 
-    def test_a_lock_that_another_holds_refuses_the_claim(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_lock_that_another_holds_refuses_the_claim(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
         taken(store, jobs, job)
         assert refused(store, jobs, taking(planned(store, NEXT), stored_job(jobs, job.ref)))
 
     def test_a_lock_that_was_taken_since_the_job_was_read_refuses_the_claim(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         taken(store, jobs, job)
         assert refused(store, jobs, taking(planned(store, NEXT), job))
 
-    def test_a_retry_that_holds_the_lock_still_is_claimed(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
+    def test_a_retry_that_holds_the_lock_still_is_claimed(
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
+    ) -> None:
         store.settle(run, end(Status.PENDING))
         again = taking(stored_row(store, run.ref), stored_job(jobs, job.ref))
         assert jobs.claim(again)
@@ -70,9 +70,8 @@ class LockContract(JobsContract):
         assert stored_job(jobs, job.ref).running == run.ref
 
     def test_the_same_occurrence_of_another_tenant_does_not_hold_my_lock(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         theirs = event_run(store, "event-1", tenant_id=GLOBEX, job_tenant=job.ref.tenant_id)
         store.put(theirs)
         assert jobs.claim(taking(theirs, job))
@@ -158,9 +157,8 @@ class LockContract(JobsContract):
         assert stored_job(jobs, job.ref).running == row.ref
 
     def test_a_holder_that_is_there_after_all_keeps_the_lock(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         holder = taken(store, jobs, job)
         now = stored_job(jobs, job.ref)
         assert refused(store, jobs, taking(planned(store, NEXT), now, dead_ref=holder.ref))

@@ -32,9 +32,9 @@ from duetime.testing.contract.specimens import (
     claim,
     due_time_in_index,
     end,
-    running,
     scheduled,
     stored_row,
+    unchanged,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -84,12 +84,12 @@ class JobRunContract(StoreContract):
         store.put_many(rows)
         assert [store.get(row.ref) for row in rows] == rows
 
-    def test_a_second_planner_changes_nothing_in_an_occurrence_that_has_run(self, store: ActionStore) -> None:
-        row = planned(store)
+    def test_a_second_planner_changes_nothing_in_an_occurrence_that_has_run(
+        self, store: ActionStore, row: Action
+    ) -> None:
         store.settle(claim(store, row.ref), end(Status.EXECUTED))
-        before = store.get(row.ref)
-        store.put(replace(row, planned_at=NOON))
-        assert store.get(row.ref) == before
+        with unchanged(store.get, row.ref):
+            store.put(replace(row, planned_at=NOON))
 
     def test_one_occurrence_of_two_tenants_is_two_rows(self, store: ActionStore) -> None:
         mine, theirs = planned(store), planned(store, tenant_id=GLOBEX)
@@ -97,13 +97,12 @@ class JobRunContract(StoreContract):
         assert store.get(mine.ref) == mine
         assert stored_row(store, theirs.ref).status is Status.SKIPPED
 
-    def test_a_pending_run_is_in_the_due_index_until_it_is_settled(self, store: ActionStore) -> None:
-        row = planned(store)
-        self.let_indexes_follow()
-        assert due_time_in_index(store, row) == NOON
+    def test_a_pending_run_is_in_the_due_index_until_it_is_settled(
+        self, store: ActionStore, row: Action
+    ) -> None:
+        assert self.due_time(store, row) == NOON
         store.settle(claim(store, row.ref), end(Status.EXECUTED))
-        self.let_indexes_follow()
-        assert due_time_in_index(store, row) is None
+        assert self.due_time(store, row) is None
 
     def test_a_run_keeps_what_its_job_gave_it_through_its_whole_life(self, store: ActionStore) -> None:
         row = planned(store, catches_up=True)
@@ -122,8 +121,7 @@ class JobRunContract(StoreContract):
 class SkipContract(StoreContract):
     """*skip*."""
 
-    def test_a_pending_run_is_skipped_with_its_reason(self, store: ActionStore) -> None:
-        row = planned(store)
+    def test_a_pending_run_is_skipped_with_its_reason(self, store: ActionStore, row: Action) -> None:
         moved = skip(store, row, SkipReason.OVERLAP, note="the one of noon still runs")
         found = stored_row(store, row.ref)
         assert moved == Applied(found)
@@ -132,14 +130,12 @@ class SkipContract(StoreContract):
         assert (found.changed_by, found.changed_at) == ("ops", AT)
 
     @pytest.mark.parametrize("reason", list(SkipReason))
-    def test_every_reason_is_kept(self, store: ActionStore, reason: SkipReason) -> None:
-        row = planned(store)
+    def test_every_reason_is_kept(self, store: ActionStore, reason: SkipReason, row: Action) -> None:
         skip(store, row, reason)
         found = stored_row(store, row.ref)
         assert (found.skip_reason, found.note) == (reason, None)
 
-    def test_a_note_of_500_characters_is_kept_whole(self, store: ActionStore) -> None:
-        row = planned(store)
+    def test_a_note_of_500_characters_is_stored_in_full(self, store: ActionStore, row: Action) -> None:
         skip(store, row, note="é" * 500)
         assert stored_row(store, row.ref).note == "é" * 500
 
@@ -150,14 +146,11 @@ class SkipContract(StoreContract):
         assert (found.due_at, found.generation, found.fence, found.attempts) == (NOON, 1, 0, ())
         assert (found.cadence, found.planned_at, found.catches_up) == ("daily_12:00", PLANNED_AT, True)
 
-    def test_a_skipped_row_leaves_the_due_index(self, store: ActionStore) -> None:
-        row = planned(store)
+    def test_a_skipped_row_leaves_the_due_index(self, store: ActionStore, row: Action) -> None:
         skip(store, row)
-        self.let_indexes_follow()
-        assert due_time_in_index(store, row) is None
+        assert self.due_time(store, row) is None
 
-    def test_a_row_that_became_pending_anew_is_not_skipped(self, store: ActionStore) -> None:
-        row = planned(store)
+    def test_a_row_that_became_pending_anew_is_not_skipped(self, store: ActionStore, row: Action) -> None:
         store.reschedule(row.ref, NOON + HOUR, by="ops", at=AT)
         before = stored_row(store, row.ref)
         assert skip(store, row) == Rejected(before)
@@ -169,15 +162,13 @@ class SkipContract(StoreContract):
         assert isinstance(skip(store, stored_row(store, claimed.ref)), Applied)
         assert stored_row(store, claimed.ref).status is Status.SKIPPED
 
-    def test_a_repeated_skip_tells_what_its_first_try_did(self, store: ActionStore) -> None:
-        row = planned(store)
+    def test_a_repeated_skip_returns_the_first_result(self, store: ActionStore, row: Action) -> None:
         assert skip(store, row) == skip(store, row) == Applied(stored_row(store, row.ref))
 
     @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
     def test_another_skip_is_refused_with_the_skipped_row(
-        self, store: ActionStore, by: str, at: datetime
+        self, store: ActionStore, by: str, at: datetime, row: Action
     ) -> None:
-        row = planned(store)
         skip(store, row)
         before = stored_row(store, row.ref)
         assert skip(store, row, SkipReason.MISSED, by=by, at=at) == Rejected(before)
@@ -188,8 +179,7 @@ class SkipContract(StoreContract):
         assert skip(store, row) == Rejected(None)
         assert store.get(row.ref) is None
 
-    def test_a_skipped_run_is_claimed_no_more(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_skipped_run_is_claimed_no_more(self, store: ActionStore, claimed: Action) -> None:
         assert isinstance(skip(store, claimed), Rejected)
         row = planned(store)
         skip(store, row)
@@ -201,7 +191,7 @@ class RecordContract(StoreContract):
     """*record*: a row of what ran outside the road."""
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED])
-    def test_a_recorded_run_is_read_back_whole(self, store: ActionStore, status: Status) -> None:
+    def test_a_recorded_run_is_read_back_in_full(self, store: ActionStore, status: Status) -> None:
         run = recorded(store, status=status)
         store.record(run)
         assert store.get(run.ref) == run
@@ -210,8 +200,7 @@ class RecordContract(StoreContract):
     def test_a_recorded_run_is_not_in_the_due_index(self, store: ActionStore) -> None:
         run = replace(recorded(store), due_shard=store.due_shards[0])
         store.record(run)
-        self.let_indexes_follow()
-        assert due_time_in_index(store, run) is None
+        assert self.due_time(store, run) is None
 
     def test_recording_a_run_that_is_there_changes_nothing(self, store: ActionStore) -> None:
         run = recorded(store)
@@ -219,8 +208,7 @@ class RecordContract(StoreContract):
         store.record(replace(run, created_by="another caller"))
         assert store.get(run.ref) == run
 
-    def test_recording_over_a_planned_run_changes_nothing(self, store: ActionStore) -> None:
-        row = planned(store)
+    def test_recording_over_a_planned_run_changes_nothing(self, store: ActionStore, row: Action) -> None:
         store.record(recorded(store))
         self.let_indexes_follow()
         assert store.get(row.ref) == row

@@ -8,7 +8,8 @@ from functools import partial
 
 import pytest
 
-from duetime.model.action import Status
+from duetime.model.action import Action, Status
+from duetime.model.job import Job
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, LockRequirement
@@ -32,11 +33,11 @@ from duetime.testing.contract.specimens import (
     NOON,
     ORPHANED_AT,
     SECOND,
-    due_time_in_index,
     end,
     running,
     stored_row,
     terms,
+    unchanged,
 )
 from duetime.testing.contract.subject import JobsContract
 
@@ -46,21 +47,17 @@ class OccurrenceSettleContract(JobsContract):
 
     @pytest.mark.parametrize("status", FINAL)
     def test_a_settled_run_frees_its_lock_and_is_counted(
-        self, store: ActionStore, jobs: JobStore, status: Status
+        self, store: ActionStore, jobs: JobStore, status: Status, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
         run_end = ended(run, status, "no ledger" if status is Status.FAILED else None)
         assert jobs.settle(run, end(status, message="because"), job.ref, run_end) is SettleResult.SETTLED
         assert jobs.get(job.ref) == replace(job, tally=run_end.counted(job.tally))
         row = stored_row(store, run.ref)
         assert (row.status, row.expires_at, row.lease_until, row.claim_nonce) == (status, EXPIRY, None, None)
         assert (row.attempts[0].finished_at, row.attempts[0].message) == (NOON + SECOND, "because")
-        self.let_indexes_follow()
-        assert due_time_in_index(store, run) is None
+        assert self.due_time(store, run) is None
 
-    def test_the_ends_of_several_runs_add_up(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_the_ends_of_several_runs_add_up(self, store: ActionStore, jobs: JobStore, job: Job) -> None:
         tally = job.tally
         order = (Status.FAILED, Status.FAILED, Status.CANCELLED, Status.FAILED, Status.EXECUTED)
         for place, status in enumerate(order):
@@ -72,27 +69,24 @@ class OccurrenceSettleContract(JobsContract):
         assert (tally.executed, tally.failed, tally.consecutive_failures) == (1, 3, 0)
         assert tally.last_error == "problem 3"
 
-    def test_a_freed_lock_may_be_taken(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
+    def test_a_freed_lock_may_be_taken(
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
+    ) -> None:
         jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
         assert stored_job(jobs, job.ref).running is None
         taken(store, jobs, job, NEXT)
 
     def test_the_one_that_waits_stays_when_the_lock_becomes_free(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         run, other = taken(store, jobs, job), planned(store, NEXT)
         jobs.wait(job, other.ref)
         jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
         assert stored_job(jobs, job.ref).waiting == other.ref
 
     def test_a_job_that_was_changed_meanwhile_is_unlocked_and_counted_all_the_same(
-        self, store: ActionStore, jobs: JobStore
+        self, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
         now = changed(jobs, job)
         run_end = ended(run)
         assert jobs.settle(run, end(Status.EXECUTED), job.ref, run_end) is SettleResult.SETTLED
@@ -108,71 +102,63 @@ class OccurrenceSettleContract(JobsContract):
         assert (tally.failed, tally.consecutive_failures) == (1, 1)
 
     def test_a_settle_repeated_after_the_next_has_the_lock_leaves_it(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
         jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
         following = taken(store, jobs, job, NEXT)
-        before = jobs.get(job.ref)
-        assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
-        assert jobs.get(job.ref) == before
+        with unchanged(jobs.get, job.ref):
+            assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
         assert store.get(following.ref) == following
 
-    def test_a_run_whose_lock_was_taken_settles_nothing(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_run_whose_lock_was_taken_settles_nothing(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
         late = taken(store, jobs, job)
         row = planned(store, NEXT)
         assert jobs.claim(taking(row, stored_job(jobs, job.ref), dead=late))
-        before = store.get(late.ref), jobs.get(job.ref)
-        assert jobs.settle(late, end(Status.EXECUTED), job.ref, ended(late)) is SettleResult.LEASE_LOST
-        assert (store.get(late.ref), jobs.get(job.ref)) == before
+        with unchanged(store.get, late.ref), unchanged(jobs.get, job.ref):
+            assert jobs.settle(late, end(Status.EXECUTED), job.ref, ended(late)) is SettleResult.LEASE_LOST
 
     def test_where_another_holds_the_lock_the_action_alone_is_settled(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         beside = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
         taken(store, jobs, job, NEXT)
-        before = jobs.get(job.ref)
-        assert jobs.settle(beside, end(Status.EXECUTED), job.ref, ended(beside)) is SettleResult.SETTLED
-        assert stored_row(store, beside.ref).status is Status.EXECUTED
-        assert jobs.get(job.ref) == before
+        with unchanged(jobs.get, job.ref):
+            assert jobs.settle(beside, end(Status.EXECUTED), job.ref, ended(beside)) is SettleResult.SETTLED
+            assert stored_row(store, beside.ref).status is Status.EXECUTED
 
-    def test_where_nobody_holds_the_lock_the_action_alone_is_settled(
-        self, store: ActionStore, jobs: JobStore
+    def test_where_the_lock_is_free_the_action_alone_is_settled(
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         run = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
         assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
         assert stored_row(store, run.ref).status is Status.EXECUTED
         assert jobs.get(job.ref) == job
 
-    def test_a_run_that_was_taken_over_settles_nothing(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
-        dead = taken(store, jobs, job)
-        assert jobs.claim(taking(dead, stored_job(jobs, job.ref), claim_terms=terms(ORPHANED_AT)))
-        before = store.get(dead.ref), jobs.get(job.ref)
-        assert jobs.settle(dead, end(Status.FAILED), job.ref, ended(dead)) is SettleResult.LEASE_LOST
-        assert (store.get(dead.ref), jobs.get(job.ref)) == before
+    def test_a_run_that_was_taken_over_settles_nothing(
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
+    ) -> None:
+        assert jobs.claim(taking(run, stored_job(jobs, job.ref), claim_terms=terms(ORPHANED_AT)))
+        with unchanged(store.get, run.ref), unchanged(jobs.get, job.ref):
+            assert jobs.settle(run, end(Status.FAILED), job.ref, ended(run)) is SettleResult.LEASE_LOST
 
-    def test_a_settle_of_no_row_has_lost_its_lease(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_settle_of_no_row_has_lost_its_lease(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
         run = replace(running(store), id=occurrence(store).id)
         assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.LEASE_LOST
         assert jobs.get(job.ref) == job
 
     def test_a_run_that_was_asked_to_cancel_is_settled_for_good_nonetheless(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
         store.ask_to_cancel(run.ref, by="ops", at=NOON)
         assert jobs.settle(run, end(Status.CANCELLED), job.ref, ended(run)) is SettleResult.SETTLED
         assert stored_job(jobs, job.ref).running is None
         assert stored_row(store, run.ref).cancelled_by == "ops"
 
-    def test_of_a_settle_and_a_claim_at_once_the_lock_is_the_claims_or_nobodys(
+    def test_of_a_settle_and_a_claim_at_once_the_lock_is_the_claims_or_free(
         self, store: ActionStore, jobs: JobStore
     ) -> None:
         for place in range(ROUNDS):

@@ -67,11 +67,11 @@ class JobWakesContract:
         assert [*wakes.known()] == [(wake.kind, wake.name)]
         assert self.is_enabled(wakes, wake.kind, wake.name)
 
-    def test_a_schedule_says_its_expression_and_its_zone(self, wakes: JobWakes) -> None:
+    def test_a_schedule_has_its_expression_and_its_zone(self, wakes: JobWakes) -> None:
         wakes.put(SCHEDULE)
         assert self.definition_of(wakes, "schedule", SCHEDULE.name) == ("cron(30 2 * * ? *)", "Europe/Paris")
 
-    def test_a_rule_says_its_pattern(self, wakes: JobWakes) -> None:
+    def test_a_rule_has_its_pattern(self, wakes: JobWakes) -> None:
         wakes.put(RULE)
         assert self.definition_of(wakes, "rule", RULE.name) == RULE.pattern
 

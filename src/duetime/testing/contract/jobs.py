@@ -1,4 +1,4 @@
-"""What a job is: how it is added, and found again by name, by tenant, and by the time of its maintenance."""
+"""The job's row: it is added, read, listed and maintained; its cursor moves and its runs are counted."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ import pytest
 
 from duetime import instant
 from duetime.ids import JobName, TenantId
+from duetime.model.action import Status
 from duetime.model.job import WHOLE_JOB, Job, JobRef, Origin, Overlap, Version
+from duetime.model.run_stats import EndedRun, RunStats
+from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
@@ -20,15 +23,30 @@ from duetime.testing.contract.job_specimens import (
     DAY,
     NIGHTLY,
     OPERATED,
+    OUTAGE,
     PAUSE,
     REINDEX,
     added,
+    ended,
     nightly,
     stored_job,
     taken,
 )
 from duetime.testing.contract.races import CROWD, together
-from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, MOST_PAGES, NOON, TICK
+from duetime.testing.contract.specimens import (
+    ACME,
+    GLOBEX,
+    HOUR,
+    MINUTE,
+    MOST_PAGES,
+    NOON,
+    SECOND,
+    TICK,
+    claim,
+    pages,
+    scheduled,
+    unchanged,
+)
 from duetime.testing.contract.subject import JobsContract
 
 
@@ -63,23 +81,19 @@ class JobRowContract(JobsContract):
         assert jobs.add(job)
         assert jobs.get(job.ref) == job
 
-    def test_an_added_job_has_its_first_version(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_an_added_job_has_its_first_version(self, jobs: JobStore, job: Job) -> None:
         assert [*jobs.versions(job.ref)] == [Version(number=1, definition=job.definition, since=ADDED_AT)]
 
-    def test_another_job_of_that_name_is_not_added(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_another_job_of_that_name_is_not_added(self, jobs: JobStore, job: Job) -> None:
         other = nightly(definition=replace(job.definition, type="open-books"), cursor=NOON)
         assert not jobs.add(other)
         assert jobs.get(job.ref) == job
         assert [version.definition for version in jobs.versions(job.ref)] == [job.definition]
 
-    def test_a_job_that_was_changed_since_it_was_added_is_left_alone(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_job_that_was_changed_since_it_was_added_is_left_alone(self, jobs: JobStore, job: Job) -> None:
         jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
-        before = jobs.get(job.ref)
-        jobs.add(job)
-        assert jobs.get(job.ref) == before
+        with unchanged(jobs.get, job.ref):
+            jobs.add(job)
 
     def test_a_job_that_was_dropped_is_still_there(self, jobs: JobStore) -> None:
         job = added(jobs, removed_at=NOON)
@@ -92,8 +106,7 @@ class JobRowContract(JobsContract):
         assert answers.count(True) == 1
         assert jobs.get(rivals[0].ref) == rivals[answers.index(True)]
 
-    def test_a_job_is_no_action_of_its_tenant(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_job_is_no_action_of_its_tenant(self, store: ActionStore, job: Job) -> None:
         assert len(store.of_tenant(ACME, limit=5, cursor=None)) == 0
         assert len(store.of_job(ACME, job.name, limit=5, cursor=None, has_events=True)) == 0
 
@@ -109,15 +122,7 @@ class JobRowContract(JobsContract):
     def test_pages_of_a_tenants_jobs_lose_and_double_none(self, jobs: JobStore, limit: int) -> None:
         names = [added(jobs, JobName(f"report-{letter}")).name for letter in "gbaihdfec"]
         self.let_indexes_follow()
-        listed: list[Job] = []
-        cursor = None
-        for _ in range(MOST_PAGES):
-            page = jobs.list(ACME, limit=limit, cursor=cursor)
-            assert len(page) <= limit
-            listed += page
-            cursor = page.cursor
-            if cursor is None:
-                break
+        listed = pages(lambda cursor: jobs.list(ACME, limit=limit, cursor=cursor), limit)
         assert [job.name for job in listed] == sorted(names)
 
     def test_a_tenants_list_has_its_own_jobs_only(self, jobs: JobStore) -> None:
@@ -128,8 +133,7 @@ class JobRowContract(JobsContract):
         assert [job.ref for job in jobs.list(ACME, limit=5, cursor=None)] == [mine.ref]
         assert len(jobs.list(TenantId("no-one"), limit=5, cursor=None)) == 0
 
-    def test_a_listed_job_is_read_as_of_now(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_listed_job_is_read_as_of_now(self, store: ActionStore, jobs: JobStore, job: Job) -> None:
         jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
         taken(store, jobs, stored_job(jobs, job.ref))
         self.let_indexes_follow()
@@ -189,3 +193,86 @@ class AttendContract(JobsContract):
             if cursor is None:
                 return sorted(found, key=str)
         raise AssertionError("the pages of jobs to attend never end")
+
+
+class CursorContract(JobsContract):
+    """`move_cursor`: how far a job is planned."""
+
+    def test_a_plan_moves_the_cursor_and_nothing_else(self, jobs: JobStore) -> None:
+        job = added(jobs, **OPERATED)
+        assert jobs.move_cursor(job, NOON + DAY, NOON + 2 * DAY)
+        assert jobs.get(job.ref) == replace(job, cursor=NOON + DAY, maintain_at=NOON + 2 * DAY)
+
+    def test_a_plan_from_an_older_cursor_moves_nothing(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        assert jobs.move_cursor(job, NOON, NOON + HOUR)
+        with unchanged(jobs.get, job.ref):
+            assert not jobs.move_cursor(job, NOON + MINUTE, NOON + DAY, missed=[OUTAGE])
+        assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == []
+
+    def test_a_plan_of_an_older_revision_moves_nothing(self, jobs: JobStore, job: Job) -> None:
+        jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
+        with unchanged(jobs.get, job.ref):
+            assert not jobs.move_cursor(job, NOON, NOON + DAY, missed=[OUTAGE])
+        assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == []
+
+    def test_what_was_missed_is_kept_with_the_cursor(self, jobs: JobStore, job: Job) -> None:
+        assert jobs.move_cursor(job, NOON, NOON + DAY, missed=[OUTAGE])
+        assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == [OUTAGE]
+
+    def test_a_repeated_plan_returns_the_first_result(self, jobs: JobStore, job: Job) -> None:
+        for _ in range(2):
+            assert jobs.move_cursor(job, NOON, NOON + DAY, missed=[OUTAGE])
+        assert stored_job(jobs, job.ref).cursor == NOON
+        assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == [OUTAGE]
+
+    def test_no_cursor_is_moved_where_there_is_no_job(self, jobs: JobStore) -> None:
+        job = nightly()
+        assert not jobs.move_cursor(job, NOON, NOON + DAY, missed=[OUTAGE])
+        assert jobs.get(job.ref) is None
+        assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == []
+
+    def test_of_many_plans_at_once_exactly_one_moves_the_cursor(self, jobs: JobStore, job: Job) -> None:
+        moves = [partial(jobs.move_cursor, job, NOON + place * SECOND, NOON + DAY) for place in range(CROWD)]
+        answers = together(moves)
+        assert answers.count(True) == 1
+        assert stored_job(jobs, job.ref).cursor == NOON + answers.index(True) * SECOND
+
+
+class CountContract(JobsContract):
+    """`count`: the tally of a run that held no lock."""
+
+    def test_each_end_is_counted_in_the_tally(self, store: ActionStore, jobs: JobStore, job: Job) -> None:
+        run = claim(store, scheduled(store).ref)
+        tally = job.tally
+        for number, status in enumerate(("failed", "executed", "failed", "failed", "cancelled", "skipped")):
+            one = replace(
+                ended(run, Status(status), f"problem {number}" if status == "failed" else None),
+                id=f"run-{number}",
+                started_at=NOON + number * MINUTE,
+            )
+            jobs.count(job.ref, one)
+            tally = one.counted(tally)
+            assert stored_job(jobs, job.ref).tally == tally
+        assert (tally.executed, tally.failed, tally.consecutive_failures) == (1, 3, 2)
+
+    def test_counting_changes_nothing_but_the_tally(self, jobs: JobStore) -> None:
+        job = added(jobs, **OPERATED)
+        jobs.count(job.ref, EndedRun(id="run-1", status="executed", started_at=NOON))
+        assert replace(stored_job(jobs, job.ref), tally=RunStats()) == job
+        assert jobs.change(job, replace(job, wakes=WakeState()))
+
+    def test_counting_for_a_job_that_never_was_makes_none(self, jobs: JobStore) -> None:
+        ref = JobRef(ACME, NIGHTLY)
+        jobs.count(ref, EndedRun(id="run-1", status="executed", started_at=NOON))
+        assert jobs.get(ref) is None
+        assert jobs.add(nightly())
+
+    def test_many_runs_counted_at_once_are_all_counted(self, jobs: JobStore, job: Job) -> None:
+        ends = [
+            EndedRun(id=f"run-{number}", status="failed", started_at=NOON, error="x")
+            for number in range(CROWD)
+        ]
+        together([partial(jobs.count, job.ref, end) for end in ends])
+        tally = stored_job(jobs, job.ref).tally
+        assert (tally.failed, tally.consecutive_failures) == (CROWD, CROWD)

@@ -89,14 +89,14 @@ LEGAL = [(write, status) for write in WRITES for status in Status if status is w
 REFUSED = [(write, status) for write in WRITES for status in Status if status is not write.starts_from]
 
 
-def _told(case: tuple[Write, Status]) -> str:
+def _case_name(case: tuple[Write, Status]) -> str:
     return f"{case[0].name} when {case[1]}"
 
 
 class LegalityContract(StoreContract):
     """The legal changes of status, and no other."""
 
-    @pytest.mark.parametrize(("write", "status"), REFUSED, ids=map(_told, REFUSED))
+    @pytest.mark.parametrize(("write", "status"), REFUSED, ids=map(_case_name, REFUSED))
     def test_a_write_from_the_wrong_status_changes_nothing(
         self, store: ActionStore, write: Write, status: Status
     ) -> None:
@@ -105,8 +105,8 @@ class LegalityContract(StoreContract):
         assert store.get(row.ref) == row
         assert not isinstance(answer, Applied)
 
-    @pytest.mark.parametrize(("write", "status"), REFUSED, ids=map(_told, REFUSED))
-    def test_the_refusal_tells_what_stood_in_the_way(
+    @pytest.mark.parametrize(("write", "status"), REFUSED, ids=map(_case_name, REFUSED))
+    def test_a_rejection_has_the_row_that_caused_it(
         self, store: ActionStore, write: Write, status: Status
     ) -> None:
         row = self.bring_to(store, status)
@@ -116,7 +116,7 @@ class LegalityContract(StoreContract):
         elif not isinstance(answer, SettleResult):
             assert write.name == "claim"
 
-    @pytest.mark.parametrize(("write", "status"), LEGAL, ids=map(_told, LEGAL))
+    @pytest.mark.parametrize(("write", "status"), LEGAL, ids=map(_case_name, LEGAL))
     def test_a_write_from_the_right_status_leads_where_it_should(
         self, store: ActionStore, write: Write, status: Status
     ) -> None:

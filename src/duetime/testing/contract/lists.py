@@ -1,25 +1,29 @@
-"""Lists of a tenant's actions: complete, in order, page by page, of this tenant only."""
+"""Lists of a tenant's actions, failed ones too: complete, in order, page by page, of this tenant only."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
+from duetime.errors import InvalidCursor
+from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, Status
-from duetime.ports.actions import ActionStore, Page
+from duetime.ports.actions import ActionStore
+from duetime.testing.contract.job_specimens import occurrence, recorded
 from duetime.testing.contract.specimens import (
     ACME,
     GLOBEX,
     HOUR,
-    MOST_PAGES,
     NOON,
     SECOND,
     claim,
     end,
     fresh,
+    pages,
     scheduled,
     stored_row,
 )
@@ -115,15 +119,150 @@ def _in_shard(action: Action, place: int) -> Action:
     return replace(action, id=type(action.id)(f"{action.id[:-1]}{place % 16:x}"))
 
 
-def pages(page_after: Callable[[str | None], Page], limit: int) -> list[Action]:
-    """All rows of a list, page by page."""
-    listed: list[Action] = []
-    cursor = None
-    for _ in range(MOST_PAGES):
-        page = page_after(cursor)
-        assert len(page) <= limit
-        listed += page
-        cursor = page.cursor
-        if cursor is None:
-            return listed
-    raise AssertionError("the list's pages never end")
+class FailedContract(StoreContract):
+    """`failed`."""
+
+    @pytest.mark.parametrize("status", list(Status))
+    def test_the_failed_list_shows_failed_rows_and_no_others(
+        self, store: ActionStore, status: Status
+    ) -> None:
+        row = self.bring_to(store, status).without_payload()
+        assert self._failed(store) == ([row] if status is Status.FAILED else [])
+
+    def test_a_row_that_is_to_be_tried_again_has_not_failed(self, store: ActionStore) -> None:
+        action = fresh(store)
+        store.put(action)
+        store.settle(claim(store, action.ref), end(Status.PENDING))
+        assert self._failed(store) == []
+
+    def test_the_latest_failure_comes_first_whenever_it_was_scheduled(self, store: ActionStore) -> None:
+        rows = [self._fail(store, NOON + place % 5 * SECOND + place * HOUR) for place in (3, 0, 4, 1, 2)]
+        latest_first = [rows[place].without_payload() for place in (2, 0, 4, 3, 1)]
+        assert self._failed(store) == latest_first
+
+    def test_those_that_failed_at_one_instant_come_by_id_the_highest_first(self, store: ActionStore) -> None:
+        rows = [self._fail(store) for _ in range(12)]
+        assert [row.id for row in self._failed(store)] == sorted((row.id for row in rows), reverse=True)
+
+    @pytest.mark.parametrize("limit", [1, 2, 7, 24])
+    def test_pages_of_the_failed_list_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
+        rows = [self._fail(store, NOON + place // 6 * SECOND, shard="7") for place in range(18)]
+        rows += [self._fail(store, NOON + place * SECOND) for place in range(6)]
+        expected = sorted(rows, key=lambda row: (row.failed_at, row.id), reverse=True)
+        assert [row.id for row in self._failed(store, limit=limit)] == [row.id for row in expected]
+
+    def test_what_fails_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
+        rows = [self._fail(store, NOON + place * SECOND) for place in range(9)]
+        self.let_indexes_follow()
+        first = store.failed([ACME], limit=5, cursor=None)
+        self._fail(store, NOON + HOUR)
+        self.let_indexes_follow()
+        rest = store.failed([ACME], limit=5, cursor=first.cursor)
+        assert [row.id for row in (*first, *rest)] == [row.id for row in reversed(rows)]
+
+    def test_a_redriven_row_is_in_the_failed_list_no_more(self, store: ActionStore) -> None:
+        redriven, other = self._fail(store), self._fail(store)
+        store.redrive(redriven.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
+        assert [row.ref for row in self._failed(store)] == [other.ref]
+
+    def test_what_is_redriven_while_one_pages_hides_no_other(self, store: ActionStore) -> None:
+        rows = [self._fail(store, NOON + place * SECOND) for place in range(6)]
+        self.let_indexes_follow()
+        first = store.failed([ACME], limit=3, cursor=None)
+        for row in first:
+            store.redrive(row.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
+        self.let_indexes_follow()
+        rest = store.failed([ACME], limit=3, cursor=first.cursor)
+        assert [row.ref for row in rest] == [row.ref for row in rows[2::-1]]
+
+    def test_a_row_that_failed_again_stands_where_it_failed_last(self, store: ActionStore) -> None:
+        again, once = self._fail(store), self._fail(store, NOON + SECOND)
+        store.redrive(again.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
+        store.settle(claim(store, again.ref, NOON + HOUR), end(Status.FAILED, NOON + HOUR + SECOND))
+        assert [row.ref for row in self._failed(store)] == [again.ref, once.ref]
+
+    def test_runs_of_jobs_and_recorded_ones_are_in_the_failed_list(self, store: ActionStore) -> None:
+        run, row = occurrence(store), recorded(store, NOON + HOUR, status=Status.FAILED)
+        store.put(run)
+        store.settle(claim(store, run.ref), end(Status.FAILED))
+        store.record(row)
+        store.record(recorded(store, NOON + 2 * HOUR))
+        assert {row.ref for row in self._failed(store)} == {run.ref, row.ref}
+
+    @pytest.mark.parametrize("limit", [1, 3, 50])
+    def test_the_failed_lists_of_several_tenants_are_one(self, store: ActionStore, limit: int) -> None:
+        rows = [
+            self._fail(store, NOON + place * SECOND, tenant_id=(ACME, GLOBEX)[place % 2])
+            for place in range(8)
+        ]
+        listed = self._failed(store, ACME, GLOBEX, limit=limit)
+        assert [row.ref for row in listed] == [row.ref for row in reversed(rows)]
+
+    @pytest.mark.parametrize("limit", [1, 5])
+    def test_two_tenants_runs_of_one_name_that_fail_at_one_instant_are_both_shown(
+        self, store: ActionStore, limit: int
+    ) -> None:
+        run = recorded(store, status=Status.FAILED)
+        theirs = replace(run, tenant_id=GLOBEX)
+        store.record(run)
+        store.record(theirs)
+        listed = self._failed(store, ACME, GLOBEX, limit=limit)
+        assert [row.ref for row in listed] == [theirs.ref, run.ref]
+
+    def test_the_failed_list_shows_no_other_tenants_actions(self, store: ActionStore) -> None:
+        mine = self._fail(store)
+        self._fail(store, tenant_id=GLOBEX)
+        self._fail(store, tenant_id=TenantId("acme2"))
+        assert [row.ref for row in self._failed(store)] == [mine.ref]
+
+    @pytest.mark.parametrize(
+        "made_up",
+        [
+            "",
+            "x",
+            "2030-06-01T12:00:00.000000Z",
+            "2030-06-01T12:00:00.000000Z x acme",
+            "2030-06-01T12:00:00Z {id} acme",
+            "0001-01-01T00:00:00.000000+14:00 {id} acme",
+            "2030-06-01T12:00:00.000000Z {id} globex",
+            "{id}",
+            "\ud800",
+        ],
+    )
+    def test_a_cursor_that_the_failed_list_did_not_give_out_is_refused(
+        self, store: ActionStore, made_up: str
+    ) -> None:
+        row = self._fail(store)
+        with pytest.raises(InvalidCursor):
+            store.failed([ACME], limit=5, cursor=made_up.replace("{id}", row.id))
+
+    def test_another_tenants_cursor_is_refused(self, store: ActionStore) -> None:
+        for _ in range(3):
+            self._fail(store, tenant_id=GLOBEX)
+        self.let_indexes_follow()
+        theirs = store.failed([GLOBEX], limit=1, cursor=None).cursor
+        assert theirs is not None
+        with pytest.raises(InvalidCursor):
+            store.failed([ACME], limit=1, cursor=theirs)
+
+    def _fail(
+        self,
+        store: ActionStore,
+        at: datetime = NOON,
+        *,
+        tenant_id: TenantId = ACME,
+        shard: str | None = None,
+    ) -> Action:
+        """A row that failed at that instant."""
+        action = fresh(store, tenant_id=tenant_id)
+        if shard is not None:
+            action = replace(action, id=ActionId(action.id[:-1] + shard))
+        store.put(action)
+        store.settle(claim(store, action.ref, NOON), end(Status.FAILED, at))
+        return stored_row(store, action.ref)
+
+    def _failed(self, store: ActionStore, *tenants: TenantId, limit: int = 50) -> Sequence[Action]:
+        """All that have failed, page by page."""
+        self.let_indexes_follow()
+        tenants_ = tenants or (ACME,)
+        return pages(lambda cursor: store.failed(tenants_, limit=limit, cursor=cursor), limit)

@@ -14,7 +14,7 @@ from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.notification import Channel, Notification, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.ports.notifications import Inbox, PreferencesStore
-from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, GLOBEX, MOST_PAGES, NOON, SECOND
+from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, GLOBEX, NOON, SECOND, pages
 
 FAILING, DEAD = NotificationKind.RECURRING_FAILING, NotificationKind.DEAD_LETTERED
 ALL = frozenset(NotificationKind)
@@ -190,12 +190,8 @@ class InboxContract:
         is_unread: bool = False,
         limit: int = 10,
     ) -> list[Notification]:
-        found, cursor = list[Notification](), None
-        for _ in range(MOST_PAGES):
-            page = inbox.list(ACME, kinds=kinds, is_unread=is_unread, limit=limit, cursor=cursor)
-            assert len(page) <= limit
-            found += [item.notification for item in page]
-            cursor = page.cursor
-            if cursor is None:
-                return found
-        raise AssertionError("the list's pages never end")
+        items = pages(
+            lambda cursor: inbox.list(ACME, kinds=kinds, is_unread=is_unread, limit=limit, cursor=cursor),
+            limit,
+        )
+        return [item.notification for item in items]

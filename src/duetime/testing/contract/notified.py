@@ -50,7 +50,7 @@ class DeliveriesContract:
             deliveries.forget(ACME, "x:email:ada@example.com", holder="me")
         assert self._begin(deliveries, "another") is SendPermit.YES
 
-    def test_who_holds_it_no_more_takes_it_from_nobody(self, deliveries: Deliveries) -> None:
+    def test_a_previous_holder_takes_nothing_away(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         self._begin(deliveries, "another", NOON + MINUTE)
         deliveries.forget(ACME, "x:email:ada@example.com", holder="me")
@@ -59,7 +59,7 @@ class DeliveriesContract:
         deliveries.forget(ACME, "x:email:ada@example.com", holder="another")
         assert self._begin(deliveries, "third", NOON + 9 * MINUTE) is SendPermit.SENT
 
-    def test_deliveries_and_tenants_are_told_apart(self, deliveries: Deliveries) -> None:
+    def test_deliveries_and_tenants_are_distinct(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         how = {"holder": "me", "now": NOON, "until": NOON + MINUTE, "expires_at": EXPIRY}
         assert deliveries.begin(GLOBEX, "x:email:ada@example.com", **how) is SendPermit.YES  # type: ignore[arg-type]
@@ -113,7 +113,7 @@ class WindowsContract:
             assert (place.window, place.number) == (self.FIRST, 1)
         assert self._count(windows, later, self.SECOND) == 1
 
-    def test_a_digest_tells_exactly_how_many_there_were_of_each_name(self, windows: Windows) -> None:
+    def test_a_digest_has_the_exact_count_of_each_name(self, windows: Windows) -> None:
         for name in ("billing-nightly", "kb-reindex", "billing-nightly", "é #x", ""):
             self._count(windows, notification(facts={"name": name}))
         digest = windows.close(self.FIRST)
@@ -133,14 +133,14 @@ class WindowsContract:
         assert windows.close(self.FIRST) is None
         assert self._count(windows, notification()) == 1
 
-    def test_a_window_ends_when_it_was_said_to_end_first(self, windows: Windows) -> None:
+    def test_a_window_keeps_its_first_end(self, windows: Windows) -> None:
         self._count(windows, notification())
         shorter = replace(self.FIRST, until=NOON + MINUTE)
         place = windows.count(notification(), shorter, expires_at=EXPIRY)
         assert place is not None
         assert (place.number, place.window) == (2, self.FIRST)
 
-    def test_windows_kinds_and_tenants_are_told_apart(self, windows: Windows) -> None:
+    def test_windows_kinds_and_tenants_are_distinct(self, windows: Windows) -> None:
         for window in (
             self.FIRST,
             self.SECOND,

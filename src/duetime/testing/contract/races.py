@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
 
-from duetime.model.action import Status
+from duetime.model.action import Action, Status
 from duetime.model.lease import Applied, Claimed, LeaseHeld, Rejected, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
@@ -43,12 +43,11 @@ class RaceContract(StoreContract):
         row = stored_row(store, action.ref)
         assert (row.fence, row.attempt, len(row.attempts)) == (1, 1, 1)
 
-    def test_of_many_take_overs_at_once_exactly_one_wins(self, store: ActionStore) -> None:
-        dead = running(store)
-        answers = together([partial(store.claim, dead.ref, terms(ORPHANED_AT)) for _ in range(CROWD)])
+    def test_of_many_take_overs_at_once_exactly_one_wins(self, store: ActionStore, claimed: Action) -> None:
+        answers = together([partial(store.claim, claimed.ref, terms(ORPHANED_AT)) for _ in range(CROWD)])
         assert sum(isinstance(answer, Claimed) for answer in answers) == 1
         assert answers.count(LeaseHeld(ORPHANED_AT + LEASE)) == CROWD - 1
-        assert (stored_row(store, dead.ref).fence, stored_row(store, dead.ref).recoveries) == (2, 1)
+        assert (stored_row(store, claimed.ref).fence, stored_row(store, claimed.ref).recoveries) == (2, 1)
 
     def test_of_a_cancel_a_reschedule_and_a_claim_either_the_cancel_or_the_claim_wins(
         self, store: ActionStore
@@ -119,8 +118,9 @@ class RaceContract(StoreContract):
                 assert outcome == Applied(row)
                 assert row.status is Status.PROCESSING
 
-    def test_of_many_puts_of_one_action_at_once_one_row_stands(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_of_many_puts_of_one_action_at_once_one_row_stands(
+        self, store: ActionStore, action: Action
+    ) -> None:
         together([partial(store.put, action)] * CROWD)
         assert store.get(action.ref) == action
 

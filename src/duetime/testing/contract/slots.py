@@ -69,7 +69,16 @@ def holding(store: ActionStore, *, limit: int = 1) -> Action:
     return stored_row(store, ref)
 
 
-class SlotContract(StoreContract):
+class KeyedContract(StoreContract):
+    """A run that holds a slot of its key, for the parts that need one."""
+
+    @pytest.fixture
+    def run(self, store: ActionStore) -> Action:
+        """An action claimed at noon with the only slot of its key."""
+        return holding(store)
+
+
+class SlotContract(KeyedContract):
     """*claim under a concurrency key*, and how a run's end frees its slot."""
 
     def test_a_concurrency_key_and_its_limit_are_read_back(self, store: ActionStore) -> None:
@@ -77,7 +86,7 @@ class SlotContract(StoreContract):
         assert store.get(action.ref) == action
         assert list(store.get_rows([action.ref])) == [action]
 
-    def test_a_claim_of_a_row_with_a_concurrency_key_says_so_and_changes_nothing(
+    def test_a_claim_of_a_row_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
         self, store: ActionStore
     ) -> None:
         action = keyed(store)
@@ -91,13 +100,12 @@ class SlotContract(StoreContract):
         store.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert store.claim(action.ref, terms()) is None
 
-    def test_a_claim_of_a_dead_run_with_a_concurrency_key_says_so_and_changes_nothing(
-        self, store: ActionStore
+    def test_a_claim_of_a_dead_run_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
+        self, store: ActionStore, run: Action
     ) -> None:
-        dead = holding(store)
-        assert store.claim(dead.ref, terms(ORPHANED_AT - TICK)) == LeaseHeld(LEASE_END)
-        assert store.claim(dead.ref, terms(ORPHANED_AT)) == NeedsSlot()
-        assert store.get(dead.ref) == dead
+        assert store.claim(run.ref, terms(ORPHANED_AT - TICK)) == LeaseHeld(LEASE_END)
+        assert store.claim(run.ref, terms(ORPHANED_AT)) == NeedsSlot()
+        assert store.get(run.ref) == run
 
     @pytest.mark.parametrize("payload_offloaded", [False, True], ids=["payload in the row", "payload apart"])
     def test_a_claim_with_a_slot_begins_a_run_as_a_claim_does(
@@ -166,46 +174,44 @@ class SlotContract(StoreContract):
         assert store.holders(ACME, KEY) == {dead.id}
 
     def test_a_run_that_renewed_its_lease_in_the_last_moment_is_not_taken_over_with_its_slot(
-        self, store: ActionStore
+        self, store: ActionStore, run: Action
     ) -> None:
-        dead = holding(store)
-        assert store.renew(dead, ORPHANED_AT + LEASE)
-        assert not store.claim_slot(dead, started(dead, terms(ORPHANED_AT)))
-        assert stored_row(store, dead.ref).fence == 1
+        assert store.renew(run, ORPHANED_AT + LEASE)
+        assert not store.claim_slot(run, started(run, terms(ORPHANED_AT)))
+        assert stored_row(store, run.ref).fence == 1
 
-    def test_a_request_to_cancel_survives_a_take_over_with_a_slot(self, store: ActionStore) -> None:
-        dead = holding(store)
-        store.ask_to_cancel(dead.ref, by=CALLER, at=NOON + SECOND)
-        assert store.claim_slot(dead, started(dead, terms(ORPHANED_AT)))
-        row = stored_row(store, dead.ref)
+    def test_a_request_to_cancel_survives_a_take_over_with_a_slot(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        store.ask_to_cancel(run.ref, by=CALLER, at=NOON + SECOND)
+        assert store.claim_slot(run, started(run, terms(ORPHANED_AT)))
+        row = stored_row(store, run.ref)
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, CALLER, NOON + SECOND)
 
     @pytest.mark.parametrize("status", ENDS)
     def test_a_settle_frees_the_slot_whatever_the_action_becomes(
-        self, store: ActionStore, status: Status
+        self, store: ActionStore, status: Status, run: Action
     ) -> None:
-        run = holding(store)
         assert store.settle(run, end(status)) is SettleResult.SETTLED
         assert stored_row(store, run.ref).status is status
         assert store.holders(ACME, KEY) == frozenset()
         assert begin(store, keyed(store).ref)
 
-    def test_a_repeated_settle_frees_nobody_elses_slot(self, store: ActionStore) -> None:
-        run = holding(store)
+    def test_a_repeated_settle_frees_no_other_slot(self, store: ActionStore, run: Action) -> None:
         store.settle(run, end(Status.EXECUTED))
         following = holding(store)
         assert store.settle(run, end(Status.EXECUTED)) is SettleResult.SETTLED
         assert store.holders(ACME, KEY) == {following.id}
 
-    def test_a_run_that_was_taken_over_frees_no_slot(self, store: ActionStore) -> None:
-        late = holding(store)
-        begin(store, late.ref, terms(ORPHANED_AT))
-        before = store.get(late.ref)
-        assert store.settle(late, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST
-        assert (store.get(late.ref), store.holders(ACME, KEY)) == (before, frozenset({late.id}))
+    def test_a_run_that_was_taken_over_frees_no_slot(self, store: ActionStore, run: Action) -> None:
+        begin(store, run.ref, terms(ORPHANED_AT))
+        before = store.get(run.ref)
+        assert store.settle(run, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST
+        assert (store.get(run.ref), store.holders(ACME, KEY)) == (before, frozenset({run.id}))
 
-    def test_a_retry_that_is_refused_for_a_cancel_keeps_its_slot(self, store: ActionStore) -> None:
-        run = holding(store)
+    def test_a_retry_that_is_refused_for_a_cancel_keeps_its_slot(
+        self, store: ActionStore, run: Action
+    ) -> None:
         store.ask_to_cancel(run.ref, by=CALLER, at=NOON + SECOND)
         assert store.settle(run, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
         assert store.holders(ACME, KEY) == {run.id}
@@ -220,15 +226,15 @@ class SlotContract(StoreContract):
         assert stored_row(store, run.ref).status is Status.EXECUTED
         assert store.holders(ACME, KEY) == frozenset()
 
-    def test_a_commit_of_a_run_that_was_taken_over_frees_no_slot(self, store: ActionStore) -> None:
-        late = holding(store)
-        begin(store, late.ref, terms(ORPHANED_AT))
+    def test_a_commit_of_a_run_that_was_taken_over_frees_no_slot(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        begin(store, run.ref, terms(ORPHANED_AT))
         executed = end(Status.EXECUTED, ORPHANED_AT)
-        assert store.commit(late, executed, entries=(), number=1) is SettleResult.LEASE_LOST
-        assert store.holders(ACME, KEY) == {late.id}
+        assert store.commit(run, executed, entries=(), number=1) is SettleResult.LEASE_LOST
+        assert store.holders(ACME, KEY) == {run.id}
 
-    def test_a_heartbeat_keeps_the_slot(self, store: ActionStore) -> None:
-        run = holding(store)
+    def test_a_heartbeat_keeps_the_slot(self, store: ActionStore, run: Action) -> None:
         assert store.renew(run, LEASE_END + LEASE) == Renewed(cancel_requested=False)
         assert store.holders(ACME, KEY) == {run.id}
 
@@ -242,18 +248,17 @@ class SlotContract(StoreContract):
         assert begin(store, run.ref, terms(NOON + HOUR))
 
 
-class HoldersContract(StoreContract):
+class HoldersContract(KeyedContract):
     """Who holds the slots of a key."""
 
-    def test_nobody_holds_a_slot_of_a_key_that_nobody_has_taken(self, store: ActionStore) -> None:
+    def test_an_unused_key_has_no_holders(self, store: ActionStore) -> None:
         keyed(store)
         assert store.holders(ACME, KEY) == frozenset()
 
-    def test_no_list_shows_who_holds_a_slot(self, store: ActionStore) -> None:
-        run = holding(store)
+    def test_no_list_shows_who_holds_a_slot(self, store: ActionStore, run: Action) -> None:
         assert [row.id for row in store.of_tenant(ACME, limit=10, cursor=None)] == [run.id]
 
-    def test_every_key_that_may_be_said_has_slots(self, store: ActionStore) -> None:
+    def test_every_valid_key_has_slots(self, store: ActionStore) -> None:
         for key in ("é", "a b", "slots", "ab" * 64):
             assert begin(store, keyed(store, key=key).ref)
             assert len(store.holders(ACME, key)) == 1

@@ -6,14 +6,19 @@ Every instant is far ahead, so that no back end removes a row as expired while i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Protocol, TypeVar
 
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.model.action import Action, ActionRef, Ending, Status
 from duetime.model.lease import Claimed, ClaimTerms, Settlement
 from duetime.ports.actions import ActionStore, DueEntry
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 """The due time of the rows."""
@@ -128,6 +133,37 @@ def stored_row(store: ActionStore, ref: ActionRef) -> Action:
     row = store.get(ref)
     assert row is not None, f"there is no row for {ref}"
     return row
+
+
+class _Page(Protocol[T_co]):
+    @property
+    def cursor(self) -> str | None: ...
+
+    def __iter__(self) -> Iterator[T_co]: ...
+
+    def __len__(self) -> int: ...
+
+
+def pages(page_after: Callable[[str | None], _Page[T]], limit: int) -> list[T]:
+    """Return all items of a list, page by page."""
+    items: list[T] = []
+    cursor = None
+    for _ in range(MOST_PAGES):
+        page = page_after(cursor)
+        assert len(page) <= limit
+        items += page
+        cursor = page.cursor
+        if cursor is None:
+            return items
+    raise AssertionError("the list's pages never end")
+
+
+@contextmanager
+def unchanged(read: Callable[..., object], *key: object) -> Iterator[None]:
+    """Assert that what `read` returns for a key is the same before and after."""
+    before = read(*key)
+    yield
+    assert read(*key) == before
 
 
 def due_entries(

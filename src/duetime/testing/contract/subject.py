@@ -4,13 +4,26 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from datetime import datetime
 
 import pytest
 
 from duetime.model.action import Action, SkipReason, Status
+from duetime.model.job import Job
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
-from duetime.testing.contract.specimens import CALLER, EXPIRY, NOON, claim, end, scheduled, stored_row
+from duetime.testing.contract.job_specimens import added, planned, taken
+from duetime.testing.contract.specimens import (
+    CALLER,
+    EXPIRY,
+    NOON,
+    claim,
+    due_time_in_index,
+    end,
+    running,
+    scheduled,
+    stored_row,
+)
 
 
 class StoreContract:
@@ -21,11 +34,31 @@ class StoreContract:
         """An empty store, for this test alone."""
         raise NotImplementedError("override the fixture `store`: it returns an empty store of your back end")
 
+    @pytest.fixture
+    def action(self, store: ActionStore) -> Action:
+        """A pending action."""
+        return scheduled(store)
+
+    @pytest.fixture
+    def claimed(self, store: ActionStore) -> Action:
+        """An action claimed at noon."""
+        return running(store)
+
+    @pytest.fixture
+    def row(self, store: ActionStore) -> Action:
+        """A pending occurrence of the nightly job."""
+        return planned(store)
+
     def let_indexes_follow(self) -> None:
         """Return once the indexes (due, correlation, failed) show the last write.
 
         Override it if yours lag.
         """
+
+    def due_time(self, store: ActionStore, action: Action) -> datetime | None:
+        """Return the due time of a row in the due index, once that shows the last write; None without one."""
+        self.let_indexes_follow()
+        return due_time_in_index(store, action)
 
     def bring_to(self, store: ActionStore, status: Status) -> Action:
         """A row that has reached `status` by the port's own methods."""
@@ -50,6 +83,16 @@ class JobsContract(StoreContract):
         raise NotImplementedError(
             "override the fixture `jobs`: it returns the job store over the same tables"
         )
+
+    @pytest.fixture
+    def job(self, jobs: JobStore) -> Job:
+        """The nightly job."""
+        return added(jobs)
+
+    @pytest.fixture
+    def run(self, store: ActionStore, jobs: JobStore, job: Job) -> Action:
+        """An occurrence of the nightly job, claimed with its lock at noon."""
+        return taken(store, jobs, job)
 
     @abstractmethod
     def remove(self, store: ActionStore, row: Action) -> None:

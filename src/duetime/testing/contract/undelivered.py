@@ -16,7 +16,7 @@ from duetime.ids import ActionId
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import BODY_LIMIT, Undelivered, UndeliveredKind, undelivered_id
 from duetime.ports.undelivered import UndeliveredStore
-from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MOST_PAGES, NOON
+from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, NOON, pages
 
 REF = ActionRef(ACME, ActionId("019ca932-7c00-735e-a389-6f2fb6b5d775"))
 
@@ -139,12 +139,5 @@ class UndeliveredContract:
         assert undelivered.get(thing.id) == again
 
     def _listed(self, undelivered: UndeliveredStore, limit: int) -> list[str]:
-        found, cursor = list[str](), None
-        for _ in range(MOST_PAGES):
-            page = undelivered.list(limit=limit, cursor=cursor)
-            assert len(page) <= limit
-            found += [thing.id for thing in page]
-            cursor = page.cursor
-            if cursor is None:
-                return found
-        raise AssertionError("the list's pages never end")
+        things = pages(lambda cursor: undelivered.list(limit=limit, cursor=cursor), limit)
+        return [thing.id for thing in things]

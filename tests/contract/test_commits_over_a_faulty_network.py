@@ -1,4 +1,4 @@
-"""A commit of which calls or answers are lost: it is made once, and what became of it is told."""
+"""Commits whose requests or responses are lost: each is made once, and its result is returned."""
 
 from collections import deque
 from datetime import timedelta
@@ -13,9 +13,7 @@ from duetime.model.lease import SettleResult
 from duetime.testing.contract.committing import DONE, LOST, commit, commit_run
 from duetime.testing.contract.job_specimens import added, stored_job, taken
 from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, end, running, stored_row
-from tests.contract.ledger import LEDGER, Ledger
-from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
-from tests.contract.weather import (
+from tests.contract.commit_faults import (
     CONFLICT,
     THROTTLED,
     Network,
@@ -26,12 +24,14 @@ from tests.contract.weather import (
     unanswered,
     unanswered_fault,
 )
-from tests.contract.weather import jobs_over as jobs_over  # noqa: PLC0414 - fixtures
-from tests.contract.weather import over as over  # noqa: PLC0414
-from tests.contract.weather import store as store  # noqa: PLC0414
+from tests.contract.commit_faults import jobs_over as jobs_over  # noqa: PLC0414 - fixtures
+from tests.contract.commit_faults import over as over  # noqa: PLC0414
+from tests.contract.commit_faults import store as store  # noqa: PLC0414
+from tests.contract.ledger import LEDGER, Ledger
+from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
 
 SOON = pytest.mark.parametrize(
-    "weather",
+    "outcomes",
     [
         [unanswered],
         [twice],
@@ -45,31 +45,31 @@ SOON = pytest.mark.parametrize(
         [CONFLICT, CONFLICT, unanswered],
         [THROTTLED, lost],
     ],
-    ids=lambda weather: ", ".join(getattr(event, "__name__", "") for event in weather),
+    ids=lambda outcomes: ", ".join(getattr(event, "__name__", "") for event in outcomes),
 )
 
 
 @SOON
 @pytest.mark.parametrize("entry", [Ledger.book, Ledger.open])
-def test_whatever_is_lost_for_a_while_it_is_written_once_and_told(over, store, ledger, weather, entry):
+def test_a_commit_is_written_once_whatever_the_network_loses(over, store, ledger, outcomes, entry):
     claimed = running(store)
-    assert commit(over(*weather), claimed, [entry()]) is DONE
+    assert commit(over(*outcomes), claimed, [entry()]) is DONE
     assert ledger.balance() == (1 if entry is Ledger.book else 100)
     assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
 
 @SOON
 def test_whatever_is_lost_for_a_while_a_jobs_run_is_written_and_counted_once(
-    jobs_over, store, ledger, weather
+    jobs_over, store, ledger, outcomes
 ):
     job = added(jobs_over())
     run = taken(store, jobs_over(), job)
-    assert commit_run(jobs_over(*weather), run, job.ref, [ledger.book()]) is DONE
+    assert commit_run(jobs_over(*outcomes), run, job.ref, [ledger.book()]) is DONE
     after = stored_job(jobs_over(), job.ref)
     assert (ledger.balance(), after.tally.executed, after.running) == (1, 1, None)
 
 
-def test_a_commit_without_entries_whose_answer_was_lost_is_told(table, store):
+def test_a_commit_without_entries_whose_response_was_lost_returns_its_result(table, store):
     claimed = running(store)
     network = Network(table.client)
     sends = deque([unanswered, unanswered])
@@ -80,7 +80,7 @@ def test_a_commit_without_entries_whose_answer_was_lost_is_told(table, store):
     assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
 
-def test_without_any_answer_nobody_knows_and_the_row_is_as_it_was(over, store, ledger):
+def test_without_any_response_the_result_is_unknown_and_the_row_is_unchanged(over, store, ledger):
     claimed = running(store)
     with pytest.raises(BackendUnavailable):
         commit(over(*[lost] * 9), claimed, [ledger.book()])
@@ -88,7 +88,7 @@ def test_without_any_answer_nobody_knows_and_the_row_is_as_it_was(over, store, l
 
 
 @pytest.mark.parametrize("first", [lost, unanswered])
-def test_without_an_answer_and_without_a_row_to_read_nobody_knows(over, store, ledger, first):
+def test_without_a_response_and_a_readable_row_the_result_is_unknown(over, store, ledger, first):
     claimed = running(store)
     with pytest.raises(BackendUnavailable):
         commit(over(first, lost, lost, reads=False), claimed, [ledger.book()])
@@ -103,12 +103,12 @@ def test_without_an_answer_a_run_that_was_taken_over_meanwhile_has_lost_its_leas
 
 
 @pytest.mark.parametrize(
-    ("weather", "code"), [(CONFLICT, "TransactionConflict"), (THROTTLED, "ThrottlingError")]
+    ("outcomes", "code"), [(CONFLICT, "TransactionConflict"), (THROTTLED, "ThrottlingError")]
 )
-def test_what_is_always_busy_is_refused_in_the_end(over, store, ledger, weather, code):
+def test_what_is_always_busy_is_refused_in_the_end(over, store, ledger, outcomes, code):
     claimed = running(store)
     with pytest.raises(CommitRejected) as refused:
-        commit(over(*[weather] * 99), claimed, [ledger.book()])
+        commit(over(*[outcomes] * 99), claimed, [ledger.book()])
     assert refused.value.reasons == (RejectedEntry(0, code),)
     assert store.get(claimed.ref) == claimed
 
@@ -128,7 +128,9 @@ def test_a_conflict_over_the_jobs_row_names_no_entry(jobs_over, store, ledger):
     assert refused.value.reasons == ()
 
 
-def test_a_commit_that_arrives_after_it_was_thought_refused_is_not_taken_for_the_next(over, store, ledger):
+def test_a_commit_that_arrives_after_it_was_thought_refused_is_not_taken_for_the_next(
+    over, store, ledger, table
+):
     claimed, late = running(store), []
 
     def overtaken(call):

@@ -5,15 +5,12 @@ import pytest
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
 from duetime.model.lease import Applied, Claimed, SettleResult
-from duetime.testing.contract.changing import CancelContract
+from duetime.testing.contract.changing import CancelContract, RedriveContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
-from duetime.testing.contract.leasing import LeaseContract
 from duetime.testing.contract.legality import LegalityContract
-from duetime.testing.contract.payloads import PayloadContract
-from duetime.testing.contract.redriving import RedriveContract
-from duetime.testing.contract.scheduling import LARGE, SchedulingContract
-from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
+from duetime.testing.contract.scheduling import LARGE, PayloadContract, SchedulingContract
+from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
 from duetime.testing.contract.specimens import (
     ACME,
     CALLER,
@@ -98,7 +95,7 @@ def test_a_claim_whose_answer_was_lost_is_mine_when_repeated_with_its_nonce(losi
     assert stored_row(steady, action.ref).fence == 1
 
 
-def test_a_claim_whose_answer_was_lost_is_taken_over_in_the_end_if_nobody_repeats_it(losing, steady):
+def test_a_claim_whose_response_was_lost_is_taken_over_if_no_worker_repeats_it(losing, steady):
     action, worker = scheduled(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
         worker.claim(action.ref, terms())
@@ -144,7 +141,7 @@ def test_a_settle_for_retry_whose_answer_was_lost_changes_nothing_in_the_run_tha
     assert steady.get(claimed.ref) == following
 
 
-def test_a_cancel_whose_answer_was_lost_is_told_when_repeated(losing, steady):
+def test_a_cancel_whose_response_was_lost_returns_its_result_when_repeated(losing, steady):
     action, caller = scheduled(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
         caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
@@ -152,7 +149,7 @@ def test_a_cancel_whose_answer_was_lost_is_told_when_repeated(losing, steady):
     assert repeated == Applied(stored_row(steady, action.ref))
 
 
-def test_a_redrive_whose_answer_was_lost_is_told_when_repeated(losing, steady):
+def test_a_redrive_whose_response_was_lost_returns_its_result_when_repeated(losing, steady):
     claimed = running(steady)
     steady.settle(claimed, end(Status.FAILED))
     caller = losing("update_item")

@@ -1,4 +1,4 @@
-"""A network that treats each commit as it is told: loses it, its answer, or makes it twice."""
+"""A network that loses a commit or its response, or sends the commit twice."""
 
 from collections import deque
 from functools import partial
@@ -12,10 +12,10 @@ from duetime.settings import DUE_SHARDS
 
 
 class Network:
-    """Makes the calls of a client, but each commit as `weather` says, until that is used up."""
+    """Passes calls to a client; each commit has the next of `outcomes`, until none is left."""
 
-    def __init__(self, client, *weather, reads=True):
-        self._client, self.weather, self.reads = client, deque(weather), reads
+    def __init__(self, client, *outcomes, reads=True):
+        self._client, self.outcomes, self.reads = client, deque(outcomes), reads
 
     def __getattr__(self, name):
         found = getattr(self._client, name)
@@ -29,50 +29,50 @@ class Network:
         return found(**request)
 
     def _transact(self, found, **request):
-        if not self.weather or "ClientRequestToken" not in request:
+        if not self.outcomes or "ClientRequestToken" not in request:
             return found(**request)
-        return self.weather.popleft()(partial(found, **request))
+        return self.outcomes.popleft()(partial(found, **request))
 
 
 def lost(_call):
-    """It never arrives."""
+    """The request is lost."""
     raise EndpointConnectionError(endpoint_url="the table")
 
 
 def unanswered(call):
-    """It arrives, and its answer does not."""
+    """The commit is made; its response is lost."""
     call()
     raise ReadTimeoutError(endpoint_url="the table")
 
 
 def fault(_call):
-    """The service is ill, and says so."""
+    """The service returns an internal error."""
     raise ClientError({"Error": {"Code": "InternalServerError"}}, "TransactWriteItems")
 
 
 def unanswered_fault(call):
-    """The service has done it, and falls ill."""
+    """The commit is made; the service returns an internal error."""
     call()
     fault(call)
 
 
 def twice(call):
-    """It arrives, its answer does not, and the client repeats it by itself."""
+    """The response is lost, and the client repeats the commit."""
     call()
     return call()
 
 
 def cancelled(*codes):
-    """It is cancelled for those reasons."""
+    """The transaction is cancelled for these reasons."""
     answer = {
         "Error": {"Code": "TransactionCanceledException", "Message": f"said the table {[*codes]}"},
         "CancellationReasons": [{"Code": code} for code in codes],
     }
 
-    def weather(_call):
+    def outcomes(_call):
         raise ClientError(answer, "TransactWriteItems")
 
-    return weather
+    return outcomes
 
 
 CONFLICT = cancelled("TransactionConflict", "None")
@@ -87,14 +87,14 @@ def store(table):
 @pytest.fixture
 def over(table):
     """A store behind a network."""
-    return lambda *weather, **more: table.store(Network(table.client, *weather, **more))
+    return lambda *outcomes, **more: table.store(Network(table.client, *outcomes, **more))
 
 
 @pytest.fixture
 def jobs_over(table):
     """A job store behind a network."""
     table.client.create_table(**create_table_request(JOBS, "duetime-jobs"))
-    yield lambda *weather: DynamoJobStore(
-        Network(table.client, *weather), table.name, "duetime-jobs", due_shards=DUE_SHARDS
+    yield lambda *outcomes: DynamoJobStore(
+        Network(table.client, *outcomes), table.name, "duetime-jobs", due_shards=DUE_SHARDS
     )
     table.client.delete_table(TableName="duetime-jobs")

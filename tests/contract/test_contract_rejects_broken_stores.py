@@ -1,4 +1,4 @@
-"""The contract is worth something only if a store that breaks a rule fails it, and if outsiders can run it."""
+"""A store that breaks a rule fails the contract, and a project of its own can run it."""
 
 import inspect
 import subprocess
@@ -55,7 +55,7 @@ BROKEN = {
     Shallow: "test_what_is_scheduled_while_one_pages_moves_no_page",
     Careless: "test_another_tenants_same_correlation_id_is_unseen",
     Indiscreet: "test_the_failed_list_shows_no_other_tenants_actions",
-    Deaf: "test_a_heartbeat_tells_of_a_request_to_cancel",
+    Deaf: "test_a_heartbeat_returns_a_request_to_cancel",
     Relentless: "test_a_retry_is_refused_when_a_cancel_was_asked_for",
     Inclusive: "test_the_first_bound_is_excluded_and_the_last_included",
     Racy: "test_of_many_claims_at_once_exactly_one_wins",
@@ -65,7 +65,7 @@ BROKEN = {
     Slotless: "test_fewer_than_the_limit_may_run_beside_it",
     Stale: "test_a_holder_that_renewed_its_lease_meanwhile_keeps_its_slot",
     Gentle: "test_an_evicted_run_that_wakes_holds_nothing",
-    Believing: "test_a_claim_that_hears_of_itself_only_after_its_eviction_is_no_claim",
+    Believing: "test_a_claim_whose_response_comes_after_its_eviction_is_no_claim",
     Holding: "test_a_commit_frees_the_slot",
     Keyless: "test_a_redrive_is_refused_while_another_action_has_the_key",
 }
@@ -124,7 +124,7 @@ def test_a_job_store_that_does_not_look_at_its_job_fails_for_each_hold_that_asks
                 check(store, kind(store), hold)
 
 
-def test_a_back_end_that_names_no_store_is_told_what_to_override(tmp_path):
+def test_a_contract_without_a_store_names_the_fixture_to_override(tmp_path):
     outsider = tmp_path / "test_outsider.py"
     outsider.write_text(
         "from duetime.testing.contract import ActionStoreContract\n\n\n"
