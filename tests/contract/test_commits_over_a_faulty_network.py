@@ -143,7 +143,7 @@ def test_a_commit_that_arrives_after_it_was_thought_refused_is_not_taken_for_the
 
     with pytest.raises(CommitRejected):
         commit(over(overtaken, then_refused), claimed, [ledger.open(), ledger.book(account="first")])
-    ledger.client.delete_item(TableName=LEDGER, Key={"account": {"S": "a-1"}})
+    table.client.delete_item(TableName=LEDGER, Key={"account": {"S": "a-1"}})
     late.pop()()
     second = [ledger.book(account="second")]
     assert commit(store, claimed, second, number=2, at=NOON + HOUR) is LOST
