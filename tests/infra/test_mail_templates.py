@@ -7,11 +7,11 @@ from email import message_from_string
 import aws_cdk as cdk
 import boto3
 import pytest
-from duetime.cdk.mail_templates import MailTemplates
 from moto import mock_aws
 
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.install import InstallTarget
+from duetime.cdk.notifications import MailTemplates
 from duetime.notifications.mail import languages, mail_of, rendered, templates
 from duetime.notifications.mail.samples import samples
 from duetime.settings import Settings
