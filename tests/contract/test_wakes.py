@@ -114,7 +114,11 @@ class TestEventBridgeTimers(TimersContract):
         schedules = self._schedules()
         return [from_json(schedule["Target"]["Input"])[0] for schedule in schedules if _at(schedule) <= until]
 
-    @pytest.mark.parametrize("run_id", [new_action_id(NOON), occurrence_id("nightly-report", 1, NOON)])
+    @pytest.mark.parametrize(
+        "run_id",
+        [new_action_id(NOON), occurrence_id("nightly-report", 1, NOON)],
+        ids=["one-shot", "occurrence"],
+    )
     def test_a_timer_of_0_1_0_gets_its_tenants_name(self, timers, run_id):
         here, there = (message(ref=ActionRef(tenant, run_id)) for tenant in ("acme", "globex"))
         timers.set(here, NOON)
