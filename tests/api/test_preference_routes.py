@@ -188,7 +188,7 @@ def test_operators_choose_for_the_deployments_own(ask, choose):
         ({"addresses": ["a@acme.example"] * 1_001}, "addresses", "1000"),
         ({"addresses": "a@acme.example"}, "addresses", "list"),
         ({"addresses": [1]}, "addresses.0", "must be text"),
-        ({"language": "Klingon"}, "language", "say one such as en or fr"),
+        ({"language": "Klingon"}, "language", "use one such as en or fr"),
         ({"channels": {"jobs.strange": ["email"]}}, "channels.jobs.strange", "'jobs.recurring_failing'"),
         ({"channels": {FAILING: ["pigeon"]}}, f"channels.{FAILING}.0", "must be 'email', 'sns' or 'in_app'"),
         ({"channels": {FAILING: "email"}}, f"channels.{FAILING}", "list"),

@@ -42,7 +42,7 @@ def test_a_record_that_fails_again_is_stored_alone_and_its_redrive_arms_the_row(
     )
     assert "receipt" not in entry.body
     schedules = boto3.client("scheduler").list_schedules(GroupName=deployed.schedule_group)["Schedules"]
-    assert [schedule["Name"] for schedule in schedules] == [f"{far.id}.1"]
+    assert [schedule["Name"] for schedule in schedules] == [f"acme.{far.id}.1"]
     assert operator.redrive(entry) == NO_FAILURES
     assert [message["id"] for message in queued()] == [near.id]
     assert len(operator.list()) == 0

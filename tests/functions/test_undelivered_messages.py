@@ -143,7 +143,7 @@ def test_a_long_body_is_truncated_and_not_sent_again(handle_undelivered, operato
     assert entry.body == "é" * (BODY_LIMIT // 2)
     assert operator.redrive(entry) == NO_FAILURES
     (entry,) = operator.list()
-    assert "cannot be done again" in entry.reason
+    assert "cannot be redriven" in entry.reason
     assert queued() == []
 
 

@@ -39,7 +39,7 @@ def test_an_action_that_is_already_due_runs_at_once(cloud, notes):
 
 def test_a_schedule_wakes_a_far_action_and_is_then_deleted(cloud, notes):
     action = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=3.5))
-    assert eventually(lambda: schedules_in(cloud), "the schedule") == [f"{action.id}.1"]
+    assert eventually(lambda: schedules_in(cloud), "the schedule") == [f"{action.tenant_id}.{action.id}.1"]
     notes.wait_for("far")
     done = settled(cloud, action)
     assert done.attempts[0].started_at >= action.due_at

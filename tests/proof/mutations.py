@@ -97,7 +97,8 @@ def without_comparing_times_of_keys():
 
 def with_commits_unfenced():
     def commit(self, claimed, settlement, *, entries, number):
-        self._write_entries(entries)
+        if entries:
+            self.on_commit(entries)
         return self.settle(claimed, settlement)
 
     return patch.object(MemoryStore, "commit", commit)

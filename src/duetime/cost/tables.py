@@ -9,7 +9,7 @@ from duetime.cost.units import DAYS, KB, kilobytes
 from duetime.cost.workload import Volume, Workload
 
 # Intervals of lease renewal and cancel checks: `settings.heartbeat` and `cancel_poll`.
-_RENEWED_MS, _CANCEL_POLL_MS = 60_000, 3_000
+RENEWED_MS, CANCEL_POLL_MS = 60_000, 3_000
 _READ_BYTES = 4 * KB
 _GB = 1_000_000_000
 
@@ -27,7 +27,7 @@ def writes(work: Workload, volume: Volume) -> float:
         volume.actions * of_one
         + volume.runs * of_run
         + volume.failures * units.FAILURE_WRITES
-        + volume.messages * (work.handler_ms // _RENEWED_MS)
+        + volume.messages * (work.handler_ms // RENEWED_MS)
     )
 
 
@@ -46,7 +46,7 @@ def reads(work: Workload, volume: Volume) -> float:
         volume.actions * attempts * payload
         + volume.actions * work.keyed_share * units.KEYED_READS
         + volume.runs * attempts * (units.RUN_READS + 2 * units.PLAN_READS)
-        + volume.messages * (work.handler_ms // _CANCEL_POLL_MS)
+        + volume.messages * (work.handler_ms // CANCEL_POLL_MS)
         + _with_wheel(work, volume.far + volume.runs) * units.WHEEL_READS_OF_ONE
         + work.api_requests_per_day * DAYS * units.LIST_READS
     )
