@@ -1,8 +1,8 @@
 """IAM as its documentation describes it, in front of moto: each call is judged by a role's policies.
 
-A condition on ``dynamodb:LeadingKeys`` reads the keys of the call. IAM knows which parameters are keys from the
-table's schema. So in a call on a table that does not exist the keys are missing, ``Null: false`` fails, and the
-caller is denied before DynamoDB could answer that the table is missing.
+A condition on ``dynamodb:LeadingKeys`` reads the keys of the call. IAM knows from the table's schema which
+parameters are keys. In a call on a table that does not exist the keys are missing, so ``Null: false`` fails. The
+call is denied before DynamoDB could answer that the table is missing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
