@@ -107,7 +107,7 @@ class TestCancelMany:
         assert store.scheduler.get(running.id).cancel_requested_by == "simulation"
 
     @pytest.mark.parametrize("limit", [1, 7])
-    def test_goes_through_all_of_them_step_by_step(self, store, limit):
+    def test_changes_all_of_them_step_by_step(self, store, limit):
         actions = [store.schedule(Ship(item=n)) for n in range(30)]
         step, changed = store.scheduler.cancel_many(correlation_id=ORDER, limit=limit), []
         while True:
@@ -124,7 +124,7 @@ class TestCancelMany:
         first, second = (store.schedule(Ship(item=n)) for n in range(2))
 
         class Meddling:
-            """Somebody else is faster: the first action is cancelled just after the page was read."""
+            """Another caller is faster: it cancels the first action just after the page was read."""
 
             def __getattr__(self, name):
                 return getattr(store.scheduler._context.store, name)
@@ -152,12 +152,12 @@ class TestCancelMany:
         assert store.scheduler.cancel_many(created_until=timedelta(0)).changed == ()
         assert globex.get(theirs.id).status is Status.PENDING
 
-    def test_may_mean_all_that_a_tenant_has(self, store):
+    def test_can_select_all_actions_of_a_tenant(self, store):
         actions = [store.schedule(Ship(item=n), correlation_id=f"order:{n}") for n in range(3)]
         store.scheduler.cancel_many(created_until=timedelta(0))
         assert store.is_now(actions) == ["cancelled"] * 3
 
-    def test_of_a_type_in_a_span_leaves_all_others(self, store):
+    def test_of_a_type_in_a_time_range_leaves_all_others(self, store):
         soon, late = store.schedule(Ship(), at=HOUR), store.schedule(Ship(), at=2 * DAY)
         bill = store.schedule(Bill(), at=HOUR)
         store.scheduler.cancel_many(type=Ship, due_until=DAY)
@@ -177,7 +177,7 @@ class TestCancelMany:
             ({"status": "executed"}, "cancel takes pending or processing actions; executed ones cannot"),
         ],
     )
-    def test_of_nobody_knows_what_is_refused(self, store, filters, reported):
+    def test_with_invalid_filters_is_rejected(self, store, filters, reported):
         waiting = store.schedule(Ship())
         with pytest.raises(InvalidSelection) as refused:
             store.scheduler.cancel_many(**filters)
@@ -237,7 +237,7 @@ class TestRedriveMany:
         assert store.scheduler.redrive_many(type=Bill).changed == ()
         assert globex.get(theirs.id).status is Status.FAILED
 
-    def test_of_what_has_not_failed_is_refused(self, store):
+    def test_of_actions_that_have_not_failed_is_rejected(self, store):
         with pytest.raises(InvalidSelection, match="redrive takes failed actions; pending ones cannot"):
             store.scheduler.redrive_many(status="pending", correlation_id=ORDER)
 
@@ -281,7 +281,7 @@ class TestList:
         page = store.scheduler.list(created_after=-25 * MINUTE, limit=3)
         assert (len(page), page.cursor) == (2, None)
 
-    def test_of_a_rare_status_has_short_pages_that_lead_on(self, store):
+    def test_of_a_rare_status_has_short_pages_with_cursors(self, store):
         for _ in range(60):
             store.schedule(Ship())
             store.cloud.advance(minutes=1)

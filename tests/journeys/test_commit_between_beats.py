@@ -114,7 +114,7 @@ def test_after_a_commit_the_run_is_neither_renewed_nor_stopped(beating):
     assert (worker.beats, worker.run.cancelled) == (beats, False)
 
 
-def test_a_run_whose_commit_was_refused_keeps_its_lease(beating):
+def test_a_run_with_a_rejected_commit_still_holds_its_lease(beating):
     answers = [REFUSED]
     worker = beating(lambda _entries: _raise(answers.pop()) if answers else None)
     worker.go.set()

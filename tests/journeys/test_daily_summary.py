@@ -94,7 +94,7 @@ def test_a_mail_server_that_is_away_delays_a_mail_and_doubles_none():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whatever_fails_every_customer_has_one_mail_a_day(seed):
+def test_under_faults_every_customer_has_one_mail_a_day(seed):
     cloud, post = cloud_with(faults=Faults.only(seed, crash=0.1, drop=0.1))
     cloud.advance(days=1, hours=6)
     cloud.end_faults()

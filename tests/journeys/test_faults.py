@@ -133,7 +133,7 @@ def test_a_job_whose_wakes_are_lost_and_doubled_runs_at_each_nominal_time_once(s
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whatever_comes_twice_runs_once(seed):
+def test_a_message_delivered_twice_runs_once(seed):
     shaky = Shaky(seed, double=1)
     action = shaky.schedule()
     shaky.cloud.advance(hours=1)
@@ -145,7 +145,7 @@ def test_whatever_comes_twice_runs_once(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_late_and_overtaken_runs_once_and_never_early(seed):
+def test_a_late_and_overtaken_action_runs_once_and_never_early(seed):
     shaky = Shaky(seed, delay=1, reorder=1)
     for number in range(10):
         shaky.schedule(number, at=number * MINUTE)

@@ -44,7 +44,7 @@ class TestAnOutage:
         later = [item for item in recorded.begun if item > MIDNIGHT + HOUR]
         assert min(later) >= recorded.cloud.now - 601 * SECOND
 
-    def test_is_made_up_for_by_the_latest_runs_that_the_job_asks_for(self):
+    def test_is_followed_by_the_configured_number_of_catch_up_runs(self):
         recorded = RecordedJob(every(minutes=10), catch_up=3)
         recorded.cloud.advance(minutes=35)
         recorded.outage(HOUR)
@@ -96,7 +96,7 @@ class TestAnOutage:
         (row, *_) = recorded.rows
         assert row.note == "it could be claimed only 1800 s after it was due"
 
-    def test_of_days_is_made_up_for_by_the_latest_run_alone(self):
+    def test_of_days_is_followed_by_the_latest_run_alone(self):
         recorded = RecordedJob(daily("02:30"), catch_up=1)
         recorded.cloud.advance(hours=2)
         recorded.outage(5 * DAY)
@@ -104,7 +104,7 @@ class TestAnOutage:
         assert [nominal for _, nominal, _ in recorded.runs[:1]] == [MIDNIGHT + 4 * DAY + 2.5 * HOUR]
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT)["missed"] == 4
 
-    def test_of_one_cadence_that_is_paused_leaves_what_is_made_up_for_to_the_others(self):
+    def test_of_one_paused_cadence_leaves_catch_up_runs_to_the_others(self):
         recorded = RecordedJob(every(minutes=1), every(minutes=10), catch_up=2)
         recorded.cloud.advance(minutes=35)
         recorded.cloud.jobs.pause(recorded.name, cadence="Every_1m")

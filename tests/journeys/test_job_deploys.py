@@ -52,7 +52,7 @@ class TestADeploy:
         recorded = RecordedJob(every(minutes=10), daily("09:00"))
         assert recorded.deploy(daily("09:00"), every(minutes=10)) == ()
 
-    def test_of_another_title_is_no_new_version_and_disturbs_nothing(self, recorded):
+    def test_of_another_title_adds_no_version_and_changes_no_planned_run(self, recorded):
         recorded.cloud.advance(minutes=15)
         planned = recorded.at(Status.PENDING)
         (line,) = recorded.deploy(every(minutes=10), title="Press", retry=RetryPolicy(attempts=1))
@@ -63,7 +63,7 @@ class TestADeploy:
         recorded.cloud.advance(minutes=30)
         assert recorded.begun == at(10, 20, 30, 40)
 
-    def test_of_another_cadence_is_a_new_version_that_begins_at_once(self, recorded):
+    def test_of_another_cadence_adds_a_version_that_begins_at_once(self, recorded):
         recorded.cloud.advance(minutes=15)
         (line,) = recorded.deploy(every(minutes=7))
         assert line.endswith("version 2")
@@ -117,7 +117,7 @@ class TestADeploy:
         assert recorded.begun == grid(MIDNIGHT, 10 * SECOND, count)
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": count}
 
-    def test_keeps_what_operators_set(self, recorded):
+    def test_does_not_change_settings_of_operators(self, recorded):
         recorded.cloud.jobs.set(recorded.name, attempts=7)
         recorded.cloud.jobs.pause(recorded.name, cadence="Every_10m", reason="no paper")
         recorded.cloud.advance(minutes=30)

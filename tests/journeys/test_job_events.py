@@ -128,7 +128,7 @@ def test_an_event_that_names_no_tenant_is_the_systems(tenant_id):
     assert library.indexed == [(7, "system")]
 
 
-def test_an_event_that_names_no_tenant_is_refused_where_the_job_asks_for_that_and_recorded():
+def test_an_event_without_a_tenant_is_rejected_and_recorded_if_the_job_requires_one():
     library = Library(on_event("kb", "Uploaded", tenant="detail.tenant_id", no_tenant="refuse"))
     library.upload(7, "")
     library.cloud.advance(minutes=5)

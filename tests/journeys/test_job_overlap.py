@@ -59,7 +59,7 @@ def test_with_allow_runs_go_side_by_side():
     assert recorded.job.tally.executed == 6
 
 
-def test_with_cancel_running_the_running_one_is_asked_to_stop_and_the_newest_runs():
+def test_with_cancel_running_the_running_one_is_stopped_and_the_newest_runs():
     recorded = RecordedJob(every(minutes=10), overlap="cancel_running", lasts=[25.5 * MINUTE])
     recorded.cloud.advance(hours=1)
     assert recorded.begun == at(10, 30, 40, 50, 60)

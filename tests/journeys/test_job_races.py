@@ -27,7 +27,7 @@ def recorded():
 
 
 def failing(monkeypatch, target, name, *, times, answer=UNAVAILABLE):
-    """Have the first calls of a method raise, or say that somebody else was faster."""
+    """Have the first calls of a method raise, or return that another caller was faster."""
     method, left = getattr(target, name), [times]
 
     def faulty(*arguments, **more):
@@ -65,14 +65,14 @@ class TestAnOperatorsChange:
         recorded.cloud.advance(minutes=5)
         return lambda: self.CHANGES[request.param](recorded)
 
-    def test_is_made_though_others_were_faster(self, recorded, monkeypatch, change):
+    def test_is_made_after_lost_races(self, recorded, monkeypatch, change):
         failing(monkeypatch, recorded.cloud.memory.job_store, "change", times=3, answer=False)
         before = {job.ref: job.revision for job in recorded.cloud.memory.job_store._jobs.values()}
         change()
         after = {job.ref: job.revision for job in recorded.cloud.memory.job_store._jobs.values()}
         assert before != after
 
-    def test_is_given_up_when_the_job_never_stops_changing(self, recorded, monkeypatch, change):
+    def test_fails_if_the_job_never_stops_changing(self, recorded, monkeypatch, change):
         failing(monkeypatch, recorded.cloud.memory.job_store, "change", times=99, answer=False)
         with pytest.raises(BackendUnavailable, match="kept changing"):
             change()
@@ -85,13 +85,13 @@ def registration(**options):
 class TestAClaim:
     @pytest.mark.parametrize("times", [1, 9])
     @pytest.mark.parametrize("method", ["claim", "end_pending", "wait"])
-    def test_that_others_were_faster_than_is_decided_again(self, monkeypatch, method, times):
+    def test_after_a_lost_race_is_decided_again(self, monkeypatch, method, times):
         recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[35 * MINUTE])
         failing(monkeypatch, recorded.cloud.memory.job_store, method, times=times, answer=False)
         recorded.cloud.advance(hours=1)
         assert recorded.begun == at(10, 20, 50, 60)
 
-    def test_of_a_job_that_keeps_changing_fails_and_its_message_comes_again(self, recorded, monkeypatch):
+    def test_of_a_constantly_changing_job_fails_and_its_message_is_redelivered(self, recorded, monkeypatch):
         failing(monkeypatch, recorded.cloud.memory.job_store, "claim", times=10, answer=False)
         with pytest.raises(BackendUnavailable, match="kept changing during the claim"):
             recorded.cloud.advance(minutes=10)
@@ -99,7 +99,7 @@ class TestAClaim:
         recorded.cloud.advance(minutes=8)
         assert recorded.begun == at(10)
 
-    def test_whose_answer_was_lost_runs_once(self, recorded, monkeypatch):
+    def test_with_a_lost_answer_runs_once(self, recorded, monkeypatch):
         store = recorded.cloud.memory.job_store
         claim, lost = store.claim, []
 
@@ -113,14 +113,14 @@ class TestAClaim:
         assert recorded.job.running is None
         assert recorded.job.tally.executed == 3
 
-    def test_of_a_row_that_is_gone_does_nothing(self, recorded):
+    def test_of_a_missing_row_does_nothing(self, recorded):
         recorded.cloud.advance(minutes=1)
         memory = recorded.cloud.memory
         wake = message_of(replace(recorded.rows[0], id="press-print.000001.20260302T000000Z"))
         memory.run(Delivery(wake, recorded.cloud.now, "gone"))
         assert recorded.runs == []
 
-    def test_by_many_workers_at_once_runs_each_once_and_no_two_side_by_side(self):
+    def test_by_many_workers_runs_every_time_once_and_never_in_parallel(self):
         app, together, most, ran = App(), [0], [0], []
         lock = threading.Lock()
 
@@ -195,7 +195,7 @@ class TestWhatIsLeftForLater:
         assert sorted(recorded.begun) == grid(MIDNIGHT, MINUTE, planned)
         assert len(recorded.rows) > planned
 
-    def test_one_job_that_cannot_be_attended_to_holds_up_no_other(self, monkeypatch):
+    def test_a_job_that_cannot_be_maintained_delays_no_other(self, monkeypatch):
         app, ran = App(), []
 
         @app.job(every(minutes=1), name="press-print")
@@ -226,7 +226,7 @@ class TestWhatIsLeftForLater:
         assert [item for item in ran if item] == grid(MIDNIGHT, MINUTE, 60)
         assert memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE).failed == ("a-broken-job",)
 
-    def test_a_tend_that_has_no_time_leaves_the_jobs_for_the_next(self, recorded):
+    def test_maintenance_without_time_leaves_the_jobs_for_the_next_pass(self, recorded):
         memory = recorded.cloud.memory
         recorded.outage(HOUR)
         assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now).attended == 0
@@ -239,7 +239,7 @@ class TestWhatIsLeftForLater:
         assert list(recorded.cloud.jobs.history("duetime-catch-up")) == []
 
 
-def test_planners_that_each_lose_their_answer_now_and_then_lose_and_double_nothing(monkeypatch):
+def test_planners_with_lost_answers_lose_and_double_no_run(monkeypatch):
     recorded = RecordedJob(every(seconds=10))
     store = recorded.cloud.memory.job_store
     move, count = store.move_cursor, [0]
@@ -267,7 +267,7 @@ def test_a_row_whose_job_is_gone_is_skipped(recorded):
 
 
 @pytest.mark.parametrize("limit", [0, 201])
-def test_a_page_of_a_size_that_makes_no_sense_is_refused(recorded, limit):
+def test_an_invalid_page_size_is_rejected(recorded, limit):
     with pytest.raises(ValueError, match="allowed is 1 to 200"):
         recorded.cloud.jobs.list(limit=limit)
     with pytest.raises(ValueError, match="allowed is 1 to 200"):
@@ -279,7 +279,7 @@ def test_a_cursor_of_another_list_is_refused(recorded):
         recorded.cloud.jobs.list(cursor="press-print")
 
 
-def test_nothing_is_in_the_way_of_a_day_of_every_second_job_beside_operators():
+def test_operators_changes_lose_no_run_of_a_frequent_job():
     recorded = RecordedJob(every(seconds=30), overlap="queue_one")
     jobs = recorded.cloud.jobs
     for index in range(24):

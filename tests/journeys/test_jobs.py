@@ -133,7 +133,7 @@ AUTUMN = (datetime(2026, 10, 25, tzinfo=PARIS), datetime(2026, 10, 26, tzinfo=PA
         (interval(minutes=10), AUTUMN, 25 * 6),
     ],
 )
-def test_what_is_evenly_spaced_runs_through_a_change_of_the_clocks(cadence, day, count):
+def test_evenly_spaced_runs_continue_through_a_clock_change(cadence, day, count):
     start, end = (item.astimezone(UTC) for item in day)
     recorded = RecordedJob(cadence, start=start - 6 * HOUR)
     recorded.cloud.advance(end - recorded.cloud.now)
@@ -158,7 +158,7 @@ def test_a_time_that_the_clocks_jump_over_or_show_twice_runs_once(day, ran_at):
     ]
 
 
-def test_nothing_of_a_job_is_in_memory_but_the_store():
+def test_jobs_continue_from_the_store_alone():
     recorded = RecordedJob(every(minutes=1))
     recorded.cloud.advance(minutes=30)
     memory = recorded.cloud.memory

@@ -184,11 +184,11 @@ class TestThePasses:
         assert cloud.metrics.values(Metric.OLDEST_DUE_AGE) == ()
 
 
-def test_what_salvage_keeps_is_undelivered():
+def test_stored_undelivered_inputs_are_counted():
     metrics, undelivered, clock = RecordedMetrics(), MemoryUndelivered(), TurnedClock(NOON)
     ports = UndeliveredHandlerPorts(None, None, None, None, undelivered, None, None)
-    salvage = UndeliveredHandler(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
-    salvage(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))
+    handler = UndeliveredHandler(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
+    handler(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))
     assert metrics.total(Metric.UNDELIVERED) == 1
 
 

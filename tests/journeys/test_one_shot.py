@@ -114,7 +114,7 @@ def test_actions_are_found_by_their_correlation_id_oldest_first(cloud):
     ]
 
 
-def test_settled_actions_are_kept_for_the_retention_and_then_go(cloud):
+def test_settled_actions_are_deleted_after_the_retention(cloud):
     action = cloud.scheduler.schedule(Charge(), at=timedelta(0))
     cloud.advance(days=29, hours=12)
     assert cloud.scheduler.get(action.id).status is Status.EXECUTED

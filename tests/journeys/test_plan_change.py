@@ -113,7 +113,7 @@ def test_a_subscription_that_has_ended_is_a_dead_letter_at_once(shop):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_fails_each_customer_has_what_they_chose_last(seed):
+def test_under_faults_every_customer_has_their_last_choice(seed):
     shop = Shop(Faults.only(seed, crash=0.2, drop=0.2, double=0.2))
     for customer in ("ada", "bob", "nour"):
         shop.desk.choose(customer, "large", request=f"{customer}-1")

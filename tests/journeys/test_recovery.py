@@ -45,7 +45,7 @@ def test_a_lost_message_is_made_good_by_the_sweep_once(shop, cloud, memory):
     assert len(shop.charged) == 1
 
 
-def test_what_was_lost_before_a_long_outage_of_the_sweep_is_found_after_it(shop, cloud, memory):
+def test_a_message_lost_before_a_long_sweep_outage_is_found_after_it(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
     memory.changes.clear()
     memory.sweep_at = NOON + timedelta(hours=2)

@@ -108,7 +108,7 @@ def test_a_change_whose_moment_has_been_indexed_already_waits_for_the_next(world
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_fails_the_index_has_the_last_version_of_each(seed):
+def test_under_faults_the_index_has_the_last_version_of_every_document(seed):
     world = World(Faults.only(seed, crash=0.1, drop=0.1, double=0.3, delay=0.3))
     for n in range(20):
         world.save(("tea", "coffee", "milk")[n % 3])

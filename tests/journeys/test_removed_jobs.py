@@ -14,7 +14,7 @@ def recorded():
 
 
 class TestADroppedJob:
-    def test_is_disabled_and_keeps_its_history(self, recorded):
+    def test_is_disabled_and_its_history_remains(self, recorded):
         recorded.cloud.advance(minutes=15)
         assert recorded.cloud.deploy(App()) == ("dropped press-print: it is disabled, its history is kept",)
         recorded.cloud.advance(hours=1)
