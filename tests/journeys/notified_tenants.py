@@ -111,5 +111,5 @@ def flood(world, tenant="acme"):
     """More than the burst, and the request for the digest."""
     for number in range(SETTINGS.notification_burst + 3):
         world.notify(job_failing(number, tenant=tenant))
-    (window,) = world.ports.timer._due
+    (window,) = world.ports.timer.due
     return window.request

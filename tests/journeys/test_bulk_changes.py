@@ -59,15 +59,15 @@ class Store:
         return (scheduler or self.scheduler).schedule(payload, at=at, correlation_id=correlation_id)
 
     def tenant_alone(self, store=None):
-        """A scheduler of the same tenant for who does not see code's jobs."""
-        mine = self.scheduler
+        """A scheduler of the same tenant that does not see the jobs of code."""
+        memory = self.cloud.memory
         return Scheduler(
-            store or mine._context.store,
+            store or memory.store,
             tenant_id="acme",
             actor="ann",
-            clock=mine._context.clock,
-            settings=mine._context.settings,
-            jobs=mine._ports_of_jobs(),
+            clock=memory.clock,
+            settings=memory.settings,
+            jobs=memory.job_ports,
             sees_system=False,
         )
 
@@ -127,10 +127,10 @@ class TestCancelMany:
             """Another caller is faster: it cancels the first action just after the page was read."""
 
             def __getattr__(self, name):
-                return getattr(store.scheduler._context.store, name)
+                return getattr(store.cloud.memory.store, name)
 
             def by_correlation(self, *requested, **more):
-                page = store.scheduler._context.store.by_correlation(*requested, **more)
+                page = store.cloud.memory.store.by_correlation(*requested, **more)
                 store.scheduler.cancel(first.id)
                 return page
 

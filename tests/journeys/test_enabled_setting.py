@@ -1,6 +1,6 @@
 """The global switch.
 
-How soon what has waited runs when it is on again, and how seldom it is looked at till then.
+When it is on again, waiting actions run soon; until then they are seldom checked.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,6 +11,7 @@ from duetime import App, Payload, Run
 from duetime.model.action import Status
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from tests.hooked import switch
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DUE = NOON + timedelta(minutes=2)
@@ -24,14 +25,13 @@ class Switched:
     """A cloud that is switched off, with an action that is due in two minutes."""
 
     def __init__(self):
-        app = App()
+        self._app = App()
 
-        @app.action
+        @self._app.action
         def run_errand(payload: Errand, run: Run) -> None:
             pass
 
-        self._settings = Settings(enabled=False)
-        self.cloud = SimulatedCloud(app, start=NOON, settings=self._settings)
+        self.cloud = SimulatedCloud(self._app, start=NOON, settings=Settings(enabled=False))
         self._id = self.cloud.scheduler.schedule(Errand(), at=DUE).id
 
     @property
@@ -39,7 +39,7 @@ class Switched:
         return self.cloud.scheduler.get(self._id)
 
     def on(self):
-        object.__setattr__(self._settings, "enabled", True)
+        switch(self.cloud.memory, self._app, on=True)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import pytest
 
 from duetime import App, Payload, every, on_event
 from duetime.errors import DeclarationError, JobConflict, JobNameTaken, JobNotFound, UnknownType
-from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.model.action import Status
 from duetime.model.job import Origin
 from tests.journeys.recorded_job import MIDNIGHT, MINUTE, at
@@ -141,9 +140,9 @@ def test_an_invalid_registration_is_rejected_with_the_reason(reporting, options,
         reporting.register(**options)
 
 
-def test_a_precision_that_the_back_end_cannot_honour_is_refused(monkeypatch):
+def test_a_precision_that_the_back_end_cannot_honour_is_refused():
     reporting = ReportingApp()
-    monkeypatch.setattr(MemoryJobWakes, "precision", "minute")
+    reporting.cloud.memory.job_wakes.precision = "minute"
     reporting.cloud.scheduler = reporting.cloud.scheduler_for("acme")
     for precise in ({}, {"precision": "second"}, {"precision": "second", "cadences": ["every 10s"]}):
         with pytest.raises(
