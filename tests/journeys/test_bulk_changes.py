@@ -208,7 +208,7 @@ class TestRedriveMany:
         store.cloud.check()
 
     @pytest.mark.parametrize("limit", [1, 7])
-    def test_goes_through_all_of_them_although_they_leave_the_list(self, store, limit):
+    def test_redrives_all_of_them_although_they_leave_the_list(self, store, limit):
         lost = [store.schedule(Bill(item=n), at=MINUTE) for n in range(30)]
         store.cloud.advance(minutes=2)
         cursor, changed = None, []

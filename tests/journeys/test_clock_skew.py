@@ -1,6 +1,6 @@
 """Machines' clocks differ.
 
-Two workers on one store, each with a clock of its own, a handler that is cut short by nothing.
+Two workers on one store, each with a clock of its own, a handler that nothing interrupts.
 """
 
 from datetime import timedelta
@@ -181,7 +181,7 @@ def test_clocks_further_apart_double_a_run_but_never_its_end(skewed):
 
 
 @pytest.mark.parametrize("off", [-SKEW, SKEW], ids=["behind", "ahead"])
-def test_nothing_begins_before_its_due_time_by_the_clock_of_its_worker(off):
+def test_no_run_begins_before_its_due_time_by_its_workers_clock(off):
     skewed = SkewedWorkers()
     skewed.ref = skewed.scheduler.schedule(Mail(), at=SECOND).ref
     work = skewed.worker("first", off)

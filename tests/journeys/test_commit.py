@@ -70,7 +70,7 @@ def test_a_refusal_that_is_let_pass_is_retried_by_policy():
     assert booking.table == [BOOKED]
 
 
-def test_a_handler_whose_commit_was_refused_may_return_and_is_executed():
+def test_a_handler_may_return_after_a_rejected_commit_and_is_executed():
     def handle(run):
         with pytest.raises(CommitRejected):
             run.commit([BOOKED])
@@ -92,7 +92,7 @@ def test_a_requested_cancel_stops_no_commit():
     assert (done.status, done.cancel_requested_by) == (Status.EXECUTED, "simulation")
 
 
-def test_a_run_that_was_taken_over_is_stopped_by_its_commit_and_leaves_the_row_to_the_other():
+def test_a_run_that_was_taken_over_is_stopped_by_its_commit_and_settles_nothing():
     def handle(run):
         if run.fence == 1:
             booking.cloud.advance(minutes=20)
@@ -104,7 +104,7 @@ def test_a_run_that_was_taken_over_is_stopped_by_its_commit_and_leaves_the_row_t
     assert [entry["Put"]["TableName"] for entry in booking.table] == ["ledger-2"]
 
 
-def test_a_commit_without_an_answer_leaves_the_action_to_be_taken_over_and_uses_up_no_attempt():
+def test_a_commit_without_an_answer_allows_a_takeover_and_uses_no_attempt():
     def handle(run):
         booking.refuses = 0
         run.commit([BOOKED])

@@ -175,7 +175,7 @@ def test_one_that_is_put_to_later_while_it_waits_waits_for_its_new_time(syncs):
 
 @pytest.fixture
 def mortal():
-    """A desk whose leases end after five minutes."""
+    """A recorder whose leases end after five minutes."""
     return SyncRecorder(settings=Settings())
 
 

@@ -1,4 +1,4 @@
-"""The embedded scheduler tells of what fails, however logging is set up in its process."""
+"""The embedded scheduler logs failures under any logging set-up of its process."""
 
 from __future__ import annotations
 

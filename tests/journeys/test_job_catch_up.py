@@ -144,7 +144,7 @@ class TestALateClaim:
 class TestLostWakes:
     @pytest.mark.parametrize("step", [10 * SECOND, MINUTE, 7 * MINUTE, HOUR, 5 * HOUR])
     @pytest.mark.parametrize("lost", ["all", "every other"])
-    def test_are_made_good_before_anything_is_late(self, step, lost):
+    def test_are_repaired_before_a_run_is_late(self, step, lost):
         recorded = RecordedJob(every(seconds=step.total_seconds()))
         memory, count = recorded.cloud.memory, [0]
         memory.job_wakes = Hooked(memory.job_wakes)

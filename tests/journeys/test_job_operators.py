@@ -151,7 +151,7 @@ class TestSkippingTheNext:
         with pytest.raises(JobConflict, match="resume it first"):
             recorded.cloud.jobs.skip_next(recorded.name)
 
-    def test_where_nothing_is_planned_is_refused(self, recorded):
+    def test_without_a_planned_run_is_rejected(self, recorded):
         with pytest.raises(JobConflict, match="it has no next run"):
             RecordedJob().cloud.jobs.skip_next("press-print")
         with pytest.raises(JobConflict, match="no cadence"):
@@ -183,7 +183,7 @@ class TestSettings:
         assert recorded.begun == at(30)
         assert recorded.at(Status.FAILED) == at(30)
 
-    def test_out_of_their_range_are_refused(self, recorded):
+    def test_out_of_their_range_are_rejected(self, recorded):
         for bad in ({"attempts": 0}, {"backoff": -1}, {"jitter": 2}, {"backoff": "60"}):
             with pytest.raises(DeclarationError):
                 recorded.cloud.jobs.set(recorded.name, **bad)

@@ -65,7 +65,7 @@ class TestAPause:
         assert recorded.job.pauses == {}
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 9, "paused": 12}
 
-    def test_that_ends_by_itself_lets_what_comes_in_the_next_minute_run_within_it(self):
+    def test_that_ends_by_itself_lets_runs_of_the_next_minute_run_within_it(self):
         recorded = RecordedJob(every(seconds=10))
         recorded.cloud.advance(minutes=10)
         recorded.cloud.jobs.pause(recorded.name, until=30.5 * MINUTE)
@@ -152,7 +152,7 @@ class TestAPause:
         assert recorded.cloud.jobs.resume(recorded.name, cadence="Daily_09_00").pauses == {}
 
     @pytest.mark.parametrize("until", [-MINUTE, timedelta(0), MIDNIGHT])
-    def test_that_would_have_ended_already_is_refused(self, recorded, until):
+    def test_with_an_end_in_the_past_is_rejected(self, recorded, until):
         with pytest.raises(InvalidTime, match="has passed"):
             recorded.cloud.jobs.pause(recorded.name, until=until)
 

@@ -166,7 +166,7 @@ class TestAClaim:
 
 
 class TestWhatIsLeftForLater:
-    def test_a_run_ends_though_the_next_could_not_be_woken(self):
+    def test_a_run_ends_even_if_the_next_cannot_be_woken(self):
         recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[12 * MINUTE])
         jobs = recorded.hook("jobs")
 
@@ -182,14 +182,14 @@ class TestWhatIsLeftForLater:
         assert first == MIDNIGHT + 10 * MINUTE
         assert MIDNIGHT + 22 * MINUTE <= second <= MIDNIGHT + 22 * MINUTE + 15 * SECOND
 
-    def test_a_run_without_a_lock_ends_though_it_could_not_be_counted(self):
+    def test_a_run_without_a_lock_ends_even_if_it_cannot_be_counted(self):
         recorded = RecordedJob(every(minutes=10), overlap="allow")
         failing(recorded.hook("jobs"), "count", times=1)
         recorded.cloud.advance(minutes=20)
         assert recorded.at(Status.EXECUTED) == at(10, 20)
         assert recorded.job.tally.executed == 1
 
-    def test_a_run_runs_though_its_job_could_not_be_planned_ahead(self):
+    def test_a_run_runs_even_if_its_job_cannot_be_planned(self):
         recorded = RecordedJob(every(minutes=1))
         memory = recorded.cloud.memory
         lose_wakes(memory)
@@ -237,7 +237,7 @@ class TestWhatIsLeftForLater:
         assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now).attended == 0
         assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now + SECOND).attended == 1
 
-    def test_a_pass_was_made_though_it_could_not_be_recorded(self, recorded):
+    def test_a_pass_runs_even_if_it_cannot_be_recorded(self, recorded):
         failing(recorded.hook("store"), "record", times=1_000)
         recorded.cloud.advance(hours=7)
         assert recorded.begun == grid(MIDNIGHT, 10 * MINUTE, 42)
@@ -277,7 +277,7 @@ def test_an_invalid_page_size_is_rejected(recorded, limit):
         recorded.cloud.jobs.history(recorded.name, limit=limit)
 
 
-def test_a_cursor_of_another_list_is_refused(recorded):
+def test_a_cursor_of_another_list_is_rejected(recorded):
     with pytest.raises(InvalidCursor):
         recorded.cloud.jobs.list(cursor="press-print")
 

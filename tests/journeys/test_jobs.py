@@ -88,7 +88,7 @@ def test_an_interval_counts_from_when_its_job_was_first_deployed():
     assert recorded.job.version == 1
 
 
-def test_an_interval_goes_on_counting_in_a_new_version_of_its_job():
+def test_an_interval_continues_in_a_new_version_of_its_job():
     recorded = RecordedJob(interval(minutes=7))
     recorded.cloud.advance(minutes=30)
     recorded.deploy(interval(minutes=7), daily("23:00"))

@@ -30,7 +30,7 @@ class Killed(BaseException):
 
 
 def counted(cloud, **whose):
-    """What each counter stands at that was told at all."""
+    """Return the value of every counter that was published."""
     totals = {metric.value: cloud.metrics.total(metric, **whose) for metric in Metric if metric.is_counter}
     return {name: total for name, total in totals.items() if total}
 

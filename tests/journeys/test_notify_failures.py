@@ -73,7 +73,7 @@ def test_the_trouble_of_one_of_an_events_notifications_is_not_the_others():
     assert world.addresses == ["eve@example.com"]
 
 
-def test_a_message_under_delivery_comes_again_and_is_sent_if_the_first_sender_died(world):
+def test_a_message_is_redelivered_and_sent_if_its_first_sender_died(world):
     world.choose(channels={FAILING: frozenset({Channel.EMAIL})}, addresses=BOTH)
     delivery = "acme/billing-nightly/failing/1:jobs.recurring_failing:email:ada@example.com"
     held = {"until": NOON + timedelta(minutes=2), "expires_at": NOON + timedelta(days=1)}

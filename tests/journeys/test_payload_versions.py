@@ -167,7 +167,7 @@ class TestAWorkerThatIsBehind:
         ran = cloud.scheduler.get(action.id)
         assert (ran.status, ran.attempt, given) == (Status.EXECUTED, 1, [DiscountV2(share=0.2)])
 
-    def test_goes_on_with_what_it_reads(self, cloud, given):
+    def test_continues_with_the_documents_that_it_can_read(self, cloud, given):
         cloud.scheduler.schedule(DiscountV1(percent=20), at=SOON)
         cloud.advance(SOON)
         assert given == [DiscountV1(percent=20)]

@@ -86,7 +86,7 @@ def test_a_change_that_is_withdrawn_is_cancelled_and_one_that_is_done_cannot_be(
     assert shop.plan_of("bob") == "large"
 
 
-def test_a_request_that_comes_twice_is_one_change_even_when_it_is_done(shop):
+def test_a_repeated_request_makes_one_change_even_after_it_is_done(shop):
     action = shop.desk.choose("ada", "large", request="r-1")
     assert shop.desk.choose("ada", "large", request="r-1").id == action.id
     shop.cloud.advance(days=15)

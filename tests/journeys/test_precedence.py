@@ -223,7 +223,7 @@ POLICIES = {
 
 
 @pytest.mark.parametrize("story", POLICIES.values(), ids=POLICIES.keys())
-def test_which_policy_a_row_goes_by(story):
+def test_a_row_selects_its_policy(story):
     story()
 
 

@@ -29,7 +29,7 @@ def memory(cloud):
     return cloud.memory
 
 
-def test_a_lost_stream_record_is_made_good_by_the_sweep_within_minutes(shop, cloud, memory):
+def test_a_lost_stream_record_is_repaired_by_the_sweep_within_minutes(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
     memory.changes.clear()
     cloud.advance(minutes=7)
@@ -38,7 +38,7 @@ def test_a_lost_stream_record_is_made_good_by_the_sweep_within_minutes(shop, clo
     assert others == []
 
 
-def test_a_lost_message_is_made_good_by_the_sweep_once(shop, cloud, memory):
+def test_a_lost_message_is_resent_once_by_the_sweep(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
     cloud.advance(seconds=1)
     for receipt in memory.queues.messages:
@@ -86,7 +86,7 @@ def raising(error):
     return fail
 
 
-def test_throttled_timers_hold_up_nothing_and_the_far_action_still_runs_on_time(shop, cloud, memory):
+def test_throttled_timers_delay_nothing_and_the_far_action_runs_on_time(shop, cloud, memory):
     memory.timers.set = raising(BackendUnavailable("EventBridge Scheduler", "ThrottlingException"))
     cloud.scheduler.schedule(Charge(order="far"), at=timedelta(hours=5))
     cloud.scheduler.schedule(Charge(order="near"), at=timedelta(minutes=5))

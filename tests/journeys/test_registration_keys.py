@@ -14,7 +14,7 @@ from tests.journeys.reports import Report
 from tests.journeys.reports import reporting as reporting  # noqa: PLC0414 - a fixture
 
 
-def test_a_registration_that_comes_twice_under_one_key_is_one(reporting):
+def test_a_repeated_registration_with_one_key_registers_once(reporting):
     first = reporting.register(idempotency_key="k-1")
     reporting.cloud.advance(minutes=1)
     assert reporting.register(idempotency_key="k-1").version == first.version
@@ -70,7 +70,7 @@ def test_each_tenant_has_its_own_keys_of_registrations(reporting):
         ({"idempotency_ttl": timedelta(hours=1)}, "time to live without a key"),
     ],
 )
-def test_a_time_to_live_that_no_key_can_have_is_refused(reporting, options, problem):
+def test_an_invalid_time_to_live_is_rejected(reporting, options, problem):
     with pytest.raises(InvalidTime, match=problem):
         reporting.register(**options)
     with pytest.raises(JobNotFound):
@@ -121,7 +121,7 @@ class TestRegisteredAndTriggered:
         assert (ids[0], ids[2]) == (ids[1], ids[3])
         assert len(set(ids)) == 2
 
-    def test_a_name_that_is_taken_is_refused_and_nothing_runs(self, reporting):
+    def test_a_name_that_is_taken_is_rejected_and_nothing_runs(self, reporting):
         reporting.register()
         with pytest.raises(JobNameTaken):
             self.register(reporting)

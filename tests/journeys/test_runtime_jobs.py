@@ -27,7 +27,7 @@ def test_a_job_for_a_handler_without_a_payload_is_registered_by_its_name(reporti
     assert reporting.made == [("acme", "acme-report", None, MIDNIGHT + 10 * MINUTE)]
 
 
-def test_a_name_that_is_taken_is_refused(reporting):
+def test_a_name_that_is_taken_is_rejected(reporting):
     reporting.register(idempotency_key="k-1")
     with pytest.raises(JobNameTaken, match="set replace to replace it"):
         reporting.register(idempotency_key="k-2")
@@ -35,7 +35,7 @@ def test_a_name_that_is_taken_is_refused(reporting):
         reporting.register(name="office-clean", replace=True)
 
 
-def test_a_replaced_job_goes_on_in_a_new_version(reporting):
+def test_a_replaced_job_continues_in_a_new_version(reporting):
     reporting.register()
     reporting.cloud.advance(minutes=15)
     replaced = reporting.register(cadences=["every 7m"], handler=Report(size=9), replace=True)
@@ -64,7 +64,7 @@ def test_an_unregistered_job_stops_running_and_its_history_remains(reporting):
         reporting.jobs.unregister("acme-report")
 
 
-def test_a_job_that_is_registered_again_goes_on_counting_its_versions(reporting):
+def test_a_job_that_is_registered_again_continues_its_version_numbers(reporting):
     reporting.register()
     reporting.cloud.advance(minutes=15)
     reporting.jobs.unregister("acme-report")
@@ -99,7 +99,7 @@ def test_another_tenant_sees_nothing_of_it_and_may_use_its_name(reporting):
 
 
 @pytest.mark.parametrize("handler", ["no-such-handler", "duetime-sweep"])
-def test_a_handler_that_code_does_not_have_is_refused(reporting, handler):
+def test_an_unknown_handler_is_rejected(reporting, handler):
     with pytest.raises(UnknownType, match=f"no handler is registered for the type '{handler}'"):
         reporting.register(handler=handler)
 
@@ -140,7 +140,7 @@ def test_an_invalid_registration_is_rejected_with_the_reason(reporting, options,
         reporting.register(**options)
 
 
-def test_a_precision_that_the_back_end_cannot_honour_is_refused():
+def test_an_unsupported_precision_is_rejected():
     reporting = ReportingApp()
     reporting.cloud.memory.job_wakes.precision = "minute"
     reporting.cloud.scheduler = reporting.cloud.scheduler_for("acme")
@@ -154,7 +154,7 @@ def test_a_precision_that_the_back_end_cannot_honour_is_refused():
     assert reporting.register(jobs=reporting.cloud.jobs, precision="minute").definition.precision == "minute"
 
 
-def test_a_payload_too_large_for_a_row_is_refused(reporting):
+def test_a_payload_too_large_for_a_row_is_rejected(reporting):
     class Letter(Payload):
         text: str
 

@@ -1,6 +1,6 @@
 """The worked example of stale records.
 
-Removed ninety days after the last touch, and never under somebody's hands.
+Records are removed ninety days after the last touch, and never while in use.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Meeting(RecordsInMemory):
-    """Records, with somebody who may come just before or after a removal's write."""
+    """Records with callbacks just before and after a removal's write."""
 
     def __init__(self):
         super().__init__()

@@ -92,7 +92,7 @@ class TestARun:
             StatusCode.ERROR,
         ]
 
-    def test_that_nothing_provides_is_an_error(self, traced, cloud):
+    def test_without_a_provider_is_an_error(self, traced, cloud):
         cloud.memory.store.put(replace(one_shot(), payload='{"order": ["no text"]}'))
         cloud.advance(hours=1)
         assert traced.one("Execute").status.status_code is StatusCode.ERROR
