@@ -80,7 +80,7 @@ def test_the_suggested_cadence_is_valid(text, whose, here):
 
 
 @pytest.mark.parametrize("text", UNKNOWN)
-def test_an_unknown_spelling_keeps_its_own_error(text):
+def test_an_unknown_spelling_has_its_own_error(text):
     assert 'write "' not in refusal(text).remedy
 
 

@@ -225,7 +225,7 @@ def test_with_any_two_wakes_in_a_row_lost_everything_is_planned_within_one_sweep
 
 @settings(max_examples=max(40, settings().max_examples // 3))
 @given(night=nights(), late=st.lists(st.integers(0, 60), min_size=1, max_size=9), lost=st.integers(0, 10_000))
-def test_a_planner_that_looks_three_wakes_ahead_needs_no_sweep_when_two_are_lost(night, late, lost):
+def test_a_planner_three_wakes_ahead_tolerates_two_lost_wakes_without_a_sweep(night, late, lost):
     assert lateness(night, night.delayed(late, lost), sweep=False, wakes_ahead=3) <= timedelta(0)
 
 

@@ -15,7 +15,7 @@ class Book(Payload):
     pass
 
 
-class Office:
+class BookingApp:
     """An app with one handler, and a table in memory that its commits write to."""
 
     def __init__(self, handle, *, takes=True, refuses=0, policy=None, **options):

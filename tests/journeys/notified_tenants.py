@@ -1,4 +1,4 @@
-"""The step that tells people, over memory.
+"""The notification step over memory.
 
 Tenants who choose, what is sent to them, and what fails on the way.
 """
@@ -57,7 +57,7 @@ class World:
         assert self.ports.preferences.put(Preferences(tenant_id=tenant, revision=seen, **chosen))
 
     def advance(self, **by):
-        """Turn the clock; what is due by then is told."""
+        """Turn the clock, and send the notifications that are due by then."""
         until = self.clock.now() + timedelta(**by)
         while (at := self.ports.timer.next_at) is not None and at <= until:
             self.clock.wait_until(at)
@@ -80,7 +80,7 @@ def world():
 
 
 class Fails:
-    """A mailer or a topic that fails as told, until it is told otherwise."""
+    """A mailer or topic that raises `how` while it is set."""
 
     def __init__(self, how, *addresses):
         self.how, self.addresses, self.sent, self.published = how, addresses, [], []
@@ -111,5 +111,5 @@ def flood(world, tenant="acme"):
     """More than the burst, and the request for the digest."""
     for number in range(SETTINGS.notification_burst + 3):
         world.notify(job_failing(number, tenant=tenant))
-    (window,) = world.ports.timer._due
+    (window,) = world.ports.timer.due
     return window.request

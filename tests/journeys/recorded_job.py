@@ -1,4 +1,4 @@
-"""What the journeys of jobs share: an app that keeps a diary of its runs, and the account of a window."""
+"""Shared by the journeys of jobs: an app that records its runs, and the occurrence counts of a window."""
 
 from collections import Counter, deque
 from datetime import UTC, datetime, timedelta
@@ -12,6 +12,7 @@ from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from tests.hooked import hook_backend, switch
 
 MIDNIGHT = datetime(2026, 3, 3, tzinfo=UTC)
 SECOND, MINUTE, HOUR, DAY = (timedelta(**{name: 1}) for name in ("seconds", "minutes", "hours", "days"))
@@ -29,7 +30,8 @@ class RecordedJob:
         self.name, self.lasts, self.fails = name, deque(lasts), fails
         self.begun, self.ended, self.runs = [], [], []
         self.cadences, self.options = cadences, options
-        self.cloud = SimulatedCloud(self.app(*cadences, **options), start=start, settings=settings or PATIENT)
+        self.deployed = self.app(*cadences, **options)
+        self.cloud = SimulatedCloud(self.deployed, start=start, settings=settings or PATIENT)
 
     def app(self, *cadences, **options):
         """The app with other cadences or options."""
@@ -50,20 +52,31 @@ class RecordedJob:
         return app
 
     def stop_if_asked(self, run):
-        """What the heartbeat does by the real clock."""
+        """Stop the run as the heartbeat does by the real clock."""
         if self.cloud.scheduler.get(run.id).cancel_requested_at:
             run.stop.set()
             run.raise_if_cancelled()
 
     def deploy(self, *cadences, **options):
         """Deploy other cadences or options."""
-        return self.cloud.deploy(self.app(*cadences, **options))
+        self.deployed = self.app(*cadences, **options)
+        return self.cloud.deploy(self.deployed)
+
+    def hook(self, backend):
+        """Return a back end of the cloud with hooks."""
+        hooked = hook_backend(self.cloud.memory, backend, self.deployed)
+        self.cloud.scheduler = self.cloud.scheduler_for("acme")
+        return hooked
+
+    def switch(self, *, on):
+        """Set the global switch."""
+        switch(self.cloud.memory, self.deployed, on=on)
 
     def lose(self, ref):
-        """Whatever is on its way to wake a run is lost; the sweep sends it again."""
+        """Lose the messages of a run; the sweep sends them again."""
         queues = self.cloud.memory.queues
-        for receipt, waiting in list(queues._waiting.items()):
-            if waiting.message.ref == ref:
+        for receipt, message in queues.messages.items():
+            if message.ref == ref:
                 queues.delete(receipt)
 
     def outage(self, span):

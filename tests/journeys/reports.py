@@ -1,4 +1,4 @@
-"""An office that makes reports for whoever registers for them, in simulated time."""
+"""An app that makes reports for the tenants that register jobs, in simulated time."""
 
 import pytest
 
@@ -12,8 +12,8 @@ class Report(Payload):
     size: int = 1
 
 
-class Office:
-    """An app that makes reports, for whoever registers for them."""
+class ReportingApp:
+    """An app that makes reports for the tenants that register jobs."""
 
     def __init__(self):
         self.app, self.made = App(), []
@@ -42,5 +42,5 @@ class Office:
 
 
 @pytest.fixture
-def office():
-    return Office()
+def reporting():
+    return ReportingApp()

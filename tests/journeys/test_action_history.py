@@ -1,6 +1,6 @@
 """What an action keeps of its own past.
 
-Who made, changed and ended it, and when; and what its run is told of it.
+Who created, changed and ended it, and when; and the same fields on its run.
 """
 
 from __future__ import annotations

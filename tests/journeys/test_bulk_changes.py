@@ -59,15 +59,15 @@ class Store:
         return (scheduler or self.scheduler).schedule(payload, at=at, correlation_id=correlation_id)
 
     def tenant_alone(self, store=None):
-        """A scheduler of the same tenant for who does not see code's jobs."""
-        mine = self.scheduler
+        """A scheduler of the same tenant that does not see the jobs of code."""
+        memory = self.cloud.memory
         return Scheduler(
-            store or mine._context.store,
+            store or memory.store,
             tenant_id="acme",
             actor="ann",
-            clock=mine._context.clock,
-            settings=mine._context.settings,
-            jobs=mine._ports_of_jobs(),
+            clock=memory.clock,
+            settings=memory.settings,
+            jobs=memory.job_ports,
             sees_system=False,
         )
 
@@ -107,7 +107,7 @@ class TestCancelMany:
         assert store.scheduler.get(running.id).cancel_requested_by == "simulation"
 
     @pytest.mark.parametrize("limit", [1, 7])
-    def test_goes_through_all_of_them_step_by_step(self, store, limit):
+    def test_changes_all_of_them_step_by_step(self, store, limit):
         actions = [store.schedule(Ship(item=n)) for n in range(30)]
         step, changed = store.scheduler.cancel_many(correlation_id=ORDER, limit=limit), []
         while True:
@@ -124,13 +124,13 @@ class TestCancelMany:
         first, second = (store.schedule(Ship(item=n)) for n in range(2))
 
         class Meddling:
-            """Somebody else is faster: the first action is cancelled just after the page was read."""
+            """Another caller is faster: it cancels the first action just after the page was read."""
 
             def __getattr__(self, name):
-                return getattr(store.scheduler._context.store, name)
+                return getattr(store.cloud.memory.store, name)
 
             def by_correlation(self, *requested, **more):
-                page = store.scheduler._context.store.by_correlation(*requested, **more)
+                page = store.cloud.memory.store.by_correlation(*requested, **more)
                 store.scheduler.cancel(first.id)
                 return page
 
@@ -152,12 +152,12 @@ class TestCancelMany:
         assert store.scheduler.cancel_many(created_until=timedelta(0)).changed == ()
         assert globex.get(theirs.id).status is Status.PENDING
 
-    def test_may_mean_all_that_a_tenant_has(self, store):
+    def test_can_select_all_actions_of_a_tenant(self, store):
         actions = [store.schedule(Ship(item=n), correlation_id=f"order:{n}") for n in range(3)]
         store.scheduler.cancel_many(created_until=timedelta(0))
         assert store.is_now(actions) == ["cancelled"] * 3
 
-    def test_of_a_type_in_a_span_leaves_all_others(self, store):
+    def test_of_a_type_in_a_time_range_leaves_all_others(self, store):
         soon, late = store.schedule(Ship(), at=HOUR), store.schedule(Ship(), at=2 * DAY)
         bill = store.schedule(Bill(), at=HOUR)
         store.scheduler.cancel_many(type=Ship, due_until=DAY)
@@ -177,7 +177,7 @@ class TestCancelMany:
             ({"status": "executed"}, "cancel takes pending or processing actions; executed ones cannot"),
         ],
     )
-    def test_of_nobody_knows_what_is_refused(self, store, filters, reported):
+    def test_with_invalid_filters_is_rejected(self, store, filters, reported):
         waiting = store.schedule(Ship())
         with pytest.raises(InvalidSelection) as refused:
             store.scheduler.cancel_many(**filters)
@@ -208,7 +208,7 @@ class TestRedriveMany:
         store.cloud.check()
 
     @pytest.mark.parametrize("limit", [1, 7])
-    def test_goes_through_all_of_them_although_they_leave_the_list(self, store, limit):
+    def test_redrives_all_of_them_although_they_leave_the_list(self, store, limit):
         lost = [store.schedule(Bill(item=n), at=MINUTE) for n in range(30)]
         store.cloud.advance(minutes=2)
         cursor, changed = None, []
@@ -237,7 +237,7 @@ class TestRedriveMany:
         assert store.scheduler.redrive_many(type=Bill).changed == ()
         assert globex.get(theirs.id).status is Status.FAILED
 
-    def test_of_what_has_not_failed_is_refused(self, store):
+    def test_of_actions_that_have_not_failed_is_rejected(self, store):
         with pytest.raises(InvalidSelection, match="redrive takes failed actions; pending ones cannot"):
             store.scheduler.redrive_many(status="pending", correlation_id=ORDER)
 
@@ -281,7 +281,7 @@ class TestList:
         page = store.scheduler.list(created_after=-25 * MINUTE, limit=3)
         assert (len(page), page.cursor) == (2, None)
 
-    def test_of_a_rare_status_has_short_pages_that_lead_on(self, store):
+    def test_of_a_rare_status_has_short_pages_with_cursors(self, store):
         for _ in range(60):
             store.schedule(Ship())
             store.cloud.advance(minutes=1)

@@ -125,7 +125,7 @@ def test_a_job_that_ran_all_day_has_a_run_for_each_hour(world):
     assert {item.account for item in found} == {OccurrenceStatus.EXECUTED}
 
 
-def test_a_pause_an_outage_and_a_new_version_each_say_what_they_kept_from_running(world):
+def test_explain_names_the_pause_the_outage_and_the_version_that_prevented_a_run(world):
     world.live(150)
     world.jobs.pause(NAME, reason="audit")
     world.live(180)
@@ -189,7 +189,7 @@ def test_each_trigger_of_a_manual_job_has_an_event():
     assert (entry.account, entry.note) == (OccurrenceStatus.EXECUTED, "triggered by ana")
 
 
-def test_what_events_started_is_read_in_pages(world):
+def test_runs_of_events_are_listed_in_pages(world):
     world.declare(replace(MANUAL, cadences=("on_event orders OrderPlaced",)))
     at = [world.now + n * timedelta(seconds=1) for n in range(450)]
     for n, item in enumerate(at):
@@ -260,7 +260,7 @@ HAPPENINGS = st.sampled_from(
 
 
 @given(st.lists(HAPPENINGS, max_size=12))
-def test_nothing_is_unexplained_whatever_happens(happenings):
+def test_every_nominal_time_is_explained_under_random_changes(happenings):
     world = World()
     for happening in happenings:
         happening(world)

@@ -1,6 +1,6 @@
 """Machines' clocks differ.
 
-Two workers on one store, each with a clock of its own, a handler that is cut short by nothing.
+Two workers on one store, each with a clock of its own, a handler that nothing interrupts.
 """
 
 from datetime import timedelta
@@ -47,8 +47,8 @@ class OffClock:
         self._clock.wait_until(instant - self._off)
 
 
-class Office:
-    """One store, and workers whose clocks are off; what a run does is said by the test."""
+class SkewedWorkers:
+    """One store and workers with skewed clocks; a test sets what a run does."""
 
     def __init__(self):
         self.clock = TurnedClock(NOON)
@@ -111,8 +111,8 @@ class Office:
 
 
 @pytest.fixture(params=["an action", "a job's run"])
-def office(request):
-    made = Office()
+def skewed(request):
+    made = SkewedWorkers()
     if request.param == "an action":
         made.ref = made.scheduler.schedule(Mail(), at=-MINUTE).ref
     else:
@@ -126,97 +126,97 @@ APART = [(timedelta(0), SKEW), (SKEW, timedelta(0)), (-SKEW / 2, SKEW / 2), (SKE
 @pytest.mark.parametrize(
     ("first", "second"), APART, ids=lambda difference: f"{difference.total_seconds():+}s"
 )
-def test_of_two_workers_as_far_apart_as_allowed_neither_takes_over_a_live_lease(office, first, second):
+def test_workers_at_the_largest_allowed_skew_never_take_over_a_live_lease(skewed, first, second):
     answers = []
-    office.begun_at(first, LEASE, lambda: answers.append(office.worker("second", second)()))
+    skewed.begun_at(first, LEASE, lambda: answers.append(skewed.worker("second", second)()))
     assert answers == [DeliveryResult.PUT_OFF]
-    assert [name for name, _ in office.runs] == ["first"]
-    assert (office.row.status, office.row.recoveries, office.row.fence) == (Status.EXECUTED, 0, 1)
+    assert [name for name, _ in skewed.runs] == ["first"]
+    assert (skewed.row.status, skewed.row.recoveries, skewed.row.fence) == (Status.EXECUTED, 0, 1)
 
 
 @pytest.mark.parametrize(
     ("first", "second"), APART, ids=lambda difference: f"{difference.total_seconds():+}s"
 )
-def test_a_lease_that_has_ended_is_taken_over_at_most_twice_the_skew_later(office, first, second):
+def test_a_lease_that_has_ended_is_taken_over_at_most_twice_the_skew_later(skewed, first, second):
     taken_over = []
 
     def then():
-        office.worker("second", second)()
-        taken_over.append(office.row)
+        skewed.worker("second", second)()
+        taken_over.append(skewed.row)
 
-    office.begun_at(first, LEASE + 2 * SKEW + TICK, then)
-    assert [name for name, _ in office.runs] == ["first", "second"]
+    skewed.begun_at(first, LEASE + 2 * SKEW + TICK, then)
+    assert [name for name, _ in skewed.runs] == ["first", "second"]
     [after] = taken_over
     assert (after.status, after.recoveries, after.fence) == (Status.EXECUTED, 1, 2)
-    assert office.row == after  # the end of the first run has changed nothing
+    assert skewed.row == after  # the end of the first run has changed nothing
 
 
 @pytest.mark.parametrize("off", [-SKEW, SKEW], ids=["behind", "ahead"])
-def test_a_settle_counts_by_its_fence_and_not_by_its_clock(office, off):
+def test_a_settle_counts_by_its_fence_and_not_by_its_clock(skewed, off):
     def dies(name):
         raise KeyboardInterrupt
 
-    office.does = dies
+    skewed.does = dies
     with pytest.raises(KeyboardInterrupt):
-        office.worker("first")()
-    office.does = len
-    office.clock.wait_until(NOON + LEASE + 2 * SKEW + TICK)
-    office.worker("second", off)()
-    assert (office.row.status, office.row.recoveries) == (Status.EXECUTED, 1)
-    assert [(attempt.instance, attempt.ending) for attempt in office.row.attempts] == [
+        skewed.worker("first")()
+    skewed.does = len
+    skewed.clock.wait_until(NOON + LEASE + 2 * SKEW + TICK)
+    skewed.worker("second", off)()
+    assert (skewed.row.status, skewed.row.recoveries) == (Status.EXECUTED, 1)
+    assert [(attempt.instance, attempt.ending) for attempt in skewed.row.attempts] == [
         ("first", None),
         ("second", "executed"),
     ]
 
 
-def test_clocks_further_apart_double_a_run_but_never_its_end(office):
+def test_clocks_further_apart_double_a_run_but_never_its_end(skewed):
     ends = []
-    office.begun_at(
-        timedelta(0), LEASE, lambda: ends.append((office.worker("second", SKEW + SECOND)(), office.row))
+    skewed.begun_at(
+        timedelta(0), LEASE, lambda: ends.append((skewed.worker("second", SKEW + SECOND)(), skewed.row))
     )
-    assert [name for name, _ in office.runs] == ["first", "second"]
+    assert [name for name, _ in skewed.runs] == ["first", "second"]
     [(_, after)] = ends
     assert (after.status, after.fence) == (Status.EXECUTED, 2)
-    assert office.row == after
+    assert skewed.row == after
 
 
 @pytest.mark.parametrize("off", [-SKEW, SKEW], ids=["behind", "ahead"])
-def test_nothing_begins_before_its_due_time_by_the_clock_of_its_worker(off):
-    office = Office()
-    office.ref = office.scheduler.schedule(Mail(), at=SECOND).ref
-    work = office.worker("first", off)
+def test_no_run_begins_before_its_due_time_by_its_workers_clock(off):
+    skewed = SkewedWorkers()
+    skewed.ref = skewed.scheduler.schedule(Mail(), at=SECOND).ref
+    work = skewed.worker("first", off)
     while work() is DeliveryResult.PUT_OFF:
-        office.clock.wait_until(office.clock.now() + SECOND)
-    [(_, begun)] = office.runs
+        skewed.clock.wait_until(skewed.clock.now() + SECOND)
+    [(_, begun)] = skewed.runs
     assert begun == max(SECOND - off, timedelta(0))
-    assert office.row.attempts[0].started_at >= office.row.nominal_at
+    assert skewed.row.attempts[0].started_at >= skewed.row.nominal_at
 
 
 def test_a_key_holds_by_the_callers_clock_and_never_ends_before_its_action():
-    office = Office()
-    ahead = office.scheduler_of(SKEW)
+    skewed = SkewedWorkers()
+    ahead = skewed.scheduler_of(SKEW)
 
     def call(scheduler, at):
         return scheduler.schedule(Mail(), at=at, idempotency_key="k", idempotency_ttl=MINUTE)
 
-    first = call(office.scheduler, HOUR)
-    office.clock.wait_until(NOON + MINUTE)
+    first = call(skewed.scheduler, HOUR)
+    skewed.clock.wait_until(NOON + MINUTE)
     assert call(ahead, HOUR) == first
-    office.scheduler.cancel(first.id)
-    office.clock.wait_until(NOON + MINUTE - SKEW)
+    skewed.scheduler.cancel(first.id)
+    skewed.clock.wait_until(NOON + MINUTE - SKEW)
     assert call(ahead, HOUR) != first
 
 
 def test_ids_sort_by_the_clock_of_their_creator():
-    office = Office()
-    later = office.scheduler_of(SKEW).schedule(Mail(), at=HOUR)
-    office.clock.wait_until(NOON + SECOND)
-    sooner = office.scheduler.schedule(Mail(), at=HOUR)
-    assert [row.id for row in office.scheduler.list()] == [later.id, sooner.id]
+    skewed = SkewedWorkers()
+    later = skewed.scheduler_of(SKEW).schedule(Mail(), at=HOUR)
+    skewed.clock.wait_until(NOON + SECOND)
+    sooner = skewed.scheduler.schedule(Mail(), at=HOUR)
+    assert [row.id for row in skewed.scheduler.list()] == [later.id, sooner.id]
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_cloud_whose_clocks_differ_as_far_as_allowed_keeps_every_invariant(seed):
+def test_clocks_at_the_largest_allowed_skew_break_no_invariant(seed):
     app = App()
 
     @app.action

@@ -10,6 +10,7 @@ from duetime.clock import SystemClock
 from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import CommitRejected
 from duetime.scheduler import Scheduler
+from tests.hooked import hook_backend
 from tests.journeys.books import BOOKED, REFUSED, Book
 from tests.journeys.test_heartbeat import BRISK, _until
 
@@ -42,8 +43,7 @@ class Beating:
         self.app.action(book)
         self.cloud = MemoryCloud(self.app, clock=SystemClock(), settings=BRISK)
         self.cloud.store.on_commit = on_commit
-        for name in ("peek", "renew"):
-            setattr(self.cloud.store, name, self._held_up(getattr(self.cloud.store, name)))
+        hook_backend(self.cloud, "store", self.app).hooks.update(peek=self._held_up, renew=self._held_up)
         scheduler = Scheduler(
             self.cloud.store, tenant_id="acme", actor="test", clock=SystemClock(), settings=BRISK
         )
@@ -52,18 +52,15 @@ class Beating:
         self.thread.start()
         _until(lambda: self.run is not None)
 
-    def _held_up(self, beat):
-        def held_up(*given):
-            self.is_beating = True
-            if self.hold:
-                self.is_held_up = True
-                self.let_go.wait(30)
-            answer = beat(*given)
-            self.beats += 1
-            self.is_beating = False
-            return answer
-
-        return held_up
+    def _held_up(self, beat, *given):
+        self.is_beating = True
+        if self.hold:
+            self.is_held_up = True
+            self.let_go.wait(30)
+        answer = beat(*given)
+        self.beats += 1
+        self.is_beating = False
+        return answer
 
     @property
     def row(self):
@@ -114,7 +111,7 @@ def test_after_a_commit_the_run_is_neither_renewed_nor_stopped(beating):
     assert (worker.beats, worker.run.cancelled) == (beats, False)
 
 
-def test_a_run_whose_commit_was_refused_keeps_its_lease(beating):
+def test_a_run_with_a_rejected_commit_still_holds_its_lease(beating):
     answers = [REFUSED]
     worker = beating(lambda _entries: _raise(answers.pop()) if answers else None)
     worker.go.set()

@@ -60,7 +60,7 @@ class _Later(Scheduler):
         return self._made[0].schedule_many(orders)
 
 
-def test_each_mail_comes_at_seven_where_its_customer_lives_across_the_change_of_clocks():
+def test_every_mail_arrives_at_seven_local_time_across_clock_changes():
     cloud, post = cloud_with()
     cloud.advance(days=4)
     ada = [at for address, *_, at in post.sent.values() if address.startswith("ada")]
@@ -73,7 +73,7 @@ def test_each_mail_comes_at_seven_where_its_customer_lives_across_the_change_of_
     assert {at.hour for at in bob} == {11}
 
 
-def test_a_day_without_orders_sends_nothing_and_a_customer_that_is_gone_is_a_dead_letter():
+def test_a_day_without_orders_sends_nothing_and_a_deleted_customer_is_a_dead_letter():
     cloud, post = cloud_with()
     cloud.advance(days=2, hours=12)
     assert sorted((address, subject) for address, subject, *_ in post.sent.values()) == [
@@ -94,7 +94,7 @@ def test_a_mail_server_that_is_away_delays_a_mail_and_doubles_none():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whatever_fails_every_customer_has_one_mail_a_day(seed):
+def test_under_faults_every_customer_has_one_mail_a_day(seed):
     cloud, post = cloud_with(faults=Faults.only(seed, crash=0.1, drop=0.1))
     cloud.advance(days=1, hours=6)
     cloud.end_faults()

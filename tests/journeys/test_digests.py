@@ -66,7 +66,7 @@ def test_a_doubled_request_for_a_digest_sends_nothing_more(world):
     assert (len(world.addresses), len(world.entries())) == (sent, SETTINGS.notification_burst + 1)
 
 
-def test_a_request_that_comes_too_early_is_made_again(world):
+def test_an_early_request_is_repeated(world):
     world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
     request = flood(world)
     world.notify(request)

@@ -1,4 +1,4 @@
-"""The embedded scheduler tells of what fails, however logging is set up in its process."""
+"""The embedded scheduler logs failures under any logging set-up of its process."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ran(setup):
     ["", "logging.basicConfig()", "logging.basicConfig(level=logging.INFO)"],
     ids=["no logging", "logging of warnings", "logging of all"],
 )
-def test_what_a_handler_raises_is_on_the_standard_error_once(setup):
+def test_a_handlers_exception_is_on_standard_error_once(setup):
     stderr = ran(setup).stderr
 
     assert stderr.count("OSError: the disk is full") == 1

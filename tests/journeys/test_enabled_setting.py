@@ -1,6 +1,6 @@
 """The global switch.
 
-How soon what has waited runs when it is on again, and how seldom it is looked at till then.
+When it is on again, waiting actions run soon; until then they are seldom checked.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,6 +11,7 @@ from duetime import App, Payload, Run
 from duetime.model.action import Status
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from tests.hooked import switch
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DUE = NOON + timedelta(minutes=2)
@@ -24,14 +25,13 @@ class Switched:
     """A cloud that is switched off, with an action that is due in two minutes."""
 
     def __init__(self):
-        app = App()
+        self._app = App()
 
-        @app.action
+        @self._app.action
         def run_errand(payload: Errand, run: Run) -> None:
             pass
 
-        self._settings = Settings(enabled=False)
-        self.cloud = SimulatedCloud(app, start=NOON, settings=self._settings)
+        self.cloud = SimulatedCloud(self._app, start=NOON, settings=Settings(enabled=False))
         self._id = self.cloud.scheduler.schedule(Errand(), at=DUE).id
 
     @property
@@ -39,7 +39,7 @@ class Switched:
         return self.cloud.scheduler.get(self._id)
 
     def on(self):
-        object.__setattr__(self._settings, "enabled", True)
+        switch(self.cloud.memory, self._app, on=True)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def switched():
 
 
 @pytest.mark.parametrize("late", [1, 30, 59, 61, 90, 150, 200, 299])
-def test_what_is_a_few_minutes_late_waits_no_longer_again_than_it_has_and_a_minute(switched, late):
+def test_an_action_a_few_minutes_late_at_most_doubles_its_wait_or_waits_a_minute(switched, late):
     on_at = DUE + timedelta(seconds=late)
     switched.cloud.advance(on_at - NOON)
     switched.on()
@@ -58,7 +58,7 @@ def test_what_is_a_few_minutes_late_waits_no_longer_again_than_it_has_and_a_minu
 
 
 @pytest.mark.parametrize("late", [timedelta(minutes=6), timedelta(minutes=50), timedelta(hours=5)])
-def test_what_is_later_comes_with_the_first_sweep(switched, late):
+def test_later_actions_are_sent_by_the_first_sweep(switched, late):
     on_at = DUE + late
     switched.cloud.advance(on_at - NOON)
     switched.on()
@@ -66,13 +66,13 @@ def test_what_is_later_comes_with_the_first_sweep(switched, late):
     assert switched.action.attempts[0].started_at - on_at <= timedelta(minutes=1, seconds=1)
 
 
-def test_what_is_not_due_yet_is_not_put_off_beyond_its_time(switched):
+def test_an_action_that_is_not_due_yet_is_not_delayed(switched):
     switched.on()
     switched.cloud.advance(minutes=5)
     assert switched.action.attempts[0].started_at == DUE
 
 
-def test_what_waits_for_a_day_costs_four_messages_an_hour(switched, caplog):
+def test_an_action_that_waits_for_a_day_costs_four_messages_an_hour(switched, caplog):
     caplog.set_level("INFO", logger="duetime.worker.worker")
     switched.cloud.advance(hours=24)
     put_off = [record.seconds for record in caplog.records if record.message == "put off"]

@@ -85,7 +85,7 @@ class Shaky:
         return self.cloud.actions()
 
 
-def test_a_lost_stream_record_is_made_good_by_the_sweep_within_minutes():
+def test_a_lost_stream_record_is_repaired_by_the_sweep_within_minutes():
     shaky = Shaky(drop=1)
     action = shaky.schedule(at=MINUTE)
     shaky.cloud.advance(minutes=2)
@@ -99,7 +99,7 @@ def test_a_lost_stream_record_is_made_good_by_the_sweep_within_minutes():
     assert (row.status, row.attempt, row.recoveries) == (Status.EXECUTED, 1, 0)
 
 
-def test_a_lost_message_is_made_good_by_the_sweep_within_minutes():
+def test_a_lost_message_is_resent_by_the_sweep_within_minutes():
     shaky = Shaky(drop_message=1)
     action = shaky.schedule(at=MINUTE)
     shaky.cloud.advance(minutes=2)
@@ -111,7 +111,7 @@ def test_a_lost_message_is_made_good_by_the_sweep_within_minutes():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_far_actions_run_once_each_though_half_of_all_wakes_are_lost(seed):
+def test_far_actions_run_once_with_half_of_all_wakes_lost(seed):
     shaky = Shaky(seed, drop=0.5)
     for number in range(10):
         shaky.schedule(number, at=HOUR + number * MINUTE)
@@ -133,7 +133,7 @@ def test_a_job_whose_wakes_are_lost_and_doubled_runs_at_each_nominal_time_once(s
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whatever_comes_twice_runs_once(seed):
+def test_a_message_delivered_twice_runs_once(seed):
     shaky = Shaky(seed, double=1)
     action = shaky.schedule()
     shaky.cloud.advance(hours=1)
@@ -145,7 +145,7 @@ def test_whatever_comes_twice_runs_once(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_late_and_overtaken_runs_once_and_never_early(seed):
+def test_a_late_and_overtaken_action_runs_once_and_never_early(seed):
     shaky = Shaky(seed, delay=1, reorder=1)
     for number in range(10):
         shaky.schedule(number, at=number * MINUTE)
@@ -217,7 +217,7 @@ def test_a_throttled_store_only_delays(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_workers_that_stand_still_beyond_their_lease_settle_nothing_by_clocks_that_differ(seed):
+def test_workers_paused_beyond_their_lease_settle_nothing_with_skewed_clocks(seed):
     shaky = Shaky(seed, pause=0.3, double=0.05, skew=timedelta(seconds=5))
     actions = [shaky.schedule(number, at=number * MINUTE, lasts=200) for number in range(5)]
     shaky.cloud.advance(hours=2)
@@ -230,7 +230,7 @@ def test_workers_that_stand_still_beyond_their_lease_settle_nothing_by_clocks_th
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_commit_is_made_once_though_answers_are_lost_and_workers_die(seed):
+def test_a_commit_is_made_once_despite_lost_answers_and_dead_workers(seed):
     shaky = Shaky(seed, lose_answer=0.3, crash=0.1, double=0.3)
     actions = [shaky.cloud.scheduler.schedule(Booking(), at=n * MINUTE) for n in range(10)]
     shaky.cloud.advance(hours=2)

@@ -85,7 +85,7 @@ def _until(condition):
     raise AssertionError("it never came true")
 
 
-def test_a_run_longer_than_its_lease_keeps_it_and_its_message(process):
+def test_a_run_longer_than_its_lease_renews_the_lease_and_its_message(process):
     running = process()
     first = running.row().lease_until
     _until(lambda: running.row().lease_until > first + BRISK.lease)
@@ -115,7 +115,7 @@ def test_a_run_that_was_taken_over_stops_and_settles_nothing(process):
     assert store.get(running.action.ref) == taken_over
 
 
-def test_a_run_past_its_time_out_is_not_kept_alive(process):
+def test_a_run_past_its_timeout_is_not_renewed(process):
     running = process(timeout=0.5)
     _until(lambda: running.run.now() > running.run.deadline)
     running.thread.join(30)

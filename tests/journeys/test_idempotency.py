@@ -108,7 +108,7 @@ def test_a_redriven_action_has_its_key_again_unless_another_has_it(cloud):
 
 
 @pytest.mark.parametrize("ttl", [timedelta(seconds=59), 31 * DAY, -DAY, timedelta(0)])
-def test_a_time_to_live_that_no_key_can_have_is_refused(cloud, ttl):
+def test_an_invalid_time_to_live_is_rejected(cloud, ttl):
     with pytest.raises(InvalidTime, match="allowed is a timedelta of 0:01:00 to 30 days"):
         schedule(cloud, idempotency_ttl=ttl)
     assert cloud.actions() == ()
@@ -120,13 +120,13 @@ def test_a_key_cannot_outlive_its_actions_row(shop):
         schedule(cloud, idempotency_ttl=3 * DAY)
 
 
-def test_a_time_to_live_without_a_key_is_refused(cloud):
+def test_a_time_to_live_without_a_key_is_rejected(cloud):
     with pytest.raises(InvalidTime, match="pass idempotency_key as well"):
         cloud.scheduler.schedule(Charge(), at=HOUR, idempotency_ttl=HOUR)
 
 
 @pytest.mark.parametrize("key", ["", "a#b", "x" * 129, "tab\tbed", 7])
-def test_a_key_that_cannot_be_one_is_refused(cloud, key):
+def test_an_invalid_key_is_rejected(cloud, key):
     with pytest.raises(InvalidIdentifier, match="idempotency_key"):
         cloud.scheduler.schedule(Charge(), at=HOUR, idempotency_key=key)
     assert cloud.actions() == ()

@@ -112,7 +112,7 @@ def test_a_source_that_stays_away_is_a_dead_letter_and_the_next_refresh_fetches_
     assert world.warehouse.rows == {"prices": ["prices 0", "prices 1"]}
 
 
-def test_of_many_ways_in_at_once_one_runs_and_one_waits_and_nothing_is_missed():
+def test_concurrent_triggers_run_one_queue_one_and_miss_none():
     world = World(Faults.only(3), Slow)  # with faults, which here are none, runs may last
     world.publish("prices")
     world.cloud.advance(seconds=40)
@@ -129,7 +129,7 @@ def test_of_many_ways_in_at_once_one_runs_and_one_waits_and_nothing_is_missed():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_fails_each_row_is_stored_once(seed):
+def test_under_faults_every_row_is_stored_once(seed):
     world = World(Faults.only(seed, crash=0.1, drop=0.1, double=0.3))
     for _ in range(10):
         world.publish("prices")

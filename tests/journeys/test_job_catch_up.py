@@ -1,5 +1,6 @@
-"""What becomes of nominal times that nobody planned, or nobody could claim in time in simulated time."""
+"""Nominal times that were planned or claimed too late, in simulated time."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from duetime import daily, every
 from duetime.errors import BackendUnavailable
 from duetime.settings import Settings
+from tests.hooked import Hooked
 from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
 
 
@@ -44,7 +46,7 @@ class TestAnOutage:
         later = [item for item in recorded.begun if item > MIDNIGHT + HOUR]
         assert min(later) >= recorded.cloud.now - 601 * SECOND
 
-    def test_is_made_up_for_by_the_latest_runs_that_the_job_asks_for(self):
+    def test_is_followed_by_the_configured_number_of_catch_up_runs(self):
         recorded = RecordedJob(every(minutes=10), catch_up=3)
         recorded.cloud.advance(minutes=35)
         recorded.outage(HOUR)
@@ -96,7 +98,7 @@ class TestAnOutage:
         (row, *_) = recorded.rows
         assert row.note == "it could be claimed only 1800 s after it was due"
 
-    def test_of_days_is_made_up_for_by_the_latest_run_alone(self):
+    def test_of_days_is_followed_by_the_latest_run_alone(self):
         recorded = RecordedJob(daily("02:30"), catch_up=1)
         recorded.cloud.advance(hours=2)
         recorded.outage(5 * DAY)
@@ -104,7 +106,7 @@ class TestAnOutage:
         assert [nominal for _, nominal, _ in recorded.runs[:1]] == [MIDNIGHT + 4 * DAY + 2.5 * HOUR]
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT)["missed"] == 4
 
-    def test_of_one_cadence_that_is_paused_leaves_what_is_made_up_for_to_the_others(self):
+    def test_of_one_paused_cadence_leaves_catch_up_runs_to_the_others(self):
         recorded = RecordedJob(every(minutes=1), every(minutes=10), catch_up=2)
         recorded.cloud.advance(minutes=35)
         recorded.cloud.jobs.pause(recorded.name, cadence="Every_1m")
@@ -142,17 +144,17 @@ class TestALateClaim:
 class TestLostWakes:
     @pytest.mark.parametrize("step", [10 * SECOND, MINUTE, 7 * MINUTE, HOUR, 5 * HOUR])
     @pytest.mark.parametrize("lost", ["all", "every other"])
-    def test_are_made_good_before_anything_is_late(self, monkeypatch, step, lost):
+    def test_are_repaired_before_a_run_is_late(self, step, lost):
         recorded = RecordedJob(every(seconds=step.total_seconds()))
-        wakes, count = recorded.cloud.memory.job_wakes, [0]
-        fire = wakes.fire
+        memory, count = recorded.cloud.memory, [0]
+        memory.job_wakes = Hooked(memory.job_wakes)
 
-        def faulty(now):
+        def faulty(fire, now):
             fired = fire(now)
             count[0] += bool(fired)
             return () if lost == "all" or count[0] % 2 else fired
 
-        monkeypatch.setattr(wakes, "fire", faulty)
+        memory.job_wakes.hooks["fire"] = faulty
         hours = 3 if step < HOUR else 72
         recorded.cloud.advance(hours=hours)
         assert all(nominal == ran_at for _, nominal, ran_at in recorded.runs)
@@ -166,9 +168,6 @@ class TestTheSwitch:
     def settings(self):
         return Settings(enabled=False)
 
-    def switch(self, settings, *, on):
-        object.__setattr__(settings, "enabled", on)
-
     def test_off_lists_jobs_and_fires_none(self, settings):
         recorded = RecordedJob(every(minutes=10), settings=settings)
         recorded.cloud.advance(hours=5)
@@ -178,7 +177,7 @@ class TestTheSwitch:
     def test_on_again_leaves_what_was_missed_recorded(self, settings):
         recorded = RecordedJob(every(minutes=10), settings=settings)
         recorded.cloud.advance(hours=5)
-        self.switch(settings, on=True)
+        recorded.switch(on=True)
         recorded.cloud.advance(hours=1)
         assert sorted(recorded.begun)[-6:] == at(310, 320, 330, 340, 350, 360)
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
@@ -188,7 +187,7 @@ class TestTheSwitch:
     def test_on_again_catches_up_as_the_job_is_configured(self, settings):
         recorded = RecordedJob(every(minutes=10), settings=settings, catch_up=2)
         recorded.cloud.advance(hours=5)
-        self.switch(settings, on=True)
+        recorded.switch(on=True)
         recorded.cloud.advance(hours=1)
         assert [nominal for trigger, nominal, _ in recorded.runs if trigger == "catch-up"] == at(280, 290)
 
@@ -200,20 +199,19 @@ class TestTheSwitch:
         recorded.cloud.deploy(RecordedJob(name="other-job").app())
         recorded.cloud.advance(hours=2)
         recorded.deploy(every(minutes=20))
-        self.switch(settings, on=True)
+        recorded.switch(on=True)
         recorded.cloud.advance(hours=2)
         assert recorded.begun == at(*range(380, 481, 20))
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert shown == {"missed": 12 + 6, "disabled": 6, "executed": 6}
 
     def test_off_and_on_again_in_a_while_runs_late_what_is_within_the_grace(self, settings):
-        self.switch(settings, on=True)
-        recorded = RecordedJob(every(minutes=10), settings=settings)
+        recorded = RecordedJob(every(minutes=10), settings=replace(settings, enabled=True))
         recorded.cloud.advance(minutes=25)
-        self.switch(settings, on=False)
+        recorded.switch(on=False)
         recorded.cloud.advance(minutes=50)
         assert recorded.begun == at(10, 20)
-        self.switch(settings, on=True)
+        recorded.switch(on=True)
         recorded.cloud.advance(minutes=45)
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert sum(shown.values()) == 12
@@ -221,18 +219,16 @@ class TestTheSwitch:
 
 
 class TestACrash:
-    def test_between_the_rows_and_the_cursor_neither_loses_nor_doubles_a_run(self, monkeypatch):
-        recorded = RecordedJob(every(minutes=1))
-        store, crashes = recorded.cloud.memory.job_store, [0]
-        move = store.move_cursor
+    def test_between_the_rows_and_the_cursor_neither_loses_nor_doubles_a_run(self):
+        recorded, crashes = RecordedJob(every(minutes=1)), [0]
 
-        def crash(*arguments, **more):
+        def crash(move, *arguments, **more):
             crashes[0] += 1
             if crashes[0] % 3:
                 raise BackendUnavailable("the jobs table", "it crashed")
             return move(*arguments, **more)
 
-        monkeypatch.setattr(store, "move_cursor", crash)
+        recorded.hook("jobs").hooks["move_cursor"] = crash
         until = MIDNIGHT + 2 * HOUR
         while recorded.cloud.now < until:
             try:

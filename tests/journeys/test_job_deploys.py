@@ -10,7 +10,6 @@ from duetime.errors import BackendUnavailable, DeclarationError
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs.desired_wakes import wakes_of
 from duetime.jobs.plan import Plan
-from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.model.action import Status
 from duetime.model.job import JobRef
 from duetime.settings import Settings
@@ -26,12 +25,12 @@ def recorded():
 
 
 def stored(cloud):
-    """All that there is about jobs: their rows, versions, and what wakes them."""
+    """Return the stored rows, versions and wakes of the job."""
     memory = cloud.memory
     return (
-        dict(memory.job_store._jobs),
-        {ref: dict(version) for ref, version in memory.job_store._versions.items()},
-        dict(memory.job_wakes._wakes),
+        list(memory.job_store.list(SYSTEM_TENANT, limit=100, cursor=None)),
+        memory.job_store.versions(REF),
+        {known: memory.job_wakes.wake(*known) for known in memory.job_wakes.known()},
         memory.store.rows(),
     )
 
@@ -52,7 +51,7 @@ class TestADeploy:
         recorded = RecordedJob(every(minutes=10), daily("09:00"))
         assert recorded.deploy(daily("09:00"), every(minutes=10)) == ()
 
-    def test_of_another_title_is_no_new_version_and_disturbs_nothing(self, recorded):
+    def test_of_another_title_adds_no_version_and_changes_no_planned_run(self, recorded):
         recorded.cloud.advance(minutes=15)
         planned = recorded.at(Status.PENDING)
         (line,) = recorded.deploy(every(minutes=10), title="Press", retry=RetryPolicy(attempts=1))
@@ -63,7 +62,7 @@ class TestADeploy:
         recorded.cloud.advance(minutes=30)
         assert recorded.begun == at(10, 20, 30, 40)
 
-    def test_of_another_cadence_is_a_new_version_that_begins_at_once(self, recorded):
+    def test_of_another_cadence_adds_a_version_that_begins_at_once(self, recorded):
         recorded.cloud.advance(minutes=15)
         (line,) = recorded.deploy(every(minutes=7))
         assert line.endswith("version 2")
@@ -117,7 +116,7 @@ class TestADeploy:
         assert recorded.begun == grid(MIDNIGHT, 10 * SECOND, count)
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": count}
 
-    def test_keeps_what_operators_set(self, recorded):
+    def test_does_not_change_settings_of_operators(self, recorded):
         recorded.cloud.jobs.set(recorded.name, attempts=7)
         recorded.cloud.jobs.pause(recorded.name, cadence="Every_10m", reason="no paper")
         recorded.cloud.advance(minutes=30)
@@ -142,26 +141,25 @@ class TestADeploy:
         assert [trigger for trigger, *_ in recorded.runs] == ["cadence", "event"]
         assert RecordedJob(settings=settings).deploy() == ()
 
-    def test_to_a_back_end_of_minutes_refuses_jobs_that_want_seconds(self, recorded, monkeypatch):
-        monkeypatch.setattr(MemoryJobWakes, "precision", "minute")
+    def test_to_a_back_end_of_minutes_refuses_jobs_that_want_seconds(self, recorded):
+        recorded.cloud.memory.job_wakes.precision = "minute"
         with pytest.raises(DeclarationError, match=r"press-print: precision is 'second', .* use precision="):
             recorded.deploy(every(minutes=5))
         assert recorded.job.version == 1
         recorded.deploy(every(minutes=5), precision="minute")
         assert recorded.job.version == 2
 
-    def test_that_was_cut_short_is_finished_by_the_next(self, recorded, monkeypatch):
+    def test_that_was_cut_short_is_finished_by_the_next(self, recorded):
         recorded.cloud.advance(minutes=15)
-        wakes = recorded.cloud.memory.job_wakes
-        put = wakes.put
+        wakes = recorded.hook("job_wakes")
 
-        def unavailable(_wake):
+        def unavailable(_put, _wake):
             raise BackendUnavailable("EventBridge Scheduler", "ThrottlingException")
 
-        monkeypatch.setattr(wakes, "put", unavailable)
+        wakes.hooks["put"] = unavailable
         with pytest.raises(BackendUnavailable):
             recorded.deploy(every(minutes=7))
-        monkeypatch.setattr(wakes, "put", put)
+        wakes.hooks.clear()
         assert recorded.deploy(every(minutes=7)) == ()
         recorded.cloud.advance(minutes=30)
         assert recorded.begun == at(10, 21, 28, 35, 42)

@@ -35,7 +35,7 @@ class Library:
         return [action for action in self.cloud.actions() if action.job == "kb-index"]
 
 
-def test_an_event_that_comes_twice_runs_its_job_once_with_its_typed_payload():
+def test_a_repeated_event_runs_its_job_once_with_its_typed_payload():
     library = Library()
     for _ in range(3):
         library.upload(7, id="e-7")
@@ -52,7 +52,7 @@ def test_an_event_that_comes_twice_runs_its_job_once_with_its_typed_payload():
     assert first.id.startswith("kb-index.e20260303T000000Z.")
 
 
-def test_an_event_that_comes_twice_hours_apart_runs_its_job_once():
+def test_a_repeated_event_hours_later_does_not_run_its_job_again():
     library = Library()
     event = {
         "id": "e-1",
@@ -128,7 +128,7 @@ def test_an_event_that_names_no_tenant_is_the_systems(tenant_id):
     assert library.indexed == [(7, "system")]
 
 
-def test_an_event_that_names_no_tenant_is_refused_where_the_job_asks_for_that_and_recorded():
+def test_an_event_without_a_tenant_is_rejected_and_recorded_if_the_job_requires_one():
     library = Library(on_event("kb", "Uploaded", tenant="detail.tenant_id", no_tenant="refuse"))
     library.upload(7, "")
     library.cloud.advance(minutes=5)
@@ -140,7 +140,7 @@ def test_an_event_that_names_no_tenant_is_refused_where_the_job_asks_for_that_an
     assert library.indexed == [(8, "acme")]
 
 
-def test_an_event_that_comes_when_its_job_has_been_paused_is_recorded_as_skipped():
+def test_an_event_of_a_paused_job_is_recorded_as_skipped():
     library = Library()
     library.cloud.advance(seconds=1)
     library.cloud.jobs.pause("kb-index", reason="the index is rebuilt")
@@ -213,7 +213,7 @@ def test_an_event_runs_at_the_moment_that_it_comes():
     assert recorded.runs == [("event", MIDNIGHT + 17 * SECOND, MIDNIGHT + 17 * SECOND)]
 
 
-def test_an_event_too_large_for_a_row_or_without_a_time_is_refused():
+def test_an_event_too_large_for_a_row_or_without_a_time_is_rejected():
     library = Library()
     with pytest.raises(PayloadTooLarge):
         library.cloud.send_event("kb", "Uploaded", {"document_id": 7, "text": "x" * 500_000})

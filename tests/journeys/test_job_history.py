@@ -69,7 +69,7 @@ class TestTheHistory:
             ({"nominal_after": MIDNIGHT.replace(tzinfo=None)}, InvalidTime),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused(self, recorded, options, refusal):
+    def test_with_invalid_values_is_rejected(self, recorded, options, refusal):
         with pytest.raises(refusal):
             recorded.cloud.jobs.history(recorded.name, **options)
 
@@ -87,7 +87,7 @@ class TestTheHistory:
         ]
         assert seen == ["manual", "event", "cadence"]
 
-    def test_of_a_job_that_is_not_there_is_refused(self, recorded):
+    def test_of_a_missing_job_is_rejected(self, recorded):
         with pytest.raises(JobNotFound):
             recorded.cloud.jobs.history("no-such-job")
 

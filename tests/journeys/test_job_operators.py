@@ -41,7 +41,7 @@ class TestATrigger:
         recorded.cloud.advance(hours=1)
         assert recorded.runs == [("manual", MIDNIGHT, MIDNIGHT)]
 
-    def test_while_it_runs_is_refused_under_skip_and_says_what_is_running(self):
+    def test_while_it_runs_is_rejected_under_skip_with_the_running_id(self):
         refused = []
 
         def trigger_meanwhile(run):
@@ -103,7 +103,7 @@ class TestSkippingTheNext:
         recorded.cloud.advance(minutes=30)
         assert (skipped, recorded.begun) == (at(10, 20), at(30))
 
-    def test_of_one_cadence_leaves_the_others(self):
+    def test_of_one_cadence_does_not_affect_the_others(self):
         recorded = RecordedJob(every(minutes=10), every(minutes=15))
         recorded.cloud.advance(minutes=1)
         recorded.cloud.jobs.skip_next(recorded.name, cadence="Every_15m")
@@ -138,7 +138,7 @@ class TestSkippingTheNext:
         recorded.cloud.advance(days=2)
         assert recorded.begun == [MIDNIGHT + 33 * HOUR]
 
-    def test_of_a_cadence_skips_none_that_runs_for_another(self):
+    def test_of_a_cadence_skips_no_run_of_another_cadence(self):
         recorded = RecordedJob(every(minutes=10), every(minutes=15))
         recorded.cloud.advance(minutes=16)
         assert (
@@ -146,12 +146,12 @@ class TestSkippingTheNext:
             == MIDNIGHT + 45 * MINUTE
         )
 
-    def test_under_a_pause_without_end_says_what_to_do(self, recorded):
+    def test_under_a_pause_without_end_fails_with_a_remedy(self, recorded):
         recorded.cloud.jobs.pause(recorded.name)
         with pytest.raises(JobConflict, match="resume it first"):
             recorded.cloud.jobs.skip_next(recorded.name)
 
-    def test_where_nothing_is_planned_is_refused(self, recorded):
+    def test_without_a_planned_run_is_rejected(self, recorded):
         with pytest.raises(JobConflict, match="it has no next run"):
             RecordedJob().cloud.jobs.skip_next("press-print")
         with pytest.raises(JobConflict, match="no cadence"):
@@ -159,7 +159,7 @@ class TestSkippingTheNext:
 
 
 class TestSettings:
-    def test_of_retries_hold_for_what_begins_after(self):
+    def test_of_retries_apply_to_later_runs(self):
         recorded = RecordedJob(every(hours=1), fails=9, retry=RetryPolicy(attempts=1))
         recorded.cloud.jobs.set(recorded.name, attempts=3, backoff=[MINUTE, 120], jitter=0)
         recorded.cloud.advance(minutes=90)
@@ -183,7 +183,7 @@ class TestSettings:
         assert recorded.begun == at(30)
         assert recorded.at(Status.FAILED) == at(30)
 
-    def test_out_of_their_range_are_refused(self, recorded):
+    def test_out_of_their_range_are_rejected(self, recorded):
         for bad in ({"attempts": 0}, {"backoff": -1}, {"jitter": 2}, {"backoff": "60"}):
             with pytest.raises(DeclarationError):
                 recorded.cloud.jobs.set(recorded.name, **bad)

@@ -59,7 +59,7 @@ def test_with_allow_runs_go_side_by_side():
     assert recorded.job.tally.executed == 6
 
 
-def test_with_cancel_running_the_running_one_is_asked_to_stop_and_the_newest_runs():
+def test_with_cancel_running_the_running_one_is_stopped_and_the_newest_runs():
     recorded = RecordedJob(every(minutes=10), overlap="cancel_running", lasts=[25.5 * MINUTE])
     recorded.cloud.advance(hours=1)
     assert recorded.begun == at(10, 30, 40, 50, 60)
@@ -78,7 +78,7 @@ def test_with_cancel_running_a_run_that_waits_for_its_retry_is_cancelled_at_once
     assert recorded.at(Status.CANCELLED) == at(10)
 
 
-def test_with_cancel_running_an_older_occurrence_that_comes_late_stops_no_newer_one():
+def test_with_cancel_running_a_late_older_occurrence_stops_no_newer_one():
     recorded = RecordedJob(every(minutes=3), overlap="cancel_running", lasts=[0 * SECOND, 10 * MINUTE])
     recorded.cloud.advance(minutes=5)
     (row,) = (row for row in recorded.rows if row.nominal_at == MIDNIGHT + 6 * MINUTE)
@@ -184,7 +184,7 @@ def test_the_lock_of_a_dead_run_ends_with_its_lease_without_a_take_over():
     assert recorded.at(Status.EXECUTED).count(MIDNIGHT + 30 * SECOND) == 1
 
 
-def test_a_policy_that_a_deploy_changes_holds_for_what_comes_next():
+def test_a_changed_policy_applies_to_later_actions():
     recorded = RecordedJob(every(minutes=10), overlap="allow", lasts=[15 * MINUTE])
     recorded.cloud.advance(minutes=30)
     recorded.deploy(every(minutes=10), overlap="skip")
@@ -194,7 +194,7 @@ def test_a_policy_that_a_deploy_changes_holds_for_what_comes_next():
     assert recorded.job.version == 1
 
 
-def test_who_waited_when_its_job_was_paused_runs_and_what_comes_in_the_pause_is_skipped():
+def test_a_waiting_run_of_a_paused_job_runs_and_new_ones_are_skipped():
     recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[15 * MINUTE])
 
     def pause_meanwhile(_run):

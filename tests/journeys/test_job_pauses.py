@@ -65,7 +65,7 @@ class TestAPause:
         assert recorded.job.pauses == {}
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 9, "paused": 12}
 
-    def test_that_ends_by_itself_lets_what_comes_in_the_next_minute_run_within_it(self):
+    def test_that_ends_by_itself_lets_runs_of_the_next_minute_run_within_it(self):
         recorded = RecordedJob(every(seconds=10))
         recorded.cloud.advance(minutes=10)
         recorded.cloud.jobs.pause(recorded.name, until=30.5 * MINUTE)
@@ -78,7 +78,7 @@ class TestAPause:
         assert all(ran_at - nominal <= MINUTE for nominal, ran_at in after)
         assert set(accounts(recorded.cloud, recorded.name, MIDNIGHT)) == {"executed", "paused"}
 
-    def test_of_one_cadence_leaves_the_others(self):
+    def test_of_one_cadence_does_not_affect_the_others(self):
         recorded = RecordedJob(every(minutes=10), every(minutes=15))
         recorded.cloud.advance(minutes=31)
         recorded.cloud.jobs.pause(recorded.name, cadence="Every_15m", reason="no ink")
@@ -89,7 +89,7 @@ class TestAPause:
         recorded.cloud.advance(minutes=30)
         assert recorded.begun[-4:] == at(100, 105, 110, 120)
 
-    def test_of_one_cadence_leaves_an_instant_that_another_has_too(self):
+    def test_of_one_cadence_still_runs_times_shared_with_another(self):
         recorded = RecordedJob(every(minutes=10), every(minutes=20))
         recorded.cloud.advance(minutes=1)
         first_by_name = {row.nominal_at: row.cadence for row in recorded.rows}
@@ -137,7 +137,7 @@ class TestAPause:
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert shown == {"missed": 2, "paused": 3, "executed": 3}  # two were planned before the pause
 
-    def test_of_a_paused_job_keeps_its_begin_and_takes_the_new_reason(self, recorded):
+    def test_of_a_paused_job_changes_the_reason_but_not_the_start(self, recorded):
         recorded.cloud.jobs.pause(recorded.name, reason="no paper")
         recorded.cloud.advance(minutes=5)
         recorded.cloud.jobs.pause(recorded.name, reason="no ink", until=HOUR)
@@ -152,11 +152,11 @@ class TestAPause:
         assert recorded.cloud.jobs.resume(recorded.name, cadence="Daily_09_00").pauses == {}
 
     @pytest.mark.parametrize("until", [-MINUTE, timedelta(0), MIDNIGHT])
-    def test_that_would_have_ended_already_is_refused(self, recorded, until):
+    def test_with_an_end_in_the_past_is_rejected(self, recorded, until):
         with pytest.raises(InvalidTime, match="has passed"):
             recorded.cloud.jobs.pause(recorded.name, until=until)
 
-    def test_of_what_there_is_not_is_refused(self, recorded):
+    def test_of_a_missing_subject_is_rejected(self, recorded):
         with pytest.raises(JobNotFound):
             recorded.cloud.jobs.pause("no-such-job")
         with pytest.raises(JobNotFound):

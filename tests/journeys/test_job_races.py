@@ -9,13 +9,13 @@ import pytest
 
 from duetime import App, Run, every
 from duetime.errors import BackendUnavailable, InvalidCursor, JobNotFound
-from duetime.ids import JobName
+from duetime.ids import SYSTEM_TENANT
 from duetime.jobs.register import Registration
 from duetime.model.action import Status
-from duetime.model.job import JobRef
 from duetime.ports.wakeups import Delivery
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
+from tests.hooked import Hooked, hook_backend
 from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
 
 UNAVAILABLE = BackendUnavailable("the jobs table", "it is throttled")
@@ -26,11 +26,11 @@ def recorded():
     return RecordedJob(every(minutes=10))
 
 
-def failing(monkeypatch, target, name, *, times, answer=UNAVAILABLE):
-    """Have the first calls of a method raise, or say that somebody else was faster."""
-    method, left = getattr(target, name), [times]
+def failing(backend, name, *, times, answer=UNAVAILABLE):
+    """Have the first calls of a method raise, or return that another caller was faster."""
+    left = [times]
 
-    def faulty(*arguments, **more):
+    def faulty(method, *arguments, **more):
         if left[0] > 0:
             left[0] -= 1
             if isinstance(answer, Exception):
@@ -38,13 +38,13 @@ def failing(monkeypatch, target, name, *, times, answer=UNAVAILABLE):
             return answer
         return method(*arguments, **more)
 
-    monkeypatch.setattr(target, name, faulty)
+    backend.hooks[name] = faulty
 
 
-def lose_wakes(monkeypatch, cloud):
+def lose_wakes(memory):
     """No schedule of EventBridge wakes any job."""
-    fire = cloud.memory.job_wakes.fire
-    monkeypatch.setattr(cloud.memory.job_wakes, "fire", lambda now: fire(now)[:0])
+    memory.job_wakes = Hooked(memory.job_wakes)
+    memory.job_wakes.hooks["fire"] = lambda fire, now: fire(now)[:0]
 
 
 class TestAnOperatorsChange:
@@ -65,17 +65,25 @@ class TestAnOperatorsChange:
         recorded.cloud.advance(minutes=5)
         return lambda: self.CHANGES[request.param](recorded)
 
-    def test_is_made_though_others_were_faster(self, recorded, monkeypatch, change):
-        failing(monkeypatch, recorded.cloud.memory.job_store, "change", times=3, answer=False)
-        before = {job.ref: job.revision for job in recorded.cloud.memory.job_store._jobs.values()}
+    def test_is_made_after_lost_races(self, recorded, change):
+        failing(recorded.hook("jobs"), "change", times=3, answer=False)
+        before = revisions(recorded)
         change()
-        after = {job.ref: job.revision for job in recorded.cloud.memory.job_store._jobs.values()}
-        assert before != after
+        assert revisions(recorded) != before
 
-    def test_is_given_up_when_the_job_never_stops_changing(self, recorded, monkeypatch, change):
-        failing(monkeypatch, recorded.cloud.memory.job_store, "change", times=99, answer=False)
+    def test_fails_if_the_job_never_stops_changing(self, recorded, change):
+        failing(recorded.hook("jobs"), "change", times=99, answer=False)
         with pytest.raises(BackendUnavailable, match="kept changing"):
             change()
+
+
+def revisions(recorded):
+    store = recorded.cloud.memory.job_store
+    return {
+        job.ref: job.revision
+        for tenant in (SYSTEM_TENANT, "acme")
+        for job in store.list(tenant, limit=100, cursor=None)
+    }
 
 
 def registration(**options):
@@ -85,42 +93,41 @@ def registration(**options):
 class TestAClaim:
     @pytest.mark.parametrize("times", [1, 9])
     @pytest.mark.parametrize("method", ["claim", "end_pending", "wait"])
-    def test_that_others_were_faster_than_is_decided_again(self, monkeypatch, method, times):
+    def test_after_a_lost_race_is_decided_again(self, method, times):
         recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[35 * MINUTE])
-        failing(monkeypatch, recorded.cloud.memory.job_store, method, times=times, answer=False)
+        failing(recorded.hook("jobs"), method, times=times, answer=False)
         recorded.cloud.advance(hours=1)
         assert recorded.begun == at(10, 20, 50, 60)
 
-    def test_of_a_job_that_keeps_changing_fails_and_its_message_comes_again(self, recorded, monkeypatch):
-        failing(monkeypatch, recorded.cloud.memory.job_store, "claim", times=10, answer=False)
+    def test_of_a_constantly_changing_job_fails_and_its_message_is_redelivered(self, recorded):
+        failing(recorded.hook("jobs"), "claim", times=10, answer=False)
         with pytest.raises(BackendUnavailable, match="kept changing during the claim"):
             recorded.cloud.advance(minutes=10)
         assert recorded.runs == []
         recorded.cloud.advance(minutes=8)
         assert recorded.begun == at(10)
 
-    def test_whose_answer_was_lost_runs_once(self, recorded, monkeypatch):
-        store = recorded.cloud.memory.job_store
-        claim, lost = store.claim, []
+    def test_with_a_lost_answer_runs_once(self, recorded):
+        lost = []
 
-        def lose_the_answer(taking):
+        def lose_the_answer(claim, taking):
             lost.append(claim(taking))
             return claim(taking) if len(lost) > 1 else False
 
-        monkeypatch.setattr(store, "claim", lose_the_answer)
+        recorded.hook("jobs").hooks["claim"] = lose_the_answer
         recorded.cloud.advance(minutes=30)
         assert recorded.begun == at(10, 20, 30)
         assert recorded.job.running is None
         assert recorded.job.tally.executed == 3
 
-    def test_of_a_row_that_is_gone_does_nothing(self, recorded):
+    def test_of_a_missing_row_does_nothing(self, recorded):
         recorded.cloud.advance(minutes=1)
         memory = recorded.cloud.memory
         wake = message_of(replace(recorded.rows[0], id="press-print.000001.20260302T000000Z"))
         memory.run(Delivery(wake, recorded.cloud.now, "gone"))
         assert recorded.runs == []
 
-    def test_by_many_workers_at_once_runs_each_once_and_no_two_side_by_side(self):
+    def test_by_many_workers_runs_every_time_once_and_never_in_parallel(self):
         app, together, most, ran = App(), [0], [0], []
         lock = threading.Lock()
 
@@ -159,43 +166,42 @@ class TestAClaim:
 
 
 class TestWhatIsLeftForLater:
-    def test_a_run_ends_though_the_next_could_not_be_woken(self, monkeypatch):
+    def test_a_run_ends_even_if_the_next_cannot_be_woken(self):
         recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[12 * MINUTE])
-        store = recorded.cloud.memory.job_store
-        settle = store.settle
+        jobs = recorded.hook("jobs")
 
-        def settle_and_break(*arguments):
+        def settle_and_break(settle, *arguments):
             done = settle(*arguments)
-            failing(monkeypatch, store, "get", times=1)
-            monkeypatch.setattr(store, "settle", settle)
+            failing(jobs, "get", times=1)
+            del jobs.hooks["settle"]
             return done
 
-        monkeypatch.setattr(store, "settle", settle_and_break)
+        jobs.hooks["settle"] = settle_and_break
         recorded.cloud.advance(minutes=25)
         (_, _, first), (_, _, second) = recorded.runs
         assert first == MIDNIGHT + 10 * MINUTE
         assert MIDNIGHT + 22 * MINUTE <= second <= MIDNIGHT + 22 * MINUTE + 15 * SECOND
 
-    def test_a_run_without_a_lock_ends_though_it_could_not_be_counted(self, monkeypatch):
+    def test_a_run_without_a_lock_ends_even_if_it_cannot_be_counted(self):
         recorded = RecordedJob(every(minutes=10), overlap="allow")
-        failing(monkeypatch, recorded.cloud.memory.job_store, "count", times=1)
+        failing(recorded.hook("jobs"), "count", times=1)
         recorded.cloud.advance(minutes=20)
         assert recorded.at(Status.EXECUTED) == at(10, 20)
         assert recorded.job.tally.executed == 1
 
-    def test_a_run_runs_though_its_job_could_not_be_planned_ahead(self, monkeypatch):
+    def test_a_run_runs_even_if_its_job_cannot_be_planned(self):
         recorded = RecordedJob(every(minutes=1))
         memory = recorded.cloud.memory
-        lose_wakes(monkeypatch, recorded.cloud)
+        lose_wakes(memory)
         memory.sweep_at = MIDNIGHT + HOUR
         recorded.cloud.advance(seconds=61)
         planned = len(recorded.rows)
-        failing(monkeypatch, memory.job_store, "move_cursor", times=1)
+        failing(recorded.hook("jobs"), "move_cursor", times=1)
         recorded.cloud.advance(minutes=planned - 1)
         assert sorted(recorded.begun) == grid(MIDNIGHT, MINUTE, planned)
         assert len(recorded.rows) > planned
 
-    def test_one_job_that_cannot_be_attended_to_holds_up_no_other(self, monkeypatch):
+    def test_a_job_that_cannot_be_maintained_delays_no_other(self):
         app, ran = App(), []
 
         @app.job(every(minutes=1), name="press-print")
@@ -208,15 +214,14 @@ class TestWhatIsLeftForLater:
 
         cloud = SimulatedCloud(app, start=MIDNIGHT)
         memory = cloud.memory
-        lose_wakes(monkeypatch, cloud)
-        get = memory.job_store.get
+        lose_wakes(memory)
 
-        def faulty(ref):
+        def faulty(get, ref):
             if ref.name == "a-broken-job":
                 raise UNAVAILABLE
             return get(ref)
 
-        monkeypatch.setattr(memory.job_store, "get", faulty)
+        hook_backend(memory, "jobs", app).hooks["get"] = faulty
         until = MIDNIGHT + HOUR
         while cloud.now < until:
             try:
@@ -226,30 +231,29 @@ class TestWhatIsLeftForLater:
         assert [item for item in ran if item] == grid(MIDNIGHT, MINUTE, 60)
         assert memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE).failed == ("a-broken-job",)
 
-    def test_a_tend_that_has_no_time_leaves_the_jobs_for_the_next(self, recorded):
+    def test_maintenance_without_time_leaves_the_jobs_for_the_next_pass(self, recorded):
         memory = recorded.cloud.memory
         recorded.outage(HOUR)
         assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now).attended == 0
         assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now + SECOND).attended == 1
 
-    def test_a_pass_was_made_though_it_could_not_be_recorded(self, recorded, monkeypatch):
-        failing(monkeypatch, recorded.cloud.memory.store, "record", times=1_000)
+    def test_a_pass_runs_even_if_it_cannot_be_recorded(self, recorded):
+        failing(recorded.hook("store"), "record", times=1_000)
         recorded.cloud.advance(hours=7)
         assert recorded.begun == grid(MIDNIGHT, 10 * MINUTE, 42)
         assert list(recorded.cloud.jobs.history("duetime-catch-up")) == []
 
 
-def test_planners_that_each_lose_their_answer_now_and_then_lose_and_double_nothing(monkeypatch):
+def test_planners_with_lost_answers_lose_and_double_no_run():
     recorded = RecordedJob(every(seconds=10))
-    store = recorded.cloud.memory.job_store
-    move, count = store.move_cursor, [0]
+    count = [0]
 
-    def lose_the_answer(*arguments, **more):
+    def lose_the_answer(move, *arguments, **more):
         moved = move(*arguments, **more)
         count[0] += 1
         return moved and count[0] % 2 == 0
 
-    monkeypatch.setattr(store, "move_cursor", lose_the_answer)
+    recorded.hook("jobs").hooks["move_cursor"] = lose_the_answer
     recorded.cloud.advance(hours=1)
     assert recorded.begun == grid(MIDNIGHT, 10 * SECOND, 360)
     assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 360}
@@ -257,8 +261,7 @@ def test_planners_that_each_lose_their_answer_now_and_then_lose_and_double_nothi
 
 def test_a_row_whose_job_is_gone_is_skipped(recorded):
     recorded.cloud.advance(minutes=5)
-    ref = JobRef("system", JobName(recorded.name))
-    recorded.cloud.memory.job_store._jobs.pop(ref)
+    recorded.hook("jobs").hooks["get"] = lambda _get, _ref: None
     recorded.cloud.memory.job_wakes.remove("schedule", recorded.name)
     recorded.cloud.advance(minutes=10)
     assert recorded.skipped()[0] == (MIDNIGHT + 10 * MINUTE, "disabled")
@@ -267,19 +270,19 @@ def test_a_row_whose_job_is_gone_is_skipped(recorded):
 
 
 @pytest.mark.parametrize("limit", [0, 201])
-def test_a_page_of_a_size_that_makes_no_sense_is_refused(recorded, limit):
+def test_an_invalid_page_size_is_rejected(recorded, limit):
     with pytest.raises(ValueError, match="allowed is 1 to 200"):
         recorded.cloud.jobs.list(limit=limit)
     with pytest.raises(ValueError, match="allowed is 1 to 200"):
         recorded.cloud.jobs.history(recorded.name, limit=limit)
 
 
-def test_a_cursor_of_another_list_is_refused(recorded):
+def test_a_cursor_of_another_list_is_rejected(recorded):
     with pytest.raises(InvalidCursor):
         recorded.cloud.jobs.list(cursor="press-print")
 
 
-def test_nothing_is_in_the_way_of_a_day_of_every_second_job_beside_operators():
+def test_operators_changes_lose_no_run_of_a_frequent_job():
     recorded = RecordedJob(every(seconds=30), overlap="queue_one")
     jobs = recorded.cloud.jobs
     for index in range(24):

@@ -88,7 +88,7 @@ def test_an_interval_counts_from_when_its_job_was_first_deployed():
     assert recorded.job.version == 1
 
 
-def test_an_interval_goes_on_counting_in_a_new_version_of_its_job():
+def test_an_interval_continues_in_a_new_version_of_its_job():
     recorded = RecordedJob(interval(minutes=7))
     recorded.cloud.advance(minutes=30)
     recorded.deploy(interval(minutes=7), daily("23:00"))
@@ -133,7 +133,7 @@ AUTUMN = (datetime(2026, 10, 25, tzinfo=PARIS), datetime(2026, 10, 26, tzinfo=PA
         (interval(minutes=10), AUTUMN, 25 * 6),
     ],
 )
-def test_what_is_evenly_spaced_runs_through_a_change_of_the_clocks(cadence, day, count):
+def test_evenly_spaced_runs_continue_through_a_clock_change(cadence, day, count):
     start, end = (item.astimezone(UTC) for item in day)
     recorded = RecordedJob(cadence, start=start - 6 * HOUR)
     recorded.cloud.advance(end - recorded.cloud.now)
@@ -158,12 +158,13 @@ def test_a_time_that_the_clocks_jump_over_or_show_twice_runs_once(day, ran_at):
     ]
 
 
-def test_nothing_of_a_job_is_in_memory_but_the_store():
+def test_jobs_continue_from_the_store_alone():
     recorded = RecordedJob(every(minutes=1))
     recorded.cloud.advance(minutes=30)
     memory = recorded.cloud.memory
-    memory.queues._waiting.clear()
-    memory.timers._set.clear()
+    for receipt in memory.queues.messages:
+        memory.queues.delete(receipt)
+    memory.timers.fire(recorded.cloud.now + DAY)  # nothing dispatches these
     memory.changes.clear()
     memory.wire(recorded.app(every(minutes=1)))
     recorded.cloud.advance(minutes=30)

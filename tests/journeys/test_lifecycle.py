@@ -58,7 +58,7 @@ def test_failure_cancel_reschedule_and_redrive_events_name_the_caller() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_happens_each_event_has_the_published_form_and_an_id_of_its_own(seed: int) -> None:
+def test_every_event_has_the_published_form_and_its_own_id(seed: int) -> None:
     cloud = SimulatedCloud(shop(), start=_START, settings=Settings(events="all"), faults=Faults(seed=seed))
     jitter_draw = random.Random(seed)  # noqa: S311 - plays chance
     ids = [

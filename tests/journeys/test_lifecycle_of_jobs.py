@@ -87,7 +87,7 @@ def test_a_job_follows_another_by_its_event_once_however_often_that_is_published
 @pytest.mark.parametrize(
     "match", [None, {"action": {"job": ["sales-report"]}}, {"action": {"status": ["executed"]}}]
 )
-def test_a_job_that_its_own_runs_could_start_is_refused(match: Any) -> None:
+def test_a_job_that_its_own_runs_could_start_is_rejected(match: Any) -> None:
     app = App()
     with pytest.raises(DeclarationError, match="for ever"):
 

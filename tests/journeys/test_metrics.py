@@ -30,7 +30,7 @@ class Killed(BaseException):
 
 
 def counted(cloud, **whose):
-    """What each counter stands at that was told at all."""
+    """Return the value of every counter that was published."""
     totals = {metric.value: cloud.metrics.total(metric, **whose) for metric in Metric if metric.is_counter}
     return {name: total for name, total in totals.items() if total}
 
@@ -184,11 +184,11 @@ class TestThePasses:
         assert cloud.metrics.values(Metric.OLDEST_DUE_AGE) == ()
 
 
-def test_what_salvage_keeps_is_undelivered():
+def test_stored_undelivered_inputs_are_counted():
     metrics, undelivered, clock = RecordedMetrics(), MemoryUndelivered(), TurnedClock(NOON)
     ports = UndeliveredHandlerPorts(None, None, None, None, undelivered, None, None)
-    salvage = UndeliveredHandler(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
-    salvage(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))
+    handler = UndeliveredHandler(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
+    handler(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))
     assert metrics.total(Metric.UNDELIVERED) == 1
 
 

@@ -53,7 +53,7 @@ def batches(cloud):
     return [action for action in cloud.actions() if action.type == "remove-carts"]
 
 
-def test_what_is_too_much_for_one_batch_is_removed_by_as_many_as_it_takes():
+def test_records_beyond_one_batch_are_removed_in_several_batches():
     cloud, shelf = night_with(old=2 * BATCH + 30)
     cloud.advance(days=1)
     assert len(shelf.touched) == FRESH
@@ -111,7 +111,7 @@ def test_nights_without_a_cloud_are_made_up_for_by_one():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_fails_every_cart_of_long_ago_is_gone_and_no_other(seed):
+def test_under_faults_only_old_carts_are_removed(seed):
     cloud, shelf = night_with(old=3 * BATCH + 1, faults=Faults.only(seed, crash=0.1, drop=0.1, double=0.2))
     cloud.advance(hours=18)
     cloud.end_faults()

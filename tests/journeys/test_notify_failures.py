@@ -53,7 +53,7 @@ def test_while_one_mail_cannot_be_sent_all_else_is_and_then_it_alone(how):
     assert (len(world.ports.topic.published), len(world.entries())) == (1, 1)
 
 
-def test_a_topic_that_is_gone_keeps_no_mail_from_being_sent():
+def test_a_deleted_topic_does_not_prevent_mails():
     world = World(topic=Fails(DOWN))
     world.choose(channels={FAILING: frozenset(Channel)}, addresses=BOTH)
     with pytest.raises(BackendUnavailable):
@@ -73,7 +73,7 @@ def test_the_trouble_of_one_of_an_events_notifications_is_not_the_others():
     assert world.addresses == ["eve@example.com"]
 
 
-def test_a_message_under_delivery_comes_again_and_is_sent_if_the_first_sender_died(world):
+def test_a_message_is_redelivered_and_sent_if_its_first_sender_died(world):
     world.choose(channels={FAILING: frozenset({Channel.EMAIL})}, addresses=BOTH)
     delivery = "acme/billing-nightly/failing/1:jobs.recurring_failing:email:ada@example.com"
     held = {"until": NOON + timedelta(minutes=2), "expires_at": NOON + timedelta(days=1)}
@@ -86,7 +86,7 @@ def test_a_message_under_delivery_comes_again_and_is_sent_if_the_first_sender_di
     assert world.addresses == ["eve@example.com", "ada@example.com"]
 
 
-def test_without_a_sender_or_a_topic_the_rest_is_told_and_the_log_says_what_is_missing(caplog):
+def test_without_a_sender_or_a_topic_the_other_channels_send_and_the_log_names_the_missing_one(caplog):
     world = World(mailer=None, topic=None)
     world.choose(channels={FAILING: frozenset(Channel)}, addresses=BOTH)
     world.notify(job_failing())

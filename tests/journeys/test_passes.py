@@ -109,7 +109,7 @@ def test_stuck_rows_at_the_head_delay_no_row_behind_them(sweep, queue, overdue, 
     assert len(queue.sent) == len(stuck) + len(fresh)
 
 
-def test_a_pass_that_runs_out_of_time_goes_on_where_it_ended_also_among_equal_due_times(
+def test_a_pass_that_runs_out_of_time_continues_where_it_ended_even_among_equal_due_times(
     sweep, queue, overdue, clock
 ):
     rows = overdue(10 * PAGE, timedelta(minutes=5), shard="0")

@@ -60,7 +60,7 @@ def cloud_of(request):
     ],
 )
 @pytest.mark.parametrize("span", [timedelta(minutes=1), timedelta(days=40)])
-def test_what_was_scheduled_before_a_deploy_runs_after_it(cloud_of, reads, given, present, becomes, span):
+def test_an_action_scheduled_before_a_deploy_runs_after_it(cloud_of, reads, given, present, becomes, span):
     cloud = cloud_of(reads(DiscountV1))
     action = cloud.scheduler.schedule(DiscountV1(percent=20), at=span)
     cloud.advance(seconds=30)
@@ -128,7 +128,7 @@ def test_an_upcast_that_raises_fails_the_action_at_once_with_its_message_cut(clo
     assert len(failed.failure_reason) <= MESSAGE_LIMIT
 
 
-def test_what_failed_is_redriven_after_a_deploy_that_reads_it(cloud_of, reads, given):
+def test_a_failed_action_is_redriven_after_a_deploy_that_reads_its_version(cloud_of, reads, given):
     cloud = cloud_of(reads(Careless))
     action = cloud.scheduler.schedule(DiscountV1(percent=20), at=SOON)
     cloud.advance(hours=1)
@@ -139,7 +139,7 @@ def test_what_failed_is_redriven_after_a_deploy_that_reads_it(cloud_of, reads, g
     assert given == [DiscountV2(share=0.2)]
 
 
-def test_what_failed_long_ago_is_redriven_in_the_version_it_was_written_in(cloud_of, reads, given):
+def test_an_old_failed_action_is_redriven_in_its_stored_version(cloud_of, reads, given):
     cloud = cloud_of(reads(DiscountV1, fails=True))
     action = cloud.scheduler.schedule(DiscountV1(percent=20), at=SOON)
     cloud.advance(days=20)
@@ -167,7 +167,7 @@ class TestAWorkerThatIsBehind:
         ran = cloud.scheduler.get(action.id)
         assert (ran.status, ran.attempt, given) == (Status.EXECUTED, 1, [DiscountV2(share=0.2)])
 
-    def test_goes_on_with_what_it_reads(self, cloud, given):
+    def test_continues_with_the_documents_that_it_can_read(self, cloud, given):
         cloud.scheduler.schedule(DiscountV1(percent=20), at=SOON)
         cloud.advance(SOON)
         assert given == [DiscountV1(percent=20)]

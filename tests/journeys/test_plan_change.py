@@ -86,7 +86,7 @@ def test_a_change_that_is_withdrawn_is_cancelled_and_one_that_is_done_cannot_be(
     assert shop.plan_of("bob") == "large"
 
 
-def test_a_request_that_comes_twice_is_one_change_even_when_it_is_done(shop):
+def test_a_repeated_request_makes_one_change_even_after_it_is_done(shop):
     action = shop.desk.choose("ada", "large", request="r-1")
     assert shop.desk.choose("ada", "large", request="r-1").id == action.id
     shop.cloud.advance(days=15)
@@ -113,7 +113,7 @@ def test_a_subscription_that_has_ended_is_a_dead_letter_at_once(shop):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_fails_each_customer_has_what_they_chose_last(seed):
+def test_under_faults_every_customer_has_their_last_choice(seed):
     shop = Shop(Faults.only(seed, crash=0.2, drop=0.2, double=0.2))
     for customer in ("ada", "bob", "nour"):
         shop.desk.choose(customer, "large", request=f"{customer}-1")

@@ -223,11 +223,11 @@ POLICIES = {
 
 
 @pytest.mark.parametrize("story", POLICIES.values(), ids=POLICIES.keys())
-def test_which_policy_a_row_goes_by(story):
+def test_a_row_selects_its_policy(story):
     story()
 
 
-def test_a_one_shot_keeps_the_policy_of_its_first_claim_over_a_deploy():
+def test_a_deploy_does_not_change_the_retry_policy_of_a_claimed_one_shot():
     scripted = ScriptedAction(fails)
     assert scripted.waits() == ("pending", 1, 10 * MINUTE)
     scripted.cloud.deploy(scripted.app(fails, ONCE))

@@ -54,7 +54,7 @@ def project(pytester, monkeypatch):
     (metadata / "RECORD").write_text("duetime/__init__.py,,\nduetime/testing/plugin.py,,\n")
     lines = [f"{name} = {module}" for name, module in declared.items()]
     (metadata / "entry_points.txt").write_text("\n".join(["[pytest11]", *lines]))
-    for name in ("CI", "BUILD_NUMBER"):  # there pytest's summary would tell each error in full once more
+    for name in ("CI", "BUILD_NUMBER"):  # there pytest's summary repeats every error in full
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(metadata.parent), str(ROOT / "src")]))
     return pytester

@@ -9,6 +9,7 @@ from duetime import App, Payload, Run, Status
 from duetime.errors import BackendUnavailable
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from tests.hooked import switch
 from tests.journeys.conftest import NOON, Charge
 from tests.journeys.late_settles import settle_cancelled
 from tests.journeys.routes import publish_route
@@ -28,7 +29,7 @@ def memory(cloud):
     return cloud.memory
 
 
-def test_a_lost_stream_record_is_made_good_by_the_sweep_within_minutes(shop, cloud, memory):
+def test_a_lost_stream_record_is_repaired_by_the_sweep_within_minutes(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
     memory.changes.clear()
     cloud.advance(minutes=7)
@@ -37,15 +38,16 @@ def test_a_lost_stream_record_is_made_good_by_the_sweep_within_minutes(shop, clo
     assert others == []
 
 
-def test_a_lost_message_is_made_good_by_the_sweep_once(shop, cloud, memory):
+def test_a_lost_message_is_resent_once_by_the_sweep(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
     cloud.advance(seconds=1)
-    memory.queues._waiting.clear()
+    for receipt in memory.queues.messages:
+        memory.queues.delete(receipt)
     cloud.advance(hours=12)
     assert len(shop.charged) == 1
 
 
-def test_what_was_lost_before_a_long_outage_of_the_sweep_is_found_after_it(shop, cloud, memory):
+def test_a_message_lost_before_a_long_sweep_outage_is_found_after_it(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
     memory.changes.clear()
     memory.sweep_at = NOON + timedelta(hours=2)
@@ -84,7 +86,7 @@ def raising(error):
     return fail
 
 
-def test_throttled_timers_hold_up_nothing_and_the_far_action_still_runs_on_time(shop, cloud, memory):
+def test_throttled_timers_delay_nothing_and_the_far_action_runs_on_time(shop, cloud, memory):
     memory.timers.set = raising(BackendUnavailable("EventBridge Scheduler", "ThrottlingException"))
     cloud.scheduler.schedule(Charge(order="far"), at=timedelta(hours=5))
     cloud.scheduler.schedule(Charge(order="near"), at=timedelta(minutes=5))
@@ -103,14 +105,13 @@ def test_a_queue_that_cannot_hide_the_message_of_a_claim_costs_no_run(shop):
 
 
 def test_with_the_switch_off_nothing_runs_and_on_again_everything_does_once(shop):
-    settings = Settings(enabled=False)
-    cloud = SimulatedCloud(shop.app, start=NOON, settings=settings)
+    cloud = SimulatedCloud(shop.app, start=NOON, settings=Settings(enabled=False))
     for minutes in (1, 5, 600):
         cloud.scheduler.schedule(Charge(order=f"o-{minutes}"), at=timedelta(minutes=minutes))
     cloud.advance(hours=24)
     assert shop.charged == []
     assert len(cloud.scheduler.list()) == 3
-    object.__setattr__(settings, "enabled", True)
+    switch(cloud.memory, shop.app, on=True)
     cloud.advance(minutes=20)
     assert sorted(order for order, _ in shop.charged) == ["o-1", "o-5", "o-600"]
 

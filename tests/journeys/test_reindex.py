@@ -35,9 +35,9 @@ class World:
 
     def save(self, document, kind="guide", **event):
         self.library.versions[document] = self.library.versions.get(document, 0) + 1
-        self.tell(document, kind, **event)
+        self.send(document, kind, **event)
 
-    def tell(self, document, kind="guide", **event):
+    def send(self, document, kind="guide", **event):
         self.cloud.send_event(
             "shop.documents", "DocumentChanged", {"document": document, "kind": kind}, **event
         )
@@ -78,19 +78,19 @@ def test_other_kinds_of_documents_are_left_alone(world):
     assert world.cloud.jobs.history("search-document-changed").actions == ()
 
 
-def test_an_event_that_comes_twice_runs_once(world):
+def test_a_repeated_event_runs_once(world):
     world.save("tea", id="e-1")
-    world.tell("tea", id="e-1")
+    world.send("tea", id="e-1")
     world.cloud.advance(minutes=1)
     assert len(world.reindexed()) == 1
     assert len(world.cloud.jobs.history("search-document-changed")) == 1
 
 
-def test_a_removed_document_is_found_no_more(world):
+def test_a_removed_document_is_not_found(world):
     world.save("tea")
     world.cloud.advance(minutes=1)
     del world.library.versions["tea"]
-    world.tell("tea")
+    world.send("tea")
     world.cloud.advance(minutes=1)
     assert world.index.texts == {}
 
@@ -108,7 +108,7 @@ def test_a_change_whose_moment_has_been_indexed_already_waits_for_the_next(world
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_fails_the_index_has_the_last_version_of_each(seed):
+def test_under_faults_the_index_has_the_last_version_of_every_document(seed):
     world = World(Faults.only(seed, crash=0.1, drop=0.1, double=0.3, delay=0.3))
     for n in range(20):
         world.save(("tea", "coffee", "milk")[n % 3])

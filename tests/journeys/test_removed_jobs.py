@@ -14,7 +14,7 @@ def recorded():
 
 
 class TestADroppedJob:
-    def test_is_disabled_and_keeps_its_history(self, recorded):
+    def test_is_disabled_and_its_history_remains(self, recorded):
         recorded.cloud.advance(minutes=15)
         assert recorded.cloud.deploy(App()) == ("dropped press-print: it is disabled, its history is kept",)
         recorded.cloud.advance(hours=1)
@@ -28,7 +28,7 @@ class TestADroppedJob:
         recorded.cloud.deploy(App())
         assert recorded.cloud.deploy(App()) == ()
 
-    def test_goes_on_when_it_is_declared_again(self, recorded):
+    def test_continues_when_it_is_declared_again(self, recorded):
         recorded.cloud.advance(minutes=15)
         recorded.cloud.jobs.set(recorded.name, attempts=7)
         recorded.cloud.deploy(App())

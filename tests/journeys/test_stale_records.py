@@ -1,6 +1,6 @@
 """The worked example of stale records.
 
-Removed ninety days after the last touch, and never under somebody's hands.
+Records are removed ninety days after the last touch, and never while in use.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Meeting(RecordsInMemory):
-    """Records, with somebody who may come just before or after a removal's write."""
+    """Records with callbacks just before and after a removal's write."""
 
     def __init__(self):
         super().__init__()
@@ -37,7 +37,7 @@ class Meeting(RecordsInMemory):
         return left
 
 
-class Office:
+class RecordsCloud:
     def __init__(self, faults=None):
         self.records = Meeting()
         self.cloud = cloud_of(app, RecordScheduler, {Records: self.records}, start=START, faults=faults)
@@ -47,59 +47,59 @@ class Office:
 
 
 @pytest.fixture
-def office():
-    office = Office()
-    assert office.touch()
-    return office
+def records_cloud():
+    records_cloud = RecordsCloud()
+    assert records_cloud.touch()
+    return records_cloud
 
 
-def test_an_untouched_record_is_removed_when_it_is_stale(office):
-    office.cloud.advance(STALE_AFTER - timedelta(seconds=1))
-    assert "r-1" in office.records.all
-    office.cloud.advance(seconds=2)
-    assert office.records.all == {}
-    assert not office.touch()
+def test_an_untouched_record_is_removed_when_it_is_stale(records_cloud):
+    records_cloud.cloud.advance(STALE_AFTER - timedelta(seconds=1))
+    assert "r-1" in records_cloud.records.all
+    records_cloud.cloud.advance(seconds=2)
+    assert records_cloud.records.all == {}
+    assert not records_cloud.touch()
 
 
-def test_each_touch_moves_the_one_removal_that_there_is(office):
+def test_each_touch_moves_the_one_removal_that_there_is(records_cloud):
     for _ in range(10):
-        office.cloud.advance(days=60)
-        assert office.touch()
-    (removal,) = office.cloud.actions()
-    assert removal.due_at == office.cloud.now + STALE_AFTER
-    office.cloud.advance(STALE_AFTER + timedelta(seconds=1))
-    assert [action.status for action in office.cloud.actions()] == ["executed"]
-    assert office.records.all == {}
+        records_cloud.cloud.advance(days=60)
+        assert records_cloud.touch()
+    (removal,) = records_cloud.cloud.actions()
+    assert removal.due_at == records_cloud.cloud.now + STALE_AFTER
+    records_cloud.cloud.advance(STALE_AFTER + timedelta(seconds=1))
+    assert [action.status for action in records_cloud.cloud.actions()] == ["executed"]
+    assert records_cloud.records.all == {}
 
 
-def test_a_touch_just_before_the_removal_keeps_the_record_for_ninety_days_more(office):
-    office.records.before = office.touch
-    office.cloud.advance(STALE_AFTER + timedelta(seconds=1))
-    office.records.before = lambda: None
-    assert "r-1" in office.records.all
-    assert [action.status for action in office.cloud.actions()] == ["executed", "pending"]
-    office.cloud.advance(STALE_AFTER)
-    assert office.records.all == {}
+def test_a_touch_just_before_the_removal_keeps_the_record_for_ninety_days_more(records_cloud):
+    records_cloud.records.before = records_cloud.touch
+    records_cloud.cloud.advance(STALE_AFTER + timedelta(seconds=1))
+    records_cloud.records.before = lambda: None
+    assert "r-1" in records_cloud.records.all
+    assert [action.status for action in records_cloud.cloud.actions()] == ["executed", "pending"]
+    records_cloud.cloud.advance(STALE_AFTER)
+    assert records_cloud.records.all == {}
 
 
-def test_a_touch_just_after_the_removal_raises_that_the_record_is_gone(office):
+def test_a_touch_just_after_the_removal_raises_that_the_record_is_gone(records_cloud):
     shown = []
-    office.records.after = lambda: shown.append(office.touch())
-    office.cloud.advance(STALE_AFTER + timedelta(seconds=1))
+    records_cloud.records.after = lambda: shown.append(records_cloud.touch())
+    records_cloud.cloud.advance(STALE_AFTER + timedelta(seconds=1))
     assert shown == [False]
-    assert [action.status for action in office.cloud.actions()] == ["executed"]
+    assert [action.status for action in records_cloud.cloud.actions()] == ["executed"]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_fails_a_record_in_use_stays_and_one_that_is_not_goes(seed):
-    office = Office(Faults.only(seed, crash=0.2, drop=0.2, double=0.2))
-    assert office.touch()
+def test_under_faults_only_unused_records_are_removed(seed):
+    records_cloud = RecordsCloud(Faults.only(seed, crash=0.2, drop=0.2, double=0.2))
+    assert records_cloud.touch()
     for _ in range(6):
-        office.cloud.advance(days=89, hours=23, minutes=59)
-        assert office.touch()
-    office.cloud.advance(STALE_AFTER)
-    office.cloud.end_faults()
-    office.cloud.advance(days=1)
-    assert office.records.all == {}
-    office.cloud.check()
-    office.cloud.close()
+        records_cloud.cloud.advance(days=89, hours=23, minutes=59)
+        assert records_cloud.touch()
+    records_cloud.cloud.advance(STALE_AFTER)
+    records_cloud.cloud.end_faults()
+    records_cloud.cloud.advance(days=1)
+    assert records_cloud.records.all == {}
+    records_cloud.cloud.check()
+    records_cloud.cloud.close()

@@ -34,13 +34,11 @@ def test_each_pass_is_a_run_of_its_job(recorded):
     assert recorded.cloud.jobs.history("duetime-sweep").actions
 
 
-def test_a_pass_that_failed_is_recorded_with_the_reason(recorded, monkeypatch):
-    memory = recorded.cloud.memory
+def test_a_pass_that_failed_is_recorded_with_the_reason(recorded):
+    def unavailable(_known):
+        raise BackendUnavailable("EventBridge", "it is down")
 
-    def unavailable(*, stop_at):
-        raise BackendUnavailable("EventBridge", f"it is down until {stop_at:%H}")
-
-    monkeypatch.setattr(memory.steps, "repair", unavailable)
+    recorded.hook("job_wakes").hooks["known"] = unavailable
     with pytest.raises(BackendUnavailable):
         recorded.cloud.advance(hours=6, minutes=1)
     (failed,) = recorded.cloud.jobs.history("duetime-catch-up")

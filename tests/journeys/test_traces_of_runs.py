@@ -83,7 +83,7 @@ class TestARun:
             "failed",
         ]
 
-    def test_that_asks_to_be_tried_later_is_no_error_until_its_attempts_are_spent(self, traced, cloud):
+    def test_that_raises_retry_is_an_error_only_on_the_last_attempt(self, traced, cloud):
         cloud.scheduler.schedule(Stubborn(says="later"), at=timedelta(0))
         cloud.advance(hours=12)
         assert [span.status.status_code for span in traced.all("Execute")] == [
@@ -92,7 +92,7 @@ class TestARun:
             StatusCode.ERROR,
         ]
 
-    def test_that_nothing_provides_is_an_error(self, traced, cloud):
+    def test_without_a_provider_is_an_error(self, traced, cloud):
         cloud.memory.store.put(replace(one_shot(), payload='{"order": ["no text"]}'))
         cloud.advance(hours=1)
         assert traced.one("Execute").status.status_code is StatusCode.ERROR
@@ -135,7 +135,7 @@ class TestARun:
         assert is_child(execute, traced.one("Schedule"))
         assert [link.context.span_id for link in execute.links] == [invocation.get_span_context().span_id]
 
-    def test_of_a_row_that_carries_garbage_is_made_all_the_same(self, traced, shop, cloud):
+    def test_of_a_row_with_an_invalid_trace_still_runs(self, traced, shop, cloud):
         for text in GARBAGE:
             cloud.memory.store.put(one_shot(trace=text))
         cloud.advance(hours=1)

@@ -30,7 +30,7 @@ def cloud():
 
 
 @pytest.fixture
-def desk(cloud):
+def undelivered(cloud):
     return cloud.scheduler.undelivered
 
 
@@ -39,47 +39,47 @@ def ports(cloud):
     return cloud.memory.undelivered_ports
 
 
-def test_in_memory_nothing_is_undelivered(desk):
-    assert list(desk.list()) == []
-    assert desk.redrive_many() == ()
+def test_in_memory_nothing_is_undelivered(undelivered):
+    assert list(undelivered.list()) == []
+    assert undelivered.redrive_many() == ()
     with pytest.raises(UndeliveredNotFound, match=r"nothing undelivered is 'u\.1'"):
-        desk.get("u.1")
+        undelivered.get("u.1")
     with app().embedded() as embedded:
         assert list(embedded.undelivered.list()) == []
 
 
-def test_one_is_redriven_by_a_request(desk, ports):
+def test_one_is_redriven_by_a_request(undelivered, ports):
     thing = given_up()
     ports.store.keep(thing, expires_at=EXPIRY)
-    assert desk.redrive(thing.id) == thing
+    assert undelivered.redrive(thing.id) == thing
     assert ports.queues.sent == [("failures", request_for(thing.id))]
-    assert desk.get(thing.id) == thing
+    assert undelivered.get(thing.id) == thing
 
 
-def test_many_of_a_kind_are_redriven_however_many_there_are(desk, ports):
+def test_many_of_a_kind_are_redriven_however_many_there_are(undelivered, ports):
     for number in range(300):
         kind = UndeliveredKind.WAKE if number % 3 else UndeliveredKind.MESSAGE
         ports.store.keep(given_up(str(number), NOON + number * HOUR, kind=kind), expires_at=EXPIRY)
-    assert len(desk.redrive_many("wake", limit=150, dry_run=True)) == 150
+    assert len(undelivered.redrive_many("wake", limit=150, dry_run=True)) == 150
     assert ports.queues.sent == []
-    assert len(desk.redrive_many(UndeliveredKind.MESSAGE)) == 100
+    assert len(undelivered.redrive_many(UndeliveredKind.MESSAGE)) == 100
     assert len(ports.queues.sent) == 100
 
 
 @pytest.mark.parametrize("call", [{"limit": 0}, {"limit": 1_001}, {"kind": "strange"}])
-def test_a_number_or_a_kind_that_cannot_be_is_refused(desk, call):
+def test_an_invalid_number_or_kind_is_rejected(undelivered, call):
     with pytest.raises(ValueError, match=r"allowed is|not a valid"):
-        desk.redrive_many(**call)
+        undelivered.redrive_many(**call)
 
 
-def test_a_list_that_cannot_be_is_refused(desk):
+def test_an_invalid_list_request_is_rejected(undelivered):
     with pytest.raises(ValueError, match="allowed is 1 to 200"):
-        desk.list(limit=0)
+        undelivered.list(limit=0)
     with pytest.raises(InvalidCursor):
-        desk.list(cursor="strange")
+        undelivered.list(cursor="strange")
 
 
-def test_who_sees_nothing_but_a_tenants_own_is_refused(cloud, ports):
+def test_a_scheduler_limited_to_a_tenant_is_rejected(cloud, ports):
     given = {"tenant_id": "acme", "actor": "ann", "clock": cloud.clock, "settings": cloud.memory.settings}
     tenants_own = Scheduler(cloud.memory.store, undelivered=ports, sees_system=False, **given)
     with pytest.raises(OperatorsOnly, match="for its operators only"):

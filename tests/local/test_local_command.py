@@ -200,7 +200,7 @@ def run_record(**more):
     )
 
 
-def test_a_run_is_one_line_whatever_its_reason_contains():
+def test_a_run_is_one_line_with_any_reason():
     line = RunLines(in_colour=False).format(run_record(reason="first\nsecond"))
     assert line.endswith("…abcd1234  acme        4 ms late, ran 1.5 s: first second")
     assert "\n" not in line

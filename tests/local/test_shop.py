@@ -86,7 +86,7 @@ def test_events_start_jobs_and_three_at_once_start_one_reindex(cloud):
     assert len(reindexed) in {1, 2}  # their window may end between two of the three
 
 
-def test_notifications_report_a_job_that_keeps_failing_and_its_recovery(cloud):
+def test_notifications_report_repeated_failures_of_a_job_and_its_recovery(cloud):
     def subjects_of_the_courier():
         subjects = [mail.subject for mail in cloud.outbox.mails.list()]
         return [subject for subject in subjects if COURIER in subject and "dead letters" not in subject]

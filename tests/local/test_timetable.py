@@ -53,7 +53,7 @@ def test_a_cron_expression_is_evaluated_in_its_zone(timetable):
     assert timetable.add(daily, AT_ONCE) == datetime(2026, 3, 2, 0, tzinfo=UTC)
 
 
-def test_lateness_delays_the_firing_and_keeps_the_scheduled_time(timetable):
+def test_lateness_delays_the_firing_but_not_the_scheduled_time(timetable):
     late = timedelta(seconds=40)
     assert timetable.add(description(), late) == NOON + late
     assert timetable.take_due(NOON) == []

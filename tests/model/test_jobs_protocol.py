@@ -56,7 +56,7 @@ def test_the_promise_of_a_guard_is_broken_when_it_is_left_out(guard):
 
 
 @pytest.mark.parametrize("guard", SPARE)
-def test_a_spare_guard_is_missed_only_together_with_the_one_that_stands_in_for_it(guard):
+def test_a_redundant_guard_matters_only_without_its_counterpart(guard):
     assert not any(_broken_without(guard, scenarios=LOCKS))
     assert "the lock is never left behind" in _broken_without(guard, SPARE[guard], scenarios=LOCKS)
 

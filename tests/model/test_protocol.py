@@ -29,7 +29,7 @@ def test_a_promise_is_broken_when_a_guard_is_left_out(guard):
 
 
 @pytest.mark.parametrize("guard", SPARE)
-def test_a_spare_guard_is_missed_only_together_with_the_one_that_stands_in_for_it(guard):
+def test_a_redundant_guard_matters_only_without_its_counterpart(guard):
     assert check(SCENARIOS[0], ALL - {guard}).broken is None
     assert _broken_without(guard, SPARE[guard])
 

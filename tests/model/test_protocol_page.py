@@ -183,7 +183,7 @@ def test_the_page_lists_the_legal_changes_of_status_and_no_other():
     assert shown - stays == {(before, after) for before in Status for after in TRANSITIONS[before]}
 
 
-def test_the_page_says_what_each_guard_of_the_model_is_for():
+def test_the_page_describes_every_guard_of_the_model():
     assert set(table("guard")) == set(Guard)
     assert set(table("guard of a job")) == set(JobGuard)
     assert set(table("guard of a concurrency key")) == set(SlotGuard)

@@ -199,22 +199,22 @@ class MemoryDigestTimer:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._due: dict[DigestWindow, datetime] = {}
+        self.due: dict[DigestWindow, datetime] = {}
 
     def at_end_of(self, window: DigestWindow, *, delay: int) -> None:
-        self._due[window] = self._clock.now() + timedelta(seconds=delay)
+        self.due[window] = self._clock.now() + timedelta(seconds=delay)
 
     @property
     def next_at(self) -> datetime | None:
         """The time of the next message."""
-        return min(self._due.values(), default=None)
+        return min(self.due.values(), default=None)
 
     def take_due(self) -> Iterable[Mapping[str, Any]]:
         """Remove and return the messages that are due now, earliest first."""
         now = self._clock.now()
-        due = [window for window, at in sorted(self._due.items(), key=itemgetter(1)) if at <= now]
+        due = [window for window, at in sorted(self.due.items(), key=itemgetter(1)) if at <= now]
         for window in due:
-            del self._due[window]
+            del self.due[window]
         return [window.request for window in due]
 
 

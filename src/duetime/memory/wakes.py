@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -74,6 +74,12 @@ class MemoryQueues:
         """Delete a received message."""
         with self._lock:
             self._waiting.pop(receipt, None)
+
+    @property
+    def messages(self) -> Mapping[str, DueMessage]:
+        """All messages by receipt, for tests and simulations."""
+        with self._lock:
+            return {receipt: waiting.message for receipt, waiting in self._waiting.items()}
 
     def next_at(self) -> datetime | None:
         """Return the time of the next visible message."""
