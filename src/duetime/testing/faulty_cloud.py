@@ -155,19 +155,15 @@ class FaultyCloud(JournaledCloud):
                 self.stream.done(batch)
 
     def _armed(self, batch: Batch, error: BaseException | None) -> None:
-        if self._judge("arm", "", error):
-            self.stream.done(batch)
-        else:
-            self.stream.failed(batch)
+        finish = self.stream.done if self._judge("arm", "", error) else self.stream.failed
+        finish(batch)
 
     def _invoke(self, function: str, do: Callable[[], object]) -> None:
-        if function == "sweep":
-            self.calls.invoke(function, do, self._swept)
-        else:
-            self.calls.invoke(function, do)
+        self.calls.invoke(function, do, self._called)
 
-    def _swept(self, began_at: datetime) -> None:
-        self._swept_at = began_at
+    def _called(self, function: str, began_at: datetime) -> None:
+        if function == "sweep":
+            self._swept_at = began_at
 
     def run(self, delivery: Delivery) -> None:
         """Run a delivery in a process of the worker; a failed one comes again."""
