@@ -6,6 +6,7 @@ from random import Random
 
 from duetime import DuetimeError
 from duetime.errors import ActionNotFound
+from duetime.instant import LATEST
 from duetime.jobs.desired_wakes import wakes_of
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
@@ -128,8 +129,9 @@ class World:
 
     def strays(self):
         """EventBridge has what the jobs' rows say, and nothing else."""
-        cloud = self.cloud._cloud
-        jobs = cloud.job_store._jobs.values()
+        cloud = self.cloud.memory
+        refs, _ = cloud.job_store.due_for_maintenance(LATEST, limit=100_000, cursor=None)
+        jobs = [cloud.job_store.get(ref) for ref in refs]
         expected = {(w.kind, w.name) for job in jobs for w in wakes_of(job, self.cloud.now, cloud.settings)}
         return [f"{item} strays" for item in expected ^ set(cloud.job_wakes.known())]
 

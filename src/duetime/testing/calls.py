@@ -36,8 +36,8 @@ class FunctionCall:
 
     function: str
     do: Callable[[], object]
-    done: Callable[[datetime], None]
-    """Receives the start time of the successful call."""
+    done: Callable[[str, datetime], None]
+    """Receives the function and the start time of the successful call."""
     retries_left: int
 
 
@@ -54,9 +54,7 @@ class FunctionCalls:
         """Return the time of the next call."""
         return self._waiting[0][0] if self._waiting else None
 
-    def invoke(
-        self, function: str, do: Callable[[], object], done: Callable[[datetime], None] = lambda _: None
-    ) -> None:
+    def invoke(self, function: str, do: Callable[[], object], done: Callable[[str, datetime], None]) -> None:
         """Call a function, unless a fault loses its wake; events are never lost."""
         if function != "event" and self._dice.hits(self._dice.faults.drop):
             self._record(f"✗ a wake of {function} is lost")
@@ -93,7 +91,7 @@ class FunctionCalls:
 
     def _over(self, call: FunctionCall, began_at: datetime, error: BaseException | None) -> None:
         if self._judge(call.function, "", error):
-            call.done(began_at)
+            call.done(call.function, began_at)
         elif call.retries_left:
             call.retries_left -= 1
             self._add(_RETRY_AFTER, call)

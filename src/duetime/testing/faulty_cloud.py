@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Any
 
-from duetime import instant
 from duetime.app import App
 from duetime.errors import DuetimeError
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
-from duetime.memory.store import MemoryStore
 from duetime.model.change import Change
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Delivery
@@ -28,7 +24,6 @@ from duetime.testing.processes import Crashed, Process, ProcessClock, Processes,
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import InvariantWatch
-from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, is_cursor
 from duetime.wakeups.sweep import bands
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 from duetime.wakeups.wheel import TURN
@@ -152,7 +147,7 @@ class FaultyCloud(JournaledCloud):
         while (batch := self.stream.read()) is not None:
             if batch.changes:
                 self.processes.start(
-                    self._process("arm"),
+                    Process("arm", self.dice.skew()),
                     partial(self._arm_and_notice, batch.changes),
                     partial(self._armed, batch),
                 )
@@ -160,19 +155,15 @@ class FaultyCloud(JournaledCloud):
                 self.stream.done(batch)
 
     def _armed(self, batch: Batch, error: BaseException | None) -> None:
-        if self._judge("arm", "", error):
-            self.stream.done(batch)
-        else:
-            self.stream.failed(batch)
+        finish = self.stream.done if self._judge("arm", "", error) else self.stream.failed
+        finish(batch)
 
     def _invoke(self, function: str, do: Callable[[], object]) -> None:
-        if function == "sweep":
-            self.calls.invoke(function, do, self._swept)
-        else:
-            self.calls.invoke(function, do)
+        self.calls.invoke(function, do, self._called)
 
-    def _swept(self, began_at: datetime) -> None:
-        self._swept_at = began_at
+    def _called(self, function: str, began_at: datetime) -> None:
+        if function == "sweep":
+            self._swept_at = began_at
 
     def run(self, delivery: Delivery) -> None:
         """Run a delivery in a process of the worker; a failed one comes again."""
@@ -201,17 +192,8 @@ class FaultyCloud(JournaledCloud):
             self._works[queue, number] = self._worker(handlers, f"{queue}-{number}")
         return self._works[queue, number]
 
-    def _waker(self) -> DueScanner:
-        seen = self.backends
-        return _Waker(
-            self.store, seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings
-        )
-
     def _heartbeat(self) -> Heartbeat:
         return self._hearts
-
-    def _process(self, function: str) -> Process:
-        return Process(function, self.dice.skew())
 
     def _judge(self, who: str, about: str, error: BaseException | None) -> bool:
         """Return whether a process succeeded; unexpected errors are raised."""
@@ -222,29 +204,3 @@ class FaultyCloud(JournaledCloud):
         if not isinstance(error, Crashed):
             self._story.record(who, about, f"fails: {type(error).__name__}: {error}")
         return False
-
-
-class _Waker(DueScanner):
-    """Skips empty shards and windows, which are most."""
-
-    def __init__(self, real: MemoryStore, *ports: Any, **options: Any) -> None:
-        super().__init__(*ports, **options)
-        self._real = real
-
-    @property
-    def shards(self) -> Sequence[str]:
-        return tuple(self._real.unsettled())
-
-    def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
-        due = self._real.unsettled()
-        found = [(window, _is_empty(window, due.get(window.shard, ()))) for window in windows]
-        passed, marks = super().wake([window for window, is_empty in found if not is_empty], stop_at=stop_at)
-        return passed, {
-            window.name: instant.text(window.until) for window, is_empty in found if is_empty
-        } | marks
-
-
-def _is_empty(window: DueWindow, due: Sequence[datetime]) -> bool:
-    if window.start is None or is_cursor(window.start):
-        return False
-    return bisect_right(due, instant.parse(window.start)) == bisect_right(due, window.until)

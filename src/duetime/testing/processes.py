@@ -30,8 +30,11 @@ class SteppedThread:
     def resume(self) -> None:
         """Continue, and return when it has parked or ended. The caller calls it."""
         if self._thread_in_use is None:
-            self._thread_in_use = _pooled_thread()
-            self._thread_in_use.take(self)
+            try:
+                self._thread_in_use = _idle.pop()
+            except IndexError:
+                self._thread_in_use = _PooledThread()
+            self._thread_in_use.strand = self
         self._thread_in_use.go_on()
         if self.is_over:
             _idle.append(self._thread_in_use)
@@ -55,12 +58,9 @@ class _PooledThread(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="duetime-strand", daemon=True)
-        self._strand: SteppedThread | None = None
+        self.strand: SteppedThread | None = None
         self._go, self._stopped = _closed(), _closed()
         self.start()
-
-    def take(self, strand: SteppedThread) -> None:
-        self._strand = strand
 
     def go_on(self) -> None:
         """Let it work until it parks. The caller calls it."""
@@ -75,7 +75,7 @@ class _PooledThread(threading.Thread):
     def run(self) -> None:
         self._go.acquire()
         while True:
-            strand, self._strand = self._strand, None
+            strand, self.strand = self.strand, None
             if strand is not None:
                 strand.live()
             del strand  # release its objects while idle
@@ -83,13 +83,6 @@ class _PooledThread(threading.Thread):
 
 
 _idle: list[_PooledThread] = []
-
-
-def _pooled_thread() -> _PooledThread:
-    try:
-        return _idle.pop()
-    except IndexError:
-        return _PooledThread()
 
 
 def _closed() -> threading.Lock:

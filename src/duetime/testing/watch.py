@@ -6,7 +6,7 @@ It uses the real state, not a process' view: the holder of a lease, and the leas
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from duetime import ids
 from duetime.ids import TenantId
@@ -76,10 +76,12 @@ class InvariantWatch:
         self._holders[new.ref] = _Holder(process, new.fence)
         if new.concurrency_key is not None:
             self._check_slot_taken(new, new.concurrency_key)
-        owner = job_ref_of(new)
-        job = None if owner is None else self.jobs.get(owner)
+        job = self._job_of(new)
         if job is not None:
-            self._check_run_begin(old, new, job)
+            self._check_beside(new, job, "begins")
+            is_planned = new.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
+            if old.status is Status.PENDING and old.attempt == 0 and is_planned:
+                self._check_occurrence_begin(new, job)
 
     def _check_slot_taken(self, row: Action, key: str) -> None:
         """Check that fewer other live leases than the limit exist for a concurrency key."""
@@ -88,12 +90,6 @@ class InvariantWatch:
         if len(others) >= row.concurrency_limit:
             running = ", ".join(short(other.id) for other in others)
             self._report(row, f"it begins while {running} run under its concurrency key (invariant 1)")
-
-    def _check_run_begin(self, old: Action, new: Action, job: Job) -> None:
-        self._check_beside(new, job, "begins")
-        is_planned = new.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
-        if old.status is Status.PENDING and old.attempt == 0 and is_planned:
-            self._check_occurrence_begin(new, job)
 
     def _check_beside(self, row: Action, job: Job, what: str) -> None:
         """Check that no two runs of a job hold live leases, unless they may overlap."""
@@ -109,7 +105,7 @@ class InvariantWatch:
         if end is not None and nominal > end:
             self._report(row, f"it begins, though its version ended at {end:%H:%M:%S} (invariant 9)")
         pause = job.pauses.get(WHOLE_JOB)
-        if pause and nominal > pause.since and not pause.is_over(self._latest_now()):
+        if pause and nominal > pause.since and not pause.is_over(self.processes.clock.now() + _MOST_SKEW):
             self._report(row, "it begins, though its job is paused")
         if job.removed_at is not None and nominal > job.removed_at:
             self._report(row, "it begins, though its job is dropped")
@@ -121,10 +117,13 @@ class InvariantWatch:
             self._report(new, f"{process.name} writes it, though {who} holds it (invariant 1)")
         if new.status is Status.PENDING and old.cancel_requested_at is not None:
             self._report(new, f"it is to run again, though {old.cancel_requested_by} asked to cancel it")
-        owner = job_ref_of(new)
-        job = None if owner is None else self.jobs.get(owner)
+        job = self._job_of(new)
         if job is not None and new.status is Status.PROCESSING:
             self._check_beside(new, job, "goes on")
+
+    def _job_of(self, row: Action) -> Job | None:
+        owner = job_ref_of(row)
+        return None if owner is None else self.jobs.get(owner)
 
     def _is_live(self, row: Action) -> bool:
         """Return whether a run's lease is live by its holder's clock."""
@@ -135,19 +134,10 @@ class InvariantWatch:
 
     def _remember(self, row: Action) -> None:
         if row.concurrency_key is not None:
-            runs = self._in_turn.setdefault((row.tenant_id, row.concurrency_key), {})
-            runs.pop(row.ref, None)
-            if row.status is Status.PROCESSING:
-                runs[row.ref] = row
+            _keep_if_running(self._in_turn.setdefault((row.tenant_id, row.concurrency_key), {}), row)
         owner = job_ref_of(row)
         if owner is not None:
-            live = self._live.setdefault(owner, {})
-            live.pop(row.ref, None)
-            if row.status is Status.PROCESSING:
-                live[row.ref] = row
-
-    def _latest_now(self) -> datetime:
-        return self.processes.clock.now() + _MOST_SKEW
+            _keep_if_running(self._live.setdefault(owner, {}), row)
 
     def _report(self, row: Action, what: str) -> None:
         self.broken.append(f"{self.processes.clock.now():%H:%M:%S} {short(row.id)}: {what}")
@@ -155,6 +145,12 @@ class InvariantWatch:
 
 _MOST_SKEW = timedelta(minutes=1)
 _PASSES = frozenset({"duetime-sweep", "duetime-catch-up"})
+
+
+def _keep_if_running(runs: dict[ActionRef, Action], row: Action) -> None:
+    runs.pop(row.ref, None)
+    if row.status is Status.PROCESSING:
+        runs[row.ref] = row
 
 
 def _is_the_runs(old: Action, new: Action) -> bool:

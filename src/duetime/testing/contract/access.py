@@ -145,11 +145,14 @@ class AuditTrailContract:
         """A trail without an entry."""
         raise NotImplementedError("override the fixture `trail`: it returns your back end, empty")
 
+    @pytest.fixture
+    def begun(self) -> AuditEntry:
+        return entry()
+
     def let_indexes_follow(self) -> None:
         """Return once the list of a tenant's entries shows the last write; override it if yours lags."""
 
-    def test_what_was_begun_is_there_and_has_no_end(self, trail: AuditTrail) -> None:
-        begun = entry()
+    def test_what_was_begun_is_there_and_has_no_end(self, trail: AuditTrail, begun: AuditEntry) -> None:
         trail.begin(begun)
         assert self._all(trail, ACME, JOB) == [begun]
         assert begun.status is None
@@ -164,8 +167,7 @@ class AuditTrailContract:
         trail.end(ended)
         assert self._all(trail, ACME, bare.target) == [ended]
 
-    def test_an_ended_entry_has_its_result(self, trail: AuditTrail) -> None:
-        begun = entry()
+    def test_an_ended_entry_has_its_result(self, trail: AuditTrail, begun: AuditEntry) -> None:
         trail.begin(begun)
         trail.end(begun.ended(409, {}))
         assert self._all(trail, ACME, JOB) == [begun.ended(409, {})]
@@ -175,23 +177,20 @@ class AuditTrailContract:
         trail.end(ended)
         assert self._all(trail, ACME, JOB) == [ended]
 
-    def test_of_two_ends_the_first_is_kept(self, trail: AuditTrail) -> None:
-        begun = entry()
+    def test_of_two_ends_the_first_is_kept(self, trail: AuditTrail, begun: AuditEntry) -> None:
         trail.begin(begun)
         trail.end(begun.ended(200, {"status": "pending"}))
         trail.end(begun.ended(503, {"status": "failed"}))
         assert self._all(trail, ACME, JOB) == [begun.ended(200, {"status": "pending"})]
 
-    def test_a_call_whose_answer_was_lost_may_be_repeated(self, trail: AuditTrail) -> None:
-        begun = entry()
+    def test_a_call_whose_answer_was_lost_may_be_repeated(self, trail: AuditTrail, begun: AuditEntry) -> None:
         for _ in range(2):
             trail.begin(begun)
         for _ in range(2):
             trail.end(begun.ended(204, {}))
         assert self._all(trail, ACME, JOB) == [begun.ended(204, {})]
 
-    def test_a_begin_that_comes_late_takes_no_end_away(self, trail: AuditTrail) -> None:
-        begun = entry()
+    def test_a_begin_that_comes_late_takes_no_end_away(self, trail: AuditTrail, begun: AuditEntry) -> None:
         trail.end(begun.ended(200, {}))
         trail.begin(begun)
         assert self._all(trail, ACME, JOB) == [begun.ended(200, {})]

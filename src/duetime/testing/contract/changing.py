@@ -159,28 +159,32 @@ def _changes(store: ActionStore, ref: ActionRef) -> list[Applied | Rejected]:
 class RedriveContract(StoreContract):
     """*redrive*."""
 
-    def test_a_failed_action_is_pending_again(self, store: ActionStore) -> None:
-        failed = self.bring_to(store, Status.FAILED)
+    @pytest.fixture
+    def failed(self, store: ActionStore) -> Action:
+        return self.bring_to(store, Status.FAILED)
+
+    def test_a_failed_action_is_pending_again(self, store: ActionStore, failed: Action) -> None:
         moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         row = stored_row(store, failed.ref)
         assert moved == Applied(row)
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert (row.changed_by, row.changed_at) == ("ops", LATER)
 
-    def test_a_redriven_action_keeps_its_past_and_its_nominal_time(self, store: ActionStore) -> None:
-        failed = self.bring_to(store, Status.FAILED)
+    def test_a_redriven_action_keeps_its_past_and_its_nominal_time(
+        self, store: ActionStore, failed: Action
+    ) -> None:
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         row = stored_row(store, failed.ref)
         assert (row.attempts, row.attempt, row.fence) == (failed.attempts, 1, 1)
         assert (row.redriven_after, row.nominal_at) == (1, NOON)
 
-    def test_a_redriven_row_is_in_the_due_index_again(self, store: ActionStore) -> None:
-        action = self.bring_to(store, Status.FAILED)
-        store.redrive(action.ref, LATER, by="ops", at=LATER)
-        assert self.due_time(store, stored_row(store, action.ref)) == LATER
+    def test_a_redriven_row_is_in_the_due_index_again(self, store: ActionStore, failed: Action) -> None:
+        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        assert self.due_time(store, stored_row(store, failed.ref)) == LATER
 
-    def test_a_redriven_action_is_claimed_with_the_next_number(self, store: ActionStore) -> None:
-        failed = self.bring_to(store, Status.FAILED)
+    def test_a_redriven_action_is_claimed_with_the_next_number(
+        self, store: ActionStore, failed: Action
+    ) -> None:
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         again = claim(store, failed.ref, LATER)
         assert (again.attempt, again.fence) == (2, 2)
@@ -195,13 +199,13 @@ class RedriveContract(StoreContract):
         row = stored_row(store, claimed.ref)
         assert (row.recoveries, row.cancel_requested_at, row.cancel_requested_by) == (0, None, None)
 
-    def test_a_repeated_redrive_returns_the_first_result(self, store: ActionStore) -> None:
-        failed = self.bring_to(store, Status.FAILED)
+    def test_a_repeated_redrive_returns_the_first_result(self, store: ActionStore, failed: Action) -> None:
         first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
 
-    def test_another_redrive_is_refused_with_the_pending_row(self, store: ActionStore) -> None:
-        failed = self.bring_to(store, Status.FAILED)
+    def test_another_redrive_is_refused_with_the_pending_row(
+        self, store: ActionStore, failed: Action
+    ) -> None:
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         refused = store.redrive(failed.ref, LATER, by="another caller", at=LATER)
         assert refused == Rejected(stored_row(store, failed.ref))

@@ -117,7 +117,8 @@ class CommitContract(StoreContract):
     ) -> None:
         assert (commit(store, claimed), commit(store, claimed)) == (DONE, DONE)
 
-    def test_a_second_commit_of_a_run_is_not_the_first(self, store: ActionStore, claimed: Action) -> None:
+    def test_a_second_commit_of_a_run_is_not_the_first(self, store: ActionStore) -> None:
+        claimed = running(store)
         commit(store, claimed)
         with unchanged(store.get, claimed.ref):
             assert commit(store, claimed, number=2, at=NOON + HOUR) is LOST
@@ -158,12 +159,11 @@ class CommitContract(StoreContract):
         assert commit(store, late) is LOST
         assert store.get(late.ref) == following
 
-    def test_of_a_run_and_its_successor_one_commits(self, store: ActionStore) -> None:
-        late = running(store)
+    def test_of_a_run_and_its_successor_one_commits(self, store: ActionStore, claimed: Action) -> None:
         (stale, of_the_late), (action, entries) = follow_up(store), follow_up(store)
-        following = claim(store, late.ref, ORPHANED_AT)
+        following = claim(store, claimed.ref, ORPHANED_AT)
         assert commit(store, following, entries, at=ORPHANED_AT) is DONE
-        assert commit(store, late, of_the_late, at=ORPHANED_AT) is LOST
+        assert commit(store, claimed, of_the_late, at=ORPHANED_AT) is LOST
         assert (store.get(stale.ref), store.get(action.ref)) == (None, action)
 
     def test_a_commit_of_no_row_has_lost_its_lease(self, store: ActionStore) -> None:
@@ -265,10 +265,9 @@ class OccurrenceCommitContract(JobsContract):
         assert (stored_job(jobs, job.ref), store.get(run.ref)) == (before, run)
 
     def test_a_run_of_a_job_that_was_taken_over_commits_nothing(
-        self, store: ActionStore, jobs: JobStore, job: Job
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        late = taken(store, jobs, job)
-        following = claim(store, late.ref, ORPHANED_AT)
-        assert commit_run(jobs, late, job.ref) is LOST
-        assert store.get(late.ref) == following
-        assert stored_job(jobs, job.ref).running == late.ref
+        following = claim(store, run.ref, ORPHANED_AT)
+        assert commit_run(jobs, run, job.ref) is LOST
+        assert store.get(run.ref) == following
+        assert stored_job(jobs, job.ref).running == run.ref

@@ -75,23 +75,30 @@ def finished(store: ActionStore, action: Action, status: Status = Status.EXECUTE
 class IdempotencyContract(StoreContract):
     """*schedule, under a key*."""
 
+    @pytest.fixture
+    def first(self, store: ActionStore) -> Action:
+        return placed(store)
+
+    @pytest.fixture
+    def previous(self, store: ActionStore) -> Action:
+        return finished(store, placed(store))
+
     def test_what_was_put_under_a_key_is_read_back(self, store: ActionStore) -> None:
         action = replace(under_key(store), correlation_id="subscription:42")
         assert store.put_once(action, key_from(NOON)) == action
         assert store.get(action.ref) == action
 
-    def test_the_same_key_again_gets_the_first_action_and_adds_none(self, store: ActionStore) -> None:
-        first = placed(store)
+    def test_the_same_key_again_gets_the_first_action_and_adds_none(
+        self, store: ActionStore, first: Action
+    ) -> None:
         assert placed(store, NOON + MINUTE) == first
         assert self._rows(store) == [first.ref]
 
-    def test_the_due_time_is_not_compared(self, store: ActionStore) -> None:
-        first = placed(store)
+    def test_the_due_time_is_not_compared(self, store: ActionStore, first: Action) -> None:
         again = under_key(store, due_at=NOON + HOUR)
         assert store.put_once(again, key_from(NOON)) == first
 
-    def test_a_repeat_gets_the_action_as_it_is_by_then(self, store: ActionStore) -> None:
-        first = placed(store)
+    def test_a_repeat_gets_the_action_as_it_is_by_then(self, store: ActionStore, first: Action) -> None:
         running = claim(store, first.ref)
         assert placed(store) == running
         store.settle(running, end(Status.EXECUTED))
@@ -107,21 +114,18 @@ class IdempotencyContract(StoreContract):
 
     @pytest.mark.parametrize("changed", [{"payload": OTHER}, {"type": "send-receipt"}], ids=str)
     def test_the_same_key_for_something_else_is_a_conflict_that_names_the_first_action(
-        self, store: ActionStore, changed: dict[str, str]
+        self, store: ActionStore, changed: dict[str, str], first: Action
     ) -> None:
-        first = placed(store)
         with pytest.raises(IdempotencyConflict) as conflict:
             store.put_once(replace(under_key(store), **changed), key_from(NOON))  # type: ignore[arg-type]
         assert (conflict.value.key, conflict.value.action_id) == (KEY, first.id)
         assert self._rows(store) == [first.ref]
 
-    def test_another_key_is_another_action(self, store: ActionStore) -> None:
-        first = placed(store)
+    def test_another_key_is_another_action(self, store: ActionStore, first: Action) -> None:
         other = store.put_once(under_key(store, key=f"{KEY} "), key_from(NOON))
         assert other.id != first.id
 
-    def test_another_tenants_same_key_is_another(self, store: ActionStore) -> None:
-        first = placed(store)
+    def test_another_tenants_same_key_is_another(self, store: ActionStore, first: Action) -> None:
         theirs = under_key(store, tenant_id=GLOBEX, payload=OTHER)
         assert store.put_once(theirs, key_from(NOON)) == theirs
         assert placed(store) == first
@@ -161,8 +165,7 @@ class IdempotencyContract(StoreContract):
         assert placed(store, LATER - SECOND).status is Status.CANCELLED
         assert placed(store, LATER).id != previous.id
 
-    def test_a_large_payload_takes_a_key_over(self, store: ActionStore) -> None:
-        previous = finished(store, placed(store))
+    def test_a_large_payload_takes_a_key_over(self, store: ActionStore, previous: Action) -> None:
         second = placed(store, LATER, LARGE)
         assert second.id != previous.id
         assert stored_row(store, second.ref).payload == LARGE
@@ -179,15 +182,13 @@ class IdempotencyContract(StoreContract):
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER + HOUR, OTHER)
 
-    def test_a_removed_key_is_free(self, store: ActionStore) -> None:
-        previous = finished(store, placed(store))
+    def test_a_removed_key_is_free(self, store: ActionStore, previous: Action) -> None:
         store.remove_key(previous.ref, KEY)
         assert placed(store, NOON, OTHER).id != previous.id
 
     def test_a_key_that_another_action_has_taken_over_is_not_removed_with_the_former_row(
-        self, store: ActionStore
+        self, store: ActionStore, previous: Action
     ) -> None:
-        previous = finished(store, placed(store))
         second = placed(store, LATER)
         store.remove_key(previous.ref, KEY)
         assert placed(store, LATER) == second
@@ -202,19 +203,23 @@ class IdempotencyContract(StoreContract):
 class KeyRedriveContract(StoreContract):
     """*redrive* of an action that was scheduled under a key."""
 
-    def test_a_redriven_action_has_its_key_again(self, store: ActionStore) -> None:
-        failed = finished(store, placed(store), Status.FAILED)
-        moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        row = stored_row(store, failed.ref)
+    @pytest.fixture
+    def failed_under_key(self, store: ActionStore) -> Action:
+        return finished(store, placed(store), Status.FAILED)
+
+    def test_a_redriven_action_has_its_key_again(self, store: ActionStore, failed_under_key: Action) -> None:
+        moved = store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER)
+        row = stored_row(store, failed_under_key.ref)
         assert moved == Applied(row)
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert placed(store, LATER + HOUR) == row
 
-    def test_it_takes_a_key_again_that_was_removed_meanwhile(self, store: ActionStore) -> None:
-        failed = finished(store, placed(store), Status.FAILED)
-        store.remove_key(failed.ref, KEY)
-        assert isinstance(store.redrive(failed.ref, LATER, by="ops", at=LATER), Applied)
-        assert placed(store, LATER) == stored_row(store, failed.ref)
+    def test_it_takes_a_key_again_that_was_removed_meanwhile(
+        self, store: ActionStore, failed_under_key: Action
+    ) -> None:
+        store.remove_key(failed_under_key.ref, KEY)
+        assert isinstance(store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER), Applied)
+        assert placed(store, LATER) == stored_row(store, failed_under_key.ref)
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER, OTHER)
 
@@ -224,10 +229,11 @@ class KeyRedriveContract(StoreContract):
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert placed(store, LATER, LARGE) == stored_row(store, failed.ref)
 
-    def test_a_key_keeps_its_time_through_a_redrive(self, store: ActionStore) -> None:
-        failed = finished(store, placed(store), Status.FAILED)
-        store.redrive(failed.ref, NOON, by="ops", at=NOON + MINUTE)
-        row = finished(store, failed)
+    def test_a_key_keeps_its_time_through_a_redrive(
+        self, store: ActionStore, failed_under_key: Action
+    ) -> None:
+        store.redrive(failed_under_key.ref, NOON, by="ops", at=NOON + MINUTE)
+        row = finished(store, failed_under_key)
         assert placed(store, LATER - SECOND) == row
         assert placed(store, LATER).id != row.id
 
@@ -241,12 +247,13 @@ class KeyRedriveContract(StoreContract):
         assert store.get(failed.ref) == failed
         assert placed(store, LATER) == second
 
-    def test_a_repeated_redrive_with_a_key_returns_the_first_result(self, store: ActionStore) -> None:
-        failed = finished(store, placed(store), Status.FAILED)
-        first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
-        refused = store.redrive(failed.ref, LATER, by="another caller", at=LATER)
-        assert refused == Rejected(stored_row(store, failed.ref))
+    def test_a_repeated_redrive_with_a_key_returns_the_first_result(
+        self, store: ActionStore, failed_under_key: Action
+    ) -> None:
+        first = store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER)
+        assert store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER) == first
+        refused = store.redrive(failed_under_key.ref, LATER, by="another caller", at=LATER)
+        assert refused == Rejected(stored_row(store, failed_under_key.ref))
 
 
 class KeyRaceContract(StoreContract):

@@ -76,8 +76,7 @@ class JobChangeContract(JobsContract):
         assert stored_job(jobs, mine.ref).holds_key("k-1", NOON - TICK)
         assert not stored_job(jobs, theirs.ref).holds_key("k-1", NOON - TICK)
 
-    def test_each_change_has_the_next_revision(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_each_change_has_the_next_revision(self, jobs: JobStore, job: Job) -> None:
         for number in range(3):
             job = stored_job(jobs, job.ref)
             assert jobs.change(job, replace(job, wakes=WakeState(number, 0, "0a")))
@@ -118,8 +117,7 @@ class JobChangeContract(JobsContract):
         with unchanged(jobs.get, job.ref):
             assert jobs.change(job, new)
 
-    def test_of_many_changes_at_once_exactly_one_wins_each_revision(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_of_many_changes_at_once_exactly_one_wins_each_revision(self, jobs: JobStore, job: Job) -> None:
         for revision in (1, 2, 3):
             rivals = [
                 replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by=f"operator-{number}-{revision}")})
@@ -164,8 +162,7 @@ class JobChangeContract(JobsContract):
         ]
         assert dict(third.ends) == {1: NOON, 2: NOON + DAY}
 
-    def test_versions_are_in_the_order_of_their_numbers(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_versions_are_in_the_order_of_their_numbers(self, jobs: JobStore, job: Job) -> None:
         for number in range(2, 13):
             job = self._next_version(jobs, job, f"type-{number}", NOON + number * MINUTE)
         assert [version.number for version in jobs.versions(job.ref)] == list(range(1, 13))

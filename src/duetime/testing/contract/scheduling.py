@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from duetime.errors import Unsupported
 from duetime.ids import new_action_id
 from duetime.model.action import Action, ActionRef, Status
@@ -103,33 +105,35 @@ class SchedulingContract(StoreContract):
     def test_no_rows_are_read_for_no_references(self, store: ActionStore) -> None:
         assert store.get_rows([]) == []
 
-    def test_many_are_put_with_the_large_payloads_among_them(self, store: ActionStore) -> None:
-        actions = self._many(store)
-        store.put_many(actions)
-        assert [store.get(action.ref) for action in actions] == actions
+    def test_many_are_put_with_the_large_payloads_among_them(
+        self, store: ActionStore, many: list[Action]
+    ) -> None:
+        store.put_many(many)
+        assert [store.get(action.ref) for action in many] == many
 
     def test_putting_none_is_nothing(self, store: ActionStore) -> None:
         store.put_many([])
         assert len(store.of_tenant(ACME, limit=10, cursor=None)) == 0
 
-    def test_many_put_again_are_no_more_than_they_were(self, store: ActionStore) -> None:
-        actions = self._many(store)
-        store.put_many(actions)
-        store.put_many(actions)
+    def test_many_put_again_are_no_more_than_they_were(self, store: ActionStore, many: list[Action]) -> None:
+        store.put_many(many)
+        store.put_many(many)
         assert len(store.of_tenant(ACME, limit=2 * MANY, cursor=None)) == MANY
 
-    def test_many_put_again_are_not_written_over_rows_claimed_meanwhile(self, store: ActionStore) -> None:
-        actions = self._many(store)
-        store.put_many(actions)
-        claimed = {place: claim(store, actions[place].ref) for place in (0, 1, 30, 59)}
-        store.put_many(actions)
-        assert {place: store.get(actions[place].ref) for place in claimed} == claimed
+    def test_many_put_again_are_not_written_over_rows_claimed_meanwhile(
+        self, store: ActionStore, many: list[Action]
+    ) -> None:
+        store.put_many(many)
+        claimed = {place: claim(store, many[place].ref) for place in (0, 1, 30, 59)}
+        store.put_many(many)
+        assert {place: store.get(many[place].ref) for place in claimed} == claimed
 
-    def test_many_put_again_after_only_some_were_put_are_all_there(self, store: ActionStore) -> None:
-        actions = self._many(store)
-        store.put_many(actions[:40])
-        store.put_many(actions)
-        assert len(store.get_rows([action.ref for action in actions])) == MANY
+    def test_many_put_again_after_only_some_were_put_are_all_there(
+        self, store: ActionStore, many: list[Action]
+    ) -> None:
+        store.put_many(many[:40])
+        store.put_many(many)
+        assert len(store.get_rows([action.ref for action in many])) == MANY
 
     def test_two_tenants_rows_of_one_id_are_put_apart(self, store: ActionStore) -> None:
         action = fresh(store)
@@ -146,7 +150,8 @@ class SchedulingContract(StoreContract):
         assert entries
         assert store.get(action.ref) is None
 
-    def _many(self, store: ActionStore) -> list[Action]:
+    @pytest.fixture
+    def many(self, store: ActionStore) -> list[Action]:
         return [
             fresh(store, payload=LARGE if place % 10 == 0 else "{}", payload_offloaded=place % 10 == 0)
             for place in range(MANY)
@@ -155,6 +160,10 @@ class SchedulingContract(StoreContract):
 
 class PayloadContract(StoreContract):
     """What the port says of a payload set apart."""
+
+    @pytest.fixture
+    def large(self, store: ActionStore) -> Action:
+        return self._large(store)
 
     def test_a_row_is_read_with_its_payload_set_apart(self, store: ActionStore) -> None:
         assert stored_row(store, self._large(store).ref).payload == LARGE
@@ -166,16 +175,14 @@ class PayloadContract(StoreContract):
         claim_terms, action = terms(), self._large(store)
         assert store.claim(action.ref, claim_terms) == store.claim(action.ref, claim_terms)
 
-    def test_a_take_over_brings_it_too(self, store: ActionStore) -> None:
-        action = self._large(store)
-        claim(store, action.ref)
-        taken = store.claim(action.ref, terms(ORPHANED_AT))
+    def test_a_take_over_brings_it_too(self, store: ActionStore, large: Action) -> None:
+        claim(store, large.ref)
+        taken = store.claim(large.ref, terms(ORPHANED_AT))
         assert isinstance(taken, Claimed)
         assert taken.action.payload == LARGE
 
-    def test_rows_read_together_come_without_it(self, store: ActionStore) -> None:
-        action = self._large(store)
-        assert store.get_rows([action.ref]) == [action.without_payload()]
+    def test_rows_read_together_come_without_it(self, store: ActionStore, large: Action) -> None:
+        assert store.get_rows([large.ref]) == [large.without_payload()]
 
     def test_lists_show_no_payload_at_all(self, store: ActionStore) -> None:
         large = self._large(store, correlation_id="subscription:42")
@@ -186,35 +193,32 @@ class PayloadContract(StoreContract):
         assert [*store.by_correlation(ACME, "subscription:42", limit=10, cursor=None)] == shown
         assert [*store.of_tenant(ACME, limit=10, cursor=None)] == shown[::-1]
 
-    def test_it_lasts_through_a_retry(self, store: ActionStore) -> None:
-        action = self._large(store)
-        store.settle(claim(store, action.ref), end(Status.PENDING))
-        assert claim(store, action.ref, NOON + 2 * HOUR).payload == LARGE
+    def test_it_lasts_through_a_retry(self, store: ActionStore, large: Action) -> None:
+        store.settle(claim(store, large.ref), end(Status.PENDING))
+        assert claim(store, large.ref, NOON + 2 * HOUR).payload == LARGE
 
-    def test_it_lasts_through_a_reschedule(self, store: ActionStore) -> None:
-        action = self._large(store)
-        assert isinstance(store.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
-        assert claim(store, action.ref, NOON + HOUR).payload == LARGE
+    def test_it_lasts_through_a_reschedule(self, store: ActionStore, large: Action) -> None:
+        assert isinstance(store.reschedule(large.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
+        assert claim(store, large.ref, NOON + HOUR).payload == LARGE
 
-    def test_it_lasts_through_a_redrive(self, store: ActionStore) -> None:
-        action = self._large(store)
-        store.settle(claim(store, action.ref), end(Status.FAILED))
-        assert isinstance(store.redrive(action.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR), Applied)
-        assert claim(store, action.ref, NOON + HOUR).payload == LARGE
+    def test_it_lasts_through_a_redrive(self, store: ActionStore, large: Action) -> None:
+        store.settle(claim(store, large.ref), end(Status.FAILED))
+        assert isinstance(store.redrive(large.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR), Applied)
+        assert claim(store, large.ref, NOON + HOUR).payload == LARGE
 
-    def test_another_tenants_payload_of_the_same_id_is_another(self, store: ActionStore) -> None:
-        action = self._large(store)
-        twin = replace(action, tenant_id=GLOBEX, payload=LARGE + " ")
+    def test_another_tenants_payload_of_the_same_id_is_another(
+        self, store: ActionStore, large: Action
+    ) -> None:
+        twin = replace(large, tenant_id=GLOBEX, payload=LARGE + " ")
         store.put(twin)
-        assert stored_row(store, action.ref).payload == LARGE
+        assert stored_row(store, large.ref).payload == LARGE
 
     def test_removing_the_payload_of_no_row_is_nothing(self, store: ActionStore) -> None:
         store.remove_payload(ActionRef(ACME, new_action_id(NOON)))
 
-    def test_removing_one_payload_leaves_the_others(self, store: ActionStore) -> None:
-        action = self._large(store)
+    def test_removing_one_payload_leaves_the_others(self, store: ActionStore, large: Action) -> None:
         store.remove_payload(ActionRef(ACME, new_action_id(NOON)))
-        assert stored_row(store, action.ref).payload == LARGE
+        assert stored_row(store, large.ref).payload == LARGE
 
     def _large(self, store: ActionStore, correlation_id: str | None = None) -> Action:
         action = fresh(store, payload=LARGE, payload_offloaded=True, correlation_id=correlation_id)

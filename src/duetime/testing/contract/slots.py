@@ -81,24 +81,28 @@ class KeyedContract(StoreContract):
 class SlotContract(KeyedContract):
     """*claim under a concurrency key*, and how a run's end frees its slot."""
 
+    @pytest.fixture
+    def keyed_action(self, store: ActionStore) -> Action:
+        return keyed(store)
+
     def test_a_concurrency_key_and_its_limit_are_read_back(self, store: ActionStore) -> None:
         action = keyed(store, limit=LIMIT)
         assert store.get(action.ref) == action
         assert list(store.get_rows([action.ref])) == [action]
 
     def test_a_claim_of_a_row_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
-        self, store: ActionStore
+        self, store: ActionStore, keyed_action: Action
     ) -> None:
-        action = keyed(store)
-        assert store.claim(action.ref, terms()) == NeedsSlot()
-        assert store.get(action.ref) == action
+        assert store.claim(keyed_action.ref, terms()) == NeedsSlot()
+        assert store.get(keyed_action.ref) == keyed_action
         assert store.holders(ACME, KEY) == frozenset()
 
-    def test_a_claim_of_what_is_not_due_is_no_claim_whatever_its_key(self, store: ActionStore) -> None:
-        action = keyed(store)
-        assert store.claim(action.ref, terms(NOON - TICK)) is None
-        store.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
-        assert store.claim(action.ref, terms()) is None
+    def test_a_claim_of_what_is_not_due_is_no_claim_whatever_its_key(
+        self, store: ActionStore, keyed_action: Action
+    ) -> None:
+        assert store.claim(keyed_action.ref, terms(NOON - TICK)) is None
+        store.cancel(keyed_action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        assert store.claim(keyed_action.ref, terms()) is None
 
     def test_a_claim_of_a_dead_run_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
         self, store: ActionStore, run: Action
@@ -151,13 +155,12 @@ class SlotContract(KeyedContract):
         assert store.get(action.ref) == claimed
 
     def test_a_row_that_changed_since_it_was_read_is_not_claimed_with_a_slot(
-        self, store: ActionStore
+        self, store: ActionStore, keyed_action: Action
     ) -> None:
-        action = keyed(store)
-        store.reschedule(action.ref, NOON, by=CALLER, at=NOON)
-        changed = stored_row(store, action.ref)
-        assert not store.claim_slot(action, started(action, terms()))
-        assert store.get(action.ref) == changed
+        store.reschedule(keyed_action.ref, NOON, by=CALLER, at=NOON)
+        changed = stored_row(store, keyed_action.ref)
+        assert not store.claim_slot(keyed_action, started(keyed_action, terms()))
+        assert store.get(keyed_action.ref) == changed
         assert store.holders(ACME, KEY) == frozenset()
 
     def test_a_row_that_is_gone_is_not_claimed_with_a_slot(self, store: ActionStore) -> None:
