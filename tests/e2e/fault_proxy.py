@@ -1,7 +1,8 @@
 """A proxy with faults between duetime and an emulator: Microburst as a process of the tests, and its rules.
 
 It has three faults of AWS: a call is throttled, a connection is reset before the call arrives, or an answer
-is lost after the write. Random faults hit every call with a small chance; the AWS client mostly repeats those.
+is lost after the write. Random faults hit every call with a small chance; the AWS client mostly repeats
+those.
 A targeted fault hits every call that names one action, until the client gives up: duetime must recover.
 """
 

@@ -82,7 +82,7 @@ TARGETED_FAULTS = (
     TargetedFault("scheduler", "CreateSchedule", Fault.RESET, times=2),
     TargetedFault("scheduler", "CreateSchedule", Fault.LOST, times=2),
 )
-"""Each hits one action until the AWS client gives up; for SQS, an action that is sent to the queue at once."""
+"""Each hits one action until the AWS client gives up; for SQS, an action that is sent at once."""
 WRITES = {
     "dynamodb": ("UpdateItem", "TransactWriteItems"),
     "sqs": ("SendMessageBatch",),

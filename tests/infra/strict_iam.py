@@ -1,7 +1,7 @@
 """IAM as its documentation describes it, in front of moto: each call is judged by a role's policies.
 
 A condition on ``dynamodb:LeadingKeys`` reads the keys of the call. IAM knows from the table's schema which
-parameters are keys. In a call on a table that does not exist the keys are missing, so ``Null: false`` fails. The
+parameters are keys. In a call on an absent table the keys are missing, so ``Null: false`` fails. The
 call is denied before DynamoDB could answer that the table is missing.
 """
 
