@@ -28,7 +28,7 @@ def assert_ran_once_in_time(action):
 
 
 def timers_of(bench, action):
-    return {name for name in bench.timers() if name.startswith(action.id)}
+    return {name for name in bench.timers() if f".{action.id}." in name}
 
 
 def test_a_near_action_is_carried_by_the_queue_alone_and_runs_at_its_time(bench):

@@ -16,7 +16,7 @@ SLACK = timedelta(seconds=25)
 
 
 def has_timer(bench, action):
-    return any(name.startswith(action.id) for name in bench.timers())
+    return any(f".{action.id}." in name for name in bench.timers())
 
 
 def test_the_wheel_takes_over_from_timers_and_gives_back_to_them(bench):

@@ -41,10 +41,10 @@ _NULL: JsonDict = {"type": "null"}
 DUE_AT: JsonDict = {"required": ["at"], "properties": {"at": {"type": "string"}, "in": _NULL}}
 DUE_IN: JsonDict = {"required": ["in"], "properties": {"in": {"type": "number"}, "at": _NULL, "tz": _NULL}}
 NOT_SAID: JsonDict = {"properties": {"at": False, "in": False, "tz": _NULL}}
-"""The valid combinations of `DueTime`'s fields, which pydantic cannot derive."""
+"""The valid combinations of `RequestedTime`'s fields, which pydantic cannot derive."""
 
 
-class DueTime(RequestBody):
+class RequestedTime(RequestBody):
     """When something is due: at an instant, or in some seconds from now. Exactly one of the two."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [DUE_AT, DUE_IN]})
@@ -106,7 +106,7 @@ KeyTtl = Annotated[
 """The time to live of an idempotency key."""
 
 
-class ScheduleRequest(DueTime):
+class ScheduleRequest(RequestedTime):
     """An action to schedule."""
 
     type: Annotated[str, Field(description="a payload type that the app has registered")]
@@ -144,11 +144,11 @@ class ScheduleRequest(DueTime):
         )
 
 
-class DueRequest(DueTime):
+class DueRequest(RequestedTime):
     """Another due time, for an action that exists."""
 
 
-class RedriveBody(DueTime):
+class RedriveBody(RequestedTime):
     """A redrive: at once, if neither `at` nor `in` is said."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [DUE_AT, DUE_IN, NOT_SAID]})

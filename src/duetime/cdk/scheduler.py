@@ -28,7 +28,7 @@ from duetime.cdk.steps import CATCH_UP_TIMEOUT, StepFunctions
 from duetime.cdk.tables import Tables
 from duetime.cdk.undelivered import UndeliveredFunction
 from duetime.cdk.wakes import FAILURES, Wakes
-from duetime.cdk.worker import Worker
+from duetime.cdk.worker import WorkerFunction
 from duetime.errors import SettingsError
 from duetime.model.manifest import Manifest
 from duetime.ports.wakeups import NOTIFICATIONS
@@ -195,14 +195,14 @@ class Duetime(Construct):
         published.node.add_dependency(self.tables, self.failures, self.steps, self.salvage)
         return published
 
-    def _worker(self, handlers: Handlers) -> Worker:
+    def _worker(self, handlers: Handlers) -> WorkerFunction:
         """Add a worker after its manifest: messages of an unpublished type would be postponed."""
         manifest = Manifest(handlers.worker, {})
         if Stack.of(self).bundling_required:
             manifest = handlers.manifest(at_most=self.deployment.worker_timeout)
         published = self._publish(manifest)
         self._published.append(published)
-        worker = Worker(self, f"Worker-{handlers.worker}", handlers, self._resources)
+        worker = WorkerFunction(self, f"Worker-{handlers.worker}", handlers, self._resources)
         worker.node.add_dependency(published)
         return worker
 

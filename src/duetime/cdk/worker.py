@@ -19,7 +19,7 @@ from duetime.cdk.rights import may, read_manifests, send, take_from
 from duetime.cdk.tables import Tables
 
 
-class Worker(Construct):
+class WorkerFunction(Construct):
     """Runs the handlers of one app. Grant `function` the rights that the handlers need."""
 
     def __init__(

@@ -20,7 +20,7 @@ from duetime.local.invocation_poller import InvocationPoller
 from duetime.local.options import LocalOptions
 from duetime.local.queue_poller import QueuePoller, QueueSource
 from duetime.local.schedule_poller import SchedulePoller
-from duetime.local.stream_poller import StreamPoller, StreamShard, StreamSource
+from duetime.local.stream_poller import StreamPoller, StreamReader, StreamShard
 from duetime.model.event_pattern import Pattern
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
@@ -105,7 +105,7 @@ class EventSources:
         arn = dynamodb.describe_table(TableName=reader.table)["Table"]["LatestStreamArn"]
         return StreamPoller(
             StreamShard(self._lock, reader.table),
-            StreamSource(arn, reader.function, reader.filters),
+            StreamReader(arn, reader.function, reader.filters),
             self._functions,
             dead_letters,
             self._clock,

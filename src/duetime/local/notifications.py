@@ -28,7 +28,7 @@ SENDER: Final = "duetime@localhost.example"
 """The sender of mails, unless the settings name one."""
 
 
-class NotificationResources:
+class LocalNotifications:
     """Creates the notification resources.
 
     Args:

@@ -19,7 +19,7 @@ from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.rollout import Rollout
 from duetime.local.addresses import ResourceNames, dead_queue_of, queue_arn
 from duetime.local.functions import NOTIFY_TIMEOUT, UNDELIVERED_TIMEOUT
-from duetime.local.notifications import NotificationResources
+from duetime.local.notifications import LocalNotifications
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
@@ -99,9 +99,7 @@ class Stack:
         if settings.events == "off":
             return settings
         url = self._make_queue(self._names.notifications, NOTIFY_TIMEOUT + _BEYOND_TIMEOUT)
-        return NotificationResources(self._names.notifications).make(
-            replace(settings, notification_queue=url)
-        )
+        return LocalNotifications(self._names.notifications).make(replace(settings, notification_queue=url))
 
     def _make_queue(self, name: str, visibility: timedelta) -> str:
         """Create a queue with its dead-letter queue, return its URL."""

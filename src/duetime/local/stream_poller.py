@@ -32,7 +32,7 @@ _READS = {"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "Descr
 
 
 @dataclass(frozen=True, slots=True)
-class StreamSource:
+class StreamReader:
     """A stream that feeds a function batches of records.
 
     Attributes:
@@ -84,7 +84,7 @@ class StreamPoller(Poller):
     def __init__(
         self,
         shard: StreamShard,
-        source: StreamSource,
+        source: StreamReader,
         functions: LocalFunctions,
         dead_letters: DeadLetters,
         clock: Clock,

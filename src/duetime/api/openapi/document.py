@@ -13,7 +13,15 @@ from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.responses import PROBLEM, problem_responses, problem_schema, references_of
-from duetime.api.openapi.schemas import Mode, Model, References, Schema, Signature, schemas_of, signature_of
+from duetime.api.openapi.schemas import (
+    Mode,
+    Model,
+    References,
+    RouteSignature,
+    Schema,
+    schemas_of,
+    signature_of,
+)
 from duetime.api.routes import Route
 from duetime.app import App
 from duetime.clock import SystemClock
@@ -119,7 +127,7 @@ def generate(prefix: str = PREFIX) -> Schema:
     }
 
 
-def _operation(route: Route, signature: Signature, references: References) -> Schema:
+def _operation(route: Route, signature: RouteSignature, references: References) -> Schema:
     documentation = inspect.getdoc(route.handler) or ""
     operation: Schema = {
         "operationId": route.operation_id,
@@ -143,7 +151,7 @@ def _operation(route: Route, signature: Signature, references: References) -> Sc
     return operation
 
 
-def _successes(route: Route, signature: Signature, references: References) -> Schema:
+def _successes(route: Route, signature: RouteSignature, references: References) -> Schema:
     schema = {"type": "object"}
     if signature.response is not None:
         schema = references[signature.response, "serialization"]

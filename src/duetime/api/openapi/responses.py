@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from http import HTTPStatus
 
-from duetime.api.openapi.schemas import REFERENCE, Schema, Signature
+from duetime.api.openapi.schemas import REFERENCE, RouteSignature, Schema
 from duetime.api.problems import MEDIA_TYPE, PROBLEMS, TYPE_PREFIX
 from duetime.api.routes import Route
 from duetime.model.audit import AuditKind
@@ -41,7 +41,7 @@ _CADENCE_MEMBERS = {
 }
 
 
-def references_of(route: Route, signature: Signature) -> dict[str, Schema]:
+def references_of(route: Route, signature: RouteSignature) -> dict[str, Schema]:
     """Return the route's problems by status, as references to components."""
     return {
         str(status.value): {"$ref": f"#/components/responses/{_name(status)}"}
@@ -49,7 +49,7 @@ def references_of(route: Route, signature: Signature) -> dict[str, Schema]:
     }
 
 
-def _statuses(route: Route, signature: Signature) -> Iterable[HTTPStatus]:
+def _statuses(route: Route, signature: RouteSignature) -> Iterable[HTTPStatus]:
     names = {parameter["name"] for parameter in signature.parameters}
     changes = route.operation is not None and route.operation.about not in _NEVER_CONFLICT
     applies = {

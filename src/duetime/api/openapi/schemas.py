@@ -90,7 +90,7 @@ _DESCRIPTIONS = {
 """The descriptions of parameters whose annotations have none."""
 
 
-class Signature(NamedTuple):
+class RouteSignature(NamedTuple):
     """The parameters, the body and the response of a route."""
 
     parameters: list[Schema]
@@ -99,7 +99,7 @@ class Signature(NamedTuple):
     response: Model | None
 
 
-def signature_of(route: Route) -> Signature:
+def signature_of(route: Route) -> RouteSignature:
     """Return the route's parameters, body and response."""
     hints = get_type_hints(route.handler, include_extras=True)
     identifier = {"type": "string", "minLength": 1}
@@ -117,7 +117,7 @@ def signature_of(route: Route) -> Signature:
                 parameters += _parameters(name, annotation, source, parameter.default)
     if route.checks_if_match:
         parameters.append(_parameter("If-Match", "header", {"type": "string"}, is_required=False))
-    return Signature(parameters, body, is_body_required, _model(hints["return"]))
+    return RouteSignature(parameters, body, is_body_required, _model(hints["return"]))
 
 
 def _model(annotation: Any) -> Model | None:
