@@ -56,7 +56,7 @@ def test_a_job_tells_when_it_runs_and_how_it_fared(reader):
     evening = row(page, "Evening parcels")
     expect(evening).to_contain_text("every day at 18:00")
     expect(evening).to_contain_text("every week on Monday at 08:00")
-    expect(evening).to_contain_text(re.compile(r"in \d+ hr"))
+    expect(evening).to_contain_text(re.compile(r"in \d+ (day|hr|min|sec)"))
     expect(evening).to_contain_text("no run yet")
     ramp = row(page, "Watch the ramp")
     expect(ramp.get_by_text("✓ executed")).to_be_visible(timeout=SOON)
