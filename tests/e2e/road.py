@@ -31,8 +31,7 @@ from duetime.local.call_lock import CallLock
 from duetime.local.functions import LocalFunction, LocalFunctions
 from duetime.local.poller import Poller
 from duetime.local.queue_poller import QueuePoller, QueueSource
-from duetime.local.stream_delivery import StreamDelivery
-from duetime.local.stream_poller import BATCH, in_lambda_form
+from duetime.local.stream_poller import BATCH, StreamDelivery, in_lambda_form
 from duetime.model.event_pattern import matches
 from duetime.settings import Settings
 from tests.e2e.emulator import ACCOUNT, REGION

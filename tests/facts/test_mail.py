@@ -29,9 +29,9 @@ from duetime.notifications.mail import (
     words,
     words_of,
 )
+from duetime.notifications.mail.message import steps_of
 from duetime.notifications.mail.samples import sample, samples
 from duetime.notifications.mail.shape import shape
-from duetime.notifications.mail.values import steps_of
 from duetime.settings import Settings
 from tests.facts.mails import FAILED, NOON, PLAIN, WITH_CONSOLE, Page, each_mail, received_mail, with_facts
 

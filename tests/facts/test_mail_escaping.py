@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail import mail_of, words
+from duetime.notifications.mail.message import steps_of
 from duetime.notifications.mail.samples import sample
 from duetime.notifications.mail.shape import path
-from duetime.notifications.mail.values import steps_of
 from tests.facts.mails import FAILED, PLAIN, WITH_CONSOLE, Page, each_mail, received_mail, with_facts
 
 

@@ -11,8 +11,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, SettingsError
 from duetime.lambdas.dispatch import make_dispatch
-from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import MetricsBuffer, deployment_of, published
+from duetime.lambdas.metrics_buffer import MetricsBuffer, deployment_of, published, write_metrics
 from duetime.model.job import JobRef
 from duetime.model.metric import Metric
 from duetime.ports.meter import Subject

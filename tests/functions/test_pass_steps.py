@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.lambdas.pass_steps import in_turn
+from duetime.lambdas.passes import in_turn
 from duetime.testing import TurnedClock
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,8 +8,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from duetime.local.event_bus import LocalEventBus
-from duetime.local.input_transformer import UnknownTransformer, transformed
+from duetime.local.event_bus import LocalEventBus, UnknownTransformer, transformed
 
 EVENT = {
     "id": "e-1",

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from duetime.clock import SystemClock
 from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
-from duetime.local.expiry_poller import ExpiryPoller
+from duetime.local.event_sources import ExpiryPoller
 from duetime.model.action import Status
 from tests.local.conftest import (
     SHORT,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from duetime.local.functions import InvocationOutcome
-from duetime.local.stream_delivery import TRIES, StreamDelivery
+from duetime.local.stream_poller import TRIES, StreamDelivery
 
 
 class Function:

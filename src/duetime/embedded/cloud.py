@@ -116,7 +116,6 @@ class MemoryCloud:
         return reconciled
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
-        """Return the back ends of the steps."""
         return backends
 
     def _invoke(self, function: str, do: Callable[[], object]) -> None:

@@ -1,4 +1,8 @@
-"""The embedded scheduler: everything in this process, by the real clock."""
+"""The embedded scheduler: everything in this process, by the real clock.
+
+A worker logs failures of handlers at INFO. A process without logging, or with logging at WARNING, would never
+show them: a job could fail there for weeks. So the embedded scheduler logs them itself there.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,11 @@ import logging
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from duetime.clock import SystemClock
 from duetime.embedded.cloud import MemoryCloud
-from duetime.embedded.fallback_logging import failures_logged
 from duetime.environment import instance_name
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from duetime.app import App
 
 log = logging.getLogger(__name__)
+
 
 CONCURRENCY = 8
 
@@ -92,3 +96,40 @@ class Engine:
             log.exception("delivery failed, it will come again")
         finally:
             self._free.release()
+
+
+_FAILURE_LOGGERS = ("duetime.worker.worker", "duetime.telemetry.run_log")
+_FAILURE_LINE = "%(asctime)s duetime: %(type)s: %(message)s (%(action)s)"
+
+
+@contextmanager
+def failures_logged() -> Iterator[None]:
+    """Within the block, send handlers' exceptions and final failures to logging's handlers or stderr."""
+    with ExitStack() as stack:
+        for name in _FAILURE_LOGGERS:
+            stack.enter_context(_failures_of(logging.getLogger(name)))
+        yield
+
+
+@contextmanager
+def _failures_of(logger: logging.Logger) -> Iterator[None]:
+    has_handlers, level = logger.hasHandlers(), logger.level
+    if has_handlers and logger.isEnabledFor(logging.INFO):
+        yield
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(_FAILURE_LINE, defaults={"type": "-", "action": "-"}))
+    if not has_handlers:
+        logger.addHandler(handler)
+    logger.addFilter(_is_failure)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeFilter(_is_failure)
+        logger.removeHandler(handler)
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING or hasattr(record, "is_failure")

@@ -10,8 +10,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.items import change_of
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
-from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
 from duetime.model.change import Change
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog

@@ -114,7 +114,6 @@ def _check_format(tables: DeployedTables, expected: int) -> None:
 
 
 def _first(lines: Sequence[str]) -> list[str]:
-    """Return the lines that fit, and the number of the others."""
     shown, room = list[str](), _ROOM
     for line in lines:
         room -= len(json.dumps(line))

@@ -20,8 +20,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import Clock, SystemClock
 from duetime.errors import InvalidIdentifier
-from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
 from duetime.model.job import JobRef
 from duetime.ports.meter import Meter
 from duetime.settings import Settings

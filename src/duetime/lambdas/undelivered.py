@@ -15,8 +15,7 @@ from duetime.clock import Clock, SystemClock
 from duetime.errors import DuetimeError, truncate
 from duetime.events.publish import EventSelection
 from duetime.lambdas.dispatch import make_dispatch
-from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
 from duetime.ports.meter import Meter
 from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings

@@ -12,8 +12,7 @@ from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
 from duetime.declare.handler_set import HandlerSet
 from duetime.errors import DuetimeError, truncate
-from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, write_metrics
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.worker.heartbeat import Heartbeat

@@ -53,11 +53,9 @@ from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
 from duetime.local.outbox_tap import tap
-from duetime.local.page import page
-from duetime.local.server import Server
 from duetime.local.stack import Stack
-from duetime.local.welcome import upcoming_runs
-from duetime.local.wsgi_app import START, WsgiApp
+from duetime.local.welcome import page, upcoming_runs
+from duetime.local.wsgi_app import START, Server, WsgiApp
 from duetime.model.job import Job, Origin
 from duetime.model.selection import LARGEST_PAGE
 from duetime.scheduler import Scheduler

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 from contextlib import ExitStack
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -35,7 +36,6 @@ class Emulator:
     def __init__(self, lock: CallLock, clock: Clock) -> None:
         self._lock, self._clock = lock, clock
         self._mock = mock_aws()
-        self._wsgi_application: Any = None
         self._patches = ExitStack()
 
     def start(self) -> None:
@@ -67,7 +67,7 @@ class Emulator:
         path = environ["PATH_INFO"] + (f"?{query}" if query else "")
         call = AwsCall(target, environ["REQUEST_METHOD"], path, body)
         ready = {**environ, "wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
-        return self._lock.call(call, lambda: list(self._application()(ready, start_response)))
+        return self._lock.call(call, lambda: list(self._application(ready, start_response)))
 
     def _through_lock(self, process_request: Any) -> Any:
         def enter(request: Any) -> Any:
@@ -77,16 +77,15 @@ class Emulator:
 
         return enter
 
+    @cached_property
     def _application(self) -> Any:
         """Return the WSGI application of moto's server, imported at the first use since that is slow."""
-        if self._wsgi_application is None:
-            from moto.moto_server.werkzeug_app import (  # noqa: PLC0415 - as above
-                DomainDispatcherApplication,
-                create_backend_app,
-            )
+        from moto.moto_server.werkzeug_app import (  # noqa: PLC0415 - as above
+            DomainDispatcherApplication,
+            create_backend_app,
+        )
 
-            self._wsgi_application = DomainDispatcherApplication(create_backend_app)
-        return self._wsgi_application
+        return DomainDispatcherApplication(create_backend_app)
 
 
 def _call_of(request: Any) -> AwsCall:

@@ -2,6 +2,9 @@
 
 moto finds the bus, assigns the event's id and calls each rule of the bus, disabled ones too. This module
 delivers to functions and queues, in AWS' form and under the lock of calls. moto delivers to other targets.
+
+An input transformer is a template with parts of the event in place of ``<names>``. Outside quotes a part is
+inserted as JSON; inside quotes, its characters are.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -17,7 +21,6 @@ from botocore.exceptions import ClientError
 
 from duetime.local import moto_patches
 from duetime.local.addresses import queue_name
-from duetime.local.input_transformer import UnknownTransformer, transformed
 from duetime.local.invocation_poller import InvocationPoller
 from duetime.model.event_pattern import UnknownPattern, matches
 
@@ -25,6 +28,81 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 log = logging.getLogger(__name__)
+
+
+Event = Mapping[str, Any]
+
+_PATH = re.compile(r"\$(?:\.[A-Za-z0-9_-]+)*", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+_TOKEN = re.compile(r'<(?P<name>[A-Za-z0-9_.-]+)>|\\.|"|.', re.ASCII | re.DOTALL)
+_MOST_PATHS, _LONGEST_TEMPLATE = 100, 8_192
+_ABSENT: Any = object()
+
+
+class UnknownTransformer(ValueError):
+    """A transformer that AWS rejects, or that the local cloud does not support."""
+
+
+def transformed(transformer: Mapping[str, Any], event: Event) -> Any:
+    """Return what the target receives instead of the event.
+
+    Args:
+        transformer: its ``InputPathsMap`` and its ``InputTemplate``.
+        event: the complete event.
+
+    Raises:
+        UnknownTransformer: a path or a placeholder is unknown, or the result is no JSON.
+    """
+    template, paths = transformer["InputTemplate"], transformer.get("InputPathsMap", {})
+    if len(paths) > _MOST_PATHS or len(template) > _LONGEST_TEMPLATE:
+        raise UnknownTransformer(
+            f"it has {len(paths)} paths and {len(template)} characters;"
+            f" AWS takes {_MOST_PATHS} and {_LONGEST_TEMPLATE}"
+        )
+    values = {name: _at(path, event) for name, path in paths.items() if _is_name(name)}
+    written = _filled(template, values)
+    try:
+        return json.loads(written)
+    except ValueError as error:
+        raise UnknownTransformer(f"it makes no JSON of the event: {error}: {written[:200]}") from error
+
+
+def _is_name(name: str) -> bool:
+    if not _NAME.fullmatch(name) or name.startswith("AWS"):
+        raise UnknownTransformer(f"{name!r} cannot name a path")
+    return True
+
+
+def _at(path: str, event: Event) -> Any:
+    if not _PATH.fullmatch(path):
+        raise UnknownTransformer(f"{path!r} is no path in dot notation")
+    found: Any = event
+    for key in path.split(".")[1:]:
+        found = found.get(key, _ABSENT) if isinstance(found, Mapping) else _ABSENT
+    return found
+
+
+def _filled(template: str, values: Mapping[str, Any]) -> str:
+    written, is_quoted = list[str](), False
+    for token in _TOKEN.finditer(template):
+        is_quoted ^= token[0] == '"'
+        name = token["name"]
+        written.append(token[0] if name is None else _put(name, values, is_quoted=is_quoted))
+    return "".join(written)
+
+
+def _put(name: str, values: Mapping[str, Any], *, is_quoted: bool) -> str:
+    if name not in values:
+        raise UnknownTransformer(f"the template contains <{name}>, but no path has that name")
+    value = values[name]
+    if value is _ABSENT:
+        return ""
+    if not is_quoted:
+        return json.dumps(value)
+    if isinstance(value, Mapping | list):
+        raise UnknownTransformer(f"<{name}> is in quotes, but is not a text")
+    return json.dumps(value)[1:-1] if isinstance(value, str) else json.dumps(value)
+
 
 Target = Mapping[str, Any]
 Deliver = Callable[[Target, Any], None]

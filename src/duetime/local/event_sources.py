@@ -1,23 +1,29 @@
-"""All pollers: connects each event source to its function."""
+"""All pollers: connects each event source to its function.
+
+`ExpiryPoller` simulates DynamoDB's time to live, which moto stores without effect. It deletes rows past their
+``ttl`` regularly, so that `arm` receives their removal from the stream.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duetime.aws import clients
-from duetime.clock import SystemClock
+from duetime.aws.tables import TTL_ATTRIBUTE
+from duetime.clock import Clock, SystemClock
 from duetime.lambdas.arm import FILTERS
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.local.addresses import ResourceNames, queue_arn
 from duetime.local.call_lock import CallLock
 from duetime.local.dead_letters import DeadLetters
 from duetime.local.event_bus import LocalEventBus
-from duetime.local.expiry_poller import ExpiryPoller
 from duetime.local.functions import LocalFunctions
 from duetime.local.invocation_poller import InvocationPoller
 from duetime.local.options import LocalOptions
+from duetime.local.poller import Poller
 from duetime.local.queue_poller import QueuePoller, QueueSource
 from duetime.local.schedule_poller import SchedulePoller
 from duetime.local.stream_poller import StreamPoller, StreamReader, StreamShard
@@ -27,6 +33,50 @@ from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+log = logging.getLogger(__name__)
+
+
+PERIOD = timedelta(minutes=1)
+
+
+class ExpiryPoller(Poller):
+    """Deletes the expired items of one table."""
+
+    def __init__(self, client: DynamoDBClient, table: str, clock: Clock, period: timedelta = PERIOD) -> None:
+        super().__init__("expiry", clock)
+        self._client, self._table, self._period = client, table, period
+
+    def turn(self) -> timedelta:
+        """Scan the table once and delete expired items."""
+        pages = self._client.get_paginator("scan").paginate(
+            TableName=self._table,
+            ProjectionExpression="pk, sk",
+            FilterExpression="#ttl < :now",
+            ExpressionAttributeNames={"#ttl": TTL_ATTRIBUTE},
+            ExpressionAttributeValues={":now": self._now()},
+        )
+        for page in pages:
+            for key in page["Items"]:
+                self._delete(key)
+        return self._period
+
+    def _delete(self, key: Any) -> None:
+        """Delete an item unless a redrive has removed its ``ttl``."""
+        try:
+            self._client.delete_item(
+                TableName=self._table,
+                Key=key,
+                ConditionExpression="#ttl < :now",
+                ExpressionAttributeNames={"#ttl": TTL_ATTRIBUTE},
+                ExpressionAttributeValues={":now": self._now()},
+            )
+        except self._client.exceptions.ConditionalCheckFailedException:
+            log.debug("an item did not expire: it was redriven")
+
+    def _now(self) -> Any:
+        return {"N": str(int(self.clock.now().timestamp()))}
+
 
 _LAST_TURN = timedelta(seconds=5)
 # As deployed: few notifications are sent at once.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -92,21 +92,12 @@ class LocalFunctions:
         function = self._by_arn[arn]
         context = LocalContext(arn.rpartition(":")[2], arn, self._clock.now() + function.timeout, self._clock)
         try:
-            with _turn(function):
+            with nullcontext() if function.runs_in_parallel else function.turn:
                 return InvocationOutcome(function.handler(json.loads(json.dumps(event)), context))
         except BaseException as error:  # the invocation ends here, as a Lambda's process would
             trace = error if isinstance(error, Exception) else None
             log.warning("%s died of %s", context.function_name, repr(error), exc_info=trace)
             return InvocationOutcome(error=error)
-
-
-@contextmanager
-def _turn(function: LocalFunction) -> Iterator[None]:
-    if function.runs_in_parallel:
-        yield
-    else:
-        with function.turn:
-            yield
 
 
 def functions_of(

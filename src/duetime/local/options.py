@@ -12,7 +12,7 @@ from duetime.local.functions import Handler
 from duetime.local.invocation_poller import RETRY_WAITS
 from duetime.local.notifications import everything_to
 from duetime.local.schedule_poller import SchedulerQuirks
-from duetime.local.stream_delivery import LONGEST_PAUSE
+from duetime.local.stream_poller import LONGEST_PAUSE
 from duetime.settings import Settings
 
 

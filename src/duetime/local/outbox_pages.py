@@ -14,7 +14,7 @@ from werkzeug.wrappers import Request, Response
 
 from duetime import instant
 from duetime.local.metrics import Metrics
-from duetime.local.outbox import KEPT, Outbox, Sent, SentMail
+from duetime.local.outbox import KEPT, Outbox, SentMail
 
 PATH: Final = "/outbox"
 _USUAL = 100
@@ -109,18 +109,15 @@ class OutboxPages:
 
 
 def _listing(box: Any) -> Callable[[str | None, int], Sequence[Mapping[str, Any]]]:
-    return lambda type_, limit: [_as_json(item) for item in box.list(type=type_, limit=limit)]
-
-
-def _metering(metrics: Metrics) -> Callable[[str | None, int], Sequence[Mapping[str, Any]]]:
-    """Return a function that lists metrics by name; its type is a metric's name."""
-    return lambda name, limit: [asdict(series) for series in metrics.list() if name in {None, series.name}][
-        :limit
+    return lambda type_, limit: [
+        {**asdict(item), "at": instant.text(item.at)} for item in box.list(type=type_, limit=limit)
     ]
 
 
-def _as_json(sent: Sent) -> Mapping[str, Any]:
-    return {**asdict(sent), "at": instant.text(sent.at)}
+def _metering(metrics: Metrics) -> Callable[[str | None, int], Sequence[Mapping[str, Any]]]:
+    return lambda name, limit: [asdict(series) for series in metrics.list() if name in {None, series.name}][
+        :limit
+    ]
 
 
 def _limit(request: Request) -> int:

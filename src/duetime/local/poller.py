@@ -43,14 +43,11 @@ class WakeableSleeper:
         """Return at the next instant, or after `longest`; then discard the instants that have passed."""
         end = self._clock.now() + longest
         with self._changed:
-            while (left := self._next(end) - self._clock.now()) > timedelta(0):
+            while (left := min([end, *self._times[:1]]) - self._clock.now()) > timedelta(0):
                 self._changed.wait(left.total_seconds())
             now = self._clock.now()
             while self._times and self._times[0] <= now:
                 self._known.discard(heapq.heappop(self._times))
-
-    def _next(self, end: datetime) -> datetime:
-        return min(end, self._times[0]) if self._times else end
 
 
 class Poller(ABC):
@@ -99,23 +96,21 @@ class Runs:
     """Runs invocations in threads, at most `limit` at a time.
 
     The threads are daemons: an endless handler delays neither a stop beyond its limit nor the exit.
+
+    Attributes:
+        under_way: the number of running invocations.
     """
 
     def __init__(self, name: str, limit: int, clock: Clock) -> None:
         self._name, self._limit, self._clock = name, limit, clock
-        self._under_way = 0
+        self.under_way = 0
         self._threads: set[threading.Thread] = set()
         self._changing = threading.Lock()
 
     @property
-    def under_way(self) -> int:
-        """The number of running invocations."""
-        return self._under_way
-
-    @property
     def room(self) -> int:
         """The number of invocations that may start now."""
-        return max(0, self._limit - self._under_way)
+        return max(0, self._limit - self.under_way)
 
     def start(self, work: Callable[[], None], ended: Callable[[], None]) -> None:
         """Run `work` in a thread, then free its place and call `ended`; neither may raise."""
@@ -123,7 +118,7 @@ class Runs:
             target=self._run, args=(work, ended), name=f"duetime-{self._name}", daemon=True
         )
         with self._changing:
-            self._under_way += 1
+            self.under_way += 1
             self._threads.add(thread)
         thread.start()
 
@@ -134,12 +129,12 @@ class Runs:
             threads = tuple(self._threads)
         for thread in threads:
             thread.join(max(0.0, (end - self._clock.now()).total_seconds()))
-        return self._under_way
+        return self.under_way
 
     def _run(self, work: Callable[[], None], ended: Callable[[], None]) -> None:
         work()
         with self._changing:
-            self._under_way -= 1
+            self.under_way -= 1
         ended()
         with self._changing:
             self._threads.discard(threading.current_thread())

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from duetime.clock import Clock
 from duetime.local.addresses import REGION, queue_name
 from duetime.local.call_lock import AwsCall, CallLock
-from duetime.local.functions import InvocationOutcome, LocalFunctions
+from duetime.local.functions import LocalFunctions
 from duetime.local.poller import Poller, Runs
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class QueuePoller(Poller):
     def _run(self, record: Mapping[str, Any]) -> None:
         with self._lock.urgent():
             outcome = self._functions.invoke(self._source.function, {"Records": [record]})
-        if _was_processed(outcome):
+        if outcome.error is None and not (outcome.answer or {}).get("batchItemFailures"):
             self._processed.append(record["receiptHandle"])
 
     def _ended(self) -> None:
@@ -167,15 +167,7 @@ def in_lambda_form(message: Mapping[str, Any], queue: str) -> dict[str, Any]:
 
 
 def _send_of(body: bytes) -> tuple[str, set[int]]:
-    """Return the queue that a call sends to, and the delays of its messages in seconds."""
     sent = json.loads(body)
     return queue_name(sent["QueueUrl"]), {
         int(entry.get("DelaySeconds", 0)) for entry in sent.get("Entries", [sent])
     }
-
-
-def _was_processed(outcome: InvocationOutcome) -> bool:
-    """Return whether the function neither raised nor reported any failure."""
-    if outcome.error is not None:
-        return False
-    return not (outcome.answer or {}).get("batchItemFailures")

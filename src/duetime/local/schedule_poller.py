@@ -137,7 +137,6 @@ def _group_in(body: bytes) -> str:
 
 
 def _with_context(schedule: Schedule) -> str:
-    """Return the target's input with EventBridge Scheduler's context attributes filled in."""
     facts: Mapping[str, Any] = {
         "<aws.scheduler.scheduled-time>": instant.text(schedule.next_at)[:19] + "Z",
         "<aws.scheduler.execution-id>": uuid4(),

@@ -70,7 +70,6 @@ class Stack:
         )
 
     def _queue_url(self, name: str) -> str:
-        """Return a queue's URL; create the queue if it is missing."""
         with suppress(self._sqs.exceptions.QueueDoesNotExist):
             return self._sqs.get_queue_url(QueueName=name)["QueueUrl"]
         return self._sqs.create_queue(QueueName=name)["QueueUrl"]
@@ -102,7 +101,6 @@ class Stack:
         return LocalNotifications(self._names.notifications).make(replace(settings, notification_queue=url))
 
     def _make_queue(self, name: str, visibility: timedelta) -> str:
-        """Create a queue with its dead-letter queue, return its URL."""
         dead = dead_queue_of(name)
         self._make_dead_letter_queue(dead)
         url = self._queue_url(name)

@@ -1,24 +1,37 @@
-"""The WSGI application: routes requests to the API, moto, the outbox, the console or the start page."""
+"""The WSGI application: routes requests to the API, moto, the outbox, the console or the start page.
+
+Its HTTP server has a thread for each request.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
+import socket
+import threading
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from duetime.api import PREFIX
 from duetime.console import Site
+from duetime.errors import DuetimeError
+from duetime.local.addresses import HOST
 from duetime.local.emulator import Emulator
 from duetime.local.gateway import LARGEST_BODY, LocalGateway
 from duetime.local.outbox_pages import PATH as OUTBOX
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+log = logging.getLogger(__name__)
+
 
 START = "/local"
 """The start page; also at ``/`` if the console is not built."""
@@ -45,7 +58,8 @@ class WsgiApp:
         request = Request(environ)
         try:
             if _is_from_elsewhere(request):
-                return _problem(HTTPStatus.FORBIDDEN, _ELSEWHERE)(environ, start_response)
+                problem = "only pages and programs of this machine may send requests here"
+                return _problem(HTTPStatus.FORBIDDEN, problem)(environ, start_response)
             if _is_for_aws(request):
                 return self._emulator.serve(environ, start_response)
             return self._answer(request)(environ, start_response)
@@ -64,7 +78,6 @@ class WsgiApp:
         return shown
 
     def _shown(self, request: Request) -> Response | None:
-        """Return the page of a path for a browser; None if there is none."""
         path = request.path
         if path == OUTBOX or path.startswith(f"{OUTBOX}/"):
             return self._outbox(request)
@@ -91,9 +104,6 @@ def _is_from_elsewhere(request: Request) -> bool:
     return not hosts <= _LOOPBACK
 
 
-_ELSEWHERE = "only pages and programs of this machine may send requests here"
-
-
 def _refusal(request: Request, error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     match error:
@@ -112,3 +122,70 @@ def _refusal(request: Request, error: HTTPException) -> Response:
 def _problem(status: HTTPStatus, detail: str) -> Response:
     problem = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
     return Response(json.dumps(problem), status.value, content_type="application/problem+json")
+
+
+# Seconds between two checks for a stop.
+_POLL = 0.1
+
+
+class PortUnavailable(DuetimeError, OSError):
+    """The port is in use or reserved."""
+
+    code = "port-unavailable"
+
+    def __init__(self, port: int, error: OSError) -> None:
+        self.port = port
+        problem = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+        super().__init__(f"port {port} {problem}; stop what uses it, or choose another with --port")
+
+
+class Server:
+    """Listens from its creation; answers from `start` to `stop`.
+
+    Raises:
+        PortUnavailable: the port is in use or reserved.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._socket = _listen(port)
+        self.url = f"http://{HOST}:{self._socket.getsockname()[1]}"
+        self._server: BaseWSGIServer | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self, application: WsgiApp) -> None:
+        """Answer requests."""
+        port = self._socket.getsockname()[1]
+        server = make_server(
+            HOST, port, application, threaded=True, request_handler=_Handler, fd=self._socket.fileno()
+        )
+        self._server = server
+        self._thread = threading.Thread(
+            target=server.serve_forever, args=(_POLL,), name="duetime-http", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop answering and free the port; a second call does nothing."""
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+        self._socket.close()
+
+
+class _Handler(WSGIRequestHandler):
+    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's own name
+        """Log requests at debug level and errors as errors."""
+        level = logging.ERROR if type == "error" else logging.DEBUG
+        log.log(level, message.rstrip(), *args)
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise PortUnavailable(port, error) from error
+    return listener

@@ -115,7 +115,7 @@ class Deliver:
             return
         if begun is SendPermit.HELD:
             raise BackendUnavailable("the delivery", f"another is sending {notification.id} ({channel})")
-        fields = _log_fields(notification, channel, address)
+        fields = {**log_fields(notification), "channel": channel.value, "to": masked(address) or None}
         try:
             send()
         except DeliveryRejected as refused:
@@ -158,11 +158,10 @@ def masked(text: object) -> str:
     return truncate(_LOCAL_PART.sub(r"\1…@", str(text)))
 
 
-def _log_fields(notification: Notification, channel: Channel, address: str) -> dict[str, object]:
+def log_fields(notification: Notification) -> dict[str, object]:
+    """Return the log fields of a notification."""
     return {
         "notification": notification.kind.value,
         "tenant": notification.tenant_id,
         "notification_id": notification.id,
-        "channel": channel.value,
-        "to": masked(address) or None,
     }

@@ -24,7 +24,7 @@ from typing import Any
 from duetime import instant
 from duetime.clock import Clock
 from duetime.model.notification import DigestWindow, Notification, UnreadableEvent, of_event, requested_in
-from duetime.notifications.deliver import Deliver, MailRenderer, do_all
+from duetime.notifications.deliver import Deliver, MailRenderer, do_all, log_fields
 from duetime.ports.notifications import DigestPosition, NotificationPorts
 from duetime.settings import Settings
 
@@ -111,15 +111,6 @@ class Notify:
     def _left(self, window: DigestWindow) -> timedelta:
         """Return the time until the window is over by every machine's clock."""
         return window.until + self._settings.clock_skew - self._clock.now()
-
-
-def log_fields(notification: Notification) -> dict[str, object]:
-    """Return the log fields of a notification."""
-    return {
-        "notification": notification.kind.value,
-        "tenant": notification.tenant_id,
-        "notification_id": notification.id,
-    }
 
 
 def _floor(now: datetime, length: timedelta) -> datetime:

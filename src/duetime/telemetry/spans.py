@@ -177,7 +177,6 @@ def _tracer(provider: api.TracerProvider) -> api.Tracer:
 
 
 def _read(carried: str | None) -> api.SpanContext | None:
-    """Return the span context of a row; None if the text names no span."""
     found = _TRACEPARENT.fullmatch(carried) if isinstance(carried, str) else None
     if found is None:
         return None

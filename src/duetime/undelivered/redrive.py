@@ -88,12 +88,10 @@ class Redrive:
                 log.info("nothing is left to do for it", extra=log_fields(thing))
 
     def _wake(self, row: Action | None) -> None:
-        """Wake a row, unless it is settled or gone."""
         if row is not None and not row.status.is_final:
             send_wakes([message_of(row)], self._ports.queues, self._ports.routes, self._clock)
 
     def _arm_row(self, ref: ActionRef, thing: Undelivered) -> None:
-        """Arm a pending row; remove the payload and the key of a removed one."""
         row = self._ports.actions.get(ref)
         if row is None:
             self._ports.actions.remove_payload(ref)

@@ -78,7 +78,8 @@ class Heartbeat:
         try:
             yield
         finally:
-            self._end(watched)
+            with self._changed:
+                self._watched.discard(watched)
 
     def hide(self, delivery: Delivery, queue: str) -> None:
         """Hide the message of a claim until the lease ends.
@@ -122,10 +123,6 @@ class Heartbeat:
                 self._thread = threading.Thread(target=self._beat, name="duetime-heartbeat", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
-
-    def _end(self, watched: WatchedRun) -> None:
-        with self._changed:
-            self._watched.discard(watched)
 
     def _beat(self) -> None:
         poll = self._settings.cancel_poll.total_seconds()
