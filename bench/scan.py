@@ -22,8 +22,9 @@ from duetime.aws.tables import ACTIONS
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action
+from duetime.wakeups.deep_sweep import DeepSweep
 from duetime.wakeups.due_scanner import DueScanner, ScanResult
-from duetime.wakeups.sweep import DeepSweep, Sweep
+from duetime.wakeups.sweep import Sweep
 
 PENDING = (0, 10_000, 100_000)
 DUE = 400

@@ -11,8 +11,9 @@ from duetime.memory.store import MemoryStore
 from duetime.model.new_action import new_action
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
+from duetime.wakeups.deep_sweep import DeepSweep
 from duetime.wakeups.due_scanner import PAGE, DueScanner
-from duetime.wakeups.sweep import DeepSweep, Sweep, bands
+from duetime.wakeups.sweep import Sweep, bands
 from tests.journeys.conftest import NOON, Charge
 
 MINUTE = timedelta(minutes=1)

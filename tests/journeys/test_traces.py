@@ -15,8 +15,8 @@ from duetime.memory.store import MemoryStore
 from duetime.model.redaction import Redacted
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
+from duetime.wakeups.deep_sweep import DeepSweep
 from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.sweep import DeepSweep
 from tests.journeys.conftest import NOON, Charge, Flaky
 from tests.journeys.recorded_job import RecordedJob
 from tests.journeys.tracing import CARRIED, is_child, one_shot, text_of

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from duetime.jobs.reconcile import Reconcile
     from duetime.jobs.repair import Repair
     from duetime.wakeups.arm import Arm
+    from duetime.wakeups.deep_sweep import DeepSweep
     from duetime.wakeups.dispatch import Dispatch, DispatchJobs
     from duetime.wakeups.due_scanner import DueScanner
-    from duetime.wakeups.sweep import DeepSweep, Sweep
+    from duetime.wakeups.sweep import Sweep
     from duetime.wakeups.wheel import Rearm, Wheel
 
 # ruff: noqa: PLC0415 - see above
@@ -158,7 +159,7 @@ class Steps:
     @cached_property
     def deep_sweep(self) -> DeepSweep:
         """Sends everything overdue again."""
-        from duetime.wakeups.sweep import DeepSweep
+        from duetime.wakeups.deep_sweep import DeepSweep
 
         return DeepSweep(
             self._due_scanner,

@@ -3,9 +3,6 @@
 The sweep scans bands of lateness. It reads each pending row once when it is 5, 10, 20, 40 … minutes late, so
 it does not send a backlog again every minute. Bookmarks store how far each band has been read. A sweep that
 was cut short, failed or was disabled for a day continues there. Stuck rows delay no rows behind them.
-
-*Catch up*: every six hours, the deep sweep sends all overdue actions again. It covers pending rows that are
-overdue by more than the grace, and runs whose lease has ended. It finds the rows that all bands have passed.
 """
 
 from __future__ import annotations
@@ -19,10 +16,9 @@ from duetime.model.metric import Metric
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Bookmarks
 from duetime.settings import Settings
-from duetime.telemetry import spans
-from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, is_cursor
+from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult
 
-BOOKMARK, CATCH_UP_BOOKMARK = "sweep", "catch-up"
+BOOKMARK = "sweep"
 
 
 def bands(settings: Settings) -> tuple[timedelta, ...]:
@@ -69,35 +65,3 @@ class Sweep:
             for shard in self._scanner.shards:
                 name = f"{late.total_seconds():g}/{shard}"
                 yield DueWindow(name, shard, marks.get(name, at_first), now - late)
-
-
-class DeepSweep:
-    """Scans the complete overdue part of each due shard."""
-
-    def __init__(
-        self,
-        scanner: DueScanner,
-        bookmarks: Bookmarks,
-        *,
-        clock: Clock,
-        settings: Settings,
-        meter: Meter = UNMETERED,
-    ) -> None:
-        self._scanner, self._bookmarks = scanner, bookmarks
-        self._clock, self._settings, self._meter = clock, settings, meter
-
-    def __call__(self, *, stop_at: datetime) -> ScanResult:
-        """Scan until done, or until `stop_at`; the next pass continues in each shard at that mark."""
-        if not self._settings.enabled:
-            return ScanResult()
-        with spans.span(spans.CATCH_UP) as span:
-            until = self._clock.now() - self._settings.grace
-            before = self._bookmarks.read(CATCH_UP_BOOKMARK)
-            windows = [DueWindow(shard, shard, before.get(shard), until) for shard in self._scanner.shards]
-            passed, moved = self._scanner.wake(windows, stop_at=stop_at)
-            marks = {shard: mark for shard, mark in {**before, **moved}.items() if is_cursor(mark)}
-            self._bookmarks.write(CATCH_UP_BOOKMARK, marks)
-            self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
-            self._meter.add(Metric.CATCH_UP_SENT, passed.sent)
-            span.set({spans.SENT: passed.sent})
-        return passed

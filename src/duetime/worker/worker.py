@@ -46,8 +46,9 @@ from duetime.telemetry.run_log import RunLog
 from duetime.wakeups.due_messages import delay_until
 from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, Waiting
 from duetime.worker.claim_with_slot import ClaimOneShot, next_message
+from duetime.worker.commit import CommitStage, RunCommit
 from duetime.worker.heartbeat import Heartbeat, visibility
-from duetime.worker.settle import CommitStage, RunCommit, Settle
+from duetime.worker.settle import Settle
 
 log = logging.getLogger(__name__)
 
