@@ -60,17 +60,15 @@ def answers():
     server.server_close()
 
 
-@pytest.fixture
-def deploy(client, answers):
-    """Call the function as CloudFormation does; the answer it was given."""
+def caller(handler, answers):
+    """Return a function that calls `handler` like CloudFormation, and returns its response."""
     port, caught = answers
-    handler = make_handler(Settings())
 
-    def call(request, kind, **about):
+    def call(request, kind, **properties):
         event = SAMPLE | {
             "RequestType": request,
             "ResourceType": f"Custom::Duetime{kind}",
-            "ResourceProperties": {"Format": "1", **about},
+            "ResourceProperties": {"Format": "1", **properties},
             "ResponseURL": f"http://127.0.0.1:{port}/answer",
             "LogicalResourceId": f"{kind}Resource",
         }
@@ -78,6 +76,11 @@ def deploy(client, answers):
         return caught.pop()
 
     return call
+
+
+@pytest.fixture
+def deploy(client, answers):
+    return caller(make_handler(Settings()), answers)
 
 
 def published():

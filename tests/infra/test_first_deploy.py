@@ -15,8 +15,8 @@ from duetime.testing import TurnedClock
 from duetime.wakeups import system_jobs
 from tests.infra.strict_iam import StrictIam
 from tests.infra.synthesis import ROOT
-from tests.infra.test_deploy_function import SAMPLE, make_handler
 from tests.infra.test_deploy_function import answers as answers  # noqa: PLC0414 - fixtures
+from tests.infra.test_deploy_function import caller, make_handler
 from tests.infra.test_deploy_function import client as client  # noqa: PLC0414
 
 PING = Manifest("default", {"ping": 1})
@@ -44,26 +44,12 @@ def clock():
 @pytest.fixture
 def deploy(iam, clock, answers, synthesised):
     """Call the deploy function like CloudFormation; return its response."""
-    port, caught = answers
     wakes = {
         "DISPATCH_ARN": "arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
         "TIMER_ROLE_ARN": "arn:aws:iam::123456789012:role/duetime-wakes",
     }
     settings = Settings.from_env({f"DUETIME_{name}": value for name, value in wakes.items()})
-    handler = make_handler(settings, clock=clock)
-
-    def call(request, kind, **properties):
-        event = SAMPLE | {
-            "RequestType": request,
-            "ResourceType": f"Custom::Duetime{kind}",
-            "ResourceProperties": {"Format": "1", **properties},
-            "ResponseURL": f"http://127.0.0.1:{port}/answer",
-            "LogicalResourceId": f"{kind}Resource",
-        }
-        handler(event, None)
-        return caught.pop()
-
-    return call
+    return caller(make_handler(settings, clock=clock), answers)
 
 
 @pytest.fixture
