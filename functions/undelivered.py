@@ -1,4 +1,4 @@
-"""The entry point of the salvage function: it redrives or keeps undelivered inputs."""
+"""The entry point of the salvage function, which redrives or stores undelivered inputs."""
 
 from duetime.lambdas.cold_start import cold_start
 

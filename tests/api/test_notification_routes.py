@@ -86,7 +86,7 @@ def test_an_entry_tells_in_words_and_in_facts(ask, notify):
 
 @pytest.mark.parametrize("result", samples(), ids=lambda item: f"{item.kind}{'.digest' * item.is_digest}")
 @pytest.mark.parametrize("language", languages())
-def test_every_kind_is_told_in_every_language(deployment, ask, result, language):
+def test_every_kind_has_a_message_in_every_language(deployment, ask, result, language):
     result = replace(result, tenant_id=TenantId("acme"))
     deployment.notified.inbox.add(result, expires_at=EXPIRY)
     entry = ask("GET", f"/{result.entry_id}", query={"language": language}).json

@@ -183,4 +183,4 @@ def test_jobs_are_spread_over_shards_of_maintenance_index():
 
 def test_cadence_set_starts_at_anchor():
     definition = replace(NIGHTLY, cadences=("interval 5h",))
-    assert job(definition=definition).stacked.next_after(NOON) == NOON + timedelta(hours=5)
+    assert job(definition=definition).cadence_set.next_after(NOON) == NOON + timedelta(hours=5)

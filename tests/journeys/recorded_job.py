@@ -122,8 +122,8 @@ def nominal_times(cloud, name, end):
     store, ref = cloud.memory.job_store, JobRef(SYSTEM_TENANT, JobName(name))
     anchor = store.get(ref).anchor
     for version in store.versions(ref):
-        stacked = CadenceSet.parse(version.definition.cadences, anchor)
-        yield from (due.at for due in stacked.between(version.since, min(end, version.until or end)))
+        cadence_set = CadenceSet.parse(version.definition.cadences, anchor)
+        yield from (due.at for due in cadence_set.between(version.since, min(end, version.until or end)))
 
 
 def grid(start, step, count):

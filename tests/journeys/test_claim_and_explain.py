@@ -109,8 +109,8 @@ class World:
         """Each nominal time up to an instant, by the versions' cadences alone."""
         anchor = self.store.get(REF).anchor
         for version in self.store.versions(REF):
-            stacked = CadenceSet.parse(version.definition.cadences, anchor)
-            yield from (due.at for due in stacked.between(version.since, min(end, version.until or end)))
+            cadence_set = CadenceSet.parse(version.definition.cadences, anchor)
+            yield from (due.at for due in cadence_set.between(version.since, min(end, version.until or end)))
 
 
 @pytest.fixture
@@ -225,7 +225,7 @@ def test_an_unknown_job_cannot_be_explained():
 
 
 def pause(world, name=""):
-    cadence = name if name in world.store.get(REF).stacked.by_name else None
+    cadence = name if name in world.store.get(REF).cadence_set.by_name else None
     if world.store.get(REF).removed_at is None:
         world.jobs.pause(NAME, cadence=cadence, until=45 * MINUTE if name else None)
 

@@ -46,7 +46,7 @@ def test_a_repeated_event_runs_its_job_once_with_its_typed_payload():
     assert (first.status, first.trigger, first.cadence) == (
         Status.EXECUTED,
         "event",
-        library.cloud.jobs.get("kb-index").stacked.triggers[0].name,
+        library.cloud.jobs.get("kb-index").cadence_set.triggers[0].name,
     )
     assert first.created_by == "event:kb"
     assert first.id.startswith("kb-index.e20260303T000000Z.")
@@ -154,7 +154,7 @@ def test_an_event_of_a_paused_job_is_recorded_as_skipped():
 
 def test_an_event_of_a_paused_trigger_is_recorded_as_skipped_and_the_others_run():
     recorded = RecordedJob(on_event("kb", "Uploaded"), on_event("kb", "Removed"))
-    name = next(trigger.name for trigger in recorded.job.stacked.triggers if trigger.type == "Removed")
+    name = next(trigger.name for trigger in recorded.job.cadence_set.triggers if trigger.type == "Removed")
     recorded.cloud.advance(seconds=1)
     recorded.cloud.jobs.pause(recorded.name, cadence=name)
     recorded.cloud.advance(hours=2)

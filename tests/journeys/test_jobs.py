@@ -102,7 +102,7 @@ def test_a_job_that_is_due_once_runs_once_and_has_no_next():
     recorded.cloud.advance(days=10)
     due = datetime(2026, 3, 5, 10, 30, tzinfo=UTC)
     assert recorded.runs == [("cadence", due, due)]
-    assert recorded.job.stacked.next_after(recorded.cloud.now) is None
+    assert recorded.job.cadence_set.next_after(recorded.cloud.now) is None
     assert [row.status for row in recorded.rows] == [Status.EXECUTED]
     assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 1}
 

@@ -114,7 +114,7 @@ def of_a_job(do):
 @of_a_job
 def pause(world, scheduler, job):
     until = world.draw.choice([None, 17 * MINUTE])
-    cadences = list(scheduler.jobs.get(job).stacked.by_name)
+    cadences = list(scheduler.jobs.get(job).cadence_set.by_name)
     scheduler.jobs.pause(job, until=until, cadence=world.draw.choice([None, None, *cadences]))
 
 

@@ -67,7 +67,7 @@ class BackgroundJobs(ApiRoutes):
 
     def _recent(self, job: Job, now: datetime, limit: int) -> Iterable[Action]:
         """Return the job's last runs, without future runs: an event-triggered job lists both."""
-        has_events = bool(job.stacked.triggers)
+        has_events = bool(job.cadence_set.triggers)
         to_come = ids.occurrence_id(job.name, job.version, now + timedelta(seconds=1))
         page = self.api.store.of_job(
             job.ref.tenant_id,

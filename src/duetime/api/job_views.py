@@ -159,7 +159,7 @@ def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
                 "words": cadence.describe(),
                 "paused": job.pauses.get(cadence.name),
             }
-            for cadence in job.stacked.cadences
+            for cadence in job.cadence_set.cadences
         ],
         "enabled": job.removed_at is None,
         "paused": job.pauses.get(WHOLE_JOB),

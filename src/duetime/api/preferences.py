@@ -119,11 +119,11 @@ class PreferencesView(BaseModel):
     @classmethod
     def from_preferences(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
         """Return the view of the preferences."""
-        from duetime.notifications.mail import languages, told_in  # noqa: PLC0415 - a cold start has no need of it
+        from duetime.notifications.mail import languages, mail_language  # noqa: PLC0415 - a cold start has no need of it
 
         return cls(
             language=chosen.language,
-            mails_in=told_in(chosen.language),
+            mails_in=mail_language(chosen.language),
             languages=list(languages()),
             channels={kind: sorted(chosen.channels[kind]) for kind in sorted(chosen.channels)},
             channels_in_force={kind: sorted(chosen.channels_for(kind)) for kind in NotificationKind},

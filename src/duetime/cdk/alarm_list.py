@@ -25,7 +25,7 @@ _OVERDUE = timedelta(minutes=10)
 """By then the sweep has resent a row once: it resends rows that are 5, 10, 20 … minutes late."""
 _LAG = {"arm": timedelta(minutes=1), "publish": timedelta(minutes=5)}
 """The maximum age of a change when its function gets it; only late arming delays actions."""
-_SALVAGE_TIME = timedelta(minutes=5)
+_UNDELIVERED_TIME = timedelta(minutes=5)
 """Salvage normally takes seconds."""
 _LONGEST_DELAY = timedelta(minutes=15)
 """The delay of a message that is not due yet; its age may count from when it was sent."""
@@ -171,7 +171,7 @@ def _of_last_queue(monitored: Monitored, queue: str) -> Sequence[Alarm]:
             page=page,
             watches=series.of_queue(queue, "ApproximateAgeOfOldestMessage"),
             statistic="Maximum",
-            bound=_SALVAGE_TIME.total_seconds(),
+            bound=_UNDELIVERED_TIME.total_seconds(),
             period=_FIVE_MINUTES,
         ),
         Alarm(

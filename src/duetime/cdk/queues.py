@@ -14,7 +14,7 @@ from duetime.cdk.rules import accept
 VISIBILITY_BEYOND_TIMEOUT = timedelta(seconds=5)
 """Lambda rejects a queue whose messages become visible again before the function has ended."""
 
-SALVAGE_TIMEOUT = timedelta(seconds=60)
+UNDELIVERED_TIMEOUT = timedelta(seconds=60)
 """The time-out of salvage for one message."""
 
 NOTIFY_TIMEOUT = timedelta(minutes=3)
@@ -39,7 +39,7 @@ class RetriedQueue(Construct):
         self, scope: Construct, construct_id: str, *, name: str, timeout: timedelta, max_receives: int
     ) -> None:
         super().__init__(scope, construct_id)
-        self.dead = _queue(self, "Dead", f"{name}-dead", visibility=visibility_of(SALVAGE_TIMEOUT))
+        self.dead = _queue(self, "Dead", f"{name}-dead", visibility=visibility_of(UNDELIVERED_TIMEOUT))
         self.queue = _queue(
             self,
             "Queue",
@@ -57,7 +57,7 @@ class FailureQueue(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, name: str, rules: str) -> None:
         super().__init__(scope, construct_id)
-        self.queue = _queue(self, "Queue", name, visibility=visibility_of(SALVAGE_TIMEOUT))
+        self.queue = _queue(self, "Queue", name, visibility=visibility_of(UNDELIVERED_TIMEOUT))
         self.queue.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.ServicePrincipal("events.amazonaws.com")],

@@ -97,7 +97,7 @@ class Duetime(Construct):
             if publishes
             else None
         )
-        self.salvage = UndeliveredFunction(self, "Salvage", resources, notifications=notification_queue)
+        self.undelivered = UndeliveredFunction(self, "Salvage", resources, notifications=notification_queue)
         self.lifecycle = Lifecycle(self, "Lifecycle", resources) if publishes else None
         self.notifications: NotificationResources | None = None
         if self.lifecycle and notification_queue:
@@ -110,7 +110,7 @@ class Duetime(Construct):
         is_console_linked = deployment.serves_console and not settings.console_url
         if self.notifications and self.api and is_console_linked:
             self.notifications.link_to(self.api.console_url)
-        parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage]
+        parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.undelivered]
         optional = (notification_queue, self.lifecycle, self.notifications)
         for part in (*parts, *(part for part in optional if part is not None)):
             part.node.add_dependency(self._deploy.check)
@@ -192,7 +192,7 @@ class Duetime(Construct):
     def _publish(self, manifest: Manifest) -> CustomResource:
         """Publish a manifest, once all senders know its queue and the resources that wake its jobs exist."""
         published = self._deploy.publish(f"Manifest-{manifest.worker}", manifest)
-        published.node.add_dependency(self.tables, self.failures, self.steps, self.salvage)
+        published.node.add_dependency(self.tables, self.failures, self.steps, self.undelivered)
         return published
 
     def _worker(self, handlers: Handlers) -> WorkerFunction:

@@ -12,7 +12,7 @@ from duetime.cdk.bundle import Bundle
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import let_plan, let_start_by_events
 from duetime.cdk.lifecycle import let_publish
-from duetime.cdk.queues import SALVAGE_TIMEOUT, RetriedQueue
+from duetime.cdk.queues import UNDELIVERED_TIMEOUT, RetriedQueue
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import keep_undelivered, may, may_by_key, send, take_from
 from duetime.cdk.rules import accept_wildcard
@@ -48,16 +48,16 @@ class UndeliveredFunction(Construct):
             name=f"{settings.prefix}salvage",
             about="redrives or keeps the inputs that queues, the stream and EventBridge gave up on",
             entry="undelivered",
-            timeout=SALVAGE_TIMEOUT,
+            timeout=UNDELIVERED_TIMEOUT,
             environment=settings.to_env(),
             rights=[*resources.rights_to_send(), *self._rights()],
         )
         code = Bundle.for_deployment(resources.deployment).code()
-        salvage = DuetimeFunction(self, "salvage", spec, code, resources.deployment)
-        self._wakes.accept_timers(salvage)
-        accept_wildcard(salvage.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
+        function = DuetimeFunction(self, "salvage", spec, code, resources.deployment)
+        self._wakes.accept_timers(function)
+        accept_wildcard(function.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
         for name, queue in self._sources.items():
-            feed(self, f"Dead-{name}" if name else "Failures", salvage, queue, at_once=_AT_ONCE)
+            feed(self, f"Dead-{name}" if name else "Failures", function, queue, at_once=_AT_ONCE)
 
     def _rights(self) -> Iterator[iam.PolicyStatement]:
         tables = self._resources.tables

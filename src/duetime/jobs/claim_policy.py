@@ -166,7 +166,7 @@ def _is_due_otherwise(row: Action, job: Job, nominal: datetime) -> bool:
     """Return whether a cadence without a pause made it due, too."""
     if row.cadence not in job.pauses or row.trigger is Trigger.EVENT:
         return False
-    others = (cadence for name, cadence in job.stacked.by_name.items() if name not in job.pauses)
+    others = (cadence for name, cadence in job.cadence_set.by_name.items() if name not in job.pauses)
     return any(other.next_after(nominal - _SECOND) == nominal for other in others)
 
 
@@ -179,7 +179,7 @@ def _is_late(row: Action, job: Job, bounds: Bounds) -> bool:
 def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:
     """Return whether a nominal time is one of the latest missed ones that the job makes up for."""
     most = job.definition.catch_up
-    later = job.stacked.between(nominal, bounds.now - bounds.grace)
+    later = job.cadence_set.between(nominal, bounds.now - bounds.grace)
     return most > 0 and len(list(islice(later, most))) < most
 
 

@@ -30,7 +30,7 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
     if job.removed_at is not None or job.definition.self_scheduled:
         return
     title = job.definition.title or job.name
-    upcoming = [wake for wake in job.stacked.wakes if wake.next_after(now) is not None]
+    upcoming = [wake for wake in job.cadence_set.wakes if wake.next_after(now) is not None]
     for index, wake in enumerate(upcoming):
         yield JobWake(
             kind="schedule",
@@ -41,7 +41,7 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
             expression=wake.expression,
             tz=wake.tz,
         )
-    for index, trigger in enumerate(job.stacked.triggers):
+    for index, trigger in enumerate(job.cadence_set.triggers):
         yield JobWake(
             kind="rule",
             name=name_of(job.ref, index, settings),

@@ -121,6 +121,6 @@ def _passed_over(job: Job, now: datetime) -> Iterator[JobSpan]:
         yield JobSpan(kind=SpanKind.DISABLED, start=job.removed_at, end=now, by=by)
     pause = job.pauses.get(WHOLE_JOB)
     until = min(end for end in (now, job.removed_at, pause and pause.since) if end)
-    first = None if job.definition.self_scheduled else job.stacked.next_after(job.cursor)
+    first = None if job.definition.self_scheduled else job.cadence_set.next_after(job.cursor)
     if first is not None and first <= until:
         yield JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)

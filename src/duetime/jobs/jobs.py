@@ -112,7 +112,7 @@ class Jobs:
             job.name,
             limit=limit,
             cursor=cursor,
-            has_events=bool(job.stacked.triggers),
+            has_events=bool(job.cadence_set.triggers),
         )
         return Page(tuple(filter(selection.admits, page)), page.cursor)
 

@@ -216,8 +216,8 @@ def _refuse_removed(job: Job, operation: str) -> None:
 def _cadence(job: Job, cadence: str | None, operation: str) -> str:
     if cadence is None:
         return WHOLE_JOB
-    if cadence not in {*job.stacked.by_name, *job.pauses}:
-        known = ", ".join(job.stacked.by_name)
+    if cadence not in {*job.cadence_set.by_name, *job.pauses}:
+        known = ", ".join(job.cadence_set.by_name)
         problem = f"it has no cadence {cadence!r}; its cadences are {known}"
         raise JobConflict(job.name, operation=operation, problem=problem)
     return cadence

@@ -130,7 +130,7 @@ class Plan:
     def _missed(self, job: Job, now: datetime) -> _Step | None:
         """Return the span of missed nominal times, and the rows of those that the job makes up for."""
         until = (now - self._settings.job_grace).replace(microsecond=0)
-        first = job.stacked.next_after(job.cursor)
+        first = job.cadence_set.next_after(job.cursor)
         if first is None or first > until:
             return None
         span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
@@ -142,14 +142,14 @@ class Plan:
 
     def _next(self, job: Job, now: datetime) -> _Step | None:
         """Return the next rows, at most 100; None when enough is planned."""
-        following = job.stacked.next_after(now)
-        horizon = job.stacked.planned_until(now, WAKES_AHEAD)
+        following = job.cadence_set.next_after(now)
+        horizon = job.cadence_set.planned_until(now, WAKES_AHEAD)
         until = max((end for end in (following, horizon) if end is not None), default=None)
         if horizon is None:
-            until = following or job.stacked.next_after(job.cursor)
+            until = following or job.cadence_set.next_after(job.cursor)
         if until is None or until <= job.cursor:
             return None
-        dues = tuple(islice(job.stacked.between(job.cursor, until), _CHUNK))
+        dues = tuple(islice(job.cadence_set.between(job.cursor, until), _CHUNK))
         if not dues:
             return None
         rows = tuple(self._row(job, due, now) for due in dues if _cadence_of(job, due))
@@ -203,7 +203,7 @@ def maintain_at_of(job: Job, cursor: datetime) -> datetime:
         return job.maintain_at
     ends = [pause.until for pause in job.pauses.values() if pause.until is not None]
     is_planned = job.is_live and not job.definition.self_scheduled
-    following = job.stacked.next_after(cursor) if is_planned else None
+    following = job.cadence_set.next_after(cursor) if is_planned else None
     return min([*ends, following or instant.LATEST])
 
 
@@ -220,7 +220,7 @@ def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:
     span = _SECOND
     while True:
         start = max(job.cursor, until - span)
-        found = deque((due for due in job.stacked.between(start, until) if _cadence_of(job, due)), most)
+        found = deque((due for due in job.cadence_set.between(start, until) if _cadence_of(job, due)), most)
         if len(found) == most or start == job.cursor:
             return tuple(found)
         span *= 4

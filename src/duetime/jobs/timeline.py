@@ -59,21 +59,23 @@ def timeline(
     A version without times, or a self-scheduled one, has its runs; others leave out manual runs.
     """
     for version in known.versions:
-        stacked = CadenceSet.parse(version.definition.cadences, known.job.anchor)
+        cadence_set = CadenceSet.parse(version.definition.cadences, known.job.anchor)
         after, until = max(version.since, start), min(version.until or end, end)
-        if version.definition.self_scheduled or not has_times(stacked.cadences):
-            yield from (_run(row, version, stacked) for row in _runs(version, stacked, rows, start, end))
+        if version.definition.self_scheduled or not has_times(cadence_set.cadences):
+            yield from (
+                _run(row, version, cadence_set) for row in _runs(version, cadence_set, rows, start, end)
+            )
         elif after < until:
             planned = rows.of_version(version.number, after, until)
-            yield from _Walk(known, version, stacked, planned, until, counted=counted).after(after)
+            yield from _Walk(known, version, cadence_set, planned, until, counted=counted).after(after)
 
 
 def _runs(
-    version: Version, stacked: CadenceSet, rows: OccurrenceRows, start: datetime, end: datetime
+    version: Version, cadence_set: CadenceSet, rows: OccurrenceRows, start: datetime, end: datetime
 ) -> Iterator[Action]:
     """Return a version's runs; their ids contain seconds only, so the version's first second is included."""
     planned = rows.of_version(version.number, start, end)
-    if not stacked.triggers:
+    if not cadence_set.triggers:
         return planned
     since = version.since.replace(microsecond=0) - _LEAST
     until = version.until.replace(microsecond=0) - _LEAST if version.until else end
@@ -81,10 +83,10 @@ def _runs(
     return merge(planned, events, key=lambda row: ids.nominal_at(row.id))
 
 
-def _run(row: Action, version: Version, stacked: CadenceSet) -> Keyed:
+def _run(row: Action, version: Version, cadence_set: CadenceSet) -> Keyed:
     """Return a row by itself: a run without a nominal time, or one whose cadence no longer has its time."""
     at, verdict = ids.nominal_at(row.id), status_of(row)
-    tz = stacked.by_name.get(row.cadence or "", stacked.cadences[0]).tz
+    tz = cadence_set.by_name.get(row.cadence or "", cadence_set.cadences[0]).tz
     by = f"triggered by {row.created_by}" if row.trigger is Trigger.MANUAL else ""
     return row.id, Occurrence(
         at=at,
@@ -104,13 +106,13 @@ class _Walk:
         self,
         known: JobHistory,
         version: Version,
-        stacked: CadenceSet,
+        cadence_set: CadenceSet,
         rows: Iterator[Action],
         until: datetime,
         *,
         counted: int,
     ) -> None:
-        self._known, self._version, self._stacked, self._until = known, version, stacked, until
+        self._known, self._version, self._cadence_set, self._until = known, version, cadence_set, until
         self._counted = counted
         self._turns = sorted([*known.turns(), until + _LEAST])
         self._rows = (row for row in rows if not ids.is_manual_run(row.id))
@@ -121,7 +123,7 @@ class _Walk:
     def after(self, start: datetime) -> Iterator[Keyed]:
         """Return the occurrences after an instant."""
         sources = [
-            source for cadence in self._stacked.cadences for source in sources_of(cadence, self._until)
+            source for cadence in self._cadence_set.cadences for source in sources_of(cadence, self._until)
         ]
         coming = [
             (at, place)
@@ -157,7 +159,7 @@ class _Walk:
         if nominal:
             yield self._nominal(at, nominal, excluded, row)
         elif row is not None:
-            yield _run(row, self._version, self._stacked)
+            yield _run(row, self._version, self._cadence_set)
         elif excluded:
             yield self._excluded(at, excluded)
 
@@ -237,7 +239,7 @@ class _Walk:
         while (row := self._row) is not None and ids.nominal_at(row.id) < before:
             self._row = next(self._rows, None)
             if row.skip_reason is not SkipReason.RETIRED:
-                yield _run(row, self._version, self._stacked)
+                yield _run(row, self._version, self._cadence_set)
 
 
 def _joined(*words: str) -> str:

@@ -26,7 +26,7 @@ def upcoming(job: Job, now: datetime, cadence: str = WHOLE_JOB) -> Iterator[DueT
         return
     times = [
         CadenceSet((cadence,)).after(start)
-        for cadence in job.stacked.cadences
+        for cadence in job.cadence_set.cadences
         if (start := _paused_until(job, cadence, now)) is not None
     ]
     for at, same in groupby(merge(*times, key=lambda due: due.at), key=lambda due: due.at):
@@ -34,7 +34,7 @@ def upcoming(job: Job, now: datetime, cadence: str = WHOLE_JOB) -> Iterator[DueT
 
 
 def _of_one(job: Job, name: str, now: datetime) -> Iterator[DueTime]:
-    cadences = job.stacked.cadences
+    cadences = job.cadence_set.cadences
     index = next((index for index, cadence in enumerate(cadences) if cadence.name == name), None)
     if index is None or (start := _paused_until(job, cadences[index], now)) is None:
         return

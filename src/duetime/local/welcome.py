@@ -114,7 +114,7 @@ def _words(job: Job) -> Sequence[str]:
 def _next_run(job: Job, now: datetime) -> str:
     if job.is_paused:
         return "paused"
-    at = job.stacked.next_after(now)
+    at = job.cadence_set.next_after(now)
     if at is None:
         return ""
     here, today = at.astimezone(), now.astimezone().date()

@@ -210,7 +210,7 @@ class Job:
         return self.ref.name
 
     @property
-    def stacked(self) -> CadenceSet:
+    def cadence_set(self) -> CadenceSet:
         """Its parsed cadences."""
         return CadenceSet.parse(self.definition.cadences, self.anchor)
 

@@ -131,7 +131,7 @@ class _Times:
         self._versions = cloud.job_store.versions(ref)
 
     def broken(self) -> Iterator[str]:
-        if self._job.definition.self_scheduled or self._job.stacked.triggers:
+        if self._job.definition.self_scheduled or self._job.cadence_set.triggers:
             return
         yield from self._unexplained()
         yield from self._off_the_cadence()
@@ -164,9 +164,9 @@ class _Times:
 
     def _nominal(self) -> Iterator[datetime]:
         for version in self._versions:
-            stacked = CadenceSet.parse(version.definition.cadences, self._job.anchor)
+            cadence_set = CadenceSet.parse(version.definition.cadences, self._job.anchor)
             end = min(self._now, version.until or self._now)
-            yield from (due.at for due in stacked.between(version.since, end))
+            yield from (due.at for due in cadence_set.between(version.since, end))
 
     def _off_the_cadence(self) -> Iterator[str]:
         """5: each occurrence's nominal time is a time of its version's cadences."""
@@ -176,8 +176,8 @@ class _Times:
             if not is_mine or row.trigger not in {Trigger.CADENCE, Trigger.CATCH_UP}:
                 continue
             nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
-            stacked = CadenceSet.parse(cadences.get(version or 0, ()), self._job.anchor)
-            if stacked.next_after(nominal - _SECOND) != nominal:
+            cadence_set = CadenceSet.parse(cadences.get(version or 0, ()), self._job.anchor)
+            if cadence_set.next_after(nominal - _SECOND) != nominal:
                 yield f"{short(row.id)} is no time of its cadences (invariant 5)"
 
 

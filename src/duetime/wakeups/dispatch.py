@@ -75,7 +75,7 @@ class DispatchJobs:
             BackendUnavailable: it is unknown whether it was scheduled; the event may be repeated.
         """
         job = self._jobs.get(ref)
-        if job is None or job.removed_at is not None or cadence not in job.stacked.by_name:
+        if job is None or job.removed_at is not None or cadence not in job.cadence_set.by_name:
             log.info("event of no job", extra={"job": ref.name, "event": event.get("id")})
             return None
         if ref.tenant_id not in {SYSTEM_TENANT, _trigger_of(job, cadence).tenant_of(event)}:
@@ -142,4 +142,4 @@ def _tenant_of(job: Job, cadence: str, event: Event) -> tuple[TenantId, str | No
 
 
 def _trigger_of(job: Job, cadence: str) -> OnEvent:
-    return next(trigger for trigger in job.stacked.triggers if trigger.name == cadence)
+    return next(trigger for trigger in job.cadence_set.triggers if trigger.name == cadence)

@@ -14,7 +14,7 @@ from duetime.notifications.mail.templates import (
     rendered,
     templates,
 )
-from duetime.notifications.mail.words import LanguageRejected, languages, told_in
+from duetime.notifications.mail.words import LanguageRejected, languages, mail_language
 
 __all__ = [
     "LanguageRejected",
@@ -22,9 +22,9 @@ __all__ = [
     "Template",
     "TemplateVariableMissing",
     "languages",
+    "mail_language",
     "mail_of",
     "rendered",
     "templates",
-    "told_in",
     "words_of",
 ]

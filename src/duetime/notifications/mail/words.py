@@ -55,7 +55,7 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in DIRECTORY.glob("*.toml")))
 
 
-def told_in(language: str) -> str:
+def mail_language(language: str) -> str:
     """Return the language used for a requested one: ``fr`` for ``fr-CA``, English if it has no words."""
     known = languages()
     return next((tag for tag in (language, language.partition("-")[0]) if tag in known), FALLBACK)
@@ -67,7 +67,7 @@ def words_in(language: str) -> Wording:
     Raises:
         LanguageRejected: the file is not what mails need.
     """
-    file = DIRECTORY / f"{told_in(language)}.toml"
+    file = DIRECTORY / f"{mail_language(language)}.toml"
     if not file.exists():
         raise LanguageRejected(file.name, ["is missing; mails need it, so restore it"])
     return read(file)
