@@ -9,6 +9,7 @@ import pytest
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail import languages, mail_of, rendered, templates
 from duetime.notifications.mail.samples import sample, samples
+from duetime.notifications.mail.words import DIRECTORY
 from duetime.settings import Settings
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
@@ -26,10 +27,18 @@ each_mail = pytest.mark.parametrize(
 )
 
 
-def received_mail(notification, language="en", settings=PLAIN):
-    """Return the mail as it arrives."""
-    mail = mail_of(notification, address="ada@acme.example", language=language, settings=settings)
-    [template] = [template for template in templates(settings.prefix) if template.name == mail.template]
+def received_mail(notification, language="en", settings=PLAIN, directory=DIRECTORY):
+    """Return the mail as it arrives, in the words of the languages in `directory`."""
+    mail = mail_of(
+        notification,
+        address="ada@acme.example",
+        language=language,
+        settings=settings,
+        directory=directory,
+    )
+    [template] = [
+        template for template in templates(settings.prefix, directory) if template.name == mail.template
+    ]
     return rendered(template, mail.data)
 
 

@@ -22,7 +22,6 @@ from duetime.notifications import mail as mails
 from duetime.notifications.mail import (
     TemplateVariableMissing,
     languages,
-    layout,
     mail_of,
     rendered,
     templates,
@@ -124,12 +123,13 @@ class TestMail:
             rendered(template, data)
         assert rejected.value.variables == ("reason_html", "tenant")
 
-    def test_layout_with_unknown_variable_is_rejected(self, monkeypatch):
-        monkeypatch.setattr(layout, "text", lambda *_, **__: "{{surprise}}")
+    def test_template_with_unknown_variable_is_rejected(self):
+        [template, *_] = templates("")
+        available = shape(NotificationKind.ACTION_FAILED, is_digest=False).data_names
         with pytest.raises(
             TemplateVariableMissing, match=r"action-failed-en needs what the mail lacks: surprise$"
         ):
-            templates("")
+            replace(template, text="{{surprise}}").require(available)
 
     @each_mail
     def test_mail_data_matches_template(self, notification, language):

@@ -6,8 +6,8 @@ from shutil import copy
 
 import pytest
 
-from duetime.notifications.mail import LanguageRejected, languages, mail_of, templates, words
-from tests.facts.mails import FAILED, PLAIN, Page, received_mail
+from duetime.notifications.mail import LanguageRejected, languages, templates, words
+from tests.facts.mails import FAILED, Page, received_mail
 
 
 class TestLanguages:
@@ -41,11 +41,11 @@ class TestLanguages:
         german = (
             (words.DIRECTORY / "fr.toml").read_text().replace("Une action a échoué", "Eine Aktion scheiterte")
         )
-        with_german(german)
-        assert languages() == ("de", "en", "fr")
-        assert len(templates("")) == 30
-        assert "Eine Aktion scheiterte" in received_mail(FAILED, "de-AT").text
-        assert 'lang="de"' in received_mail(FAILED, "de").html
+        directory = with_german(german)
+        assert languages(directory) == ("de", "en", "fr")
+        assert len(templates("", directory)) == 30
+        assert "Eine Aktion scheiterte" in received_mail(FAILED, "de-AT", directory=directory).text
+        assert 'lang="de"' in received_mail(FAILED, "de", directory=directory).html
 
     @pytest.mark.parametrize(
         ("written", "instead", "problem"),
@@ -96,20 +96,21 @@ class TestLanguages:
         english = (words.DIRECTORY / "en.toml").read_text()
         assert written in english
         without_fallback = re.sub("^fallback = .*\n", "", english, flags=re.MULTILINE)
-        with_german(without_fallback.replace(written, instead, 1))
+        directory = with_german(without_fallback.replace(written, instead, 1))
         with pytest.raises(LanguageRejected) as rejected:
-            templates("")
+            templates("", directory)
         assert str(rejected.value).startswith("de.toml: ")
         assert problem in str(rejected.value)
 
     def test_only_english_has_a_fallback_line(self, with_german):
-        with_german((words.DIRECTORY / "en.toml").read_text())
+        directory = with_german((words.DIRECTORY / "en.toml").read_text())
         with pytest.raises(LanguageRejected, match=r"de\.toml: layout\.fallback is not a word of mails"):
-            mail_of(FAILED, address="ada@acme.example", language="de", settings=PLAIN)
+            received_mail(FAILED, "de", directory=directory)
 
     def test_long_subject_is_truncated(self, with_german):
-        with_german((words.DIRECTORY / "fr.toml").read_text().replace("échec de {{type}}", "scheitern " * 20))
-        subject = received_mail(FAILED, "de").subject
+        french = (words.DIRECTORY / "fr.toml").read_text()
+        directory = with_german(french.replace("échec de {{type}}", "scheitern " * 20))
+        subject = received_mail(FAILED, "de", directory=directory).subject
         assert len(subject) == 100
         assert subject.endswith("…")
 
@@ -120,13 +121,13 @@ class TestLanguages:
             words.read(Path(copy(words.DIRECTORY / "fr.toml", tmp_path / "german.toml")))
 
     @pytest.fixture
-    def with_german(self, tmp_path, monkeypatch):
-        """Put a German file beside the others."""
+    def with_german(self, tmp_path):
+        """Return a function that puts a German file beside the others and returns their directory."""
 
         def put(text):
             for file in words.DIRECTORY.glob("*.toml"):
                 copy(file, tmp_path)
             (tmp_path / "de.toml").write_text(text)
-            monkeypatch.setattr(words, "DIRECTORY", tmp_path)
+            return tmp_path
 
         return put

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import sys
 from dataclasses import replace
 
 import boto3
@@ -15,6 +14,7 @@ from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.lambdas.notify import make_handler
 from duetime.model.notification import (
     Channel,
     DeliveryRejected,
@@ -25,6 +25,7 @@ from duetime.model.notification import (
 )
 from duetime.model.preferences import Preferences
 from duetime.ports.notifications import Mail
+from duetime.settings import Settings
 from tests.functions.conftest import Context, sample
 from tests.journeys.plain_words import PlainWords
 
@@ -63,10 +64,9 @@ def ports(settings):
 
 
 @pytest.fixture
-def notify(function, settings, monkeypatch):
-    """Return a function that handles a message and returns the answer."""
-    monkeypatch.setitem(sys.modules, "duetime.notifications.mail", PlainWords())
-    return lambda event: function("notify")(event, Context())
+def notify(settings):
+    """Return a function that handles a message and returns the answer; mails have plain words."""
+    return lambda event: make_handler(Settings.from_env(), PlainWords())(event, Context())
 
 
 @pytest.fixture
@@ -166,15 +166,17 @@ def test_an_unverified_sender_stops_no_other_channel(notify, ports, received):
 
 
 @pytest.mark.parametrize("body", ["]", "[]", "null", "{}", '{"digest": 7}', "[" * 100_000])
-def test_an_unreadable_message_is_reported_as_failed_until_it_is_a_dead_letter(notify, ports, body):
+def test_an_unreadable_message_is_reported_as_failed_until_it_is_a_dead_letter(
+    function, settings, ports, body
+):
     event = with_body(sample("notify"), body)
     good = failed(1)["Records"][0] | {"messageId": "good"}
     event["Records"].append(good)
-    assert notify(event) == failures(event)
+    assert function("notify")(event, Context()) == failures(event)
     assert len(entries(ports)) == 1
 
 
-def test_only_the_message_whose_text_cannot_be_rendered_is_repeated(function, settings, ports, monkeypatch):
+def test_only_the_message_whose_text_cannot_be_rendered_is_repeated(settings, ports):
     class FailingWords(PlainWords):
         def mail_of(self, notification, **about):
             if "acme/1/" in notification.id:
@@ -182,10 +184,9 @@ def test_only_the_message_whose_text_cannot_be_rendered_is_repeated(function, se
             return super().mail_of(notification, **about)
 
     choose(ports)
-    monkeypatch.setitem(sys.modules, "duetime.notifications.mail", FailingWords())
     bad, good = failed(1), failed(2)
     bad["Records"].append(good["Records"][0] | {"messageId": "good"})
-    assert function("notify")(bad, Context()) == failures(bad)
+    assert make_handler(settings, FailingWords())(bad, Context()) == failures(bad)
     assert mailed() == [(ADA, TEMPLATE)]
 
 

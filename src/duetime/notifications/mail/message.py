@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +18,7 @@ from duetime.errors import InvalidTime, truncate
 from duetime.model.notification import Notification
 from duetime.notifications.mail import layout, templates
 from duetime.notifications.mail.shape import MailShape, path, shape
-from duetime.notifications.mail.words import FALLBACK, Wording, filled, words_in
+from duetime.notifications.mail.words import DIRECTORY, FALLBACK, Wording, filled, words_in
 from duetime.ports.notifications import Mail
 from duetime.settings import Settings
 
@@ -109,13 +110,20 @@ def _named(notification: Notification, mail: MailShape) -> str:
     return "" if fact is None else clean(fact)
 
 
-def mail_of(notification: Notification, *, address: str, language: str, settings: Settings) -> Mail:
+def mail_of(
+    notification: Notification,
+    *,
+    address: str,
+    language: str,
+    settings: Settings,
+    directory: Path = DIRECTORY,
+) -> Mail:
     """Return the mail that reports a notification to `address`.
 
     Raises:
         LanguageRejected: the language's file is not what mails need.
     """
-    words = words_in(language)
+    words = words_in(language, directory)
     texts = {
         **values_of(notification, words),
         **steps_of(notification),

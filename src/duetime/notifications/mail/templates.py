@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 
 from duetime.errors import DuetimeError
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail import layout
 from duetime.notifications.mail.shape import every, shape
-from duetime.notifications.mail.words import VARIABLE, Wording, filled, languages, words_in
+from duetime.notifications.mail.words import DIRECTORY, VARIABLE, Wording, filled, languages, words_in
 
 NAME_LIMIT = 64
 """Characters of a name. SES allows letters, digits, ``-`` and ``_``."""
@@ -61,16 +62,16 @@ class Rendered:
     html: str
 
 
-def templates(prefix: str) -> Sequence[Template]:
-    """Return a template of every kind, single and digest, in every language. Needs Jinja2.
+def templates(prefix: str, directory: Path = DIRECTORY) -> Sequence[Template]:
+    """Return a template of every kind, single and digest, in every language of `directory`. Needs Jinja2.
 
     Raises:
         LanguageRejected: a language's file is not what mails need.
         TemplateVariableMissing: the layout uses a variable that the mails of that kind do not carry.
     """
     return [
-        _template(prefix, words_in(language), kind, is_digest=is_digest)
-        for language in languages()
+        _template(prefix, words_in(language, directory), kind, is_digest=is_digest)
+        for language in languages(directory)
         for kind, is_digest in every()
     ]
 

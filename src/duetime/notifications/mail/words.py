@@ -50,24 +50,24 @@ class Wording:
         return self.texts.get(name)
 
 
-def languages() -> tuple[str, ...]:
-    """Return the languages that have words."""
-    return tuple(sorted(file.stem for file in DIRECTORY.glob("*.toml")))
+def languages(directory: Path = DIRECTORY) -> tuple[str, ...]:
+    """Return the languages that have words: a file each in `directory`."""
+    return tuple(sorted(file.stem for file in directory.glob("*.toml")))
 
 
-def mail_language(language: str) -> str:
+def mail_language(language: str, directory: Path = DIRECTORY) -> str:
     """Return the language used for a requested one: ``fr`` for ``fr-CA``, English if it has no words."""
-    known = languages()
+    known = languages(directory)
     return next((tag for tag in (language, language.partition("-")[0]) if tag in known), FALLBACK)
 
 
-def words_in(language: str) -> Wording:
+def words_in(language: str, directory: Path = DIRECTORY) -> Wording:
     """Return the words in that language, or in the one used in its place.
 
     Raises:
         LanguageRejected: the file is not what mails need.
     """
-    file = DIRECTORY / f"{mail_language(language)}.toml"
+    file = directory / f"{mail_language(language, directory)}.toml"
     if not file.exists():
         raise LanguageRejected(file.name, ["is missing; mails need it, so restore it"])
     return read(file)
