@@ -99,7 +99,7 @@ def test_a_job_is_registered_paused_triggered_and_taken_back(jobs, deployed):
     assert jobs("GET", "/acme-report").code == "job-not-found"
 
 
-def test_runs_and_occurrences_are_told(jobs):
+def test_runs_and_occurrences_are_listed(jobs):
     run = jobs("POST", body=REPORT | {"trigger": True}).json["run_id"]
     first = jobs("GET", "/acme-report/runs", query={"limit": "1"}).json
     rest = jobs("GET", "/acme-report/runs", query={"cursor": first["next_cursor"]}).json
@@ -112,7 +112,7 @@ def test_runs_and_occurrences_are_told(jobs):
 @pytest.mark.parametrize(
     "cursor", ["x", "", "acme-report", "acme-other.000001.20260101T000000Z", "\ud800", "9" * 9_000]
 )
-def test_a_cursor_of_runs_that_somebody_made_up_is_refused(jobs, cursor):
+def test_a_forged_cursor_of_runs_is_rejected(jobs, cursor):
     jobs("POST", body=REPORT)
     response = jobs("GET", "/acme-report/runs", query={"cursor": cursor})
     assert (response.status, response.code) == (400, "invalid-cursor")
@@ -122,7 +122,7 @@ def test_the_deployed_parts_are_well(deployed):
     assert deployed("health").status == 200
 
 
-def test_tables_that_are_not_there_are_told_as_misconfigured(aws, client_of):
+def test_missing_tables_are_reported_as_misconfigured(aws, client_of):
     client = client_of()
     assert client("health").json["parts"] == {"actions table": "misconfigured", "jobs table": "misconfigured"}
     response = client("get")
@@ -148,7 +148,7 @@ def clean_logs():
     root.setLevel(before[2])
 
 
-def test_the_health_in_detail_counts_what_waits_in_the_failure_queue(deployed, app, call):
+def test_the_health_details_count_messages_in_the_failure_queue(deployed, app, call):
     sqs = boto3.client("sqs")
     url = sqs.create_queue(QueueName="duetime-failures")["QueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody="{}")
@@ -160,7 +160,7 @@ def test_the_health_in_detail_counts_what_waits_in_the_failure_queue(deployed, a
     assert (details["ill"], details["failure_queue"]) == (["failure queue"], None)
 
 
-def test_the_health_in_detail_says_where_the_runbook_is_if_it_was_told(deployed, app, call):
+def test_the_health_details_have_the_runbooks_address_if_it_is_set(deployed, app, call):
     there = "https://wiki.example.com/duetime"
     for runbook in (there, None):
         client = type(call)(make_handler(Settings(), app, runbook=runbook))

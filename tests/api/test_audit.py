@@ -65,7 +65,7 @@ def test_each_change_leaves_exactly_one_entry_however_it_is_answered(deployment,
     assert deployment.trail.list("globex", None, limit=9, cursor=None).entries == ()
 
 
-def test_what_only_reads_leaves_none(ask, trail):
+def test_reads_leave_no_entry(ask, trail):
     for method, path, _ in GUARDED:
         if method == "GET":
             ask(method, at(path))
@@ -78,7 +78,7 @@ def test_who_is_not_known_leaves_none(ask, trail):
     assert trail() == []
 
 
-def test_what_was_refused_tells_which_and_why(ask, trail):
+def test_the_entry_of_a_rejected_request_names_the_request_and_the_reason(ask, trail):
     running = scheduled(ask).json["id"]
     ask("DELETE", f"/scheduling/{running}")
     for status, inputs in (
@@ -173,13 +173,13 @@ def test_a_payload_is_nowhere_in_an_entry_however_deep_it_stands(ask, trail):
         ("DELETE /grants/clerks", {"why": SECRET}, {}),
     ],
 )  # fmt: skip
-def test_what_a_route_does_not_know_is_not_kept(ask, trail, route, body, inputs):
+def test_unknown_fields_are_not_stored(ask, trail, route, body, inputs):
     ask(*route.split(), body=body, query={"comment": SECRET})
     assert trail()[0]["asked"] == inputs
     assert SECRET not in json.dumps(trail())
 
 
-def test_an_entry_stays_small_however_much_was_said(deployment, ask):
+def test_an_entry_of_a_large_request_is_small(deployment, ask):
     ask("POST", "/scheduling/cancel", body={f"{number}{'é' * 3_000}": "é" * 3_000 for number in range(100)})
     ask("POST", "/scheduling/cancel", body="[" * 100_000)
     for entry in deployment.trail.list("acme", None, limit=9, cursor=None):

@@ -101,7 +101,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
-def test_a_bad_body_is_refused_and_told_what_is_wrong(call, store, case):
+def test_an_invalid_body_is_rejected_with_the_reason(call, store, case):
     body, status, code, detail = case
     response = call("schedule", body=body)
     assert (response.status, response.code) == (status, code), response.text
@@ -179,7 +179,7 @@ def test_a_bad_query_is_refused(call, query, status, code, detail):
     assert detail in response.json["detail"]
 
 
-def test_a_parameter_said_twice_is_refused(call):
+def test_a_repeated_parameter_is_rejected(call):
     response = call("query", multiValueQueryStringParameters={"limit": ["1", "2"]})
     assert (response.status, response.code) == (422, "invalid-request")
 
@@ -191,7 +191,7 @@ def test_an_id_that_is_none_is_not_found(call, wrong):
     assert len(response.text) < 500
 
 
-def test_an_unknown_route_says_where_the_routes_are(call):
+def test_the_error_of_an_unknown_route_links_to_the_routes(call):
     response = call("get", path="/api/v2/scheduling")
     assert (response.status, response.code) == (404, "route-not-found")
     assert "/api/v1/" in response.json["detail"]
@@ -208,7 +208,7 @@ def test_an_unknown_route_says_where_the_routes_are(call):
         ("health", "DELETE", "GET"),
     ],
 )
-def test_a_wrong_method_is_told_the_right_one(call, sample, method, allowed):
+def test_the_error_of_a_wrong_method_names_the_right_one(call, sample, method, allowed):
     response = call(sample, httpMethod=method)
     assert (response.status, response.code) == (405, "wrong-method")
     assert response.headers["Allow"] == allowed
@@ -218,13 +218,13 @@ def test_a_wrong_method_is_told_the_right_one(call, sample, method, allowed):
     "media_type",
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/xml"],
 )
-def test_a_body_that_is_not_said_to_be_json_is_refused(call, media_type):
+def test_a_body_without_the_content_type_json_is_rejected(call, media_type):
     response = call("schedule", headers={"content-type": media_type, "Content-Type": media_type})
     assert (response.status, response.code) == (415, "wrong-media-type")
     assert "send application/json" in response.json["detail"]
 
 
-def test_json_may_be_said_in_any_case_and_with_its_charset(call):
+def test_the_content_type_is_read_in_any_case_and_with_a_charset(call):
     call.schedule(headers={"Content-Type": "Application/JSON; charset=utf-8"})
 
 

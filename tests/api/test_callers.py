@@ -67,7 +67,7 @@ def test_a_caller_without_a_tenant_or_a_name_is_forbidden(call, sample, claims):
     assert "claim" in response.json["detail"]
 
 
-def test_a_request_without_an_authorizer_is_forbidden_before_anything_it_says_is_read(call):
+def test_a_request_without_an_authorizer_is_forbidden_before_its_body_is_read(call):
     response = call(
         "health", path="/api/v1/scheduling", httpMethod="POST", body="{", headers={"Content-Type": "x"}
     )

@@ -14,7 +14,7 @@ def test_a_concurrency_key_and_its_limit_are_scheduled_and_shown(call, limit):
     assert (listed["concurrency_key"], listed["concurrency_limit"]) == (KEY, limit)
 
 
-def test_one_at_once_is_what_a_key_says_by_itself(call):
+def test_a_key_alone_allows_one_at_once(call):
     assert call.schedule(body={**REMARK, "concurrency_key": KEY})["concurrency_limit"] == 1
 
 
@@ -38,7 +38,7 @@ def test_an_idempotency_key_is_shown_again(call):
     ],
     ids=str,
 )
-def test_a_key_or_a_limit_that_cannot_be_one_is_refused_with_what_would_be_right(call, fields, problem):
+def test_an_invalid_key_or_limit_is_rejected_with_the_remedy(call, fields, problem):
     response = call("schedule", body={**REMARK, **fields})
     assert response.status == 422
     assert problem in response.text

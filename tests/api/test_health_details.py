@@ -68,7 +68,7 @@ def test_only_operators_may_ask(client_of):
     assert request_details(client, {**ADA, "cognito:groups": "operators"}).status == 200
 
 
-def test_the_open_probe_tells_none_of_it(client_of):
+def test_the_open_probe_contains_no_details(client_of):
     assert client_of()("health").json == {"status": "ok", "parts": {}}
 
 
@@ -86,9 +86,7 @@ def test_nothing_is_late_where_all_is_switched_off(client_of, cloud, clock):
     assert (result["status"], result["enabled"]) == ("ok", False)
 
 
-def test_the_oldest_overdue_action_is_told_and_ill_when_no_sweep_has_sent_it(
-    details, cloud, clock, client_of
-):
+def test_an_overdue_action_that_no_sweep_sent_is_unhealthy(details, cloud, clock, client_of):
     client = client_of()
     made = client.schedule(claims=ADA, body={"type": "remark", "payload": {}, "in": 0})
     clock.wait_until(NOW + 7 * MINUTE)
@@ -107,7 +105,7 @@ def test_one_that_waits_for_a_slot_is_not_overdue(details, clock, client_of):
     assert details()["oldest_overdue"] is None
 
 
-def test_the_latest_passes_are_told(details, cloud, clock):
+def test_the_details_list_the_latest_passes(details, cloud, clock):
     with cloud.journal.recording(SWEEP) as fields:
         fields.append("12 sent again")
     result = details()
@@ -129,11 +127,11 @@ def test_a_failed_action_of_the_last_day_is_counted(details, cloud, clock, clien
     assert details()["failed_last_day"] == {"count": 0, "more": False}
 
 
-def test_what_waits_in_the_failure_queue_is_counted(client_of):
+def test_messages_in_the_failure_queue_are_counted(client_of):
     assert request_details(client_of(waiting=lambda: 3)).json["failure_queue"] == 3
 
 
-def test_a_part_that_does_not_answer_is_ill_and_the_others_are_told(client_of, cloud, clock):
+def test_an_unavailable_part_is_unhealthy_and_the_others_are_reported(client_of, cloud, clock):
     sweep(cloud, clock)
 
     def silent():

@@ -15,7 +15,7 @@ class Ill(MemoryBookmarks):
         raise self.error
 
 
-def test_health_is_told_to_anybody(call):
+def test_health_needs_no_sign_in(call):
     response = call("health")
     assert response.status == 200
     assert response.json == {"status": "ok", "parts": {"actions table": "ok", "jobs table": "ok"}}

@@ -31,14 +31,14 @@ def test_a_repeat_is_answered_with_the_first_action_and_another_status(call):
 
 
 @pytest.mark.parametrize("name", ["Idempotency-Key", "idempotency-key", "IDEMPOTENCY-KEY"])
-def test_the_header_says_the_key_as_well(call, name):
+def test_the_header_also_sets_the_key(call, name):
     first = with_header(call, KEY, REMARK, name)
     assert first.status == 201
     assert call("schedule", body=KEYED).json == first.json
     assert with_header(call, KEY, KEYED, name).status == 200
 
 
-def test_a_header_that_says_another_key_than_the_body_is_refused(call):
+def test_a_header_with_another_key_than_the_body_is_rejected(call):
     response = with_header(call, "order-18", KEYED)
     assert (response.status, response.code) == (422, "invalid-request")
     assert response.json["errors"][0]["where"] == "idempotency_key"
@@ -58,7 +58,7 @@ def test_a_key_is_its_tenants_own(call):
     assert call("schedule", body=KEYED, claims=claims).status == 201
 
 
-def test_a_key_holds_as_long_as_the_body_says(call, worker, clock):
+def test_the_body_sets_the_life_of_a_key(call, worker, clock):
     made = call.schedule(body={**KEYED, "in": 0, "idempotency_ttl": 60})
     claimed = worker.claim(made["id"])
     worker.settle(claimed, Ending.EXECUTED, Status.EXECUTED, expires_at=clock.now() + timedelta(days=1))

@@ -30,7 +30,7 @@ def test_another_tenants_job_looks_just_like_one_that_is_not_there(ask, method, 
 
 
 @pytest.mark.parametrize(("method", "route"), ROUTES)
-def test_codes_job_looks_just_like_none_to_whoever_is_no_operator(ask, method, route):
+def test_a_job_that_code_declares_is_not_found_without_the_system_permission(ask, method, route):
     body = ROUTES[method, route]
     response = ask(method, f"/billing-nightly{route}", body=body, claims=ADA)
     assert (response.status, response.code) == (404, "job-not-found")

@@ -14,13 +14,13 @@ def of(page, name):
     return found
 
 
-def test_runs_are_told_only_where_they_are_asked_for(ask):
+def test_runs_are_included_on_request(ask):
     for query in ({}, {"runs": "0"}):
         assert {item["recent_runs"] for item in ask("GET", query=query or None).json["items"]} == {None}
     assert of(ask("GET", query={"runs": "3"}).json, "billing-nightly")["recent_runs"] == []
 
 
-def test_the_last_runs_of_each_job_are_told_newest_first_without_those_to_come(ask, run_until, clock):
+def test_the_last_runs_of_each_job_come_newest_first_without_future_ones(ask, run_until, clock):
     run_until(clock.now() + timedelta(hours=4, minutes=1))
     page = ask("GET", query={"runs": "3"}).json
     runs = of(page, "billing-hourly")["recent_runs"]
@@ -49,7 +49,7 @@ def test_runs_that_are_too_many_or_no_number_are_refused(ask, runs):
     assert ask("GET", query={"runs": runs}).code == "invalid-request"
 
 
-def test_what_will_run_is_told_of_all_jobs_for_a_day(ask):
+def test_coming_runs_of_all_jobs_cover_a_day(ask):
     page = ask("GET", "/coming").json
     assert (page["asked_at"], page["until"]) == ("2026-03-01T12:00:00Z", "2026-03-02T12:00:00Z")
     assert [item["name"] for item in page["items"]] == [item["name"] for item in ask("GET").json["items"]]
@@ -66,7 +66,7 @@ def test_what_will_run_is_told_of_all_jobs_for_a_day(ask):
     assert of(page, "billing-rebuild")["times"] == []
 
 
-def test_more_than_are_told_are_counted_and_more_than_are_counted_are_said(ask):
+def test_further_runs_are_counted_up_to_a_stated_limit(ask):
     query = {"until": "2026-03-08T12:00:00Z", "most": "2"}
     page = ask("GET", "/coming", query=query).json
     hourly, sweep = of(page, "billing-hourly"), of(page, "duetime-sweep")
@@ -74,7 +74,7 @@ def test_more_than_are_told_are_counted_and_more_than_are_counted_are_said(ask):
     assert (len(sweep["times"]), sweep["count"], sweep["more"]) == (2, 1_000, True)
 
 
-def test_what_a_pause_covers_will_not_run(ask):
+def test_coming_runs_exclude_paused_ones(ask):
     ask("POST", "/billing-hourly/pause", body={"until": "2026-03-02T09:30:00Z"})
     ask("POST", "/billing-nightly/pause")
     page = ask("GET", "/coming").json
@@ -82,7 +82,7 @@ def test_what_a_pause_covers_will_not_run(ask):
     assert (of(page, "billing-nightly")["times"], of(page, "billing-nightly")["count"]) == ([], 0)
 
 
-def test_what_will_run_is_told_in_pages(ask):
+def test_coming_runs_come_in_pages(ask):
     seen, query = [], {"limit": "2"}
     while True:
         page = ask("GET", "/coming", query=query).json
@@ -105,7 +105,7 @@ def test_what_will_run_is_told_in_pages(ask):
         {"from": "2026-03-01T12:00:00Z"},
     ],
 )
-def test_a_question_about_what_will_run_that_cannot_be_answered_is_refused(ask, query):
+def test_an_invalid_request_for_coming_runs_is_rejected(ask, query):
     assert ask("GET", "/coming", query=query).code == "invalid-request"
 
 

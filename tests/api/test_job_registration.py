@@ -217,7 +217,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_work_is_refused_and_told_before_anything_is_written(tenant, cloud, case):
+def test_an_invalid_registration_is_rejected_before_anything_is_written(tenant, cloud, case):
     changes, status, code, result = case
     rows = cloud.store.rows()
     fields = {name: value for name, value in (REPORT | changes).items() if value is not ...}

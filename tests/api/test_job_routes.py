@@ -64,13 +64,13 @@ def test_a_job_is_returned_in_full_with_its_next_runs(ask):
     assert (job["payload"], job["tuning"], job["last_run"]) == (None, [], None)
 
 
-def test_payload_and_retry_policy_are_told_as_they_were_declared(ask):
+def test_payload_and_retry_policy_are_shown_as_declared(ask):
     job = ask("GET", "/billing-hourly").json
     assert job["payload"]["text"] == "hourly"
     assert job["retry"] == {"attempts": 5, "backoff": [10.0], "jitter": 0.1, "give_up_after": None}
 
 
-def test_a_run_that_ended_is_told_with_its_job(ask, run_until, clock):
+def test_a_job_shows_its_ended_run(ask, run_until, clock):
     run_until(clock.now() + timedelta(hours=2, minutes=1))
     job = ask("GET", "/billing-hourly").json
     assert job["last_run"]["status"] == "executed"
@@ -139,7 +139,7 @@ def test_the_next_run_is_skipped_and_the_one_after_it_is_next(ask):
     assert len(following) == 3
 
 
-def test_what_is_skipped_is_the_first_of_the_next_runs_however_often(ask):
+def test_each_skip_skips_the_first_of_the_next_runs(ask):
     for _ in range(6):
         following = ask("GET", "/billing-nightly").json["next_runs"]
         skipped = ask("POST", "/billing-nightly/skip-next").json
@@ -147,7 +147,7 @@ def test_what_is_skipped_is_the_first_of_the_next_runs_however_often(ask):
         assert ask("GET", "/billing-nightly").json["next_runs"][:2] == following[1:]
 
 
-def test_a_pass_of_the_system_cannot_be_skipped_and_the_refusal_says_why(ask):
+def test_a_skip_of_a_system_pass_is_rejected_with_the_reason(ask):
     refused = ask("POST", "/duetime-sweep/skip-next")
     assert (refused.status, refused.code) == (409, "job-conflict")
     assert "the clock runs it" in refused.json["detail"]
@@ -167,7 +167,7 @@ def test_retries_are_set_on_top_of_the_declared_policy(ask):
     assert ask("PUT", "/billing-hourly/settings", body={}).json["tuning"] == []
 
 
-def test_history_is_told_newest_first_and_in_pages(ask, run_until, clock):
+def test_history_comes_newest_first_and_in_pages(ask, run_until, clock):
     run_until(clock.now() + timedelta(hours=3, minutes=1))
     first = ask("GET", "/billing-hourly/runs", query={"limit": "2", "until": "2026-03-01T15:00:00Z"}).json
     seen = list(first["items"])
@@ -207,7 +207,7 @@ def test_occurrences_are_explained_a_day_back_and_a_day_ahead(ask, run_until, cl
     assert (last["account"], last["until"] or last["at"]) == ("upcoming", "2026-03-02T14:00:00Z")
 
 
-def test_occurrences_are_told_where_to_go_on(ask):
+def test_occurrences_continue_at_their_cursor(ask):
     query = {"from": "2026-03-01T12:00:00Z", "until": "2026-03-09T00:00:00Z", "limit": "1"}
     ask("POST", "/billing-hourly/trigger")
     page = ask("GET", "/billing-hourly/occurrences", query=query).json
@@ -216,7 +216,7 @@ def test_occurrences_are_told_where_to_go_on(ask):
     assert following["items"][0]["at"] > page["items"][0]["at"]
 
 
-def test_a_cadence_is_previewed_with_what_the_clocks_do_to_it(ask):
+def test_a_preview_of_a_cadence_shows_clock_changes(ask):
     query = {"cadence": "daily 02:30 tz=Europe/Paris", "from": "2026-03-28T00:00:00Z", "count": "2"}
     preview = ask("GET", "/preview", query=query).json
     assert (preview["cadence"], preview["tz"]) == ("daily 02:30 tz=Europe/Paris", "Europe/Paris")
@@ -230,7 +230,7 @@ def test_a_cadence_is_previewed_with_what_the_clocks_do_to_it(ask):
     assert "did not exist" in second["note"]
 
 
-def test_a_preview_ends_where_it_is_told_to(ask):
+def test_a_preview_ends_at_the_given_end(ask):
     query = {"cadence": "every 1h", "until": "2026-03-01T15:00:00Z"}
     preview = ask("GET", "/preview", query=query).json
     assert [entry["at"][11:16] for entry in preview["occurrences"]] == ["13:00", "14:00", "15:00"]
@@ -238,7 +238,7 @@ def test_a_preview_ends_where_it_is_told_to(ask):
     assert ask("GET", "/preview", query=query | {"count": "2"}).json["is_cut"]
 
 
-def test_a_preview_tells_what_the_clocks_do_within_a_year_of_what_it_shows(ask):
+def test_a_preview_shows_clock_changes_within_a_year_of_its_times(ask):
     query = {"cadence": "30 2 * * * tz=Europe/Paris", "from": "2026-03-01T00:00:00Z", "count": "1"}
     result = ask("GET", "/preview", query=query).json["changes"]
     assert [(entry["at"], entry["local"], entry["mark"]) for entry in result] == [
@@ -252,7 +252,7 @@ def test_a_preview_tells_what_the_clocks_do_within_a_year_of_what_it_shows(ask):
 
 
 @pytest.mark.parametrize(("start", "number"), [("1970-01-01T00:00:00Z", 0), ("2199-12-31T20:00:00Z", 2)])
-def test_a_preview_at_the_ends_of_time_tells_changes_too(ask, start, number):
+def test_a_preview_at_the_ends_of_time_shows_clock_changes(ask, start, number):
     query = {"cadence": "30 2 * * * tz=Europe/Paris", "from": start, "count": "2"}
     assert len(ask("GET", "/preview", query=query).json["changes"]) == number
 
@@ -269,7 +269,7 @@ def test_a_preview_at_the_ends_of_time_tells_changes_too(ask, start, number):
         "manual",
     ],
 )
-def test_a_preview_tells_the_same_as_the_command_line(ask, capsys, cadence):
+def test_a_preview_equals_that_of_the_command_line(ask, capsys, cadence):
     start = "2026-03-01T00:00:01Z"
     result = ask("GET", "/preview", query={"cadence": cadence, "from": start}).json
     assert main(["preview", cadence, "--from", start, "--json"]) == 0
@@ -296,7 +296,7 @@ def test_every_kind_of_cadence_is_previewed(ask, cadence, number):
         ("DELETE", "/billing-nightly/runs", "GET"),
     ],
 )
-def test_a_wrong_method_is_told_the_right_one(ask, method, path, allowed):
+def test_the_error_of_a_wrong_method_names_the_right_one(ask, method, path, allowed):
     response = ask(method, path)
     assert (response.status, response.code) == (405, "wrong-method")
     assert response.headers["Allow"] == allowed

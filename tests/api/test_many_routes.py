@@ -64,7 +64,7 @@ class TestQuery:
         ):
             assert ids_of(call("query", query=query)) == found
 
-    def test_takes_several_statuses_said_either_way(self, call, put):
+    def test_accepts_several_statuses_in_both_spellings(self, call, put):
         waiting, cancelled = put(), put()
         call("cancel", action_id=cancelled)
         assert ids_of(call("query", query={"status": "pending,cancelled"})) == [cancelled, waiting]
@@ -104,14 +104,14 @@ class TestQuery:
             ({"dry_run": "true"}, "invalid-request", "dry_run is not known here"),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused(self, call, query, code, detail):
+    def test_an_invalid_filter_is_rejected(self, call, query, code, detail):
         response = call("query", query=query)
         assert (response.status, response.code) == (422, code)
         assert detail in response.json["detail"]
 
 
 class TestCancel:
-    def test_is_first_told_and_then_done(self, call, put):
+    def test_a_dry_run_precedes_the_change(self, call, put):
         mine, other = [put(), put()], put("order:8")
         body = {"correlation_id": "order:7", "dry_run": True}
         detail = call("cancel-many", body=body).json
@@ -136,7 +136,7 @@ class TestCancel:
             body["cursor"] = step["next_cursor"]
         assert seen == [mine[:2], mine[2:4], mine[4:]]
 
-    def test_says_what_was_left_and_why(self, call_over, store, put):
+    def test_reports_the_unchanged_ones_and_the_reason(self, call_over, store, put):
         action_id = put()
 
         class Meddling:
@@ -178,14 +178,14 @@ class TestCancel:
             (None, "invalid-request", "the body is required"),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused_and_nothing_changed(self, call, put, body, code, detail):
+    def test_an_invalid_filter_is_rejected_and_nothing_changes(self, call, put, body, code, detail):
         action_id = put()
         response = call("cancel-many", body=body)
         assert (response.status, response.code) == (422, code)
         assert detail in response.json["detail"]
         assert call("get", action_id=action_id).json["status"] == "pending"
 
-    def test_takes_no_cursor_that_somebody_made_up(self, call):
+    def test_rejects_a_forged_cursor(self, call):
         response = call("cancel-many", body={"type": "remark", "cursor": "x"})
         assert (response.status, response.code) == (400, "invalid-cursor")
 
@@ -204,7 +204,7 @@ class TestRedrive:
             ({"at": "2026-03-02T09:00", "tz": "Europe/Paris"}, "2026-03-02T08:00:00Z"),
         ],
     )
-    def test_runs_what_failed_again_at_once_or_when_the_body_says(self, call, fail, when, due_at):
+    def test_redrives_failed_actions_at_once_or_at_the_given_time(self, call, fail, when, due_at):
         failed = [fail(), fail(correlation_id="order:8")]
         detail = call("redrive-many", body={"type": "remark", "dry_run": True, **when}).json
         assert [item["status"] for item in detail["changed"]] == ["failed", "failed"]
@@ -230,7 +230,7 @@ class TestRedrive:
             ({"status": "pending"}, "invalid-selection", "redrive takes failed actions"),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused(self, call, body, code, detail):
+    def test_an_invalid_filter_is_rejected(self, call, body, code, detail):
         response = call("redrive-many", body=body)
         assert (response.status, response.code) == (422, code)
         assert detail in response.json["detail"]

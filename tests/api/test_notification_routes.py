@@ -63,7 +63,7 @@ def test_where_nothing_is_the_list_is_empty(ask):
     assert (response.status, response.json) == (200, {"items": [], "next_cursor": None})
 
 
-def test_an_entry_tells_in_words_and_in_facts(ask, notify):
+def test_an_entry_has_a_text_and_facts(ask, notify):
     result = notify(FAILING)
     [entry] = ask("GET").json["items"]
     assert entry == {
@@ -95,7 +95,7 @@ def test_every_kind_has_a_message_in_every_language(deployment, ask, result, lan
     assert "{{" not in entry["text"]
 
 
-def test_words_are_those_of_the_preferences_or_of_who_asks(deployment, ask, notify):
+def test_the_language_is_that_of_the_preferences_or_of_the_request(deployment, ask, notify):
     result = notify()
     stored = deployment.notified.preferences.get("acme")
     deployment.notified.preferences.put(replace(stored, language="fr-CA"))
@@ -138,7 +138,7 @@ def test_only_those_of_a_kind_or_unread_ones_are_listed(ask, notify, ids):
         ("admin", {FAILED, FAILING, DEAD}),
     ],
 )
-def test_each_sees_what_the_own_permissions_are_about(ask, notify, ids, group, seen):
+def test_a_caller_sees_notifications_of_its_permissions(ask, notify, ids, group, seen):
     result = {kind: notify(kind).entry_id for kind in (FAILED, FAILING, DEAD)}
     assert set(ids(group)) == {result[kind] for kind in seen}
     for kind, entry_id in result.items():
@@ -181,7 +181,7 @@ def test_who_is_no_operator_sees_nothing_of_the_deployments_own(ask, notify, pat
     assert ask("POST", "/read", "heads", query={"scope": "system"}).status == 403
 
 
-def test_what_was_read_says_by_whom_and_when_and_stays_so(ask, notify, clock):
+def test_a_read_notification_stores_its_first_reader_and_time(ask, notify, clock):
     result = notify()
     assert ask("POST", f"/{result.entry_id}/read").status == 204
     clock.wait_until(NOW + timedelta(hours=1))
@@ -208,14 +208,14 @@ def test_all_that_are_unread_are_read_step_by_step(ask, notify, ids):
     assert ask("POST", "/read", body={}).json == {"read": 0, "next_cursor": None}
 
 
-def test_what_one_may_not_see_one_does_not_mark_either(ask, notify, ids):
+def test_a_caller_cannot_mark_an_invisible_notification(ask, notify, ids):
     dead = notify(DEAD)
     assert ask("POST", "/read", "heads").json["read"] == 0
     assert ids(unread="true") == [dead.entry_id]
 
 
 @pytest.mark.parametrize("unknown", ["nothing", "n.20260301T120000000000Z.0123456789abcdef", "n.1", "%20"])
-def test_what_is_not_there_and_what_is_anothers_are_answered_alike(ask, notify, unknown):
+def test_a_missing_notification_and_another_tenants_get_the_same_response(ask, notify, unknown):
     theirs = notify(tenant="globex").entry_id
     for method, tail in (("GET", ""), ("POST", "/read")):
         foreign, nobodys = ask(method, f"/{theirs}{tail}"), ask(method, f"/{unknown}{tail}")
@@ -261,7 +261,7 @@ def test_a_cursor_of_another_list_or_filter_is_refused(ask, notify):
         ({"colour": "red"}, "known are"),
     ],
 )
-def test_a_list_that_cannot_be_is_refused_with_what_may_be_said(ask, query, result):
+def test_invalid_parameters_of_the_list_are_rejected_with_the_allowed_values(ask, query, result):
     response = ask("GET", query=query)
     assert (response.status, response.code) == (422, "invalid-request")
     assert result in response.json["detail"]
@@ -270,13 +270,13 @@ def test_a_list_that_cannot_be_is_refused_with_what_may_be_said(ask, query, resu
 @pytest.mark.parametrize(
     "fields", [{"kind": "x"}, {"limit": 0}, {"limit": 101}, {"limit": "5"}, {"all": True}]
 )
-def test_a_request_to_read_that_says_something_else_is_refused(ask, notify, ids, fields):
+def test_a_request_to_mark_with_other_fields_is_rejected(ask, notify, ids, fields):
     result = notify()
     assert ask("POST", "/read", body=fields).code == "invalid-request"
     assert ids(unread="true") == [result.entry_id]
 
 
-def test_who_read_what_is_in_the_trail(deployment, ask, notify, clock):
+def test_the_audit_trail_records_reads(deployment, ask, notify, clock):
     result = notify()
     ask("POST", f"/{result.entry_id}/read")
     clock.wait_until(NOW + timedelta(seconds=1))
@@ -290,7 +290,7 @@ def test_who_read_what_is_in_the_trail(deployment, ask, notify, clock):
     assert (many["operation"], many["target"], many["result"]) == ("read-many", "notification", {"read": 0})
 
 
-def test_an_api_without_back_ends_for_it_says_so(call_cloud, deployment):
+def test_an_api_without_back_ends_for_it_responds_with_the_reason(call_cloud, deployment):
     event = {"claims": CLAIMS | {"cognito:groups": "admins"}}
     for path in ("/notifications", "/notifications/preferences"):
         response = call_cloud("cancel", httpMethod="GET", path=f"/api/v1{path}", **event)

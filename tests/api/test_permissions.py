@@ -17,13 +17,13 @@ def deployment(clock):
     return Deployment(clock, roles=ALONE)
 
 
-def test_the_routes_that_nobody_guards_are_these_alone():
+def test_only_these_routes_are_open():
     routes = Deployment(TurnedClock(NOW), roles={}).routes
     assert {route.path for route in routes if route.is_open} <= {"/health", "/openapi.json"}
     assert {route.path for route in routes if not route.admits and not route.is_open} == {"/me"}
 
 
-def test_whoever_has_a_tenant_is_told_who_that_is_and_nobody_else(deployment):
+def test_me_needs_a_tenant(deployment):
     assert deployment.ask("GET", "/me").json["permissions"] == []
     assert deployment.ask("GET", "/me", claims={}).status == 403
 
@@ -40,7 +40,7 @@ def test_a_route_is_served_exactly_where_its_permission_is_given(deployment, met
             assert permission.name.lower() in response.json["detail"]
 
 
-def test_nobody_is_served_without_a_role_or_with_one_that_no_setting_knows(deployment):
+def test_a_caller_with_no_role_or_an_unknown_one_is_rejected(deployment):
     for method, path, needs in GUARDED:
         for groups in ((), ("strange",), (f"{needs[0]}s",)):
             assert deployment.ask(method, at(path), *groups, body={}).status == 403
@@ -53,7 +53,7 @@ def test_a_path_that_is_almost_a_routes_leads_past_no_permission(deployment, suf
         assert response.status in {403, 404, 405}, (method, path, response.text)
 
 
-def test_a_method_that_a_path_does_not_have_is_refused_whoever_asks(deployment):
+def test_an_unknown_method_of_a_path_is_rejected_for_every_caller(deployment):
     for _, path, _ in GUARDED:
         response = deployment.ask("PATCH", at(path), "admin")
         assert (response.status, response.code) == (405, "wrong-method")
@@ -78,7 +78,7 @@ def test_manage_permissions_imply_read_and_admin_implies_all(fields, meant):
     assert permissions_of(fields) == meant
 
 
-def test_a_caller_may_what_any_of_its_roles_permits(deployment):
+def test_a_caller_has_the_permissions_of_all_its_roles(deployment):
     assert set(deployment.ask("GET", "/me", "read_actions", "manage_jobs").json["permissions"]) == {
         "actions:read",
         "jobs:manage",
@@ -142,14 +142,14 @@ def test_a_grant_at_run_time_adds_to_the_settings_until_it_is_revoked(deployment
     assert deployment.ask("GET", "/scheduling/query", "clerks").status == 403
 
 
-def test_a_grant_takes_nothing_of_what_the_settings_give(deployment):
+def test_a_grant_removes_no_permission_of_the_settings(deployment):
     deployment.ask("PUT", "/grants/manage_jobs", "manage_grants", body={"permissions": ["actions:read"]})
     deployment.ask("DELETE", "/grants/manage_jobs", "manage_grants", body=None)
     assert deployment.ask("GET", "/background-jobs", "manage_jobs").status == 200
 
 
 @pytest.mark.parametrize("beyond", sorted(EVERYTHING - GRANTABLE))
-def test_what_rules_more_than_a_tenants_own_is_never_granted(deployment, beyond):
+def test_permissions_beyond_a_tenant_are_never_granted(deployment, beyond):
     refused = deployment.ask(
         "PUT", "/grants/manage_grants", "admin", body={"permissions": ["jobs:read", beyond]}
     )
@@ -220,7 +220,7 @@ def test_a_service_whose_name_is_long_is_known_all_the_same(clock):
     assert deployment.send(event).json["actor"] == f"{role}/{'s' * 63}"
 
 
-def test_a_grant_is_seen_by_who_asks_later_than_ten_seconds(deployment, clock):
+def test_a_grant_applies_after_ten_seconds(deployment, clock):
     deployment.ask("PUT", "/grants/clerks", "admin", body={"permissions": ["actions:read"]})
     clock.wait_until(NOW + timedelta(seconds=10))
     assert deployment.ask("GET", "/me", "clerks").json["roles"] == ["clerks"]

@@ -37,7 +37,7 @@ def choose(ask):
     )
 
 
-def test_where_nobody_chose_what_is_for_admins_is_in_their_list(ask):
+def test_without_preferences_notifications_for_admins_are_in_their_list(ask):
     response = ask("GET")
     assert (response.status, response.headers["ETag"]) == (200, '"0"')
     assert response.json == {
@@ -61,7 +61,7 @@ def test_where_nobody_chose_what_is_for_admins_is_in_their_list(ask):
     }
 
 
-def test_what_is_chosen_stands_and_what_is_left_out_stays(ask, choose):
+def test_a_change_replaces_the_given_fields_alone(ask, choose):
     first = choose(
         language="fr",
         channels={FAILING: ["in_app", "email", "email"]},
@@ -95,12 +95,12 @@ def test_the_same_again_changes_nothing(ask, choose):
 @pytest.mark.parametrize(
     ("language", "result"), [("fr-CA", "fr"), ("de", "en"), ("en-GB", "en"), ("fr", "fr")]
 )
-def test_a_language_without_words_is_taken_and_told_in_english_which_is_said(choose, language, result):
+def test_a_language_without_words_is_stored_and_mails_are_in_english(choose, language, result):
     response = choose(language=language)
     assert (response.status, response.json["language"], response.json["mails_in"]) == (200, language, result)
 
 
-def test_the_channels_that_the_deployment_has_are_told(clock):
+def test_the_preferences_list_the_deployments_channels(clock):
     deployment = Deployment(
         clock, mail_from="duetime@example.com", topic_arn="arn:aws:sns:eu-west-1:123456789012:notifications"
     )
@@ -108,7 +108,7 @@ def test_the_channels_that_the_deployment_has_are_told(clock):
     assert response.json["channels_available"] == list(Channel)
 
 
-def test_a_change_of_what_was_seen_is_made_and_of_anything_else_is_not(ask, choose):
+def test_a_change_needs_the_current_revision(ask, choose):
     seen = ask("GET").headers["ETag"]
     assert choose(headers={"If-Match": seen}, language="fr").status == 200
     refused = choose(headers={"If-Match": seen}, language="de")
@@ -136,7 +136,7 @@ def test_a_concurrent_change_of_preferences_is_a_conflict(deployment, choose, he
 
 
 @pytest.mark.parametrize("group", ["manage_actions", "manage_jobs"])
-def test_whoever_manages_chooses_for_the_tenant_but_not_for_its_admins(ask, choose, group):
+def test_members_choose_for_the_tenant_but_not_for_its_admins(ask, choose, group):
     choose(admin_addresses=["root@acme.example"], channels={DEAD: ["email"]})
     response = choose(group, language="fr", addresses=["a@acme.example"], channels={FAILING: ["email"]})
     assert (response.status, response.json["admin_addresses"]) == (200, None)
@@ -158,7 +158,7 @@ def test_whoever_manages_chooses_for_the_tenant_but_not_for_its_admins(ask, choo
 
 
 @pytest.mark.parametrize("group", ["read_actions", "clerks"])
-def test_whoever_reads_sees_what_was_chosen_and_changes_nothing(ask, choose, group):
+def test_viewers_read_the_preferences_and_change_nothing(ask, choose, group):
     choose(addresses=["a@acme.example"], admin_addresses=["root@acme.example"])
     seen = ask("GET", group)
     assert (seen.json["addresses"], seen.json["admin_addresses"]) == (["a@acme.example"], None)
@@ -198,7 +198,7 @@ def test_operators_choose_for_the_deployments_own(ask, choose):
         ({"language": None, "tenant_id": "globex"}, "the body", "say at least one of"),
     ],
 )
-def test_what_cannot_be_followed_is_refused_and_says_what_would_be_right(ask, fields, where, result):
+def test_an_invalid_preference_is_rejected_with_the_remedy(ask, fields, where, result):
     response = ask("PUT", body=fields)
     assert (response.status, response.code) == (422, "invalid-request")
     [flaw] = response.json["errors"]
@@ -229,7 +229,7 @@ def test_two_scopes_are_refused(ask, method):
     assert ask(method, query={"scope": "system"}, body=fields, **twice).code == "invalid-request"
 
 
-def test_who_changed_what_is_in_the_trail(deployment, choose, clock):
+def test_the_audit_trail_records_changes(deployment, choose, clock):
     fields = {"language": "fr", "channels": {FAILING: ["email"]}, "admin_addresses": ["root@acme.example"]}
     choose(**fields)
     clock.wait_until(NOW + timedelta(seconds=1))

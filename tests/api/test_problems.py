@@ -31,7 +31,7 @@ SAMPLES = ("schedule", "query", "get", "cancel", "reschedule", "redrive")
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_a_store_that_does_not_answer_is_told_as_unavailable_and_when_to_come_again(call_over, sample):
+def test_an_unavailable_store_is_a_503_with_retry_after(call_over, sample):
     call = call_over(Broken(BackendUnavailable("DynamoDB", SECRET)))
     response = call(sample)
     assert (response.status, response.code) == (503, "unavailable")
@@ -40,7 +40,7 @@ def test_a_store_that_does_not_answer_is_told_as_unavailable_and_when_to_come_ag
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_a_misconfigured_store_is_told_to_the_operator_and_not_to_the_client(call_over, sample, caplog):
+def test_a_misconfigured_store_is_logged_for_operators_and_hidden_from_clients(call_over, sample, caplog):
     call = call_over(Broken(BackendMisconfigured("DynamoDB", SECRET, "Deploy the stack")))
     response = call(sample)
     assert (response.status, response.code) == (500, "misconfigured")

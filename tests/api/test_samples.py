@@ -75,7 +75,7 @@ BEFORE = {"api-register-job": [], "api-resume-job": ["api-register-job", "api-pa
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES.keys() - {"api-signed"}))  # see test_signed_callers
-def test_a_sample_is_answered_as_the_document_tells(name, api, client, clock):
+def test_the_response_to_a_sample_matches_the_document(name, api, client, clock):
     event = SAMPLES[name]
     for item in BEFORE.get(name, ["api-register-job"]):
         assert client.send(SAMPLES[item]).status < 300

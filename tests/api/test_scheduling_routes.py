@@ -97,14 +97,14 @@ def test_a_query_without_parameters_lists_all(call):
     assert [item["id"] for item in response.json["items"]] == [made["id"]]
 
 
-def test_a_pending_action_is_cancelled_and_told_by_whom(call):
+def test_a_cancelled_action_names_its_canceller(call):
     made = call.schedule()
     response = call("cancel", action_id=made["id"])
     assert response.status == 200
     assert (response.json["status"], response.json["cancelled_by"]) == ("cancelled", ADA)
 
 
-def test_a_running_action_is_asked_to_stop(call, worker):
+def test_a_cancel_of_a_running_action_requests_its_stop(call, worker):
     made = call.schedule(body={"type": "remark", "payload": {}, "in": 0})
     worker.claim(made["id"])
     response = call("cancel", action_id=made["id"])
@@ -145,13 +145,13 @@ def test_a_failed_action_is_run_again_at_once(call, failed):
     assert (response.json["status"], response.json["due_at"]) == ("pending", "2026-03-01T12:00:00Z")
 
 
-def test_a_failed_action_is_run_again_when_the_body_says(call, failed):
+def test_a_failed_action_is_redriven_at_the_time_in_the_body(call, failed):
     response = call("redrive", action_id=failed, body={"in": 60})
     assert response.json["due_at"] == "2026-03-01T12:01:00Z"
 
 
 @pytest.mark.parametrize("route", ["cancel", "reschedule"])
-def test_a_settled_action_is_not_changed_and_the_conflict_says_why(call, failed, route):
+def test_a_change_of_a_settled_action_is_a_conflict_with_the_reason(call, failed, route):
     response = call(route, action_id=failed)
     assert (response.status, response.code) == (409, "action-conflict")
     assert "it is failed" in response.json["detail"]
@@ -163,7 +163,7 @@ def test_an_empty_body_redrives_at_once_as_none_does(call, failed):
     assert response.json["due_at"] == "2026-03-01T12:00:00Z"
 
 
-def test_a_zone_alone_says_no_time_to_redrive_at(call, failed):
+def test_a_redrive_with_a_zone_alone_is_rejected(call, failed):
     assert call("redrive", action_id=failed, body={"tz": "Europe/Paris"}).status == 422
 
 

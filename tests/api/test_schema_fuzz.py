@@ -153,7 +153,7 @@ def cases():
 
 
 @pytest.mark.parametrize(("operation", "mode"), [*cases()])
-def test_a_route_answers_as_the_document_tells(operation, mode):
+def test_a_response_matches_the_document(operation, mode):
     deployment = Deployment()
 
     @settings(

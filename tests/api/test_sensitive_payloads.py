@@ -26,7 +26,7 @@ def charges():
 FULL = {"email": SECRET, "cards": [{"number": SECRET}, {"number": SECRET, "holder": "Bob"}]}
 
 
-def test_a_sensitive_value_is_told_to_who_may_see_it_and_redacted_for_all_others(charges):
+def test_a_sensitive_value_is_redacted_for_callers_without_the_permission(charges):
     made = charges.schedule(FULL)
     assert made["payload"]["email"] == REDACTED
     result = charges.ask("GET", f"/scheduling/{made['id']}").json
@@ -45,7 +45,7 @@ def test_a_sensitive_value_is_told_to_who_may_see_it_and_redacted_for_all_others
     assert (seen["payload"]["email"], seen["redacted"]) == (SECRET, [])
 
 
-def test_what_is_written_under_an_alias_is_told_under_the_name_of_its_field(charges):
+def test_a_value_under_an_alias_is_shown_under_the_name_of_its_field(charges):
     made = charges.schedule({"purse": SECRET})
     assert (made["payload"]["wallet"], made["redacted"]) == (REDACTED, ["wallet"])
     assert charges.ask("GET", f"/scheduling/{made['id']}", "readers").json["payload"]["purse"] == SECRET
@@ -56,12 +56,12 @@ def test_nothing_is_named_as_redacted_where_there_is_nothing(charges):
     assert (made["payload"]["email"], made["redacted"]) == (None, [])
 
 
-def test_a_type_without_sensitive_fields_is_told_as_it_is_written(charges):
+def test_a_type_without_sensitive_fields_is_shown_as_stored(charges):
     made = charges.schedule({"email": SECRET}, "plain")
     assert (made["payload"], made["redacted"]) == ({"email": SECRET}, [])
 
 
-def test_a_job_is_told_without_what_is_sensitive_by_each_route_that_tells_it(charges):
+def test_each_route_redacts_the_sensitive_values_of_a_job(charges):
     body = {"name": "own-charges", "type": "charge", "cadences": ["every 1h"], "payload": FULL}
     replacing = {name: value for name, value in body.items() if name != "name"}
     for response in (
@@ -81,7 +81,7 @@ def test_a_job_is_told_without_what_is_sensitive_by_each_route_that_tells_it(cha
     assert SECRET not in charges.ask("GET", "/background-jobs", query={"runs": "5"}).text
 
 
-def test_a_field_that_the_class_no_longer_has_is_told_to_nobody_who_may_not_see_it(charges):
+def test_a_field_that_the_class_no_longer_has_is_redacted(charges):
     class Slim(Payload, version=2, sensitive=("name",), name="slim"):
         name: str = ""
 
@@ -111,7 +111,7 @@ def _taking(payload_type):
     return handler
 
 
-def test_what_an_older_version_wrote_is_upcast_and_then_redacted(charges):
+def test_a_payload_of_an_older_version_is_upcast_and_then_redacted(charges):
     made = charges.schedule({})
     path = charges.keep(made["id"], payload=json.dumps({"mail": SECRET}), payload_version=1)
     result = charges.ask("GET", path)
@@ -129,7 +129,7 @@ def test_what_an_older_version_wrote_is_upcast_and_then_redacted(charges):
         {"payload": json.dumps({"email": SECRET}), "payload_version": 3},
     ],
 )
-def test_nothing_is_told_of_a_payload_that_this_process_cannot_read(charges, changes):
+def test_an_unreadable_payload_is_redacted_completely(charges, changes):
     made = charges.schedule(FULL)
     path = charges.keep(made["id"], **changes)
     result = charges.ask("GET", path)
@@ -148,7 +148,7 @@ def test_a_tenants_admin_grants_it_for_that_tenant_alone(charges):
     assert charges.ask("GET", f"/scheduling/{theirs['id']}").status == 404
 
 
-def test_the_permission_alone_lets_nobody_see_an_action(charges):
+def test_the_permission_alone_does_not_show_an_action(charges):
     made = charges.schedule(FULL)
     charges.ask("PUT", "/grants/lone", "heads", body={"permissions": ["payloads:read"]})
     assert charges.ask("GET", f"/scheduling/{made['id']}", "lone").status == 403
@@ -163,7 +163,7 @@ def test_the_permission_alone_lets_nobody_see_an_action(charges):
         (UndeliveredKind.WAKE, True, True),
     ],
 )
-def test_what_is_undelivered_is_told_unless_it_can_hold_a_payload(charges, kind, action, is_in_events):
+def test_an_undelivered_input_is_shown_unless_it_can_contain_a_payload(charges, kind, action, is_in_events):
     thing = replace(given_up("a", NOW), kind=kind, body=SECRET)
     thing = replace(thing, action=ActionRef(TenantId("acme"), ActionId("a")) if action else None)
     charges.undelivered.keep(thing, expires_at=NOW + timedelta(days=1))

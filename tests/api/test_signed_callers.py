@@ -55,7 +55,7 @@ def test_whom_the_settings_do_not_know_is_forbidden(signed, arn):
 
 
 @pytest.mark.parametrize("arn", [None, "", 7, ["arn"]])
-def test_a_request_that_nobody_signed_is_forbidden(signed, arn):
+def test_an_unsigned_request_is_forbidden(signed, arn):
     refused = signed(userArn=arn)
     assert (refused.status, refused.code) == (403, "forbidden")
     assert "neither an ID token" in refused.json["detail"]
@@ -67,7 +67,7 @@ def test_roles_of_a_service_are_those_of_its_identity(signed):
     assert "actions:manage" in refused.json["detail"]
 
 
-def test_claims_of_a_token_win_over_whoever_carried_it(signed):
+def test_claims_of_a_token_win_over_the_signing_identity(signed):
     response = signed(authorizer={"claims": {"custom:tenant_id": "globex", "sub": "s-1"}})
     assert (response.status, response.code) == (403, "forbidden")  # of globex, in no group
 

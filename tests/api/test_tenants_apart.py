@@ -136,7 +136,7 @@ class Tenants:
 
 @CALM
 @given(steps, st.sampled_from(TENANTS))
-def test_a_tenant_sees_what_it_would_see_if_it_were_alone(steps, me):
+def test_a_tenant_sees_the_same_as_if_it_were_alone(steps, me):
     together, (other,) = Tenants(), set(TENANTS) - {me}
     for tenant, step, number in steps:
         before = together.seen(other) if tenant == me else together.seen(me)
@@ -151,7 +151,7 @@ def test_a_tenant_sees_what_it_would_see_if_it_were_alone(steps, me):
 
 @CALM
 @given(steps, st.sampled_from(TENANTS))
-def test_what_is_anothers_is_answered_as_what_is_not_there(steps, me):
+def test_another_tenants_item_gets_the_same_response_as_a_missing_one(steps, me):
     tenants, (other,) = Tenants(), set(TENANTS) - {me}
     for step in steps:
         tenants.do(*step)

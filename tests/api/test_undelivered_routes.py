@@ -104,7 +104,7 @@ def test_many_are_redriven_the_newest_first(ask, undelivered_inputs, undelivered
 
 
 @pytest.mark.parametrize("unknown", ["nothing", "u.20260301T120000Z.0123456789abcdef"])
-def test_what_is_not_there_is_not_found(ask, undelivered_inputs, unknown):
+def test_a_missing_input_is_not_found(ask, undelivered_inputs, unknown):
     for method, path in (("GET", f"/{unknown}"), ("POST", f"/{unknown}/redrive")):
         response = ask(method, path, body=None)
         assert (response.status, response.code) == (404, "undelivered-not-found")
@@ -123,7 +123,7 @@ def test_who_is_no_operator_sees_and_redrives_nothing(ask, undelivered_inputs, u
 @pytest.mark.parametrize(
     "fields", [{"kind": "strange"}, {"limit": 0}, {"limit": 1_001}, {"dry_run": "yes"}, {"all": True}]
 )
-def test_a_request_that_says_something_else_is_refused(ask, undelivered_inputs, undelivered, fields):
+def test_a_request_with_other_fields_is_rejected(ask, undelivered_inputs, undelivered, fields):
     response = ask("POST", "/redrive", body=fields)
     assert (response.status, response.code) == (422, "invalid-request")
     assert asked_for(undelivered) == []
@@ -136,7 +136,7 @@ def test_a_list_that_cannot_be_is_refused(ask, query, status):
     assert ask("GET", query=query).status == status
 
 
-def test_an_api_without_back_ends_for_it_says_so(call_cloud):
+def test_an_api_without_back_ends_for_it_responds_with_the_reason(call_cloud):
     event = sample_event("cancel", httpMethod="GET", path="/api/v1/undelivered", claims=OPERATOR)
     response = call_cloud.send(event)
     assert (response.status, response.code) == (501, "unsupported")

@@ -75,7 +75,7 @@ def texts(cadence):
     ],
     ids=str,
 )
-def test_a_simple_cadence_compiles_to_what_an_aws_engineer_would_write(cadence, expected):
+def test_a_simple_cadence_compiles_to_the_usual_aws_expression(cadence, expected):
     assert texts(cadence) == expected
 
 

@@ -65,7 +65,7 @@ def button(page, name):
     return page.get_by_role("button", name=name, exact=True)
 
 
-def test_what_happened_is_told_from_the_first_to_the_last(reader, failed):
+def test_the_history_is_listed_from_the_first_to_the_last_event(reader, failed):
     page = go(reader, failed)
     expect(status(page)).to_contain_text("failed", timeout=AT_LAST)
     stops = history(page).locator("li.stop")
@@ -76,14 +76,14 @@ def test_what_happened_is_told_from_the_first_to_the_last(reader, failed):
     expect(stops.last).to_contain_text("Failed for good")
 
 
-def test_what_belongs_to_the_same_is_beside_it(reader, stored_action, failed):
+def test_actions_of_the_same_correlation_are_beside_it(reader, stored_action, failed):
     page = go(reader, stored_action)
     page.get_by_role("link", name=f"…{failed.id[-8:]}").click()
     expect(page).to_have_url(re.compile(failed.id))
     expect(history(page)).to_contain_text("Scheduled by local")
 
 
-def test_an_admin_sees_what_it_carries_and_copies_it(reader_of, cloud, stored_action):
+def test_an_admin_sees_and_copies_the_payload(reader_of, cloud, stored_action):
     page = go(reader_of(cloud.url, permissions=["clipboard-read", "clipboard-write"]), stored_action)
     expect(part(page, "Payload")).to_contain_text("Long Lane 1")
     button(page, "Copy as JSON").click()
@@ -92,7 +92,7 @@ def test_an_admin_sees_what_it_carries_and_copies_it(reader_of, cloud, stored_ac
     assert copied == {"order": "7", "fails": 0, "street": "Long Lane 1", "lines": ["tea", "milk"]}
 
 
-def test_a_member_sees_what_it_carries_without_what_is_sensitive(reader_of, cloud, stored_action):
+def test_a_member_sees_the_payload_without_sensitive_values(reader_of, cloud, stored_action):
     page = go(reader_of(cloud.url, **signed_in("max", groups="members")), stored_action)
     payload = part(page, "Payload")
     expect(payload).to_contain_text("tea")
@@ -141,7 +141,7 @@ def test_it_is_rescheduled_in_a_while_and_runs(reader, acme, pending):
     assert acme.get(pending.id).status is Status.EXECUTED
 
 
-def test_who_decides_on_what_is_no_more_so_is_told_and_changes_nothing(reader, acme, pending):
+def test_a_decision_on_an_outdated_state_is_rejected_with_a_message(reader, acme, pending):
     reader.expected = ("412",)
     page = go(reader, pending)
     button(page, "Reschedule…").click()
@@ -171,7 +171,7 @@ def test_it_is_cancelled_once_that_was_confirmed(reader, acme, pending):
     expect(button(page, "Undo")).to_have_count(0)
 
 
-def test_what_runs_is_asked_to_stop(reader, acme):
+def test_a_cancel_requests_the_stop_of_a_running_action(reader, acme):
     running = acme.schedule(Wait(seconds=800), at=NOW)
     page = go(reader, running)
     expect(status(page)).to_contain_text("running", timeout=AT_LAST)
@@ -184,7 +184,7 @@ def test_what_runs_is_asked_to_stop(reader, acme):
     assert acme.get(running.id).status is Status.CANCELLED
 
 
-def test_what_failed_is_run_again_with_all_its_attempts(reader, acme):
+def test_a_redrive_gives_a_failed_action_all_its_attempts(reader, acme):
     again = acme.schedule(Parcel(order="12", fails=2), at=NOW)
     page = go(reader, again)
     button(page, "Redrive…").click(timeout=AT_LAST)

@@ -20,7 +20,7 @@ from tests.console.listed_actions import (
 from tests.console.listed_actions import actions as actions  # noqa: PLC0414 - a fixture
 
 
-def test_each_is_shown_with_how_it_stands_and_what_was_said_of_it_last(reader, actions):
+def test_each_action_shows_its_status_and_latest_message(reader, actions):
     page = reader.go("#/actions")
     expect(row(page, actions["executed"])).to_contain_text("executed", timeout=AT_LAST)
     expect(row(page, actions["failed"])).to_contain_text("no driver for order", timeout=AT_LAST)
@@ -119,14 +119,14 @@ def test_runs_of_a_job_are_found_by_its_name(reader, cloud):
     assert any(cloud.scheduler().list(job="shop-watch-ramp"))
 
 
-def test_where_nothing_matches_one_is_told_and_led_back(reader):
+def test_a_filter_without_matches_shows_a_link_back(reader):
     page = reader.go("#/actions?correlation_id=none:such")
     expect(page.get_by_text("No action matches")).to_be_visible()
     page.get_by_role("main").get_by_role("link", name="Clear all filters").last.click()
     expect(table(page)).to_be_visible()
 
 
-def test_where_nothing_was_ever_scheduled_one_is_told(reader_of, cloud):
+def test_a_tenant_without_actions_sees_how_to_schedule_one(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("ian", tenant="initech")).go("#/actions")
     expect(page.get_by_text("Nothing is scheduled yet")).to_be_visible()
 
@@ -137,7 +137,7 @@ def test_who_may_only_look_sees_all_and_no_button(reader_of, cloud, actions):
     expect(page.get_by_role("button", name=re.compile("all that match|Schedule"))).to_have_count(0)
 
 
-def test_who_may_not_even_look_is_told(reader_of, cloud):
+def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud):
     reader = reader_of(cloud.url, **signed_in("mallory", groups="guests"))
     reader.expected = ("403",)
     page = reader.page

@@ -71,7 +71,9 @@ def test_a_key_that_was_seen_makes_no_second_action(reader, cloud):
         (("pigeon", "{}"), "Type", "pigeon"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_field_and_nothing_is_scheduled(reader, cloud, entered, field, why):
+def test_an_invalid_value_is_reported_at_its_field_and_nothing_is_scheduled(
+    reader, cloud, entered, field, why
+):
     payload_type, payload = entered
     reader.expected = ("422", "400")
     page = reader.go("#/actions")

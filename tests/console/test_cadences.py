@@ -27,7 +27,7 @@ def rows(page):
     return page.locator("table.occurrences tbody tr")
 
 
-def test_what_is_typed_is_told_in_words_and_times_and_kept_in_the_address(reader):
+def test_typed_text_is_shown_in_words_and_times_and_stored_in_the_address(reader):
     page = reader.go("#/cadences")
     expect(page.get_by_text("Write a cadence")).to_be_visible()
     field(page).fill("0 9 * * mon-fri")
@@ -50,7 +50,7 @@ def test_what_is_typed_is_told_in_words_and_times_and_kept_in_the_address(reader
         ("daily 09:00 tz=Mars/X", "Mars/X", "there is no time zone 'Mars/X'"),
     ],
 )
-def test_what_cannot_be_read_is_shown_at_its_place_with_what_would_do(reader, cadence, at_fault, why):
+def test_an_unreadable_part_is_marked_with_the_remedy(reader, cadence, at_fault, why):
     reader.expected = ("400",)
     page = reader.go("#/cadences")
     field(page).fill(cadence)
@@ -72,14 +72,14 @@ def test_what_cannot_be_read_is_shown_at_its_place_with_what_would_do(reader, ca
         ("30 2 * * * dst=eventbridge", "2027-03-28", "skipped", "and it is not due"),
     ],
 )
-def test_what_a_change_of_the_clocks_does_is_marked_and_told(reader, cadence, day, mark, note):
+def test_a_clock_change_is_marked_and_explained(reader, cadence, day, mark, note):
     page = reader.go(f"#/cadences?cadence={cadence}&tz=Europe/Paris&from={day}")
     shown = rows(page).filter(has_text=note)
     expect(shown).to_contain_text(mark, timeout=PATIENCE)
     expect(page.locator("svg.days title").filter(has_text="the clocks are changed")).to_have_count(1)
 
 
-def test_changes_of_the_clocks_later_than_the_times_are_told(reader):
+def test_later_clock_changes_are_listed(reader):
     page = reader.go(SPRING)
     ahead = part(page, "Changes of the clocks ahead").get_by_role("listitem")
     expect(ahead).to_have_count(2, timeout=PATIENCE)
@@ -89,7 +89,7 @@ def test_changes_of_the_clocks_later_than_the_times_are_told(reader):
     expect(ahead.last).to_contain_text("moved")
 
 
-def test_where_the_clocks_do_nothing_and_nothing_surprises_nothing_is_said(reader):
+def test_without_clock_changes_and_surprises_there_is_no_note(reader):
     page = reader.go("#/cadences?cadence=daily 09:00&tz=Europe/Paris")
     expect(rows(page)).to_have_count(20, timeout=PATIENCE)
     for name in ("Changes of the clocks ahead", "What may surprise"):
@@ -129,7 +129,7 @@ LANGUAGES = pytest.mark.parametrize("language", ["en-GB", "fr-FR"])
 
 
 @LANGUAGES
-def test_what_may_surprise_is_told(reader_of, cloud, language):
+def test_surprises_are_explained(reader_of, cloud, language):
     reader, title = (
         reader_of(cloud.url, locale=language),
         re.compile("What may surprise|Ce qui peut surprendre"),
@@ -141,7 +141,7 @@ def test_what_may_surprise_is_told(reader_of, cloud, language):
 
 
 @LANGUAGES
-def test_the_second_opinion_on_a_cron_expression_is_told(reader_of, cloud, language):
+def test_a_cron_expression_shows_the_second_opinion(reader_of, cloud, language):
     reader, title = reader_of(cloud.url, locale=language), re.compile("Second opinion|Deuxième avis")
     for cadence, english, french in OPINIONS:
         facts = reader.go(f"#/cadences?cadence={quote(cadence)}&tz=UTC").locator(".cadence-top .facts")
@@ -150,7 +150,7 @@ def test_the_second_opinion_on_a_cron_expression_is_told(reader_of, cloud, langu
         expect(facts.locator("[lang]")).to_have_count(0)
 
 
-def test_where_croniter_sees_it_otherwise_is_told(reader):
+def test_a_difference_to_croniter_is_shown(reader):
     def otherwise(route):
         answer = route.fetch()
         differs = {
@@ -178,7 +178,7 @@ def test_the_day_leads_to_the_next_change_of_the_clocks_and_back_to_now(reader):
     expect(page).not_to_have_url(re.compile("from="))
 
 
-def test_a_zone_without_changes_says_so(reader):
+def test_a_zone_without_clock_changes_is_reported(reader):
     page = reader.go("#/cadences")
     page.get_by_role("combobox", name="Zone").fill("Asia/Tokyo")
     page.get_by_role("button", name="Next clock change").click()
@@ -187,7 +187,7 @@ def test_a_zone_without_changes_says_so(reader):
     ).to_be_visible()
 
 
-def test_another_zone_tells_the_readers_time_beside_its_own(reader):
+def test_another_zone_shows_the_readers_time_beside_its_own(reader):
     page = reader.go("#/cadences?cadence=daily 09:00&tz=Asia/Tokyo&from=2027-01-10")
     expect(page.get_by_role("columnheader", name="In Asia/Tokyo")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_role("columnheader", name="For you, in Europe/Paris")).to_be_visible()
@@ -204,7 +204,7 @@ def test_the_zone_of_the_expression_goes_before_the_field(reader):
 
 
 @pytest.mark.parametrize("cadence", ["manual", "once 2020-01-01T00:00"])
-def test_what_is_never_due_again_says_so(reader, cadence):
+def test_a_cadence_that_is_never_due_again_is_reported(reader, cadence):
     page = reader.go(f"#/cadences?cadence={cadence}")
     expect(page.get_by_text("No next time")).to_be_visible(timeout=PATIENCE)
 
@@ -229,7 +229,7 @@ def test_the_normal_form_is_copied(reader):
     assert page.evaluate("navigator.clipboard.readText()") == "cron 0 9 * * MON-FRI tz=UTC"
 
 
-def test_a_browser_that_does_not_let_copy_is_told_of(reader):
+def test_a_browser_that_forbids_copying_gets_a_message(reader):
     page = reader.go("#/cadences?cadence=manual")
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')) }")
     page.get_by_role("button", name="Copy the normal form").click()
@@ -238,12 +238,12 @@ def test_a_browser_that_does_not_let_copy_is_told_of(reader):
     )
 
 
-def test_too_many_times_are_counted_up_to_a_day_that_is_told(reader):
+def test_too_many_times_are_counted_up_to_a_stated_day(reader):
     page = reader.go("#/cadences?cadence=every 5m&tz=UTC&from=2027-01-10")
     expect(page.get_by_text("More than 500 times: counted up to 11 Jan")).to_be_visible(timeout=PATIENCE)
 
 
-def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud):
+def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud):
     reader = reader_of(cloud.url, **signed_in("eve", groups="guests"))
     reader.expected = ("403",)
     page = reader.go("#/cadences?cadence=daily 09:00")

@@ -28,7 +28,7 @@ def nav(page):
     return page.get_by_role("navigation", name="Console")
 
 
-def test_each_place_is_led_to_and_is_where_its_address_says(reader):
+def test_each_page_has_a_link_and_an_address(reader):
     page = reader.go()
     for name, path in {
         "Jobs": "jobs",
@@ -48,7 +48,7 @@ def test_each_place_is_led_to_and_is_where_its_address_says(reader):
     expect(page.get_by_role("heading", level=1)).to_have_text("Try a cadence")
 
 
-def test_a_place_that_is_none_says_so(reader):
+def test_an_unknown_address_is_reported(reader):
     reader.page.goto(f"{reader.url}/#/nowhere/at/all")
     expect(reader.page.get_by_text("There is no such page")).to_be_visible()
 
@@ -95,7 +95,7 @@ def test_the_content_is_one_key_away(reader):
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_who_may_only_look_is_told_and_sees_no_button_that_changes(reader_of, cloud):
+def test_a_viewer_sees_read_only_and_no_button_that_changes(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go("#/jobs")
     expect(page.get_by_text("eve@localhost of acme")).to_be_visible()
     expect(page.get_by_text("You may look, and change nothing")).to_be_visible()
@@ -103,7 +103,7 @@ def test_who_may_only_look_is_told_and_sees_no_button_that_changes(reader_of, cl
     expect(page.get_by_role("button", name=re.compile("Run now"))).to_have_count(0)
 
 
-def test_a_place_that_is_not_allowed_says_why(reader_of, cloud):
+def test_a_forbidden_page_shows_the_reason(reader_of, cloud):
     reader = reader_of(cloud.url, **signed_in("eve", groups="viewers"))
     reader.expected = ("403",)
     page = reader.go("#/undelivered")
@@ -111,7 +111,7 @@ def test_a_place_that_is_not_allowed_says_why(reader_of, cloud):
     expect(page.get_by_text("eve@localhost of acme, with viewers")).to_be_visible()
 
 
-def test_what_is_shown_stays_while_the_api_is_away_and_is_asked_again(reader):
+def test_shown_data_stays_while_the_api_is_unavailable_and_is_reloaded(reader):
     reader.expected = ("Failed to load resource", "net::ERR")
     page = reader.go("#/jobs")
     expect(page.get_by_text("Watch the ramp")).to_be_visible()
@@ -125,7 +125,7 @@ def test_what_is_shown_stays_while_the_api_is_away_and_is_asked_again(reader):
     expect(page.get_by_text("The API does not answer")).to_have_count(0)
 
 
-def test_an_api_that_is_away_from_the_first_is_told(reader):
+def test_an_api_that_is_unavailable_at_the_start_is_reported(reader):
     reader.expected = ("503",)
     page = reader.page
     page.route(
@@ -139,14 +139,14 @@ def test_an_api_that_is_away_from_the_first_is_told(reader):
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
 
 
-def test_a_page_that_cannot_begin_says_so(reader):
+def test_a_page_that_cannot_start_shows_the_reason(reader):
     reader.expected = ("500",)
     reader.page.route("**/config.json", lambda route: route.fulfill(status=500))
     page = reader.go()
     expect(page.get_by_role("heading", level=1)).to_have_text("duetime's console cannot start")
 
 
-def test_nobody_is_asked_while_nobody_looks(reader):
+def test_a_hidden_page_sends_no_requests(reader):
     page = reader.go("#/jobs")
     requested = []
     page.on("request", lambda request: requested.append(request.url))

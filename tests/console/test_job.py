@@ -13,7 +13,7 @@ from tests.console.jobs_of_acme import jobs as jobs  # noqa: PLC0414
 from tests.console.tenants import SOON, fits_a_phone, flaws_in_either_scheme
 
 
-def test_it_tells_how_the_job_fares(reader):
+def test_it_shows_the_jobs_results(reader):
     page = failed(reader)
     expect(page.get_by_role("heading", level=1)).to_have_text("Lost parcels")
     expect(page.get_by_text(f"ConnectionError: no driver for order {LOST}").first).to_be_visible()
@@ -22,7 +22,7 @@ def test_it_tells_how_the_job_fares(reader):
     expect(page.locator(".glance-card").filter(has_text="Next run")).to_contain_text(re.compile(r"in \d+"))
 
 
-def test_it_tells_when_it_runs_and_what_was_declared(reader):
+def test_it_shows_the_times_and_the_declaration(reader):
     page = reader.go(f"#/jobs/{LOST}")
     expect(part(page, "When it runs")).to_contain_text("every week on Monday at 08:00, Europe/Paris time")
     about = part(page, "About this job")
@@ -31,14 +31,14 @@ def test_it_tells_when_it_runs_and_what_was_declared(reader):
     expect(about).to_contain_text('order: "acme-lost-parcel"')
 
 
-def test_the_next_ten_times_are_told_with_how_far_they_are(reader):
+def test_the_next_ten_times_are_listed_with_their_distance(reader):
     coming = part(reader.go(f"#/jobs/{LOST}"), "What comes next").get_by_role("listitem")
     expect(coming).to_have_count(10)
     expect(coming.first).to_contain_text("Europe/Paris")
     expect(coming.filter(has_text=WEEKLY).first).to_contain_text("08:00")
 
 
-def test_what_became_of_each_time_is_counted_by_day_and_told_one_by_one(reader, jobs):
+def test_results_are_counted_by_day_and_listed_singly(reader, jobs):
     page = reader.go(f"#/jobs/{ONCE}")
     expect(part(page, "Runs").get_by_text("✓ executed")).to_be_visible(timeout=SOON)
     page.get_by_title("Refresh").click()
@@ -79,7 +79,7 @@ def test_a_day_is_chosen_by_click_or_by_keys_and_is_in_the_address(reader):
     expect(page).to_have_url(re.compile("day=2030-06-10"))
 
 
-def test_a_job_that_runs_too_often_is_told_by_the_hours_of_a_day(reader):
+def test_a_frequent_job_is_shown_by_the_hours_of_a_day(reader):
     page = reader.go("#/jobs/shop-watch-ramp")
     account = part(page, "What became of each time")
     expect(account.get_by_text("This job runs too often")).to_be_visible()
@@ -102,7 +102,7 @@ def test_runs_are_those_that_were_due_and_with_their_status_the_planned_ones(rea
     expect(runs.get_by_text("✕ failed")).to_be_visible()
 
 
-def test_runs_of_a_job_that_runs_often_begin_with_what_ran(reader):
+def test_the_runs_of_a_frequent_job_begin_with_the_latest(reader):
     runs = part(reader.go("#/jobs/shop-watch-ramp"), "Runs")
     expect(runs.get_by_text("✓ executed").first).to_be_visible(timeout=SOON)
 
@@ -115,7 +115,7 @@ def test_runs_are_found_by_day(reader):
     expect(runs.get_by_text("None of the runs that were looked at is like that")).to_be_visible()
 
 
-def test_a_job_that_never_ran_says_so(reader, job):
+def test_a_job_without_runs_is_reported(reader, job):
     page = reader.go(f"#/jobs/{job}")
     expect(page.get_by_text("It has not run yet")).to_be_visible()
     expect(page.get_by_text("No changes yet")).to_be_visible()
@@ -139,14 +139,14 @@ def test_another_tenants_job_codes_job_and_none_are_not_there_for_a_member(reade
         cloud.scheduler(tenant_id="globex").jobs.get(LOST)
 
 
-def test_whose_roles_do_not_allow_it_is_told_so(reader_of, cloud):
+def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud):
     reader = reader_of(cloud.url, **signed_in("mia", groups="guests"))
     reader.expected = ("403",)
     page = reader.go(f"#/jobs/{LOST}")
     expect(page.get_by_text("Your roles do not allow this")).to_be_visible()
 
 
-def test_the_hour_that_the_clocks_leave_out_is_told_where_it_comes(reader):
+def test_the_hour_that_a_clock_change_skips_is_marked(reader):
     """In a calendar of March 2030 the clocks go forward on the 31st, and half past two does not exist."""
     account = part(reader.go("#/jobs/shop-count-stock?day=2030-03-31"), "What became of each time")
     expect(account.get_by_role("region")).to_contain_text(re.compile("03:30|does not exist that day|moved"))

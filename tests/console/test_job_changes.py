@@ -30,7 +30,7 @@ def test_it_is_run_with_its_own_payload_or_another_one(reader, cloud, jobs, job)
     assert '"another"' in cloud.scheduler(tenant_id="acme").get(run.id).payload
 
 
-def test_the_next_run_is_skipped_after_it_was_told_which(reader, jobs, job):
+def test_the_next_run_is_skipped_after_a_confirmation_that_names_it(reader, jobs, job):
     page = reader.go(f"#/jobs/{job}")
     dialog = opened(page, "Skip next")
     expect(dialog).to_contain_text("Runs after it")
@@ -105,7 +105,7 @@ def test_retries_of_one_cadence_are_its_own(reader, jobs, job):
     assert jobs.get(job).tuning[DAILY].jitter == 0.5
 
 
-def test_retries_that_somebody_else_has_set_meanwhile_are_not_written_over(reader, jobs, job):
+def test_a_concurrent_change_of_retries_is_not_overwritten(reader, jobs, job):
     reader.expected = ("412",)
     page = reader.go(f"#/jobs/{job}")
     dialog = opened(page, "Change the retries of the whole job")
@@ -116,7 +116,7 @@ def test_retries_that_somebody_else_has_set_meanwhile_are_not_written_over(reade
     assert jobs.get(job).tuning[""].attempts == 7
 
 
-def test_a_registration_is_taken_back_after_it_was_told_what_that_means(reader, jobs, job):
+def test_a_registration_is_removed_after_a_confirmation_that_explains_it(reader, jobs, job):
     reader.expected = ("404",)
     page = reader.go(f"#/jobs/{job}")
     dialog = opened(page, "Unregister")
@@ -131,7 +131,7 @@ def test_a_registration_is_taken_back_after_it_was_told_what_that_means(reader, 
     expect(page.get_by_role("button", name="Run now")).to_have_count(0)
 
 
-def test_who_changed_it_is_told_with_what_came_of_it(reader, job):
+def test_changes_are_listed_with_their_actor_and_result(reader, job):
     page = reader.go(f"#/jobs/{job}")
     dialog = opened(page, "Pause", exact=True)
     dialog.get_by_label("Reason").fill("no vans")

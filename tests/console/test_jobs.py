@@ -51,7 +51,7 @@ def pause(page, job, why="", until=""):
     expect(dialog).to_have_count(0)
 
 
-def test_a_job_tells_when_it_runs_and_how_it_fared(reader):
+def test_a_job_shows_its_times_and_results(reader):
     page = reader.go("#/jobs")
     evening = row(page, "Evening parcels")
     expect(evening).to_contain_text("every day at 18:00")
@@ -125,7 +125,7 @@ def test_those_that_are_paused_are_shown_alone_also_by_one_cadence(reader, jobs)
     jobs.resume(PARCELS, cadence=WEEKLY)
 
 
-def test_pausing_says_what_it_does_then_does_it_and_can_be_undone(reader, jobs, job):
+def test_a_pause_is_explained_confirmed_and_can_be_undone(reader, jobs, job):
     page = reader.go("#/jobs")
     switch(page, job).click()
     dialog = page.get_by_role("dialog")
@@ -146,7 +146,7 @@ def test_pausing_says_what_it_does_then_does_it_and_can_be_undone(reader, jobs, 
     assert not jobs.get(job.name).pauses
 
 
-def test_a_pause_ends_when_it_was_told_to_in_the_readers_zone(reader, jobs, job):
+def test_a_pause_ends_at_the_given_time_in_the_readers_zone(reader, jobs, job):
     page = reader.go("#/jobs")
     switch(page, job).click()
     expect(page.get_by_role("dialog")).to_contain_text(f"Times in {ZONE}")
@@ -182,7 +182,7 @@ def test_resuming_is_one_click_and_its_undo_pauses_for_the_same_reason(reader, j
     assert paused.reason == "stocktaking"
 
 
-def test_pausing_one_of_duetimes_own_says_what_is_lost_by_it(reader):
+def test_a_pause_of_a_system_job_shows_its_effects(reader):
     page = reader.go("#/jobs")
     page.get_by_role("switch", name="Sweep is active").click()
     expect(page.get_by_role("dialog")).to_contain_text("what a lost wake or a dead worker left behind")
@@ -200,7 +200,7 @@ def test_a_job_is_run_by_hand_at_once_and_the_run_is_led_to(reader, jobs, job):
     expect(page).to_have_url(f"{reader.url}/#/actions/{run.id}")
 
 
-def test_running_a_paused_job_is_asked_first_and_leaves_it_paused(reader, jobs, job):
+def test_a_run_of_a_paused_job_needs_a_confirmation_and_leaves_it_paused(reader, jobs, job):
     jobs.pause(job.name)
     page = reader.go("#/jobs")
     page.get_by_role("button", name=f"Run now: {job.definition.title}").click()
@@ -225,14 +225,14 @@ def test_who_may_only_look_sees_the_same_without_buttons(reader_of, cloud):
     expect(page.get_by_role("button", name=re.compile("^Run now"))).to_have_count(0)
 
 
-def test_another_tenant_has_none_of_them_and_is_told_where_jobs_come_from(reader_of, cloud):
+def test_another_tenant_sees_no_jobs_and_how_to_register_one(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("gus", "globex", "members")).go("#/jobs")
     expect(page.get_by_text("There is no job yet")).to_be_visible()
     expect(page.get_by_text("Jobs are declared in code, or registered")).to_be_visible()
     expect(page.get_by_text("Evening parcels")).to_have_count(0)
 
 
-def test_whose_roles_do_not_allow_it_is_told_so(reader_of, cloud):
+def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("mia", groups="guests")).go("#/jobs")
     expect(page.get_by_text("Your roles do not allow this")).to_be_visible()
     expect(page.get_by_text("mia@localhost of acme, with guests")).to_be_visible()

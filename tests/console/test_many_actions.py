@@ -59,7 +59,7 @@ def test_all_that_failed_and_match_are_run_again(reader, cloud):
     expect(row(page, made)).to_contain_text("executed", timeout=AT_LAST)
 
 
-def test_what_a_filter_rules_out_has_no_button(reader):
+def test_a_filter_hides_buttons_that_match_nothing(reader):
     page = reader.go("#/actions?status=executed")
     expect(table(page)).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("all that match"))).to_have_count(0)

@@ -80,7 +80,7 @@ def choose(page, **chosen):
         page.get_by_role("combobox", name=name).select_option(option)
 
 
-def test_a_failed_action_is_told_with_its_facts_and_the_way_to_it(reader, cloud, failed):
+def test_a_failed_action_is_listed_with_its_facts_and_a_link(reader, cloud, failed):
     page = reader.go("#/notifications")
     one = entry(page, SUBJECT)
     expect(one).to_contain_text("no driver for order 17", timeout=PATIENCE)
@@ -92,7 +92,7 @@ def test_a_failed_action_is_told_with_its_facts_and_the_way_to_it(reader, cloud,
     expect(page).to_have_url(f"{cloud.url}/#/actions/{failed.id}")
 
 
-def test_there_being_none_is_told_with_why(alone):
+def test_an_empty_list_shows_the_reason(alone):
     page = alone[0].go("#/notifications")
     expect(page.get_by_text("No notifications")).to_be_visible()
     expect(page.get_by_text("Nothing needs attention so far")).to_be_visible()
@@ -145,7 +145,7 @@ def test_all_are_marked_as_read_once_that_is_confirmed(alone, cloud):
     expect(page.get_by_role("region", name="Unread")).to_have_count(0, timeout=PATIENCE)
 
 
-def test_the_list_is_narrowed_by_kind_and_by_what_is_unread(reader, cloud, failed):
+def test_the_list_is_filtered_by_kind_and_by_unread(reader, cloud, failed):
     page = reader.go("#/notifications")
     expect(entry(page, DEAD_SUBJECT)).to_be_visible(timeout=PATIENCE)
     choose(page, Kind=FAILED)
@@ -158,7 +158,7 @@ def test_the_list_is_narrowed_by_kind_and_by_what_is_unread(reader, cloud, faile
     expect(entry(page, DEAD_SUBJECT)).to_be_visible()
 
 
-def test_a_job_that_keeps_failing_is_told_with_the_way_to_it(alone, cloud):
+def test_a_job_that_fails_repeatedly_is_listed_with_a_link(alone, cloud):
     reader, tenant = alone
     AwsBackends(cloud.settings, SystemClock()).preferences.put(everything_to("ops@acme.example", tenant))
     jobs = cloud.scheduler(tenant_id=tenant).jobs
@@ -177,7 +177,7 @@ def test_a_job_that_keeps_failing_is_told_with_the_way_to_it(alone, cloud):
     expect(page).to_have_url(f"{cloud.url}/#/jobs/keeps-failing")
 
 
-def test_what_came_together_is_told_together(alone, cloud):
+def test_a_digest_is_one_entry(alone, cloud):
     reader, tenant = alone
     together(cloud, tenant, 13, by_name={"parcel": 11, "wait": 2})
     page = reader.go("#/notifications")
@@ -205,7 +205,7 @@ def test_a_long_list_comes_in_pages(alone, cloud):
     expect(page.get_by_role("link", name="Notifications (at least 20 unread)")).to_be_visible()
 
 
-def test_operators_look_at_what_the_deployment_was_told(reader, cloud):
+def test_operators_see_the_deployments_notifications(reader, cloud):
     together(cloud, "system", 7, kind=NotificationKind.UNDELIVERED, by_name={"due-default": 7})
     page = reader.go("#/notifications")
     choose(page, Whose="the deployment (operators)")
@@ -227,7 +227,7 @@ def test_another_tenant_and_those_who_are_no_admins_see_less(reader_of, cloud, f
     expect(viewer.get_by_role("option", name=DEAD)).to_have_count(0)
 
 
-def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud):
+def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud):
     reader = reader_of(cloud.url, **signed_in("eve", groups="guests"))
     reader.expected = ("403",)
     page = reader.go("#/notifications")
@@ -235,7 +235,7 @@ def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud):
     expect(page.get_by_role("link", name="Notifications")).to_have_count(0)
 
 
-def test_it_is_in_french_and_so_is_what_is_told(reader_of, cloud, failed):
+def test_the_page_and_its_entries_are_in_french(reader_of, cloud, failed):
     page = reader_of(cloud.url, locale="fr-FR").go("#/notifications")
     expect(page.get_by_role("heading", level=2, name="Non lues")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_role("heading", name="acme : échec de parcel").first).to_be_visible()

@@ -47,7 +47,7 @@ def card(page, title):
     return glance.locator(".card").filter(has=page.get_by_role("heading", name=title, exact=True))
 
 
-def test_it_says_that_all_is_on_time_and_when_that_was_looked_at(reader):
+def test_it_shows_that_all_is_on_time_and_the_time_of_the_check(reader):
     status_part = reader.go().locator(".standing")
     expect(status_part).to_contain_text("All on time")
     expect(status_part).to_contain_text("Every due shard was swept")
@@ -70,13 +70,13 @@ def test_its_numbers_are_those_of_the_cloud(reader):
         ("Jobs paused", "#/jobs?only=paused"),
     ],
 )
-def test_each_number_leads_to_what_it_counts(reader, title, place):
+def test_each_number_links_to_its_list(reader, title, place):
     page = reader.go()
     card(page, title).click(position={"x": 5, "y": 5})
     expect(page).to_have_url(f"{reader.url}/{place}")
 
 
-def test_what_runs_is_led_to_by_its_kind(reader):
+def test_running_work_is_linked_by_its_kind(reader):
     page = reader.go()
     running = card(page, "Running now")
     expect(running.get_by_role("link", name="one-shot")).to_have_attribute(
@@ -86,7 +86,7 @@ def test_what_runs_is_led_to_by_its_kind(reader):
     expect(page).to_have_url(f"{reader.url}/#/jobs?only=running")
 
 
-def test_what_it_counts_stands_small_below_its_number(reader):
+def test_the_parts_of_a_number_are_below_it(reader):
     hint = card(reader.go(), "Failed today").get_by_text("dead letters since midnight")
     size, weight = hint.evaluate(
         "(e) => [parseFloat(getComputedStyle(e).fontSize), getComputedStyle(e).fontWeight]"
@@ -116,7 +116,7 @@ def test_duetimes_own_passes_are_left_out(reader):
     expect(page.get_by_role("main").get_by_role("link", name="Sweep")).to_have_count(0)
 
 
-def test_the_last_hour_tells_how_runs_ended_and_how_late_they_began(reader):
+def test_the_last_hour_shows_results_and_lateness(reader):
     page = shown(reader)
     outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
     expect(outcomes).to_have_attribute("aria-label", re.compile(r"[1-9]\d* executed, [1-9]\d* failed"))
@@ -128,7 +128,7 @@ def test_the_last_hour_tells_how_runs_ended_and_how_late_they_began(reader):
     expect(page).to_have_url(re.compile("#/actions/"))
 
 
-def test_what_happened_last_says_why_and_leads_to_it(reader, day):
+def test_the_latest_events_show_their_reason_and_a_link(reader, day):
     page = shown(reader)
     row = part(page, "What happened last").get_by_role("row").filter(has_text="a-2")
     expect(row.get_by_text("failed")).to_be_visible()
@@ -155,13 +155,13 @@ def test_who_may_only_look_sees_the_same_of_the_tenants_own(reader_of, cloud):
     expect(card(page, "Jobs paused").locator(".figure")).to_have_text("0")
 
 
-def test_whose_roles_tell_nothing_is_told_so(reader_of, cloud):
+def test_a_user_without_roles_sees_the_reason(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("mia", groups="guests")).go()
     expect(page.locator(".standing")).to_contain_text("Your roles do not show whether all is on time")
     expect(page.get_by_role("region", name="At a glance")).to_have_count(0)
 
 
-def test_a_global_switch_that_is_off_is_told_first(reader, cloud):
+def test_a_global_switch_that_is_off_is_shown_first(reader, cloud):
     cloud.redeploy(enabled=False)
     try:
         expect(reader.go().locator(".standing")).to_contain_text("The global switch is off: nothing fires")
@@ -169,7 +169,7 @@ def test_a_global_switch_that_is_off_is_told_first(reader, cloud):
         cloud.redeploy(enabled=True)
 
 
-def test_an_overview_that_is_not_answered_says_so_and_asks_again(reader):
+def test_an_overview_without_a_response_shows_it_and_retries(reader):
     reader.expected = ("503",)
     ill = {"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
     reader.page.route("**/background-jobs/coming*", lambda route: route.fulfill(status=503, json=ill))

@@ -48,7 +48,7 @@ def row(page, kind):
     return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=kind))
 
 
-def test_what_is_ticked_is_saved_and_can_be_undone(ann):
+def test_ticked_boxes_are_saved_and_can_be_undone(ann):
     page = opened(ann)
     expect(page.get_by_text("No choices yet: all values are defaults.")).to_be_visible()
     expect(row(page, FAILED)).to_contain_text("by default: nowhere")
@@ -118,7 +118,7 @@ def by_another(reader, **changes):
     assert reader.page.request.put(url, data=changes, headers=headers).ok
 
 
-def test_a_change_over_somebody_elses_is_not_made_and_says_whose(ann):
+def test_a_concurrent_change_is_not_overwritten_and_names_its_actor(ann):
     ann.expected = ("412",)
     page = opened(ann)
     tick(page, FAILED, "Mail").check()
@@ -135,7 +135,7 @@ def test_a_change_over_somebody_elses_is_not_made_and_says_whose(ann):
     assert chosen(ann)["channels"] == {KIND: ["email"]}
 
 
-def test_who_fills_in_the_form_is_told_that_another_changed_it(ann):
+def test_a_form_shows_that_another_user_changed_the_values(ann):
     page = opened(ann)
     tick(page, FAILED, "Mail").check()
     by_another(ann, language="fr")
@@ -163,7 +163,7 @@ def test_operators_choose_for_the_deployment(reader):
     expect(page.get_by_role("combobox", name="Whose")).to_have_value("system")
 
 
-def test_a_member_chooses_what_is_not_for_admins(reader_of, cloud, tenant):
+def test_a_member_chooses_all_but_the_values_for_admins(reader_of, cloud, tenant):
     reader = reader_of(cloud.url, **signed_in("mo", tenant=tenant, groups="members"))
     page = opened(reader)
     expect(tick(page, DEAD)).to_be_disabled()
@@ -183,7 +183,7 @@ def test_a_viewer_only_looks(reader_of, cloud, tenant):
     expect(page.get_by_role("textbox", name="Addresses")).not_to_be_editable()
 
 
-def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud):
+def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud):
     reader = reader_of(cloud.url, **signed_in("eve", groups="guests"))
     reader.expected = ("403",)
     page = reader.go("#/preferences")

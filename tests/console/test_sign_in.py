@@ -39,7 +39,7 @@ def test_tokens_are_kept_in_memory_alone(people, reader_of):
     assert stored == '[{},{},""]'
 
 
-def test_a_reload_asks_the_pool_again(people, pool, reader_of):
+def test_a_reload_signs_in_again_at_the_pool(people, pool, reader_of):
     page = reader_of(people.url).go()
     page.reload()
     expect(title(page)).to_be_visible()
@@ -66,7 +66,7 @@ def test_whose_sign_in_was_revoked_signs_in_again(people, pool, reader_of):
     expect(title(page)).to_be_visible()
 
 
-def test_an_answer_to_nobodys_question_signs_nobody_in(people, pool, reader_of):
+def test_a_response_without_a_sign_in_request_is_ignored(people, pool, reader_of):
     pool.meddles = True
     page = reader_of(people.url).go()
     expect(title(page)).to_have_text("duetime's console cannot start")

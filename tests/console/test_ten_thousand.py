@@ -65,7 +65,7 @@ def test_a_page_is_shown_of_them_and_the_next_and_the_first_again(reader):
     assert ids(page) == seen[:PAGE]
 
 
-def test_few_are_found_among_them_by_what_they_belong_to(reader, cloud):
+def test_a_correlation_id_finds_a_few_among_many(reader, cloud):
     page = reader.go("#/actions")
     page.get_by_label("Find by correlation id").fill("order:2000")
     page.get_by_role("button", name="Show", exact=True).click()
@@ -91,7 +91,7 @@ def test_hundreds_of_one_kind_are_cancelled_and_no_other(reader, cloud):
     expect(rows(page).first).to_contain_text("cancelled", timeout=AT_LAST)
 
 
-def test_a_count_of_all_ends_before_the_end_and_says_so(reader, cloud):
+def test_a_count_of_all_stops_at_its_limit_and_states_it(reader, cloud):
     page = reader.go("#/actions?type=parcel")
     expect(rows(page)).to_have_count(PAGE, timeout=AT_LAST)
     dialog = counted(page)

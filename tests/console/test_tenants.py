@@ -129,7 +129,7 @@ def test_a_change_of_many_counts_and_changes_ones_own_alone(reader_of, cloud, ac
     assert cloud.scheduler().get(acmes["failed"].id).status == "failed"
 
 
-def test_what_one_tenant_reads_or_prefers_is_not_read_or_preferred_by_another(reader_of, cloud, notified):
+def test_read_marks_and_preferences_belong_to_one_tenant(reader_of, cloud, notified):
     reader = of_globex(reader_of, cloud)
     page = reader.go("#/notifications")
     page.get_by_role("button", name="Mark all as read").click()
@@ -146,7 +146,7 @@ def test_what_one_tenant_reads_or_prefers_is_not_read_or_preferred_by_another(re
 
 
 @pytest.mark.parametrize("role", OFFERED)
-def test_each_role_is_offered_what_it_may(reader_of, cloud, acmes, role):
+def test_each_role_sees_the_buttons_of_its_permissions(reader_of, cloud, acmes, role):
     changes, operates = OFFERED[role]
     reader = reader_of(cloud.url, **signed_in("ann", groups=role))
     page = reader.go(f"#/actions/{acmes['failed'].id}")
@@ -160,7 +160,7 @@ def test_each_role_is_offered_what_it_may(reader_of, cloud, acmes, role):
     expect(page.get_by_text("Watch the ramp")).to_have_count(int(operates))
 
 
-def test_what_a_tenant_grants_holds_for_its_own_people_alone(reader_of, cloud, acmes):
+def test_a_tenants_grant_applies_to_its_own_users_alone(reader_of, cloud, acmes):
     admin = reader_of(cloud.url).page.request
     url = f"{cloud.url}/api/v1/grants/viewers"
     assert admin.put(url, data={"permissions": ["actions:manage"]}).ok

@@ -83,7 +83,7 @@ def is_gone(cloud, thing):
     return False
 
 
-def test_each_kind_is_told_with_who_gave_it_up_and_why(reader, each_kind):
+def test_each_kind_shows_its_source_and_reason(reader, each_kind):
     page = reader.go("#/undelivered")
     for kind, thing in each_kind.items():
         shown = row(page, f"by {thing.source}")
@@ -92,7 +92,7 @@ def test_each_kind_is_told_with_who_gave_it_up_and_why(reader, each_kind):
 
 
 @pytest.mark.parametrize("kind", list(UndeliveredKind))
-def test_what_a_redrive_does_is_told_before_it_is_done(reader, each_kind, kind):
+def test_a_redrive_is_explained_before_it_starts(reader, each_kind, kind):
     page = reader.go(f"#/undelivered/{each_kind[kind].id}")
     does = page.locator("dd").last.inner_text()
     dialog = redrive(page, kind, f"by-{kind}")
@@ -128,7 +128,7 @@ def test_the_dead_message_of_an_action_leads_to_it_and_its_redrive_takes_it_away
     expect(page.get_by_text("It is not there")).to_be_visible(timeout=PATIENCE)
 
 
-def test_what_fails_again_stays_with_the_new_reason(reader, cloud, keep):
+def test_an_input_that_fails_again_stays_with_the_new_reason(reader, cloud, keep):
     thing = keep("gibberish", kind=UndeliveredKind.WAKE, source="dispatch-again", body='{"no": "wake"}')
     page = reader.go(f"#/undelivered/{thing.id}")
     redrive(page, UndeliveredKind.WAKE, thing.source).get_by_role("button", name="Redrive").click()
@@ -163,7 +163,7 @@ def test_many_are_redriven_once_it_was_seen_which(reader, cloud, keep):
     expect(would).to_contain_text("There is nothing of this sort to redrive.", timeout=PATIENCE)
 
 
-def test_another_sort_is_looked_for_anew(reader, each_kind):
+def test_another_sort_starts_a_new_search(reader, each_kind):
     page = reader.go("#/undelivered")
     page.get_by_role("button", name="Show what would be redriven").click()
     would = page.get_by_role("region", name="Redrive many").get_by_role("status")
@@ -175,7 +175,7 @@ def test_another_sort_is_looked_for_anew(reader, each_kind):
     expect(would.get_by_role("button", name="Redrive 1")).to_be_visible()
 
 
-def test_what_was_cut_cannot_be_redriven_and_what_is_no_json_is_shown_as_it_is(reader, keep):
+def test_a_truncated_input_cannot_be_redriven_and_text_is_shown_unchanged(reader, keep):
     thing = keep("cut", body="beginning of poison", is_cut=True)
     page = reader.go(f"#/undelivered/{thing.id}")
     expect(page.get_by_text("This is only its beginning, so it cannot be redriven.")).to_be_visible(
@@ -186,7 +186,7 @@ def test_what_was_cut_cannot_be_redriven_and_what_is_no_json_is_shown_as_it_is(r
     expect(page.get_by_role("button", name="Redrive")).to_have_count(0)
 
 
-def test_operators_are_not_shown_what_may_be_sensitive_nor_another_tenants_action(reader_of, cloud, keep):
+def test_operators_see_no_sensitive_values_and_no_other_tenants_action(reader_of, cloud, keep):
     ref = ActionRef("globex", "019ca932-7c00-735e-a389-6f2fb6b5d775")
     body = json.dumps({"street": "Elm Street 3"})
     thing = keep("secret", kind=UndeliveredKind.EVENT, body=body, action=ref)
@@ -211,7 +211,7 @@ def test_a_long_list_comes_in_pages(reader, keep):
     expect(row(page, "old-54-end")).to_have_count(0)
 
 
-def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud, each_kind):
+def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud, each_kind):
     reader = reader_of(cloud.url, **signed_in("mo", groups="members"))
     reader.expected = ("403",)
     page = reader.go("#/undelivered")

@@ -14,7 +14,7 @@ def steady(table):
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["small payloads", "large payloads"])
-def test_a_batch_whose_answer_was_lost_is_not_written_over_what_ran_meanwhile(table, steady, apart):
+def test_a_batch_with_a_lost_response_does_not_overwrite_rows_that_ran_meanwhile(table, steady, apart):
     actions = [fresh(steady, payload=LARGE, payload_offloaded=apart) for _ in range(60)]
     claimed = []
     single_shot = LosesAnAnswer(
@@ -25,7 +25,7 @@ def test_a_batch_whose_answer_was_lost_is_not_written_over_what_ran_meanwhile(ta
     assert len(steady.get_rows([action.ref for action in actions])) == 60
 
 
-def test_a_bulk_that_failed_midway_may_be_repeated_over_what_has_run(table, steady):
+def test_a_partly_failed_bulk_can_be_repeated_after_some_have_run(table, steady):
     actions = [fresh(steady) for _ in range(60)]
 
     class FailsAfterTheFirstBatch:

@@ -69,7 +69,7 @@ class Credulous(MemoryStore):
         Credulous: "test_a_second_commit_of_a_run_is_not_the_first",
     }.items(),
 )
-def test_a_store_that_breaks_a_rule_of_commits_fails_the_sentence_that_says_it(broken, sentence):
+def test_a_store_that_breaks_a_rule_of_commits_fails_that_rules_test(broken, sentence):
     check = getattr(CommitContract(), sentence)
     takes_a_claim = "claimed" in inspect.signature(check).parameters
 

@@ -105,7 +105,7 @@ def test_without_an_answer_a_run_that_was_taken_over_meanwhile_has_lost_its_leas
 @pytest.mark.parametrize(
     ("outcomes", "code"), [(CONFLICT, "TransactionConflict"), (THROTTLED, "ThrottlingError")]
 )
-def test_what_is_always_busy_is_refused_in_the_end(over, store, ledger, outcomes, code):
+def test_a_permanently_busy_item_is_rejected_in_the_end(over, store, ledger, outcomes, code):
     claimed = running(store)
     with pytest.raises(CommitRejected) as refused:
         commit(over(*[outcomes] * 99), claimed, [ledger.book()])

@@ -74,14 +74,14 @@ BROKEN = {
 @pytest.mark.parametrize(
     ("store", "sentence"), BROKEN.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
-def test_a_store_that_breaks_a_rule_fails_the_sentence_that_says_it(store, sentence):
+def test_a_store_that_breaks_a_rule_fails_that_rules_test(store, sentence):
     check = getattr(ActionStoreContract(), sentence)
     check(MemoryStore())
     with pytest.raises(AssertionError):
         check(store())
 
 
-def test_a_store_that_lists_in_another_than_the_due_order_fails_the_sentence_that_says_it():
+def test_a_store_that_lists_out_of_due_order_fails_that_rules_test():
     check = DueOrderContract().test_a_tenants_one_shots_come_soonest_first
     check(MemoryStore())
     with pytest.raises(AssertionError):
@@ -102,7 +102,7 @@ BROKEN_JOBS = {
 @pytest.mark.parametrize(
     ("jobs", "sentence"), BROKEN_JOBS.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
-def test_a_job_store_that_breaks_a_rule_fails_the_sentence_that_says_it(jobs, sentence):
+def test_a_job_store_that_breaks_a_rule_fails_that_rules_test(jobs, sentence):
     check = getattr(JobStoreContract(), sentence)
     faces = set(inspect.signature(check).parameters)
 
@@ -115,7 +115,7 @@ def test_a_job_store_that_breaks_a_rule_fails_the_sentence_that_says_it(jobs, se
         check(**over(jobs))
 
 
-def test_a_job_store_that_does_not_look_at_its_job_fails_for_each_hold_that_asks_for_it():
+def test_a_job_store_that_ignores_its_job_fails_for_each_hold_that_needs_it():
     check = JobStoreContract().test_a_job_that_was_changed_since_it_was_read_refuses_the_claim
     for hold in (LockRequirement.LOCK, LockRequirement.UNCHANGED):
         for kind in (MemoryJobStore, Negligent):

@@ -137,7 +137,7 @@ def test_a_further_attempt_costs_four_write_units(store, bill):
 
 
 @pytest.mark.parametrize("size", [11, 700, 860, 1_200, 1_800, units.IN_ROW_LIMIT, 3_000, 10_000])
-def test_a_life_costs_what_the_estimate_goes_by_for_a_payload_of_that_size(local_table, store, size):
+def test_an_action_costs_its_estimate_for_each_size_of_payload(local_table, store, size):
     action = fresh(
         store, payload='{"t":"' + "x" * (size - 8) + '"}', payload_offloaded=size > units.IN_ROW_LIMIT
     )
@@ -178,7 +178,7 @@ def test_a_cancel_is_one_call(store, bill):
     assert bill.calls - before == 1
 
 
-def test_a_due_page_costs_what_it_shows_however_much_is_stored(store, bill):
+def test_the_cost_of_a_due_page_depends_on_its_rows_alone(store, bill):
     shard = store.due_shards[0]
     store.put_many([fresh(store, due_at=NOON + HOUR) for _ in range(200)])
     before = bill.units
@@ -194,7 +194,7 @@ def test_a_page_of_a_correlation_id_is_two_calls(store, bill):
 
 
 @pytest.mark.parametrize("failures", [0, 40, 160])
-def test_a_page_of_failed_actions_costs_what_it_shows_however_many_have_failed(store, bill, failures):
+def test_the_cost_of_a_page_of_failed_actions_depends_on_its_rows_alone(store, bill, failures):
     for second in range(failures):
         action = fresh(store)
         store.put(action)
@@ -233,7 +233,7 @@ def test_a_move_in_the_due_order_costs_two_write_units(store, ordered, bill, nam
 
 
 @pytest.mark.parametrize("rows", [0, 40, 160])
-def test_a_page_in_due_order_costs_what_it_shows_however_many_are_due(ordered, bill, rows):
+def test_the_cost_of_a_page_in_due_order_depends_on_its_rows_alone(ordered, bill, rows):
     ordered.put_many([fresh(ordered, due_at=NOON + second * SECOND) for second in range(rows)])
     calls, units = bill.calls, bill.units
     shown = len(ordered.in_due_order(ACME, after=NOON - HOUR, until=None, limit=20, cursor=None))
@@ -272,7 +272,7 @@ def test_a_look_that_finds_no_slot_writes_nothing_and_costs_three_small_reads(lo
     assert (bill.calls, bill.read_units, bill.write_units) == (3, 3, 0)
 
 
-def test_a_run_of_a_job_and_the_plan_of_its_next_cost_what_the_estimate_goes_by(town):
+def test_a_run_of_a_job_and_the_plan_of_its_next_cost_the_estimate(town):
     job = JobRef(SYSTEM_TENANT, job_name("bench-each-minute"))
     due_at = bench_of_jobs.START.replace(second=0) + timedelta(minutes=1)
     town.clock.wait_until(due_at)

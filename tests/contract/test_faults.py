@@ -86,7 +86,7 @@ def over(client):
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("code", PASSING)
-def test_what_may_pass_is_unavailable(code, call):
+def test_a_temporary_fault_is_unavailable(code, call):
     store = over(refusing("dynamodb", code))
     with pytest.raises(BackendUnavailable, match=f"DynamoDB is not available: .*{code}.*said the service"):
         call(store, fresh(store))
@@ -94,14 +94,14 @@ def test_what_may_pass_is_unavailable(code, call):
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize(("code", "cure"), LASTING.items(), ids=LASTING)
-def test_what_will_not_pass_comes_with_its_cure(code, cure, call):
+def test_a_permanent_fault_has_a_remedy(code, cure, call):
     store = over(refusing("dynamodb", code))
     with pytest.raises(BackendMisconfigured, match=f"DynamoDB refuses: .*{code}.*{cure}"):
         call(store, fresh(store))
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_an_error_for_a_missing_table_names_what_to_check(table, call):
+def test_the_error_of_a_missing_table_names_the_settings_to_check(table, call):
     store = DynamoStore(table.client, "no-such-table", due_shards=DUE_SHARDS)
     with pytest.raises(BackendMisconfigured, match="DUETIME_PREFIX"):
         call(store, fresh(store))
@@ -160,7 +160,7 @@ def test_a_throttled_queue_is_unavailable():
         queues.send([Send("default", message(), 0)])
 
 
-def test_an_error_for_bookmarks_of_a_missing_table_names_what_to_check(table):
+def test_the_error_of_bookmarks_in_a_missing_table_names_the_settings_to_check(table):
     with pytest.raises(BackendMisconfigured, match="DUETIME_PREFIX"):
         DynamoBookmarks(table.client, "no-such-table").read("sweep")
 

@@ -116,7 +116,7 @@ def test_a_schedule_that_never_arrived_is_in_doubt_and_leaves_nothing(table, ste
     assert items(table) == []
 
 
-def test_a_caller_who_heard_nothing_and_asks_again_gets_the_action_that_was_made(table, steady):
+def test_a_repeat_after_a_lost_response_returns_the_existing_action(table, steady):
     class LosesAllAnswers(NeverSends):
         def get_item(self, **_asked):
             raise ReadTimeoutError(endpoint_url="the table")

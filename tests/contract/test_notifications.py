@@ -121,7 +121,7 @@ class TestDynamoDeliveries(DeliveriesContract):
         self._begin(deliveries, "me")
         deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
 
-    def test_what_was_begun_or_ended_without_an_answer_may_be_so_again(self, jobs_table):
+    def test_a_start_or_end_with_a_lost_response_can_be_repeated(self, jobs_table):
         client, table = jobs_table
         for operation, begin in (("update_item", SendPermit.YES), ("put_item", SendPermit.SENT)):
             lossy = DynamoDeliveries(LosesAnAnswer(client, operation), table)

@@ -113,7 +113,7 @@ def test_a_refusal_names_the_permissions_that_a_role_needs_on_each_table(table, 
 
 
 @pytest.mark.parametrize("guard", [lambda client: client, Guarded], ids=["missing", "denied"])
-def test_what_the_action_keeps_of_it_names_the_table_and_the_cure_in_full(table, guard):
+def test_the_stored_error_names_the_table_and_the_remedy(table, guard):
     refused = refusal(table.store(guard(table.client)), [put("orders")])
     assert of_error(refused).message == f"BackendMisconfigured: {refused}"
     assert "orders" in refused.cure

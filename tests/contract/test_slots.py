@@ -180,7 +180,7 @@ def paid(table):
     return entry, "Item" in found
 
 
-def test_a_commit_frees_the_slot_with_what_the_handler_writes(table, steady):
+def test_a_commit_frees_the_slot_with_the_handlers_writes(table, steady):
     run = holding(steady)
     entry, _ = paid(table)
     assert steady.commit(run, end(Status.EXECUTED), entries=[entry], number=1) is SettleResult.SETTLED

@@ -67,7 +67,7 @@ def test_several_actions_fit_one_transaction(table):
     assert [store.get(action.ref) for action in actions] == actions
 
 
-def test_the_memory_back_end_says_that_it_has_no_transactions():
+def test_the_memory_back_end_reports_no_transactions():
     store = MemoryStore()
     with pytest.raises(Unsupported, match="needs DynamoDB"):
         store.entries(fresh(store))

@@ -36,7 +36,7 @@ def test_every_option_of_a_command_is_named_and_no_other(command):
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.path)
-def test_a_default_is_told_as_the_help_tells_it(command):
+def test_a_default_equals_that_in_the_help(command):
     rows = {
         name: row
         for row in re.findall(r"^\| `-.*", SECTIONS[command.path], re.MULTILINE)

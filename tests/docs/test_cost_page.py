@@ -3,7 +3,7 @@
 from tests.docs.cost_page import PAGE, made
 
 
-def test_the_tables_are_what_the_command_prints():
+def test_the_tables_equal_the_commands_output():
     text = PAGE.read_text()
     assert text == made(text), "python -m tests.docs.cost_page"
 

@@ -22,7 +22,7 @@ def test_every_excerpt_stands_in_its_module_word_for_word(page):
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: page.stem)
-def test_every_story_says_why_the_naive_way_fails_what_goes_wrong_and_how_to_try_it(page):
+def test_every_story_has_the_naive_way_its_failures_and_the_commands_to_try(page):
     text = page.read_text()
     assert "**The naive way**" in text
     assert [line for line in text.splitlines() if line.startswith("## ")] == [

@@ -123,7 +123,7 @@ def test_every_feature_is_on_the_page_and_keeps_its_id():
     ]
 
 
-def test_every_door_exists():
+def test_every_interface_exists():
     doors = [(feature.id, kind, name) for feature in FEATURES for kind, name in feature.doors()]
     assert [door for door in doors if not CAN_BE_GONE_THROUGH[door[1]](door[2])] == []
 

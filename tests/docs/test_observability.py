@@ -18,5 +18,5 @@ def test_the_table_has_each_metric_with_its_unit_and_dimensions():
     }
 
 
-def test_the_page_tells_the_namespace():
+def test_the_page_names_the_namespace():
     assert f"The namespace is `{NAMESPACE}`" in PAGE

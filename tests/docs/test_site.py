@@ -52,6 +52,6 @@ def test_a_page_fetches_nothing_from_elsewhere(site):
         assert 'class="mermaid"' not in page.read_text()  # the theme would fetch what draws it
 
 
-def test_what_a_page_links_to_beside_the_pages_is_there(site):
+def test_links_to_other_files_lead_somewhere(site):
     for place in ("docs/openapi.json", "docs/images/overview.png", "examples/billing_source/index.html"):
         assert (site / place).is_file()

@@ -138,7 +138,7 @@ def test_a_member_schedules_finds_and_cancels_in_the_own_tenant_and_name(ada, be
     assert ada("DELETE", f"/scheduling/{made.json['id']}").json["status"] == "cancelled"
 
 
-def test_where_an_action_is_told_to_be_it_is(ada):
+def test_the_location_of_an_action_leads_to_it(ada):
     made = ada("POST", "/scheduling", ERRAND)
     assert made.headers["Location"].endswith(f"/prod/api/v1/scheduling/{made.json['id']}")
 
@@ -173,7 +173,7 @@ def test_an_access_token_is_no_id_token(people, tokens):
     assert people.with_token(access)("GET", "/me").status == 401
 
 
-def test_without_a_token_or_with_a_forged_one_nothing_is_told(people, tokens):
+def test_a_missing_or_forged_token_is_rejected(people, tokens):
     header, payload, signature = tokens("fay@acme.example", "viewers")["IdToken"].split(".")
     claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
     forged = encoded(claims | {"cognito:groups": ["admins"]})
@@ -206,7 +206,7 @@ def unpadded(octets):
     return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
 
 
-def test_health_is_told_to_anybody_at_both_urls(people, services):
+def test_health_needs_no_sign_in_at_both_urls(people, services):
     for row in (people, services):
         answer = row("GET", "/health")
         assert (answer.status, answer.json["status"]) == (200, "ok")
@@ -249,7 +249,7 @@ def test_a_wrong_signature_or_a_token_in_its_place_is_refused(bench, services, a
     assert Door(services.url, ada.headers)("GET", "/me").status == 403
 
 
-def test_what_is_granted_at_run_time_holds_and_the_trail_says_who_did_what(boss, people, tokens, bench):
+def test_a_grant_at_run_time_applies_and_is_in_the_audit_trail(boss, people, tokens, bench):
     helper = people.with_token(tokens("kim@acme.example", "helpers-of-the-till")["IdToken"])
     assert helper("GET", "/scheduling/query").status == 403
     granted = boss("PUT", "/grants/helpers-of-the-till", {"permissions": ["actions:manage"]})

@@ -105,7 +105,7 @@ def test_the_page_is_at_the_address_of_the_api_and_runs_its_own_scripts_alone(co
     assert bench.deployment.outputs["Api"] == bench.deployment.outputs["Console"] + config["api"]
 
 
-def test_the_page_is_told_the_client_and_where_its_pool_signs_people_in(config, bench):
+def test_the_pages_configuration_has_the_client_and_the_sign_in_address(config, bench):
     outputs = bench.deployment.outputs
     region = outputs["UserPool"].partition("_")[0]
     assert config["sign_in"] == {
@@ -116,7 +116,7 @@ def test_the_page_is_told_the_client_and_where_its_pool_signs_people_in(config, 
     assert outputs["SignIn"].startswith("https://duetime-")
 
 
-def test_what_is_no_file_of_the_consoles_is_not_there(console):
+def test_other_files_are_not_found(console):
     assert console("GET", "/assets/..%2findex.html").status in {403, 404}
     assert console("GET", "/assets/no-such.js").status == 404
 
@@ -135,6 +135,6 @@ def test_who_signs_in_comes_back_with_a_code_that_only_its_proof_redeems_and_may
     assert (me.status, me.json["tenant_id"], me.json["actor"]) == (200, "acme", MAYA)
 
 
-def test_nobody_is_sent_back_to_a_page_that_is_not_the_consoles(sign_in):
+def test_sign_in_returns_only_to_the_console(sign_in):
     assert sign_in("https://evil.example/").status == 400
     assert sign_in("https://console.example.com/").status == 302  # the setting console_url

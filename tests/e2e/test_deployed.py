@@ -90,7 +90,7 @@ def test_an_action_whose_worker_is_killed_in_mid_run_is_run_again_after_its_leas
     assert repeated.instance != lost.instance
 
 
-def test_a_message_that_nobody_can_read_is_kept_as_undelivered(bench):
+def test_an_unreadable_message_is_stored_as_undelivered(bench):
     sqs = bench.client("sqs")
     due = sqs.get_queue_url(QueueName=f"{PREFIX}due-default")["QueueUrl"]
     sqs.send_message(QueueUrl=due, MessageBody=POISON)
@@ -98,7 +98,7 @@ def test_a_message_that_nobody_can_read_is_kept_as_undelivered(bench):
     assert (poison.source, poison.body) == ("due-default", POISON)
 
 
-def test_a_type_that_no_worker_has_fails_at_once_and_says_so(bench):
+def test_an_unknown_type_fails_at_once_with_the_reason(bench):
     action = bench.scheduler.schedule(NobodysErrand(), at=timedelta(seconds=1))
     failed = bench.settled(action.id, within=60)
     assert failed.status is Status.FAILED

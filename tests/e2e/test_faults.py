@@ -223,7 +223,9 @@ def effects_in(emulated):
 
 
 @pytest.mark.parametrize(("fault", "is_written"), [(Fault.RESET, False), (Fault.LOST, True)])
-def test_what_is_reset_was_not_written_and_what_lost_its_answer_was(emulated, proxy, road, fault, is_written):
+def test_a_reset_request_was_not_applied_and_one_with_a_lost_response_was(
+    emulated, proxy, road, fault, is_written
+):
     client, name = boto3.client("dynamodb", config=ONCE), f"probe-{fault.name}"
     proxy.make([TargetedFault("dynamodb", "PutItem", fault, 1).over(name)])
     key = {"name": {"S": name}}
@@ -247,7 +249,7 @@ def test_all_that_was_ordered_is_there_once_and_is_settled(left):
     assert {name: row.status for name, row in left.rows.items()} == expected
 
 
-def test_each_effect_was_committed_exactly_once_and_none_of_what_was_cancelled(left):
+def test_each_effect_was_committed_exactly_once_and_no_cancelled_one(left):
     executed = [name for name, row in left.rows.items() if row.status is Status.EXECUTED]
     assert left.effects == dict.fromkeys(executed, 1)
 

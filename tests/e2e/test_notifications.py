@@ -137,7 +137,7 @@ def messages_of(subscriber, tenant):
     return [row for row in heard if row["MessageAttributes"]["tenant"]["Value"] == tenant]
 
 
-def test_an_action_that_fails_for_good_is_told_on_the_bus_in_the_published_form(bench, on_bus, lost):
+def test_a_permanent_failure_is_an_event_in_the_published_form(bench, on_bus, lost):
     [event] = bench.eventually(lambda: told_of(on_bus, "action.failed", lost.oslo.id), within=60)
     SCHEMA.validate(event["detail"])
     assert (event["source"], event["detail"]["deployment"]) == (EVENT_SOURCE, PREFIX)
@@ -146,7 +146,7 @@ def test_an_action_that_fails_for_good_is_told_on_the_bus_in_the_published_form(
 
 
 @pytest.mark.parametrize("tenant", [LYON, LEEDS])
-def test_who_asked_for_it_gets_a_mail_in_the_tenants_language_as_text_and_as_html(lost, tenant):
+def test_a_subscribed_address_gets_a_mail_in_the_tenants_language_as_text_and_html(lost, tenant):
     [mail] = mails_to(address(tenant))
     subject, sentence, label, begin = WORDS[tenant]
     assert (mail.sender, mail.subject) == (SENDER, subject)
@@ -180,7 +180,7 @@ def test_the_tenants_list_has_an_entry(backends, lost):
     assert (entry.facts["id"], entry.about, entry.is_digest) == (lost.lyon.id, "lose-parcel", False)
 
 
-def test_who_did_not_ask_for_it_is_sent_nothing_and_admins_have_it_in_their_list(backends, on_topic, lost):
+def test_without_a_subscription_there_is_no_mail_and_admins_have_it_in_their_list(backends, on_topic, lost):
     [entry] = entries(backends, OSLO, *NotificationKind)
     assert (entry.kind, entry.facts["id"]) == (DEAD, lost.oslo.id)
     assert not mails_to(address(OSLO))
@@ -238,7 +238,7 @@ def waiting(bench):
     return sum(int(report["Attributes"][count]) for count in counts)
 
 
-def test_of_a_jobs_streak_its_threshold_and_its_end_are_told_once(bench, backends, on_bus):
+def test_a_jobs_streak_is_reported_once_at_its_threshold_and_once_at_its_end(bench, backends, on_bus):
     opt_in(backends, SYSTEM_TENANT, FAILING, SUCCEEDING)
     jobs = bench.scheduler.jobs
     ended = []
@@ -258,7 +258,7 @@ def test_of_a_jobs_streak_its_threshold_and_its_end_are_told_once(bench, backend
     assert len(mails_to(address(SYSTEM_TENANT))) == 2
 
 
-def test_a_job_that_is_paused_is_told_on_the_bus_with_who_and_why(bench, on_bus):
+def test_a_pause_is_an_event_with_its_actor_and_reason(bench, on_bus):
     bench.scheduler.jobs.pause(DELIVERY, reason="a holiday")
     [paused] = bench.eventually(lambda: told_of(on_bus, "job.paused", DELIVERY), within=60)
     bench.scheduler.jobs.resume(DELIVERY)
@@ -269,7 +269,7 @@ def test_a_job_that_is_paused_is_told_on_the_bus_with_who_and_why(bench, on_bus)
     assert paused["detail"]["tenant_id"] == SYSTEM_TENANT
 
 
-def test_of_many_failures_a_few_are_told_one_by_one_and_each_windows_rest_in_one_digest(bench, backends):
+def test_a_few_of_many_failures_are_reported_singly_and_the_rest_in_a_digest(bench, backends):
     opt_in(backends, BULK, FAILED)
     orders = [Order(payload=LoseParcel(number=index), at=SOON) for index in range(UNLUCKY)]
     Scheduler.from_env(tenant_id=BULK, actor="e2e").schedule_many(orders)

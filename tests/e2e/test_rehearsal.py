@@ -28,7 +28,7 @@ def rehearsal():
     program.stdout.close()
 
 
-def test_what_a_rehearsal_says_to_try_runs_and_ctrl_c_ends_it(rehearsal, monkeypatch):
+def test_the_commands_that_a_rehearsal_prints_work_and_ctrl_c_ends_it(rehearsal, monkeypatch):
     report = ""
     while "What the functions say" not in report and (line := rehearsal.stdout.readline()):
         report += line

@@ -32,7 +32,7 @@ def test_hops_through_a_queue_are_cheaper_while_everything_is_due_soon():
     assert made.alternatives[2].dollars < made.dollars
 
 
-def test_every_alternative_names_what_it_lacks():
+def test_every_alternative_names_its_missing_features():
     made = priced(Workload())
     assert len(made.alternatives) == 3
     assert all(alternative.lacks and "\n" not in alternative.lacks for alternative in made.alternatives)

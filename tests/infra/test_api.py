@@ -52,7 +52,7 @@ FILES = {("GET", path): "NONE" for path in ("/", "/config.json", "/assets/{file}
 OPEN = {("GET", "/api/v1/health"): "NONE", ("GET", "/api/v1/openapi.json"): "NONE"}
 
 
-def test_both_urls_guard_all_but_what_tells_nothing_of_any_tenant(synthesised):
+def test_both_urls_guard_all_routes_with_tenant_data(synthesised):
     everything = ("ANY", "/api/v1/{proxy+}")
     assert methods(synthesised, "duetime-api-people") == {
         **OPEN,
@@ -175,7 +175,7 @@ def test_pages_of_the_console_alone_may_call_and_only_with_tokens(with_console):
     assert with_console.environment("api")["DUETIME_CONSOLE_URL"] == CONSOLE
 
 
-def test_what_api_gateway_refuses_itself_is_a_problem_that_the_console_may_read(with_console):
+def test_errors_of_api_gateway_are_problems_that_the_console_can_read(with_console):
     people = {"Ref": apis(with_console)["duetime-api-people"]}
     refusals = {
         refusal["ResponseType"]: refusal

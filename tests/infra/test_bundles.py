@@ -102,7 +102,7 @@ def test_only_a_worker_carries_users_code_and_pydantic(steps, worker):
         assert (worker / name).exists()
 
 
-def test_no_bundle_carries_what_lambda_has_or_never_needs(steps, worker):
+def test_no_bundle_contains_files_that_lambda_has_or_never_needs(steps, worker):
     for bundle in (steps, worker):
         for name in (
             "boto3",

@@ -58,7 +58,7 @@ def test_mails_lead_to_the_apis_own_address(synthesised):
     assert address == f"https://<{people_of(synthesised)}>.{PLACE}/prod"
 
 
-def test_mails_lead_where_the_settings_say_that_people_reach_it():
+def test_mails_link_to_the_consoles_configured_address():
     there = made_with(Settings(console_url=f"{CONSOLE}/ops"))
     assert there.environment("notify")["DUETIME_CONSOLE_URL"] == f"{CONSOLE}/ops"
 

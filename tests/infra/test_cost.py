@@ -18,7 +18,7 @@ def test_the_queues_that_are_polled_are_those_of_the_stack(handlers):
     assert len(polled) == queues_of(len(handlers))
 
 
-def test_a_workload_that_says_nothing_is_the_deployment_that_says_nothing():
+def test_the_default_workload_equals_the_default_deployment():
     deployment, work = Deployment(), Workload()
     assert work.handler_memory == deployment.worker_memory
     assert work.function_memory == deployment.function_memory

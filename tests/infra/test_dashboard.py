@@ -120,13 +120,13 @@ def test_widgets_fill_the_width_and_none_lies_over_another(template, request):
     assert heights == set(range(len(heights)))
 
 
-def test_each_graph_asks_a_question(synthesised):
+def test_each_graph_has_a_question_as_its_title(synthesised):
     for widget in widgets(synthesised):
         if widget["type"] != "text":
             assert "?" in widget["properties"]["title"]
 
 
-def test_words_at_the_top_say_how_to_read_it_and_where_to_read_on(synthesised):
+def test_the_text_at_the_top_explains_it_and_links_to_the_runbook(synthesised):
     [text_widget] = [widget for widget in widgets(synthesised) if widget["type"] == "text"]
     assert text_widget["y"] == 0
     assert "docs/runbook.md" in text_widget["properties"]["markdown"]

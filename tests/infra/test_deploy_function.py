@@ -109,7 +109,7 @@ def test_a_manifest_is_published_and_the_tables_are_marked(deploy, tables, clien
     assert deploy("Update", "Format")["Status"] == "SUCCESS"
 
 
-def test_tables_of_another_format_refuse_a_deploy_and_say_which(deploy, tables):
+def test_a_deploy_over_tables_of_another_format_fails_and_names_the_format(deploy, tables):
     deploy("Create", "Manifest", **published())
     answer = deploy("Update", "Format", Format="2")
     assert answer["Status"] == "FAILED"

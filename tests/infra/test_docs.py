@@ -13,7 +13,7 @@ from duetime.cdk.settings_doc import page
 from tests.infra.synthesis import ROOT, Synthesised, caller, listed, named, stack
 
 
-def test_the_page_of_settings_is_what_their_own_texts_say():
+def test_the_page_of_settings_equals_their_texts():
     assert (ROOT / "docs/settings.md").read_text() == page(), (
         "python -m duetime.cdk.settings_doc docs/settings.md"
     )
@@ -61,7 +61,7 @@ def granted(grant, tenants):
     return given(synthesised, policy["PolicyDocument"]["Statement"])
 
 
-def test_the_page_of_rights_is_what_the_template_gives(synthesised):
+def test_the_page_of_rights_equals_the_template(synthesised):
     template = {name: given(synthesised, synthesised.rights(name)) for name in synthesised.functions()}
     for role in synthesised.of_type("AWS::IAM::Role"):
         if "scheduler.amazonaws.com" in str(role["AssumeRolePolicyDocument"]):
@@ -71,7 +71,7 @@ def test_the_page_of_rights_is_what_the_template_gives(synthesised):
     assert documented() == template
 
 
-def test_the_policy_to_copy_is_what_a_caller_is_granted():
+def test_the_policy_to_copy_equals_a_callers_grant():
     written = re.search(
         r"^```json\n(.*?)^```", (ROOT / "docs/security.md").read_text(), re.MULTILINE | re.DOTALL
     )

@@ -30,7 +30,7 @@ def deployed(variables):
     return len(json.dumps(deployed, ensure_ascii=False, separators=(",", ":")))
 
 
-def test_the_usual_environment_is_a_small_part_of_what_lambda_takes(synthesised):
+def test_the_usual_environment_is_far_below_lambdas_limit(synthesised):
     for name in synthesised.functions():
         assert deployed(synthesised.environment(name)) < LARGEST / 3
 
@@ -56,7 +56,7 @@ def test_the_queues_of_too_many_workers_are_refused():
         stack(handlers=workers(40))
 
 
-def test_what_just_fits_is_not_refused():
+def test_an_environment_of_the_largest_size_is_accepted():
     for count in range(60, 0, -1):
         try:
             made, _ = stack(settings=Settings(identities=identities(count)), deployment=Deployment(api=False))

@@ -40,7 +40,7 @@ def test_only_this_deployments_failures_notify_people(synthesised):
     assert queue["QueueName"] == "duetime-notifications"
 
 
-def test_rules_of_jobs_may_call_dispatch_and_leave_what_fails_in_the_failure_queue(synthesised):
+def test_rules_of_jobs_may_call_dispatch_and_failures_go_to_the_failure_queue(synthesised):
     permission = synthesised.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")
     called = permission["FunctionName"]["Fn::GetAtt"][0]
     assert synthesised.function_names[called] == "duetime-dispatch"
@@ -101,7 +101,7 @@ def test_a_mail_service_that_is_away_for_hours_needs_no_redrive(synthesised):
     assert queue["VisibilityTimeout"] > synthesised.functions()["notify"]["Timeout"]
 
 
-def test_a_topic_of_somebody_elses_is_not_made():
+def test_an_existing_topic_is_not_created():
     arn = "arn:aws:sns:eu-west-1:123456789012:ops"
     made, _ = stack(settings=Settings(topic_arn=arn))
     synthesised = Synthesised.from_stack(made)

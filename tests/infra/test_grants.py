@@ -31,7 +31,7 @@ def granted(grant=Duetime.grant_schedule, *, due_order=False, **given):
     return policy["PolicyDocument"]["Statement"], environment
 
 
-def test_a_grant_gives_what_the_sdk_calls_and_no_more():
+def test_a_grant_covers_exactly_the_sdks_calls():
     statements, _ = granted()
     assert actions(statements) == {
         "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem",
@@ -86,7 +86,7 @@ def test_who_manages_some_tenants_jobs_sees_codes_and_changes_none_of_them():
     assert {text(run["Resource"]) for run in runs if "system" in str(run["Condition"])} == set()
 
 
-def test_who_redrives_sees_what_is_undelivered_and_asks_for_it_in_the_failure_queue():
+def test_the_grant_to_redrive_reads_undelivered_inputs_and_sends_to_the_failure_queue():
     statements, environment = granted(Duetime.grant_redrive)
     assert actions(statements) == {"dynamodb:Query", "dynamodb:GetItem", "sqs:SendMessage"}
     for action in ("dynamodb:Query", "dynamodb:GetItem"):
@@ -120,7 +120,7 @@ def test_a_grant_for_no_tenant_at_all_is_refused(made, grant):
         grant(*made(), tenants=[])
 
 
-def test_a_grant_tells_the_function_where_the_table_is():
+def test_a_grant_sets_the_tables_name_in_the_environment():
     _, environment = granted()
     variables = {name: text(value) for name, value in environment.items()}
     settings = Settings.from_env(variables)

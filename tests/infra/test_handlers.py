@@ -35,11 +35,11 @@ def good(name="", seconds=5):
     return GOOD.format(name=name, seconds=seconds)
 
 
-def test_what_an_app_registers_is_its_manifest(handlers):
+def test_the_manifest_lists_the_apps_registrations(handlers):
     assert handlers(good()).manifest(at_most=LIMIT).types == {"ping": 3}
 
 
-def test_what_an_app_prints_when_it_is_imported_does_no_harm(handlers):
+def test_output_of_an_apps_import_does_no_harm(handlers):
     assert handlers('print("hello")\n' + good()).manifest(at_most=LIMIT).types == {"ping": 3}
 
 
@@ -96,7 +96,7 @@ def test_a_requirements_file_that_is_not_there_is_refused(handlers, tmp_path):
         handlers(good(), requirements=tmp_path / "none.txt").manifest(at_most=LIMIT)
 
 
-def test_what_the_handlers_require_is_there_when_they_are_imported(handlers, tmp_path):
+def test_requirements_of_handlers_are_importable_at_synthesis(handlers, tmp_path):
     needed = tmp_path / "requirements.txt"
     needed.write_text("six==1.16.0\n")
     code = 'import six\nassert six.__version__ == "1.16.0", six.__version__\n' + good()

@@ -77,7 +77,7 @@ def test_the_templates_are_made_one_after_another(made):
 
 
 @pytest.mark.parametrize("prefix", ["", "duetime-", "p" * 40])
-def test_names_and_sizes_are_within_what_ses_admits(prefix):
+def test_names_and_sizes_are_within_the_limits_of_ses(prefix):
     made = parts(resources(Settings(prefix=prefix, mail_from="duetime@example.com")))
     assert len(made) == 10 * len(languages())
     for name, template in made.items():
@@ -85,7 +85,7 @@ def test_names_and_sizes_are_within_what_ses_admits(prefix):
         assert len(json.dumps(template)) < 500_000
 
 
-def test_the_mail_service_makes_of_them_what_rendered_says(made):
+def test_the_mail_service_renders_the_same_text(made):
     with mock_aws():
         service = boto3.client("ses", region_name="eu-west-1")
         for template in parts(made).values():

@@ -48,7 +48,7 @@ def test_nothing_of_the_scheduler_changes_before_the_tables_format_is_checked(sy
         assert check in synthesised.depends_on(name)
 
 
-def test_what_wakes_dispatch_from_outside_changes_nothing_before_the_check(synthesised):
+def test_wakes_from_outside_change_nothing_before_the_check(synthesised):
     [check] = names(synthesised, "Custom::DuetimeFormat")
     for kind in ("AWS::Lambda::Permission", "AWS::SQS::QueuePolicy"):
         for name in names(synthesised, kind):
@@ -114,7 +114,7 @@ def test_the_systems_types_are_published_after_the_function_that_runs_them(bundl
     assert "duetime-catch-up" in functions
 
 
-def test_the_manifests_are_what_the_apps_register(bundled):
+def test_the_manifests_list_the_registrations_of_the_apps(bundled):
     published = {manifest["Worker"]: manifest for manifest in bundled.of_type("Custom::DuetimeManifest")}
     app = Handlers(app="examples.billing:app", source=ROOT).manifest(at_most=timedelta(minutes=10))
     read = {

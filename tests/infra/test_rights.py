@@ -41,7 +41,7 @@ def those_who_may(synthesised, action):
     return {name for name in synthesised.functions() if action in actions(synthesised.rights(name))}
 
 
-def test_only_who_attends_to_jobs_may_change_what_wakes_them(synthesised):
+def test_only_functions_that_maintain_jobs_may_change_their_wakes(synthesised):
     writers = {"deploy", "sweep", "catch-up"}
     for action in ("scheduler:UpdateSchedule", "events:PutRule", "events:PutTargets", "events:DeleteRule"):
         assert those_who_may(synthesised, action) == writers
@@ -100,7 +100,7 @@ def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
     assert not any(fnmatchcase(note, JOBS[0]) for note in (*(item["pk"]["S"] for item in others), *notes))
 
 
-def test_no_managed_policy_is_attached_but_what_api_gateway_needs_for_all_apis_of_an_account(synthesised):
+def test_the_only_managed_policy_is_that_of_api_gateways_log_role(synthesised):
     managed = [role for role in synthesised.of_type("AWS::IAM::Role") if "ManagedPolicyArns" in role]
     [role] = managed
     [trusted] = role["AssumeRolePolicyDocument"]["Statement"]

@@ -134,7 +134,7 @@ def notify_all(notify, settings):
         assert notify(sample(name), Context()) == {"batchItemFailures": []}
 
 
-def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, recorder, synthesised):
+def test_the_functions_rights_cover_their_calls(function, deploy, with_jobs, recorder, synthesised):
     deploy_all(deploy)
     jobs = Scheduler.from_env(tenant_id="acme").jobs
     function("dispatch")(sample("dispatch"), Context())
@@ -169,7 +169,7 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
         assert refused(synthesised, synthesised.rights(name), calls) == set(), name
 
 
-def test_a_worker_may_do_what_it_calls_for_a_slot(function, deployed, recorder, synthesised):
+def test_a_workers_rights_cover_the_calls_for_a_slot(function, deployed, recorder, synthesised):
     scheduler, store = Scheduler.from_env(tenant_id="acme"), action_store(deployed)
     now, work = SystemClock().now(), function("work")
     keyed = {"at": timedelta(hours=-1), "concurrency_key": "customer:42"}
@@ -212,7 +212,7 @@ def take(deployed, row):
 
 
 @pytest.mark.parametrize("tenants", [None, ["acme"]])
-def test_who_schedules_may_do_what_the_sdk_calls(deployed, recorder, tenants):
+def test_the_grant_to_schedule_covers_the_sdks_calls(deployed, recorder, tenants):
     clock = TurnedClock(SystemClock().now())
     store = action_store(deployed)
     scheduler = Scheduler(
@@ -242,7 +242,7 @@ def test_who_schedules_may_do_what_the_sdk_calls(deployed, recorder, tenants):
     assert refused(template, policy["PolicyDocument"]["Statement"], recorder.calls["caller"]) == set()
 
 
-def test_who_redrives_may_do_what_the_sdk_calls(deployed, recorder):
+def test_the_grant_to_redrive_covers_the_sdks_calls(deployed, recorder):
     ports = undelivered_ports(deployed)
     ports.store.keep(given_up(), expires_at=SystemClock().now() + timedelta(days=1))
     undelivered = Scheduler.from_env(tenant_id="acme").undelivered
@@ -278,7 +278,7 @@ def terms_at(at):
 
 
 @pytest.mark.parametrize("tenants", [None, ["acme"]])
-def test_who_manages_jobs_may_do_what_the_sdk_calls(deploy, with_jobs, recorder, tenants):
+def test_the_grant_to_manage_jobs_covers_the_sdks_calls(deploy, with_jobs, recorder, tenants):
     deploy_all(deploy)
     jobs = Scheduler.from_env(tenant_id="acme", actor="ann").jobs
     mine = Registration(name="acme-receipts", handler=SendReceipt(order="o-1"), cadences=["every 1h"])

@@ -44,7 +44,7 @@ def test_aws_solutions_rules_pass(synthesised_twice):
     assert validated(made) == []
 
 
-def test_the_rules_are_really_asked():
+def test_the_rules_are_evaluated():
     made, _ = stack(is_validated=True)
     cdk.aws_sqs.Queue(made, "Open")
     with pytest.raises(RuntimeError, match="AwsSolutions-SQS4"):

@@ -41,7 +41,7 @@ def test_without_a_console_an_alarm_names_none():
         assert "console:" not in alarm["AlarmDescription"]
 
 
-def test_alarms_and_the_dashboard_say_where_the_deployment_has_its_runbook():
+def test_alarms_and_the_dashboard_have_the_runbooks_address():
     there = "https://wiki.example.com/duetime"
     made = made_with(console=False, runbook=there)
     for alarm in alarms_of(made).values():

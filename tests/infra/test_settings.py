@@ -93,7 +93,7 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         ({"wake_early": 840, "near_limit": 800}, r"wake_early \(840 s\) must be below near_limit \(800 s\)"),
     ],
 )
-def test_what_contradicts_itself_or_aws_is_refused_by_name_value_and_what_is_allowed(context, problem):
+def test_contradictions_are_rejected_with_the_names_values_and_the_allowed_ones(context, problem):
     with pytest.raises(SettingsError, match=problem):
         read(**context)
 

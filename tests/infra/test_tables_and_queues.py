@@ -50,7 +50,7 @@ def policies(synthesised):
     return {(table["DeletionPolicy"], table["UpdateReplacePolicy"]) for table in tables}
 
 
-def test_tables_outlive_the_stack_unless_a_test_says_otherwise(synthesised):
+def test_tables_outlive_the_stack_unless_a_setting_disables_it(synthesised):
     assert policies(synthesised) == {("Retain", "Retain")}
     made, _ = stack(deployment=Deployment(keep_data=False))
     thrown_away = Synthesised.from_stack(made)
@@ -69,7 +69,7 @@ def test_a_due_queue_hides_a_message_longer_than_its_worker_may_run(synthesised)
     )
 
 
-def test_what_cannot_be_handled_goes_to_the_workers_own_dead_letters(synthesised):
+def test_failing_messages_go_to_the_workers_own_dead_letters(synthesised):
     queue = synthesised.one("AWS::SQS::Queue", QueueName="duetime-due-default")
     dead = synthesised.resources[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
     assert dead["Properties"]["QueueName"] == "duetime-due-default-dead"

@@ -67,7 +67,7 @@ def test_the_client_has_no_secret_and_redeems_codes_at_the_console_alone(with_co
     assert client["LogoutURLs"] == client["CallbackURLs"]
 
 
-def test_a_token_tells_all_that_the_client_reads_since_no_scope_names_less(synthesised):
+def test_a_token_has_all_attributes_that_the_client_reads(synthesised):
     assert synthesised.one("AWS::Cognito::UserPoolClient")["AllowedOAuthScopes"] == ["openid"]
 
 

@@ -13,7 +13,7 @@ from tests.infra.test_bundles import what_lambda_has as what_lambda_has  # noqa:
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
 
 
-def test_the_api_comes_after_every_manifest_so_what_it_lets_be_scheduled_has_a_route():
+def test_the_api_comes_after_every_manifest_so_every_type_has_a_route():
     made, _ = stack(handlers=[BILLING, REPORTS])
     two = Synthesised.from_stack(made)
     manifests = {n for n, resource in two.resources.items() if resource["Type"] == "Custom::DuetimeManifest"}

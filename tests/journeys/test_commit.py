@@ -29,7 +29,7 @@ def test_an_empty_commit_needs_no_table():
     assert booking.after(seconds=1).status is Status.EXECUTED
 
 
-def test_entries_without_a_table_fail_and_say_where_they_can_be_written():
+def test_entries_without_a_table_fail_and_the_error_names_the_possible_tables():
     booking = BookingApp(lambda run: run.commit([BOOKED]), takes=False, policy=RetryPolicy(attempts=1))
     failed = booking.after(seconds=1)
     assert failed.status is Status.FAILED

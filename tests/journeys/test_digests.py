@@ -138,7 +138,7 @@ def test_tenants_have_windows_lists_and_addresses_of_their_own(world):
     assert len(world.entries()) == SETTINGS.notification_burst + 1
 
 
-def test_a_digest_names_what_came_most_often_and_counts_the_rest(world):
+def test_a_digest_names_the_most_frequent_and_counts_the_rest(world):
     world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
     for number in range(120):
         world.notify(job_failing(number, job=f"job-{min(number, 60)}"))

@@ -101,7 +101,7 @@ def test_an_unavailable_source_is_retried_with_backoff_until_it_responds(world):
     assert world.warehouse.rows == {"prices": ["prices 0"]}
 
 
-def test_a_source_that_stays_away_is_a_dead_letter_and_the_next_refresh_fetches_what_is_missing(world):
+def test_an_unavailable_source_is_a_dead_letter_and_the_next_refresh_fetches_the_missing_rows(world):
     world.feed.away = 5
     world.publish("prices")
     world.cloud.advance(minutes=20)

@@ -13,7 +13,7 @@ from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, Rec
 
 
 class TestAnOutage:
-    def test_drops_what_was_missed_and_records_it(self):
+    def test_drops_missed_runs_and_records_them(self):
         recorded = RecordedJob(every(minutes=1))
         recorded.cloud.advance(hours=1)
         recorded.outage(HOUR + 5 * SECOND)
@@ -87,7 +87,7 @@ class TestAnOutage:
         assert recorded.runs == [("catch-up", due, MIDNIGHT + 3 * HOUR), ("cadence", due + DAY, due + DAY)]
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 2}
 
-    def test_is_not_made_up_for_where_the_job_does_not_ask_for_it(self):
+    def test_does_not_run_late_unless_the_job_enables_it(self):
         recorded = RecordedJob(daily("02:30"))
         recorded.cloud.advance(hours=2)
         recorded.outage(HOUR)
@@ -174,7 +174,7 @@ class TestTheSwitch:
         assert (recorded.rows, recorded.runs) == ([], [])
         assert recorded.name in {item.name for item in recorded.cloud.jobs.list()}
 
-    def test_on_again_leaves_what_was_missed_recorded(self, settings):
+    def test_switching_on_again_leaves_missed_runs_recorded(self, settings):
         recorded = RecordedJob(every(minutes=10), settings=settings)
         recorded.cloud.advance(hours=5)
         recorded.switch(on=True)
@@ -205,7 +205,7 @@ class TestTheSwitch:
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert shown == {"missed": 12 + 6, "disabled": 6, "executed": 6}
 
-    def test_off_and_on_again_in_a_while_runs_late_what_is_within_the_grace(self, settings):
+    def test_switching_off_and_on_runs_late_within_the_grace(self, settings):
         recorded = RecordedJob(every(minutes=10), settings=replace(settings, enabled=True))
         recorded.cloud.advance(minutes=25)
         recorded.switch(on=False)

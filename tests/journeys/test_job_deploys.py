@@ -42,7 +42,7 @@ class TestADeploy:
         assert recorded.deploy(every(minutes=10)) == ()
         assert stored(recorded.cloud) == before
 
-    def test_returns_what_it_added(self):
+    def test_returns_the_added_jobs(self):
         cloud = SimulatedCloud(App(), start=MIDNIGHT)
         app = RecordedJob().app(daily("03:15", tz="Europe/Paris"))
         assert cloud.deploy(app) == ("added press-print: every day at 03:15, Europe/Paris time",)
@@ -72,7 +72,7 @@ class TestADeploy:
         assert recorded.begun == at(10, 21, 28, 35, 42)
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 5}
 
-    def test_lets_what_was_due_before_it_run(self, recorded):
+    def test_runs_occurrences_that_were_due_before_it(self, recorded):
         recorded.cloud.advance(minutes=9)
         recorded.outage(2 * MINUTE)
         recorded.deploy(every(minutes=7))
@@ -225,7 +225,7 @@ class TestManyPlanners:
 
 
 class TestMending:
-    def test_sets_again_what_is_missing_and_removes_what_no_job_wants(self, recorded):
+    def test_recreates_missing_wakes_and_removes_stray_ones(self, recorded):
         wakes = recorded.cloud.memory.job_wakes
         (wake,) = expected(recorded)
         wakes.remove("schedule", wake.name)

@@ -122,7 +122,7 @@ class TestSkippingTheNext:
         assert recorded.begun == [MIDNIGHT + 9 * HOUR + 5 * DAY]
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 1, "asked": 5}
 
-    def test_passes_over_what_a_pause_holds(self, recorded):
+    def test_omits_paused_runs(self, recorded):
         recorded.cloud.advance(minutes=1)
         recorded.cloud.jobs.pause(recorded.name, until=timedelta(minutes=24))
         assert recorded.cloud.jobs.skip_next(recorded.name).nominal_at == MIDNIGHT + 30 * MINUTE
@@ -130,7 +130,7 @@ class TestSkippingTheNext:
         assert recorded.begun == at(40, 50)
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 2, "paused": 2, "asked": 1}
 
-    def test_finds_what_is_due_behind_a_cadence_that_is_paused(self):
+    def test_finds_due_runs_behind_a_paused_cadence(self):
         recorded = RecordedJob(every(minutes=10), daily("09:00"))
         recorded.cloud.advance(minutes=1)
         recorded.cloud.jobs.pause(recorded.name, cadence="Every_10m")

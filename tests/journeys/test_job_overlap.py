@@ -11,7 +11,7 @@ from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, Recorded
 from tests.journeys.test_recovery import Killed
 
 
-def test_skip_records_what_it_skips_with_the_reason_and_who_was_running():
+def test_skip_records_the_skipped_run_the_reason_and_the_running_one():
     recorded = RecordedJob(every(minutes=10), lasts=[25 * MINUTE])
     recorded.cloud.advance(hours=1)
     assert recorded.begun == at(10, 40, 50, 60)

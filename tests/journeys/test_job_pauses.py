@@ -29,7 +29,7 @@ class TestAPause:
         assert {item.note for item in skipped} == {"paused by simulation: no paper"}
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 3, "paused": 30}
 
-    def test_costs_no_row_for_what_it_passes_over(self):
+    def test_writes_no_row_for_paused_runs(self):
         recorded = RecordedJob(every(seconds=1))
         recorded.cloud.advance(seconds=10)
         recorded.cloud.jobs.pause(recorded.name)
@@ -108,7 +108,7 @@ class TestAPause:
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert set(shown) == {"executed", "paused"}
 
-    def test_lets_what_runs_end_and_its_retry_run(self):
+    def test_lets_a_started_run_and_its_retry_end(self):
         recorded = RecordedJob(every(minutes=10), fails=1, retry=RetryPolicy(backoff=7 * MINUTE, jitter=0))
         recorded.cloud.advance(minutes=11)
         recorded.cloud.jobs.pause(recorded.name)

@@ -90,7 +90,7 @@ def test_a_fatal_failure_is_not_tried_again(shop, cloud):
     assert cloud.scheduler.get(action.id).failure_reason == "Fatal: this card was stolen"
 
 
-def test_a_handler_may_say_when_it_is_to_be_tried_again(shop, cloud):
+def test_a_handler_can_set_the_time_of_its_retry(shop, cloud):
     cloud.scheduler.schedule(Stubborn(says="later"), at=timedelta(0))
     cloud.advance(hours=12)
     assert shop.tries == [NOON, NOON + timedelta(hours=2), NOON + timedelta(hours=4)]

@@ -93,7 +93,7 @@ def test_a_large_payload_is_brought_up_too(cloud_of, given):
     assert given == [50_000]
 
 
-def test_a_retry_after_a_deploy_reads_what_the_first_try_could_not(cloud_of, reads, given):
+def test_a_retry_after_a_deploy_reads_a_payload_that_the_first_attempt_could_not(cloud_of, reads, given):
     old = App()
 
     @old.action(retry=RetryPolicy(attempts=2, backoff=600, jitter=0))
@@ -204,9 +204,7 @@ class TestAWorkerThatIsBehind:
 
 
 class TestAJob:
-    def test_gives_an_occurrence_that_was_planned_before_a_deploy_what_it_was_planned_with(
-        self, cloud_of, given
-    ):
+    def test_an_occurrence_that_was_planned_before_a_deploy_has_its_planned_payload(self, cloud_of, given):
         old, new = App(), App()
 
         @old.job(every(minutes=1), name="give-discounts", payload=DiscountV1(percent=20))

@@ -65,12 +65,12 @@ def run(project, tests):
     return project.runpytest_subprocess("-W", "error", "-p", "no:randomly", "-p", "no:cacheprovider")
 
 
-def test_the_fixture_is_there_once_the_package_is_installed_and_ends_what_it_made(project):
+def test_the_fixture_comes_with_the_package_and_removes_its_resources(project):
     result = run(
         project,
         SHOP
         + """
-def test_a_cloud_with_what_is_said_of_it(duetime_cloud):
+def test_a_cloud_with_its_settings(duetime_cloud):
     cloud = duetime_cloud(app, start=NOON, tenant_id="bolt")
     assert (cloud.now, cloud.scheduler.tenant_id) == (NOON, "bolt")
 

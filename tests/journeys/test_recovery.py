@@ -55,7 +55,7 @@ def test_a_message_lost_before_a_long_sweep_outage_is_found_after_it(shop, cloud
     assert len(shop.charged) == 1
 
 
-def test_the_catch_up_finds_what_every_sweep_has_missed(shop, cloud, memory):
+def test_the_catch_up_finds_rows_that_every_sweep_missed(shop, cloud, memory):
     cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
     memory.changes.clear()
     memory.sweep_at = NOON + timedelta(days=9)

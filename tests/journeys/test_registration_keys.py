@@ -33,7 +33,7 @@ def test_a_registrations_key_holds_for_its_time_to_live(reporting):
     assert reporting.register(idempotency_key="k-1", cadences=["every 5m"], replace=True).version == 2
 
 
-def test_the_settings_say_how_long_a_registrations_key_holds(reporting):
+def test_a_setting_bounds_the_life_of_a_registrations_key(reporting):
     reporting.register(idempotency_key="k-1")
     reporting.cloud.advance(hours=24, seconds=-1)
     reporting.register(idempotency_key="k-1")

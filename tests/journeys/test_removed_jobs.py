@@ -49,7 +49,7 @@ class TestADroppedJob:
         recorded.cloud.advance(days=3)
         assert recorded.begun == grid(MIDNIGHT - 15 * HOUR, DAY, 3)
 
-    def test_lets_what_runs_end(self, recorded):
+    def test_lets_started_runs_end(self, recorded):
         recorded.lasts.append(5 * MINUTE)
         recorded.stop_if_asked = lambda _run: recorded.cloud.deploy(App())
         recorded.cloud.advance(hours=1)

@@ -56,7 +56,7 @@ def test_they_are_triggered_like_any_job(recorded, name):
     assert recorded.cloud.jobs.get(name).tally.triggered_by == "simulation"
 
 
-def test_a_triggered_sweep_sends_what_is_overdue(recorded):
+def test_a_triggered_sweep_sends_overdue_rows(recorded):
     recorded.cloud.advance(minutes=9)
     (first, *_) = recorded.rows
     recorded.lose(first.ref)

@@ -50,7 +50,7 @@ class TestNothingOf:
         assert len(execute.status.description) == 500
 
     @pytest.mark.usefixtures("traced")
-    def test_a_trace_is_in_what_the_api_shows(self, cloud):
+    def test_the_api_shows_the_trace(self, cloud):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
         assert (
             action.trace[3:35] not in ActionView.in_full(action, Redacted(action.payload)).model_dump_json()

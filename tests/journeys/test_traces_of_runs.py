@@ -97,7 +97,7 @@ class TestARun:
         cloud.advance(hours=1)
         assert traced.one("Execute").status.status_code is StatusCode.ERROR
 
-    def test_is_the_parent_of_what_its_handler_schedules(self, traced):
+    def test_is_the_parent_of_actions_that_its_handler_schedules(self, traced):
         app = App()
 
         @app.action

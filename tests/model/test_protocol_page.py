@@ -145,7 +145,7 @@ def test_every_guard_of_the_code_is_on_the_page():
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_the_page_lists_what_a_write_writes(write):
+def test_the_page_lists_the_attributes_of_each_write(write):
     _, _, writes, _ = table("write")[write]
     assert names(writes) == _written(WRITES[write])
 
@@ -168,7 +168,7 @@ def test_every_guard_of_the_jobs_code_is_on_the_page():
 
 
 @pytest.mark.parametrize("write", JOB_WRITES)
-def test_the_page_lists_what_a_jobs_write_writes(write):
+def test_the_page_lists_the_attributes_of_each_write_of_a_job(write):
     _, writes, _ = table("write of a job")[write]
     assert names(writes) == {name for job_write in JOB_WRITES[write] for name in _written(job_write)}
 

@@ -133,7 +133,7 @@ NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fi
 
 @given(**CASES)
 @settings(max_examples=250)
-def test_the_pages_of_a_list_are_what_a_plain_look_gives_in_memory(made, options, limit, due_order):
+def test_the_pages_of_a_list_equal_a_plain_filter_in_memory(made, options, limit, due_order):
     check(MemoryStore(), made, options, limit, due_order=due_order)
 
 
@@ -147,7 +147,5 @@ def moto_store():
 
 @given(**CASES)
 @settings(max_examples=25, suppress_health_check=NOT_CHECKED)
-def test_the_pages_of_a_list_are_what_a_plain_look_gives_on_dynamodb(
-    moto_store, made, options, limit, due_order
-):
+def test_the_pages_of_a_list_equal_a_plain_filter_on_dynamodb(moto_store, made, options, limit, due_order):
     check(moto_store, made, options, limit, due_order=due_order)
