@@ -63,7 +63,7 @@ def test_many_actions_are_cancelled_by_their_correlation_id(deployed):
     assert deployed("redrive-many").json["changed"] == []
 
 
-def test_a_payload_kept_apart_comes_back_whole(deployed):
+def test_a_payload_in_its_own_item_is_read_completely(deployed):
     made = deployed.schedule(body=LARGE)
     assert deployed("get", action_id=made["id"]).json["payload"]["text"] == LARGE["payload"]["text"]
     assert deployed("query", query={}).json["items"][0]["id"] == made["id"]

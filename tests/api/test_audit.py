@@ -72,7 +72,7 @@ def test_reads_leave_no_entry(ask, trail):
     assert trail() == []
 
 
-def test_who_is_not_known_leaves_none(ask, trail):
+def test_an_unknown_caller_leaves_no_entry(ask, trail):
     for method, path in CHANGES:
         assert ask(method, at(path), claims={"sub": "s-1"}).status == 403
     assert trail() == []
@@ -109,7 +109,7 @@ def test_a_dry_run_leaves_none_and_the_same_done_leaves_one(ask, trail, path, bo
     assert [item["operation"] for item in trail()] == [path.rpartition("/")[2]]
 
 
-def test_no_route_is_kept_out_of_the_trail_by_calling_it_a_dry_run(ask, trail):
+def test_a_dry_run_is_in_the_trail_of_routes_without_dry_runs(ask, trail):
     made = scheduled(ask).json["id"]
     fields = {"body": {"dry_run": True}, "query": {"dry_run": "true"}}
     assert ask("DELETE", f"/scheduling/{made}", **fields).json["status"] == "cancelled"
@@ -217,7 +217,7 @@ def test_pages_of_the_trail_lead_through_all(deployment, ask, trail):
     assert found == [item["id"] for item in trail()]
 
 
-def test_a_list_of_the_trail_that_cannot_be_is_refused(deployment):
+def test_an_invalid_request_for_the_trail_is_rejected(deployment):
     for query, status in (
         ({"action": NAME, "job": "own-report"}, 422),
         ({"limit": "0"}, 422),

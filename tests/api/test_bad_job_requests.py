@@ -198,7 +198,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("case", QUERIES, ids=[f"{path} {query!r:.40}" for path, query, *_ in QUERIES])
-def test_a_bad_query_is_refused(ask, case):
+def test_a_bad_query_is_rejected(ask, case):
     path, query, status, code, detail = case
     response = ask("GET", path, query=query)
     assert (response.status, response.code) == (status, code), response.text

@@ -125,7 +125,7 @@ TIMES = {
 
 
 @pytest.mark.parametrize(("at", "detail"), TIMES.items(), ids=[time[:30] or "empty" for time in TIMES])
-def test_a_time_that_names_no_instant_is_refused(call, at, detail):
+def test_a_time_that_names_no_instant_is_rejected(call, at, detail):
     made = call.schedule()
     for response in (
         call("schedule", body={"type": "remark", "payload": {}, "at": at}),
@@ -147,7 +147,7 @@ def test_a_time_that_names_no_instant_is_refused(call, at, detail):
         ("0001-01-01T00:00:00", "Asia/Tokyo", "1970 to 2199"),
     ],
 )
-def test_a_local_time_that_its_zone_does_not_have_is_refused(call, at, tz, detail):
+def test_a_local_time_that_its_zone_does_not_have_is_rejected(call, at, tz, detail):
     response = call("schedule", body={"type": "remark", "payload": {}, "at": at, "tz": tz})
     assert (response.status, response.code) == (422, "invalid-time")
     assert detail in response.json["detail"]
@@ -173,7 +173,7 @@ def test_every_flaw_of_a_body_is_named_at_once(call):
         ({"corelation_id": "a"}, 422, "invalid-request", "known are type, correlation_id, job"),
     ],
 )
-def test_a_bad_query_is_refused(call, query, status, code, detail):
+def test_a_bad_query_is_rejected(call, query, status, code, detail):
     response = call("query", query=query)
     assert (response.status, response.code) == (status, code)
     assert detail in response.json["detail"]
@@ -229,7 +229,7 @@ def test_the_content_type_is_read_in_any_case_and_with_a_charset(call):
 
 
 @pytest.mark.parametrize("body", ["not base64!", base64.b64encode(b'{"type": "\xff"}').decode(), "é"])
-def test_bytes_that_are_no_text_are_refused(call, body):
+def test_bytes_that_are_no_text_are_rejected(call, body):
     response = call("schedule", body=body, isBase64Encoded=True)
     assert (response.status, response.code) == (400, "malformed-body")
 

@@ -61,7 +61,7 @@ def test_a_deployment_that_has_nothing_to_do_is_well(details, cloud, clock):
     assert set(result["parts"].values()) == {"ok"}
 
 
-def test_only_operators_may_ask(client_of):
+def test_only_operators_get_the_details(client_of):
     client = client_of()
     response = request_details(client, ADA)
     assert (response.status, response.code) == (403, "forbidden")
@@ -79,7 +79,7 @@ def test_a_sweep_that_has_not_passed_for_three_minutes_is_ill(details, cloud, cl
     assert details()["ill"] == ill
 
 
-def test_nothing_is_late_where_all_is_switched_off(client_of, cloud, clock):
+def test_nothing_is_late_while_all_is_switched_off(client_of, cloud, clock):
     sweep(cloud, clock)
     clock.wait_until(NOW + 20 * MINUTE)
     result = request_details(client_of(settings=Settings(enabled=False))).json

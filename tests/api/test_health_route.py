@@ -29,7 +29,7 @@ def test_health_needs_no_sign_in(call):
     ],
     ids=["unavailable", "misconfigured"],
 )
-def test_a_part_that_does_not_answer_is_named(call_over, store, error, state):
+def test_a_part_that_does_not_respond_is_named(call_over, store, error, state):
     response = call_over(store, Ill(error))("health")
     assert (response.status, response.code) == (503, "unhealthy")
     assert response.json["parts"] == {"actions table": "ok", "jobs table": state}

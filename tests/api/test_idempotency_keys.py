@@ -81,7 +81,7 @@ def test_the_body_sets_the_life_of_a_key(call, worker, clock):
     ],
     ids=str,
 )
-def test_a_key_or_a_time_to_live_that_cannot_be_one_is_refused(call, fields):
+def test_an_invalid_key_or_time_to_live_is_rejected(call, fields):
     assert call("schedule", body={**REMARK, **fields}).status == 422
     assert listed(call) == []
 

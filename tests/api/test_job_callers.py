@@ -57,7 +57,7 @@ def test_a_job_that_is_not_there_is_not_found(ask, method, route, name):
         ["admins"],
     ],
 )
-def test_an_operator_is_who_is_in_a_group_of_them(ask, groups):
+def test_an_operator_is_a_member_of_an_operators_group(ask, groups):
     claims = ADA | {"cognito:groups": groups}
     assert ask("GET", "/billing-nightly", claims=claims).status == 200
 

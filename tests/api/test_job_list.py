@@ -45,7 +45,7 @@ def test_a_run_that_waits_has_neither_begun_nor_ended(ask):
 
 
 @pytest.mark.parametrize("runs", ["-1", "21", "many", ""])
-def test_runs_that_are_too_many_or_no_number_are_refused(ask, runs):
+def test_an_invalid_number_of_runs_is_rejected(ask, runs):
     assert ask("GET", query={"runs": runs}).code == "invalid-request"
 
 
@@ -109,7 +109,7 @@ def test_an_invalid_request_for_coming_runs_is_rejected(ask, query):
     assert ask("GET", "/coming", query=query).code == "invalid-request"
 
 
-def test_a_cursor_of_another_list_is_refused(ask):
+def test_a_cursor_of_another_list_is_rejected(ask):
     assert ask("GET", "/coming", query={"cursor": "made-up"}).code == "invalid-cursor"
 
 

@@ -25,7 +25,7 @@ def tenant(ask):
     return lambda method, path="", **changes: ask(method, path, **{"claims": ADA, **changes})
 
 
-def test_a_registered_job_is_answered_in_full_with_the_place_where_it_is_found(tenant):
+def test_the_response_to_a_registration_has_the_job_and_its_location(tenant):
     response = tenant("POST", body=REPORT)
     job = response.json
     assert response.status == 201
@@ -98,7 +98,7 @@ def test_a_run_that_was_lost_between_the_two_is_triggered_when_the_call_is_repea
     assert again.json["run_id"].startswith("acme-report.000001.")
 
 
-def test_a_name_that_is_taken_is_refused(tenant):
+def test_a_taken_name_is_rejected(tenant):
     tenant("POST", body=REPORT)
     again = tenant("POST", body=REPORT)
     assert (again.status, again.code) == (409, "job-name-taken")
@@ -117,7 +117,7 @@ def test_a_job_is_replaced(tenant):
     assert (new.status, new.json["name"]) == (201, "acme-other")
 
 
-def test_a_job_is_taken_back_and_its_history_kept(tenant):
+def test_a_removed_job_retains_its_history(tenant):
     run = tenant("POST", body=REPORT | {"trigger": True}).json["run_id"]
     response = tenant("DELETE", "/acme-report")
     assert (response.status, response.text) == (204, None)
@@ -243,14 +243,14 @@ class TestOverABackEndOfMinutes:
         assert tenant("POST", body=REPORT | {"precision": "minute"}).status == 201
 
 
-def test_a_refused_cadence_is_pointed_at(tenant):
+def test_the_error_of_a_cadence_marks_the_position(tenant):
     response = tenant("POST", body=REPORT | {"cadences": ["61 * * * *"]}).json
     assert (response["text"], response["start"], response["width"]) == ("61 * * * *", 0, 2)
     assert response["problem"].startswith("minute: 61")
     assert response["remedy"] == "use 0-59"
 
 
-def test_a_body_beyond_reason_is_refused(tenant):
+def test_a_too_large_body_is_rejected(tenant):
     deep = '{"name":"acme-x","type":"remark","payload":{"rest":' + "[" * 10_000 + "]" * 10_000 + "}}"
     assert tenant("POST", body=deep).code == "malformed-body"
     assert tenant("POST", body="x" * 1_100_000).code == "body-too-large"

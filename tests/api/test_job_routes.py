@@ -112,7 +112,7 @@ def test_one_cadence_is_paused_and_resumed(ask):
     assert ask("GET", "/billing-nightly").json["next_due_at"] == "2026-03-02T01:30:00Z"
 
 
-def test_a_triggered_run_is_answered_with_the_place_where_it_is_found(ask, cloud):
+def test_the_response_to_a_trigger_has_the_location_of_the_run(ask, cloud):
     response = ask("POST", "/billing-nightly/trigger")
     run = response.json
     assert response.status == 202

@@ -58,7 +58,7 @@ def ids(ask):
     ]
 
 
-def test_where_nothing_is_the_list_is_empty(ask):
+def test_an_empty_list_is_shown_as_empty(ask):
     response = ask("GET")
     assert (response.status, response.json) == (200, {"items": [], "next_cursor": None})
 
@@ -150,7 +150,7 @@ def test_a_caller_sees_notifications_of_its_permissions(ask, notify, ids, group,
 
 
 @pytest.mark.parametrize("group", ["manage_grants", "read_audit", "system", "unknown"])
-def test_who_reads_neither_actions_nor_jobs_sees_none(ask, notify, group):
+def test_a_caller_without_read_permissions_sees_none(ask, notify, group):
     result = notify()
     for method, path in (
         ("GET", ""),
@@ -174,7 +174,7 @@ def test_the_deployments_own_list_is_for_operators(ask, notify, ids):
 
 
 @pytest.mark.parametrize("path", ["", "/preferences", "/n.20260301T120000000000Z.0123456789abcdef"])
-def test_who_is_no_operator_sees_nothing_of_the_deployments_own(ask, notify, path):
+def test_other_users_than_operators_see_no_system_jobs(ask, notify, path):
     notify(UNDELIVERED, tenant=SYSTEM_TENANT)
     response = ask("GET", path, "heads", query={"scope": "system"})
     assert (response.status, response.code) == (403, "forbidden")
@@ -228,7 +228,7 @@ def test_a_missing_notification_and_another_tenants_get_the_same_response(ask, n
     assert ask("GET", f"/{theirs}", claims=GLOBEX).json["read_at"] is None
 
 
-def test_a_cursor_of_another_list_or_filter_is_refused(ask, notify):
+def test_a_cursor_of_another_list_or_filter_is_rejected(ask, notify):
     for index in range(3):
         notify(minutes=index)
         notify(minutes=index, tenant="globex")

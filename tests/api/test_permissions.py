@@ -29,7 +29,7 @@ def test_me_needs_a_tenant(deployment):
 
 
 @pytest.mark.parametrize(("method", "path", "needs"), GUARDED)
-def test_a_route_is_served_exactly_where_its_permission_is_given(deployment, method, path, needs):
+def test_a_route_is_served_exactly_with_its_permission(deployment, method, path, needs):
     for permission in Permission:
         response = deployment.ask(method, at(path), permission.name.lower(), body={})
         is_allowed = not permissions_of([permission]).isdisjoint(needs)
@@ -171,7 +171,7 @@ def replace_grant(deployment, beyond):
 @pytest.mark.parametrize(
     "fields", [{}, {"permissions": []}, {"permissions": ["fly"]}, {"permissions": "jobs:read"}, {"role": "x"}]
 )
-def test_a_grant_that_cannot_be_is_refused(deployment, fields):
+def test_an_invalid_grant_is_rejected(deployment, fields):
     assert deployment.ask("PUT", "/grants/clerks", "admin", body=fields).code == "invalid-request"
 
 
@@ -203,13 +203,13 @@ def test_grants_that_cannot_be_read_admit_admins_only(deployment):
         {"identities": {"arn:aws:iam::123456789012:role/x": "a#b"}},
     ],
 )
-def test_an_api_whose_settings_cannot_be_meant_does_not_start(clock, settings):
+def test_an_api_with_invalid_settings_does_not_start(clock, settings):
     with pytest.raises(SettingsError) as result:
         Deployment(clock, **settings)
     assert next(iter(next(iter(settings.values())))) in str(result.value)
 
 
-def test_a_service_whose_name_is_long_is_known_all_the_same(clock):
+def test_a_service_with_a_long_name_is_recognised(clock):
     role = "r" * 64
     deployment = Deployment(
         clock, roles=ALONE, identities={f"arn:aws:iam::1:role/a/b/{role}": "acme read_actions"}

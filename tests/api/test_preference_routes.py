@@ -214,16 +214,16 @@ def test_every_problem_is_named_at_once(ask):
 
 
 @pytest.mark.parametrize(("body", "status"), [(None, 422), ("", 422), ("{", 400), ("[1]", 422)])
-def test_a_body_that_is_none_is_refused(ask, body, status):
+def test_an_empty_body_is_rejected(ask, body, status):
     assert ask("PUT", body=body).status == status
 
 
-def test_a_parameter_that_is_not_known_is_refused(ask):
+def test_an_unknown_parameter_is_rejected(ask):
     assert ask("GET", query={"colour": "red"}).code == "invalid-request"
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_two_scopes_are_refused(ask, method):
+def test_two_scopes_are_rejected(ask, method):
     twice = {"multiValueQueryStringParameters": {"scope": ["tenant", "system"]}}
     fields = {"language": "fr"} if method == "PUT" else None
     assert ask(method, query={"scope": "system"}, body=fields, **twice).code == "invalid-request"

@@ -51,7 +51,7 @@ def test_a_value_under_an_alias_is_shown_under_the_name_of_its_field(charges):
     assert charges.ask("GET", f"/scheduling/{made['id']}", "readers").json["payload"]["purse"] == SECRET
 
 
-def test_nothing_is_named_as_redacted_where_there_is_nothing(charges):
+def test_empty_values_are_not_listed_as_redacted(charges):
     made = charges.schedule({})
     assert (made["payload"]["email"], made["redacted"]) == (None, [])
 

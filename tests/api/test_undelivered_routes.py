@@ -52,7 +52,7 @@ def asked_for(undelivered):
     return undelivered.queues.sent
 
 
-def test_where_nothing_is_the_list_is_empty(ask):
+def test_an_empty_list_is_shown_as_empty(ask):
     response = ask("GET")
     assert (response.status, response.json) == (200, {"items": [], "next_cursor": None})
 
@@ -114,7 +114,9 @@ def test_a_missing_input_is_not_found(ask, undelivered_inputs, unknown):
     ("method", "path"),
     [("GET", ""), ("GET", "/u.1"), ("POST", "/u.1/redrive"), ("POST", "/redrive")],
 )
-def test_who_is_no_operator_sees_and_redrives_nothing(ask, undelivered_inputs, undelivered, method, path):
+def test_other_users_than_operators_see_and_redrive_nothing(
+    ask, undelivered_inputs, undelivered, method, path
+):
     response = ask(method, path, claims=ADA, body={} if path == "/redrive" else None)
     assert (response.status, response.code) == (403, "forbidden")
     assert asked_for(undelivered) == []
@@ -132,7 +134,7 @@ def test_a_request_with_other_fields_is_rejected(ask, undelivered_inputs, undeli
 @pytest.mark.parametrize(
     ("query", "status"), [({"limit": "0"}, 422), ({"kind": "x"}, 422), ({"cursor": "x"}, 400)]
 )
-def test_a_list_that_cannot_be_is_refused(ask, query, status):
+def test_an_invalid_list_request_is_rejected(ask, query, status):
     assert ask("GET", query=query).status == status
 
 

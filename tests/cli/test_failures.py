@@ -85,7 +85,7 @@ def test_a_malformed_url_is_bad_usage(duetime, url):
     assert line == f"duetime: {url!r} is not the URL of a scheduler; use one such as http://127.0.0.1:8080\n"
 
 
-def test_a_refused_connection_suggests_starting_a_scheduler(duetime):
+def test_a_rejected_connection_suggests_starting_a_scheduler(duetime):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"

@@ -108,7 +108,7 @@ def test_another_tenant_does_not_see_it(reader_of, cloud, stored_action):
     expect(page.get_by_text("It is not there")).to_be_visible()
 
 
-def test_who_may_only_look_has_no_button_that_changes(reader_of, cloud, stored_action):
+def test_a_viewer_has_no_button_that_changes(reader_of, cloud, stored_action):
     page = go(reader_of(cloud.url, **signed_in("eve", groups="viewers")), stored_action)
     expect(page.get_by_role("button", name=re.compile("Reschedule|Cancel|Redrive|Ask it"))).to_have_count(0)
     expect(part(page, "Payload").get_by_text("[redacted]")).to_be_visible()

@@ -131,7 +131,7 @@ def test_a_tenant_without_actions_sees_how_to_schedule_one(reader_of, cloud):
     expect(page.get_by_text("Nothing is scheduled yet")).to_be_visible()
 
 
-def test_who_may_only_look_sees_all_and_no_button(reader_of, cloud, actions):
+def test_a_viewer_sees_all_and_no_button(reader_of, cloud, actions):
     page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go("#/actions")
     expect(row(page, actions["pending"])).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("all that match|Schedule"))).to_have_count(0)

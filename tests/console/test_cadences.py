@@ -261,7 +261,7 @@ def test_it_is_in_french(reader_of, cloud):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_times_and_refusals_have_no_flaws(reader_of, cloud, scheme):
+def test_times_and_errors_are_accessible(reader_of, cloud, scheme):
     reader = reader_of(cloud.url, color_scheme=scheme)
     reader.expected = ("400",)
     page = reader.go(SPRING)

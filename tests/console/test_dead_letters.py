@@ -98,7 +98,7 @@ def test_they_are_found_by_type_and_by_when_they_were_last_due(reader, letters):
     expect(group(page).locator(".group-count")).to_have_text("3")
 
 
-def test_where_nothing_has_failed_that_is_good(reader_of, cloud):
+def test_a_list_without_failures_is_shown_as_good(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("max", "initech", "members")).go("#/dead-letters")
     expect(page.get_by_text("Nothing has failed for good")).to_be_visible()
     expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
@@ -137,7 +137,7 @@ def test_a_group_is_run_again_at_once_and_only_it(reader, cloud):
     assert len(cloud.scheduler().list(status=Status.FAILED, type=Parcel)) == 3
 
 
-def test_who_may_only_look_sees_them_and_no_button(reader_of, cloud, letters):
+def test_a_viewer_sees_them_and_no_button(reader_of, cloud, letters):
     page = go(reader_of(cloud.url, **signed_in("eve", groups="viewers")), letters)
     opened(page)
     expect(letter(page, letters[0])).to_be_visible()

@@ -69,7 +69,7 @@ def test_it_fits_phones_and_wide_screens(reader_of, cloud, place, width):
     assert not scrolls_sideways(page)
 
 
-def test_it_is_in_french_for_who_reads_french_and_stays_so(reader_of, cloud):
+def test_it_is_in_french_for_a_french_browser_and_stays_so(reader_of, cloud):
     page = reader_of(cloud.url, locale="fr-FR").go("#/jobs")
     expect(page.get_by_role("heading", level=1)).to_have_text("Tâches")
     assert page.evaluate("document.documentElement.lang") == "fr"

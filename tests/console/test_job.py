@@ -121,7 +121,7 @@ def test_a_job_without_runs_is_reported(reader, job):
     expect(page.get_by_text("No changes yet")).to_be_visible()
 
 
-def test_who_may_only_look_sees_the_same_without_buttons(reader_of, cloud):
+def test_a_viewer_sees_the_same_without_buttons(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go(f"#/jobs/{LOST}")
     expect(part(page, "Retries")).to_be_visible()
     for name in ("Run now", "Skip next", "Pause", "Unregister", "Change"):

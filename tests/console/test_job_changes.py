@@ -141,7 +141,7 @@ def test_changes_are_listed_with_their_actor_and_result(reader, job):
     expect(row).to_contain_text("done")
 
 
-def test_a_member_may_change_it_and_does_not_see_who_did(reader_of, cloud):
+def test_a_member_changes_it_and_does_not_see_the_actors(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("mel", groups="members")).go(f"#/jobs/{LOST}")
     expect(page.get_by_role("button", name="Run now")).to_be_visible()
     expect(part(page, "Retries")).to_be_visible()

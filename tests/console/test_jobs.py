@@ -157,7 +157,7 @@ def test_a_pause_ends_at_the_given_time_in_the_readers_zone(reader, jobs, job):
     assert paused.until.isoformat() == "2099-01-31T11:00:00+00:00"
 
 
-def test_a_pause_that_would_have_ended_already_is_refused_and_the_dialog_stays(reader, jobs, job):
+def test_a_pause_that_would_have_ended_already_is_rejected_and_the_dialog_stays(reader, jobs, job):
     reader.expected = ("422",)
     page = reader.go("#/jobs")
     switch(page, job).click()
@@ -218,7 +218,7 @@ def test_a_member_sees_the_tenants_own_jobs_and_may_change_them(reader_of, cloud
     expect(row(page, "Nightly count")).to_have_count(0)
 
 
-def test_who_may_only_look_sees_the_same_without_buttons(reader_of, cloud):
+def test_a_viewer_sees_the_same_without_buttons(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go("#/jobs")
     expect(row(page, "Evening parcels").get_by_text("active", exact=True)).to_be_visible()
     expect(page.get_by_role("switch")).to_have_count(0)

@@ -30,7 +30,7 @@ def test_all_that_match_are_counted_first_and_cancelled_then(reader, cloud, acti
     expect(table(page).get_by_text("cancelled")).to_have_count(3)
 
 
-def test_who_leaves_the_dialog_changes_nothing(reader, cloud):
+def test_a_closed_dialog_changes_nothing(reader, cloud):
     page = reader.go("#/actions?correlation_id=order:17")
     dialog = bulk(page, "Cancel")
     expect(dialog.get_by_role("button", name="Cancel 1 action")).to_be_visible()
@@ -39,7 +39,7 @@ def test_who_leaves_the_dialog_changes_nothing(reader, cloud):
     assert statuses(cloud, "order:17") == [Status.PENDING]
 
 
-def test_where_nothing_is_to_be_changed_there_is_nothing_to_click(reader):
+def test_without_changes_there_is_no_button(reader):
     page = reader.go("#/actions?correlation_id=order:18")
     dialog = bulk(page, "Redrive")
     expect(dialog).to_contain_text("Nothing matches that has failed")

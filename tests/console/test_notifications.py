@@ -217,7 +217,7 @@ def test_operators_see_the_deployments_notifications(reader, cloud):
     expect(page).to_have_url(re.compile(r"#/preferences\?scope=system$"))
 
 
-def test_another_tenant_and_those_who_are_no_admins_see_less(reader_of, cloud, failed):
+def test_other_tenants_and_other_roles_see_less(reader_of, cloud, failed):
     other = reader_of(cloud.url, **signed_in("ann", tenant="globex")).go("#/notifications")
     expect(other.get_by_text("No notifications")).to_be_visible()
     viewer = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go("#/notifications")

@@ -147,7 +147,7 @@ def test_another_tenant_sees_nothing_of_it(reader_of, cloud):
     expect(page.get_by_text("Nothing ran lately")).to_be_visible()
 
 
-def test_who_may_only_look_sees_the_same_of_the_tenants_own(reader_of, cloud):
+def test_a_viewer_sees_the_same_of_the_tenants_own(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go()
     expect(part(page, "The coming 24 hours").get_by_role("link", name="Evening parcels")).to_be_visible()
     expect(page.get_by_text("no driver for order a-2")).to_be_visible(timeout=SOON)

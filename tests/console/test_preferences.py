@@ -93,7 +93,7 @@ def test_language_and_addresses_are_saved(ann):
     assert now["admin_addresses"] == ["root@acme.example"]
 
 
-def test_an_address_that_is_none_is_refused_and_named(ann):
+def test_an_invalid_address_is_rejected_by_name(ann):
     ann.expected = ("422",)
     page = opened(ann)
     addresses = page.get_by_label("Addresses", exact=False).first

@@ -24,7 +24,7 @@ def title(page):
     return page.get_by_role("heading", level=1)
 
 
-def test_who_comes_is_sent_to_sign_in_and_comes_back_to_the_same_place(people, pool, reader_of):
+def test_a_visitor_signs_in_and_returns_to_the_same_page(people, pool, reader_of):
     page = reader_of(people.url).go("#/jobs")
     expect(title(page)).to_have_text("Jobs")
     expect(page.get_by_text("ann@localhost of globex")).to_be_visible()
@@ -33,7 +33,7 @@ def test_who_comes_is_sent_to_sign_in_and_comes_back_to_the_same_place(people, p
     assert people.unsigned == []
 
 
-def test_tokens_are_kept_in_memory_alone(people, reader_of):
+def test_tokens_are_stored_in_memory_alone(people, reader_of):
     page = reader_of(people.url).go()
     stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
     assert stored == '[{},{},""]'
@@ -55,7 +55,7 @@ def test_a_token_is_renewed_before_it_ends(people, pool, reader_of):
     assert people.unsigned == []
 
 
-def test_whose_sign_in_was_revoked_signs_in_again(people, pool, reader_of):
+def test_a_user_with_a_revoked_token_signs_in_again(people, pool, reader_of):
     pool.lifetime = 30
     reader = reader_of(people.url)
     reader.expected = ("400",)

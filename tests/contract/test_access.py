@@ -59,7 +59,7 @@ class TestDynamoGrants(GrantsContract):
         client.put_item(TableName=table, Item=item)
         assert dict(grants.for_tenant(ACME)) == {"clerks": grant()}
 
-    def test_a_change_whose_answer_was_lost_is_seen_at_once(self, jobs_table, clock):
+    def test_a_change_whose_response_was_lost_is_seen_at_once(self, jobs_table, clock):
         client, table = jobs_table
         changes = (("put_item", grant(), {"clerks": grant()}), ("delete_item", nothing(), {}))
         for operation, change, there in changes:
@@ -90,7 +90,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
             (item,) = client.scan(TableName=table)["Items"]
             assert item["ttl"] == gone_at
 
-    def test_an_entry_whose_answer_was_lost_is_kept_once(self, jobs_table, trail):
+    def test_an_entry_whose_response_was_lost_is_stored_once(self, jobs_table, trail):
         client, table = jobs_table
         begun = entry()
         for keep, written in (("begin", begun), ("end", begun.ended(200, {}))):
@@ -100,7 +100,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
             getattr(lossy, keep)(written)
         assert tuple(trail.list(ACME, JOB, limit=10, cursor=None)) == (begun.ended(200, {}),)
 
-    def test_an_entry_that_is_sent_twice_is_kept_once(self, jobs_table, trail):
+    def test_an_entry_that_is_sent_twice_is_stored_once(self, jobs_table, trail):
         client, table = jobs_table
         begun = entry()
         twice = DynamoAuditTrail(SendsTwice(client), table, retention=RETENTION)

@@ -88,7 +88,7 @@ def test_both_are_written(store, ledger):
     assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
 
-def test_neither_is_written_where_a_condition_of_the_handlers_does_not_hold(store, ledger):
+def test_neither_is_written_if_a_condition_of_the_handler_is_false(store, ledger):
     claimed = running(store)
     commit(store, running(store), [ledger.open("a-2")])
     item = ledger.item("a-2")

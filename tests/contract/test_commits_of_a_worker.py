@@ -128,7 +128,7 @@ def test_a_run_that_was_taken_over_stops_at_its_commit_and_settles_nothing(table
     assert (shop.row.status, shop.row.fence, ledger.balance()) == (Status.PROCESSING, 2, 0)
 
 
-def test_a_handler_may_catch_a_refusal_and_commit_something_else(table, ledger):
+def test_a_handler_can_catch_a_rejection_and_commit_other_entries(table, ledger):
     def handler(run):
         try:
             run.commit([ledger.open(), ledger.book(account="opened")])

@@ -96,7 +96,7 @@ def test_without_a_response_and_a_readable_row_the_result_is_unknown(over, store
     assert (stored_row(store, claimed.ref).status is Status.EXECUTED) == (first is unanswered)
 
 
-def test_without_an_answer_a_run_that_was_taken_over_meanwhile_has_lost_its_lease(over, store, ledger):
+def test_without_an_response_a_run_that_was_taken_over_meanwhile_has_lost_its_lease(over, store, ledger):
     late = running(store)
     claim(store, late.ref, ORPHANED_AT)
     assert commit(over(*[lost] * 9), late, [ledger.book()]) is LOST
@@ -128,7 +128,7 @@ def test_a_conflict_over_the_jobs_row_names_no_entry(jobs_over, store, ledger):
     assert refused.value.reasons == ()
 
 
-def test_a_commit_that_arrives_after_it_was_thought_refused_is_not_taken_for_the_next(
+def test_a_commit_that_arrives_after_its_presumed_rejection_is_not_taken_for_the_next(
     over, store, ledger, table
 ):
     claimed, late = running(store), []
@@ -150,7 +150,7 @@ def test_a_commit_that_arrives_after_it_was_thought_refused_is_not_taken_for_the
     assert (ledger.balance("first"), ledger.balance("second")) == (1, 0)
 
 
-def test_settling_after_a_lost_answer_changes_nothing_that_the_commit_has_done(over, store, ledger):
+def test_settling_after_a_lost_response_changes_nothing_that_the_commit_has_done(over, store, ledger):
     claimed = running(store)
     with pytest.raises(BackendUnavailable):
         commit(over(unanswered, lost, lost, reads=False), claimed, [ledger.book()])

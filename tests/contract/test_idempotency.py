@@ -64,7 +64,7 @@ def test_a_key_goes_with_its_row(table, steady):
     assert keys(table) == []
 
 
-def test_a_schedule_whose_answer_was_lost_finds_its_own_key(table, steady):
+def test_a_schedule_whose_response_was_lost_finds_its_own_key(table, steady):
     action = under_key(steady)
     caller = table.store(LosesAnAnswer(table.client, "transact_write_items"))
     assert caller.put_once(action, key_from(NOON)) == action
@@ -72,7 +72,7 @@ def test_a_schedule_whose_answer_was_lost_finds_its_own_key(table, steady):
     assert len(keys(table)) == 1
 
 
-def test_a_take_over_whose_answer_was_lost_finds_its_own_key(table, steady):
+def test_a_take_over_whose_response_was_lost_finds_its_own_key(table, steady):
     previous = finished(steady, placed(steady))
     action = under_key(steady)
     caller = table.store(LosesTheAnswerOfATakeOver(table.client))

@@ -65,7 +65,7 @@ def losing(table, over):
 
 
 @pytest.mark.parametrize("hold", [LockRequirement.LOCK, LockRequirement.UNCHANGED])
-def test_a_claim_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing, hold):
+def test_a_claim_whose_response_was_lost_succeeds_when_repeated(table, jobs, losing, hold):
     store, job = table.store(), added(jobs)
     run_claim, worker = taking(planned(store), job, hold), losing("transact_write_items")
     with pytest.raises(BackendUnavailable):
@@ -74,7 +74,7 @@ def test_a_claim_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing
     assert stored_row(store, run_claim.row.ref).fence == 1
 
 
-def test_a_claim_of_the_row_alone_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing):
+def test_a_claim_of_the_row_alone_whose_response_was_lost_succeeds_when_repeated(table, jobs, losing):
     store, job = table.store(), added(jobs)
     run_claim, worker = taking(planned(store), job, LockRequirement.NOTHING), losing("update_item")
     with pytest.raises(BackendUnavailable):
@@ -83,7 +83,7 @@ def test_a_claim_of_the_row_alone_whose_answer_was_lost_is_mine_when_repeated(ta
     assert not jobs.claim(taking(run_claim.row, job, LockRequirement.NOTHING))
 
 
-def test_a_settle_whose_answer_was_lost_is_counted_once(table, jobs, losing):
+def test_a_settle_whose_response_was_lost_is_counted_once(table, jobs, losing):
     store, job = table.store(), added(jobs)
     run, worker = taken(store, jobs, job), losing("transact_write_items")
     with pytest.raises(BackendUnavailable):
@@ -226,7 +226,7 @@ def test_a_state_is_written_in_one_unit_all_its_life(table, jobs):
     "cursor",
     ["", "x", "a|b", "billing-nightly.000001.20300601T120000Z|", "kb-reindex.000001.20300601T120000Z"],
 )
-def test_a_cursor_of_another_list_is_refused(table, cursor):
+def test_a_cursor_of_another_list_is_rejected(table, cursor):
     store = table.store()
     with pytest.raises(InvalidCursor):
         store.of_job(ACME, NIGHTLY, limit=5, cursor=cursor)
@@ -238,7 +238,7 @@ def test_a_cursor_of_another_list_is_refused(table, cursor):
 
 
 @pytest.mark.parametrize("cursor", ["", "9", "0 a", "0 a b", "x a b c"])
-def test_a_cursor_of_another_list_is_refused_by_to_attend(jobs, cursor):
+def test_a_cursor_of_another_list_is_rejected_by_to_attend(jobs, cursor):
     with pytest.raises(InvalidCursor):
         jobs.due_for_maintenance(NOON, limit=5, cursor=cursor)
 
@@ -256,7 +256,7 @@ def wakes_of(moto, prefix, dispatch="dispatch"):
 
 
 @pytest.mark.parametrize("prefix", ["duetime-", ""])
-def test_rules_of_a_deployment_whose_prefix_begins_with_ours_are_not_known(moto, prefix):
+def test_rules_of_a_deployment_with_a_longer_prefix_are_ignored(moto, prefix):
     ours, theirs = wakes_of(moto, prefix), wakes_of(moto, "duetime-eu-")
     theirs.put(RULE)
     assert [*ours.known()] == []

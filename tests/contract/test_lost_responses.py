@@ -68,7 +68,7 @@ def steady(table):
     return table.store()
 
 
-def test_a_put_whose_answer_was_lost_may_be_repeated_even_after_the_action_has_run(losing, steady):
+def test_a_put_whose_response_was_lost_can_be_repeated_even_after_the_action_has_run(losing, steady):
     action = fresh(steady)
     caller = losing("put_item", lambda: steady.settle(claim(steady, action.ref), end(Status.EXECUTED)))
     with pytest.raises(BackendUnavailable):
@@ -77,7 +77,7 @@ def test_a_put_whose_answer_was_lost_may_be_repeated_even_after_the_action_has_r
     assert stored_row(steady, action.ref).status is Status.EXECUTED
 
 
-def test_a_payload_whose_answer_was_lost_is_put_again_with_its_row(losing, steady):
+def test_a_payload_whose_response_was_lost_is_put_again_with_its_row(losing, steady):
     action = fresh(steady, payload=LARGE, payload_offloaded=True)
     caller = losing("put_item")
     with pytest.raises(BackendUnavailable):
@@ -87,7 +87,7 @@ def test_a_payload_whose_answer_was_lost_is_put_again_with_its_row(losing, stead
     assert steady.get(action.ref) == action
 
 
-def test_a_claim_whose_answer_was_lost_is_mine_when_repeated_with_its_nonce(losing, steady):
+def test_a_claim_whose_response_was_lost_succeeds_when_repeated_with_its_nonce(losing, steady):
     action, claim_terms, worker = scheduled(steady), terms(), losing("update_item")
     with pytest.raises(BackendUnavailable):
         worker.claim(action.ref, claim_terms)
@@ -102,7 +102,7 @@ def test_a_claim_whose_response_was_lost_is_taken_over_if_no_worker_repeats_it(l
     assert claim(steady, action.ref, ORPHANED_AT).recoveries == 1
 
 
-def test_a_claim_whose_payload_was_not_read_brings_it_when_repeated(losing, steady):
+def test_a_claim_whose_payload_was_not_read_returns_it_when_repeated(losing, steady):
     action = fresh(steady, payload=LARGE, payload_offloaded=True)
     steady.put(action)
     worker, claim_terms = losing("get_item"), terms()
@@ -113,7 +113,7 @@ def test_a_claim_whose_payload_was_not_read_brings_it_when_repeated(losing, stea
     assert (claimed.action.payload, claimed.action.fence) == (LARGE, 1)
 
 
-def test_a_heartbeat_whose_answer_was_lost_may_be_repeated(losing, steady):
+def test_a_heartbeat_whose_response_was_lost_may_be_repeated(losing, steady):
     claimed, worker = running(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
         worker.renew(claimed, LEASE_END + MINUTE)
@@ -122,7 +122,7 @@ def test_a_heartbeat_whose_answer_was_lost_may_be_repeated(losing, steady):
 
 
 @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
-def test_a_settle_whose_answer_was_lost_is_settled_when_repeated(losing, steady, status):
+def test_a_settle_whose_response_was_lost_succeeds_when_repeated(losing, steady, status):
     claimed, worker = running(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
         worker.settle(claimed, end(status))
@@ -131,7 +131,7 @@ def test_a_settle_whose_answer_was_lost_is_settled_when_repeated(losing, steady,
     assert steady.get(claimed.ref) == before
 
 
-def test_a_settle_for_retry_whose_answer_was_lost_changes_nothing_in_the_run_that_followed(losing, steady):
+def test_a_settle_for_retry_whose_response_was_lost_does_not_change_the_next_run(losing, steady):
     claimed = running(steady)
     worker = losing("update_item", lambda: claim(steady, claimed.ref, NOON + 2 * HOUR))
     with pytest.raises(BackendUnavailable):
@@ -160,7 +160,7 @@ def test_a_redrive_whose_response_was_lost_returns_its_result_when_repeated(losi
     assert stored_row(steady, claimed.ref).generation == 2
 
 
-def test_a_reschedule_whose_answer_was_lost_leaves_the_action_at_its_new_time_when_repeated(losing, steady):
+def test_a_reschedule_whose_response_was_lost_leaves_the_action_at_its_new_time_when_repeated(losing, steady):
     action, caller = scheduled(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
         caller.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON)

@@ -45,7 +45,7 @@ class TestDynamoPreferences(PreferencesContract):
         client.put_item(TableName=table, Item=item)
         assert preferences.get(ACME).channels == {DEAD: {Channel.SNS}}
 
-    def test_a_change_whose_answer_was_lost_is_true_when_repeated(self, jobs_table, preferences):
+    def test_a_change_whose_response_was_lost_is_true_when_repeated(self, jobs_table, preferences):
         client, table = jobs_table
         for seen in range(2):
             lossy = DynamoPreferences(LosesAnAnswer(client, "put_item"), table)
@@ -155,7 +155,7 @@ class TestDynamoWindows(WindowsContract):
         windows.close(self.FIRST)
         assert [item["ttl"] for item in items(jobs_table)] == [GONE_AT] * 3
 
-    def test_a_count_whose_answer_was_lost_has_its_place_when_repeated(self, jobs_table, windows):
+    def test_a_count_whose_response_was_lost_has_its_place_when_repeated(self, jobs_table, windows):
         client, table = jobs_table
         notification_ = notification()
         lossy = DynamoWindows(
@@ -166,7 +166,7 @@ class TestDynamoWindows(WindowsContract):
         assert self._count(lossy, notification_) == 1
         assert windows.close(self.FIRST).total == 2
 
-    def test_who_is_overtaken_between_looking_and_counting_has_the_next_place(self, jobs_table, windows):
+    def test_a_count_after_a_concurrent_one_has_the_next_number(self, jobs_table, windows):
         client, table = jobs_table
         overtaken = DynamoWindows(Overtakes(client, lambda: self._count(windows, notification())), table)
         assert [self._count(overtaken, notification()) for _ in range(2)] == [2, 3]
@@ -178,7 +178,7 @@ class TestDynamoWindows(WindowsContract):
         assert late.count(notification(), self.FIRST, expires_at=EXPIRY) is None
         assert windows.close(self.FIRST).total == 1
 
-    def test_a_digest_of_more_names_than_an_answer_holds_has_them_all(self, jobs_table, windows):
+    def test_a_digest_over_several_pages_of_names_has_them_all(self, jobs_table, windows):
         client, table = jobs_table
         self._count(windows, notification(facts={"name": "a" * 500}))
         mark = next(item for item in items(jobs_table) if "#name#" in item["sk"]["S"])

@@ -104,7 +104,7 @@ def test_the_run_goes_on_and_may_commit_once_the_table_is_there(table, orders):
     assert commit(store, claimed, [put("orders")], number=2) is DONE
 
 
-def test_a_refusal_names_the_permissions_that_a_role_needs_on_each_table(table, region):
+def test_an_access_error_names_the_rights_that_a_role_needs_on_each_table(table, region):
     refused = refusal(table.store(Guarded(table.client)), EACH_KIND)
     assert refused.cure == (
         f"Give the worker's role, in {region}: dynamodb:PutItem, dynamodb:UpdateItem on orders; "

@@ -91,7 +91,7 @@ def test_a_payload_set_apart_is_gone_when_it_was_removed(table):
     assert row == action.without_payload()
 
 
-def test_an_action_whose_payload_is_gone_can_still_be_changed(table):
+def test_an_action_without_its_payload_can_be_changed(table):
     store = table.store()
     action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
@@ -147,7 +147,7 @@ def _value_size(value):
 
 
 @pytest.mark.dynamodb_local
-def test_the_engine_refuses_a_key_of_an_index_that_is_not_a_text(local_table):
+def test_the_engine_rejects_an_index_key_that_is_not_a_string(local_table):
     store = local_table.store()
     item = to_item(fresh(store)) | {"due_at": {"N": "1"}}
     with pytest.raises(ClientError, match="Type mismatch for Index Key"):
@@ -155,7 +155,7 @@ def test_the_engine_refuses_a_key_of_an_index_that_is_not_a_text(local_table):
 
 
 @pytest.mark.dynamodb_local
-def test_the_engine_refuses_a_reserved_word_that_is_not_an_alias(local_table):
+def test_the_engine_rejects_a_reserved_word_without_an_alias(local_table):
     action = scheduled(local_table.store())
     with pytest.raises(ClientError, match="reserved keyword: status"):
         local_table.client.update_item(

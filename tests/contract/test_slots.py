@@ -90,7 +90,7 @@ def test_a_holder_whose_row_was_removed_is_evicted(table, steady):
     assert steady.holders(ACME, KEY) == frozenset()
 
 
-def test_a_claim_with_a_slot_whose_answer_was_lost_is_mine_when_repeated(table, steady):
+def test_a_claim_with_a_slot_whose_response_was_lost_succeeds_when_repeated(table, steady):
     action = keyed(steady)
     claimed = started(action, terms())
     worker = table.store(LosesAnAnswer(table.client, "transact_write_items"))
@@ -100,7 +100,7 @@ def test_a_claim_with_a_slot_whose_answer_was_lost_is_mine_when_repeated(table, 
     assert stored_row(steady, action.ref).fence == 1
 
 
-def test_a_claim_with_a_slot_whose_answer_comes_after_its_eviction_is_lost(table, steady):
+def test_a_claim_with_a_slot_whose_response_comes_after_its_eviction_is_lost(table, steady):
     action = keyed(steady)
     claimed = started(action, terms())
 
@@ -115,7 +115,7 @@ def test_a_claim_with_a_slot_whose_answer_comes_after_its_eviction_is_lost(table
 
 
 @pytest.mark.parametrize("status", ENDS)
-def test_a_settle_with_a_slot_whose_answer_was_lost_is_settled_when_repeated(table, steady, status):
+def test_a_settle_with_a_slot_whose_response_was_lost_succeeds_when_repeated(table, steady, status):
     run = holding(steady)
     worker = table.store(LosesAnAnswer(table.client, "transact_write_items"))
     with pytest.raises(BackendUnavailable):
@@ -126,7 +126,7 @@ def test_a_settle_with_a_slot_whose_answer_was_lost_is_settled_when_repeated(tab
     assert (steady.get(run.ref), steady.holders(ACME, KEY)) == (before, {following.id})
 
 
-def test_an_eviction_whose_answer_was_lost_has_freed_the_slot(table, steady):
+def test_an_eviction_whose_response_was_lost_has_freed_the_slot(table, steady):
     dead = holding(steady)
     worker = table.store(LosesAnAnswer(table.client, "transact_write_items"))
     with pytest.raises(BackendUnavailable):
@@ -164,7 +164,7 @@ def test_a_run_whose_key_is_too_busy_is_settled_and_its_slot_is_evicted_later(ta
     assert (steady.get(run.ref), steady.holders(ACME, KEY)) == (row, frozenset())
 
 
-def test_a_retry_that_kept_its_slot_goes_on_with_it(table, steady):
+def test_a_retry_that_retained_its_slot_continues_with_it(table, steady):
     run = holding(steady)
     busy = table.store(CancellingClient(table.client, *[BUSY[0]] * OFTEN))
     busy.settle(run, end(Status.PENDING))
@@ -187,7 +187,7 @@ def test_a_commit_frees_the_slot_with_the_handlers_writes(table, steady):
     assert (paid(table)[1], steady.holders(ACME, KEY)) == (True, frozenset())
 
 
-def test_a_commit_whose_key_is_too_busy_is_made_and_its_slot_is_evicted_later(table, steady):
+def test_a_commit_with_a_busy_key_succeeds_and_its_slot_is_evicted_later(table, steady):
     run = holding(steady)
     entry, _ = paid(table)
     worker = table.store(CancellingClient(table.client, *[("None", "TransactionConflict", "None")] * 6))
@@ -197,7 +197,7 @@ def test_a_commit_whose_key_is_too_busy_is_made_and_its_slot_is_evicted_later(ta
     assert steady.evict(ACME, KEY, run.id, stored_row(steady, run.ref))
 
 
-def test_a_commit_that_is_refused_keeps_the_slot_and_names_the_handlers_entries_alone(table, steady):
+def test_a_rejected_commit_retains_the_slot_and_names_the_handlers_entries_alone(table, steady):
     run = holding(steady)
     entry, _ = paid(table)
     table.client.put_item(TableName=table.name, Item=PAID)

@@ -35,7 +35,7 @@ def test_both_are_written(table, apart):
 
 
 @PAYLOADS
-def test_neither_is_written_when_the_business_write_is_refused(table, apart):
+def test_neither_is_written_when_the_business_write_is_rejected(table, apart):
     store = table.store()
     action = fresh(store, payload=LARGE, payload_offloaded=apart)
     with pytest.raises(ClientError, match="TransactionCanceled"):

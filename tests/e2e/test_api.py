@@ -143,7 +143,7 @@ def test_the_location_of_an_action_leads_to_it(ada):
     assert made.headers["Location"].endswith(f"/prod/api/v1/scheduling/{made.json['id']}")
 
 
-def test_a_type_that_no_worker_has_is_refused(ada):
+def test_a_type_without_a_worker_is_rejected(ada):
     refused = ada("POST", "/scheduling", ERRAND | {"type": "no-such"})
     assert (refused.status, refused.json["type"]) == (422, "urn:duetime:problem:unknown-type")
 
@@ -156,7 +156,7 @@ def test_a_viewer_looks_and_changes_nothing(people, tokens):
     assert "actions:manage" in refused.json["detail"]
 
 
-def test_who_is_in_no_group_may_do_nothing(people, tokens):
+def test_a_user_without_a_group_has_no_permissions(people, tokens):
     without_roles = people.with_token(tokens("new@acme.example")["IdToken"])
     assert without_roles("GET", "/scheduling/query").status == 403
 
@@ -182,7 +182,7 @@ def test_a_missing_or_forged_token_is_rejected(people, tokens):
     assert people.with_token(f"{encoded({'alg': 'none'})}.{forged}.")("GET", "/me").status == 401
 
 
-def test_a_token_that_has_expired_is_refused(people, tokens, directory):
+def test_a_token_that_has_expired_is_rejected(people, tokens, directory):
     header, payload, _ = tokens("old@acme.example", "viewers")["IdToken"].split(".")
     claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
     key = load_pem_private_key((directory / "state/cognito-rsa-key.pem").read_bytes(), None)
@@ -241,7 +241,7 @@ def test_a_service_that_the_settings_do_not_know_is_forbidden(bench, services):
     assert "role/stranger" in refused.json["detail"]
 
 
-def test_a_wrong_signature_or_a_token_in_its_place_is_refused(bench, services, ada):
+def test_a_wrong_signature_or_a_token_in_its_place_is_rejected(bench, services, ada):
     known = assumed(bench, "shop")
     forged = Credentials(known.access_key, "another secret", known.token)
     assert services.signed_by(forged)("GET", "/me").status == 403

@@ -121,7 +121,7 @@ def test_other_files_are_not_found(console):
     assert console("GET", "/assets/no-such.js").status == 404
 
 
-def test_who_signs_in_comes_back_with_a_code_that_only_its_proof_redeems_and_may_call_the_api(
+def test_sign_in_returns_a_code_that_only_its_verifier_redeems_for_a_token_of_the_api(
     sign_in, redeem, people, bench
 ):
     home = bench.deployment.outputs["Console"]

@@ -79,7 +79,7 @@ def test_actions_scheduled_in_bulk_all_run(bench):
         assert bench.settled(action.id, within=90).status is Status.EXECUTED
 
 
-def test_an_action_whose_worker_is_killed_in_mid_run_is_run_again_after_its_lease(bench):
+def test_an_action_of_a_killed_worker_runs_again_after_its_lease(bench):
     action = bench.scheduler.schedule(Collapse(), at=timedelta(seconds=1))
     ran = bench.settled(action.id, within=120)
     assert ran.status is Status.EXECUTED

@@ -114,7 +114,7 @@ def test_a_deploy_without_jobs_removes_all_jobs(deploy, jobs):
     assert all(job.removed_at for job in jobs.list())
 
 
-def test_the_answer_lists_as_many_changes_as_fit(deploy, jobs):
+def test_the_response_lists_as_many_changes_as_fit(deploy, jobs):
     long = ("daily 03:15 tz=America/Argentina/Buenos_Aires", "weekly mon,wed,fri 08:00 tz=Asia/Ho_Chi_Minh")
     many = [replace(job(f"one-of-many-{index:03}"), cadences=long) for index in range(25)]
     data = deploy("Create", **manifest_of(*many))["Data"]

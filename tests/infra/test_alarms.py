@@ -93,7 +93,7 @@ def test_no_function_queue_table_or_api_goes_unwatched(template, request):
     assert watched(template, "AWS/ApiGateway", "ApiName", "5XXError") == apis
 
 
-def test_who_reads_a_stream_is_watched_for_lag(synthesised, another):
+def test_each_stream_reader_has_an_alarm_for_lag(synthesised, another):
     assert watched(synthesised, "AWS/Lambda", "FunctionName", "IteratorAge") == {
         "duetime-arm",
         "duetime-publish",

@@ -148,7 +148,7 @@ def test_an_account_that_has_such_a_role_keeps_it():
     assert not any("ManagedPolicyArns" in role for role in there.of_type("AWS::IAM::Role"))
 
 
-def test_where_the_console_is_served_here_alone_no_page_of_elsewhere_may_call(synthesised):
+def test_pages_of_other_origins_may_not_call_if_the_console_is_served_here(synthesised):
     assert not any(
         method == "OPTIONS" for api in apis(synthesised) for method, _ in methods(synthesised, api)
     )
@@ -216,7 +216,7 @@ def test_the_api_has_no_right_on_eventbridge_and_of_queues_on_failures_alone(syn
     }
 
 
-def test_who_may_sign_may_call_the_signed_api_alone():
+def test_the_grant_to_call_the_api_covers_the_signed_api_alone():
     made, scheduler = stack()
     scheduler.grant_call_api(caller(made))
     there = Synthesised.from_stack(made)
@@ -267,6 +267,6 @@ def test_without_the_api_there_is_no_pool_and_no_grant_to_call():
         ),
     ],
 )
-def test_settings_of_the_api_that_contradict_each_other_or_aws_are_refused(settings, deployment, problem):
+def test_settings_of_the_api_that_contradict_each_other_or_aws_are_rejected(settings, deployment, problem):
     with pytest.raises(SettingsError, match=problem):
         stack(settings=Settings(**settings), deployment=Deployment(**deployment))

@@ -137,7 +137,7 @@ def test_the_same_code_makes_the_same_bundle(worker, tmp_path):
     assert contents(tmp_path) == contents(worker)
 
 
-def test_an_asset_is_named_by_its_content_so_nothing_changes_where_nothing_changed(bundled):
+def test_an_asset_is_named_by_its_content_so_an_unchanged_one_changes_nothing(bundled):
     made, _ = stack(is_bundled=True)
     again = Synthesised.from_stack(made)
     assert {name: function["Code"] for name, function in again.functions().items()} == {
@@ -169,7 +169,7 @@ def test_handlers_requirements_are_bundled_beside_duetimes_own(tmp_path):
     assert (made / "pydantic").exists()
 
 
-def test_handlers_named_like_a_library_are_refused(tmp_path):
+def test_handlers_named_like_a_library_are_rejected(tmp_path):
     (tmp_path / "pydantic.py").write_text("app = None\n")
     with pytest.raises(HandlersRejected, match="a bundled library has the name 'pydantic' too"):
         Bundle(HERE, (Handlers(app="pydantic:app", source=tmp_path),)).make(tmp_path / "made")

@@ -34,7 +34,7 @@ def test_it_may_write_its_log_and_nothing_else(synthesised):
     assert sorted(only["Action"]) == ["logs:CreateLogStream", "logs:PutLogEvents"]
 
 
-def test_it_knows_where_the_api_and_the_sign_in_are_and_nothing_else(synthesised):
+def test_its_configuration_has_the_addresses_of_the_api_and_the_sign_in_alone(synthesised):
     variables = {name: text(value) for name, value in synthesised.environment("console").items()}
     environment = ConsoleEnvironment.from_env(variables)
     assert environment.to_env().keys() == variables.keys()
@@ -70,7 +70,7 @@ def test_pages_of_the_origin_may_call_whatever_the_path_at_which_it_is():
     assert "/ops" not in methods
 
 
-def test_answers_of_the_apis_that_browsers_call_are_compressed(synthesised):
+def test_responses_of_the_apis_that_browsers_call_are_compressed(synthesised):
     sizes = {
         api["Name"]: api.get("MinimumCompressionSize")
         for api in synthesised.of_type("AWS::ApiGateway::RestApi")

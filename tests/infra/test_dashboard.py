@@ -146,7 +146,7 @@ def test_without_alarms_or_an_api_there_is_nothing_of_them(another):
     assert not [title for title in titled(another) if "API" in title]
 
 
-def test_the_line_across_lateness_is_where_the_alarm_is(synthesised):
+def test_the_line_across_lateness_is_the_alarms_bound(synthesised):
     [late] = [
         widget for title, widget in titled(synthesised).items() if title.startswith("Do runs begin on time?")
     ]

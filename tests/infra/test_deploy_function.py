@@ -116,7 +116,7 @@ def test_a_deploy_over_tables_of_another_format_fails_and_names_the_format(deplo
     assert "duetime-jobs are of format 1, this version of duetime reads 2" in answer["Reason"]
 
 
-def test_a_refused_deploy_can_be_rolled_back(deploy, tables):
+def test_a_rejected_deploy_can_be_rolled_back(deploy, tables):
     deploy("Create", "Manifest", **published())
     deploy("Update", "Format", Format="2")
     assert deploy("Update", "Format", Format="1")["Status"] == "SUCCESS"
@@ -136,7 +136,7 @@ def test_a_worker_that_goes_takes_its_manifest_along(deploy, tables, client):
     assert queue_for(client, "ping") is None
 
 
-def test_a_stack_whose_tables_are_gone_can_still_be_deleted(deploy):
+def test_a_stack_without_its_tables_can_be_deleted(deploy):
     assert deploy("Delete", "Manifest", **published())["Status"] == "SUCCESS"
     assert deploy("Delete", "Format")["Status"] == "SUCCESS"
 

@@ -35,7 +35,7 @@ def test_the_usual_environment_is_far_below_lambdas_limit(synthesised):
         assert deployed(synthesised.environment(name)) < LARGEST / 3
 
 
-def test_identities_that_no_environment_holds_are_refused_with_their_size_and_a_remedy():
+def test_identities_that_no_environment_holds_are_rejected_with_their_size_and_a_remedy():
     with pytest.raises(SettingsError) as refused:
         stack(settings=Settings(identities=identities(80)))
     [problem] = refused.value.problems
@@ -45,13 +45,13 @@ def test_identities_that_no_environment_holds_are_refused_with_their_size_and_a_
     assert "share one IAM role" in problem
 
 
-def test_roles_are_named_first_where_they_are_the_largest():
+def test_roles_are_named_first_if_they_are_the_largest():
     roles = {f"team-{number}": "actions:manage jobs:manage" for number in range(90)}
     with pytest.raises(SettingsError, match=r"are roles \(\d,\d{3}\).*at run time"):
         stack(settings=Settings(roles=roles))
 
 
-def test_the_queues_of_too_many_workers_are_refused():
+def test_the_queues_of_too_many_workers_are_rejected():
     with pytest.raises(SettingsError, match=r"duetime-\w+ is .* are queues \(\d,\d{3}\).*fewer workers"):
         stack(handlers=workers(40))
 

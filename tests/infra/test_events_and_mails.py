@@ -69,7 +69,7 @@ def test_with_events_off_nothing_is_published_or_sent():
     assert scheduler.notifications is None
 
 
-def test_a_bus_of_its_own_is_made_where_that_is_chosen():
+def test_a_setting_creates_an_own_bus():
     made, _ = stack(settings=Settings(event_bus="orders"), deployment=Deployment(own_bus=True))
     assert Synthesised.from_stack(made).one("AWS::Events::EventBus")["Name"] == "orders"
     with pytest.raises(SettingsError, match="own_bus"):

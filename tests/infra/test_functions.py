@@ -22,7 +22,7 @@ def test_there_is_one_function_for_each_step_and_each_has_a_role_of_its_own(synt
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_function_runs_on_arm64_and_its_log_is_kept_for_a_month(synthesised, name):
+def test_a_function_runs_on_arm64_and_its_log_is_retained_for_a_month(synthesised, name):
     function = synthesised.functions()[name]
     assert function["Architectures"] == ["arm64"]
     assert function["Runtime"] == "python3.13"
@@ -142,7 +142,7 @@ def test_a_worker_may_put_off_a_message_more_often_than_lambda_takes_for_a_loop(
     assert synthesised.functions()[name]["RecursiveLoop"] == "Allow"
 
 
-def test_a_deploy_is_given_up_only_when_its_function_cannot_answer_any_more(synthesised):
+def test_a_deploy_is_abandoned_only_after_the_time_of_its_function(synthesised):
     timeout = synthesised.functions()["deploy"]["Timeout"]
     for kind in ("Custom::DuetimeFormat", "Custom::DuetimeManifest"):
         for call in synthesised.of_type(kind):

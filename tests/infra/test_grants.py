@@ -66,7 +66,7 @@ def keys_of(statements, action, resource):
     }
 
 
-def test_who_manages_jobs_may_do_so_in_the_tables_alone():
+def test_the_grant_to_manage_jobs_covers_the_tables_alone():
     statements, _ = granted(Duetime.grant_manage_jobs)
     assert actions(statements) == {
         "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem",
@@ -75,7 +75,7 @@ def test_who_manages_jobs_may_do_so_in_the_tables_alone():
     assert keys_of(statements, "dynamodb:UpdateItem", "<Arn>") == {"*#*-*"}
 
 
-def test_who_manages_some_tenants_jobs_sees_codes_and_changes_none_of_them():
+def test_a_manager_of_some_tenants_reads_declared_jobs_and_changes_none():
     statements, _ = granted(Duetime.grant_manage_jobs, tenants=["acme"])
     for action in ("dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem"):
         assert {key.partition("#")[0] for key in keys_of(statements, action, "<Arn>")} == {"acme"}
@@ -109,13 +109,13 @@ def made():
 
 @pytest.mark.parametrize("grant", GRANTS)
 @pytest.mark.parametrize("tenant", ["*", "a#b", "", "a?c", "system"])
-def test_a_grant_refuses_a_tenant_that_would_widen_it(made, grant, tenant):
+def test_a_grant_rejects_a_tenant_that_would_widen_it(made, grant, tenant):
     with pytest.raises(InvalidIdentifier):
         grant(*made(), tenants=[tenant])
 
 
 @pytest.mark.parametrize("grant", GRANTS)
-def test_a_grant_for_no_tenant_at_all_is_refused(made, grant):
+def test_a_grant_without_tenants_is_rejected(made, grant):
     with pytest.raises(ValueError, match="at least one"):
         grant(*made(), tenants=[])
 
@@ -162,13 +162,13 @@ def test_an_unknown_worker_is_rejected_with_the_known_ones():
         scheduler.worker("reports")
 
 
-def test_who_schedules_writes_and_reads_the_due_order_that_the_deployment_has():
+def test_a_caller_writes_and_reads_the_deployments_due_order():
     statements, environment = granted(tenants=["acme"], due_order=True)
     assert environment["DUETIME_DUE_ORDER"] == "true"
     assert keys_of(statements, "dynamodb:Query", "<Arn>/index/tenant_due") == {"acme#*"}
 
 
-def test_who_manages_jobs_plans_as_the_deployment_does():
+def test_a_manager_of_jobs_plans_with_the_deployments_settings():
     _, environment = granted(Duetime.grant_manage_jobs)
     settings = Settings.from_env({name: text(value) for name, value in environment.items()})
     assert (settings.actions_table, settings.jobs_table) == ("b-actions", "b-jobs")

@@ -75,7 +75,7 @@ def test_the_check_is_made_again_when_the_format_changes(synthesised):
     assert synthesised.one("Custom::DuetimeFormat")["Format"] == str(FORMAT)
 
 
-def test_types_are_published_after_those_who_send_and_before_the_worker(bundled):
+def test_types_are_published_after_the_senders_and_before_the_worker(bundled):
     published = manifest_of(bundled, "default")
     functions = {bundled.function_names.get(name) for name in bundled.depends_on(published)}
     assert {"duetime-arm", "duetime-dispatch", "duetime-sweep", "duetime-catch-up"} <= functions

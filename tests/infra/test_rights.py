@@ -23,7 +23,7 @@ def test_no_role_may_do_everything_or_touch_anything(synthesised):
     assert not any("*" in action for action in actions(synthesised.all_statements()))
 
 
-def test_a_wildcard_stands_only_where_something_else_makes_up_the_name(synthesised):
+def test_a_wildcard_replaces_only_names_that_others_choose(synthesised):
     wild = {resource for _, resource in allowed(synthesised.all_statements()) if "*" in resource} - {"*"}
     assert {resource.partition("<AWS::AccountId>:")[2] for resource in wild} == {
         "schedule/duetime-actions/*",
@@ -69,7 +69,7 @@ def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only
 
 
 @pytest.mark.parametrize("name", ["dispatch", "sweep", "catch-up", "deploy", "salvage", "work-default"])
-def test_who_plans_jobs_can_put_nothing_but_jobs_runs_and_publish_nothing(synthesised, name):
+def test_functions_that_plan_jobs_put_only_their_runs_and_publish_nothing(synthesised, name):
     puts = [
         keys
         for right in synthesised.rights(name)

@@ -31,7 +31,7 @@ def test_each_alarm_names_its_section_of_the_runbook(alarms):
         assert "\n" not in description
 
 
-def test_each_alarm_ends_with_where_the_console_is(alarms):
+def test_each_alarm_ends_with_the_consoles_address(alarms):
     for alarm in alarms.values():
         assert re.search(r" \(console: https://\S+/prod/\)$", text(alarm["AlarmDescription"]))
 

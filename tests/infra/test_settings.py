@@ -125,6 +125,6 @@ def test_every_problem_of_both_kinds_is_named_at_once():
         ),
     ],
 )
-def test_workers_that_contradict_each_other_or_aws_are_refused(handlers, problem):
+def test_workers_that_contradict_each_other_or_aws_are_rejected(handlers, problem):
     with pytest.raises(SettingsError, match=problem):
         stack(handlers=handlers)

@@ -15,7 +15,7 @@ def table(synthesised, shape):
     return synthesised.one("AWS::DynamoDB::Table", TableName=f"duetime-{shape.name}")
 
 
-def test_the_actions_table_has_the_due_order_where_it_is_chosen():
+def test_the_actions_table_has_the_due_order_if_a_setting_enables_it():
     made, _ = stack(settings=Settings(due_order=True))
     indexes = table(Synthesised.from_stack(made), ACTIONS)["GlobalSecondaryIndexes"]
     expected = create_table_request(actions_shape(due_order=True), "duetime-actions")
@@ -76,7 +76,7 @@ def test_failing_messages_go_to_the_workers_own_dead_letters(synthesised):
     assert queue["RedrivePolicy"]["maxReceiveCount"] == 5
 
 
-def test_every_queue_is_encrypted_kept_for_two_weeks_and_reached_by_tls_only(synthesised):
+def test_every_queue_is_encrypted_retains_messages_for_two_weeks_and_needs_tls(synthesised):
     queues = synthesised.of_type("AWS::SQS::Queue")
     assert len(queues) == 7
     assert all(queue["SqsManagedSseEnabled"] for queue in queues)

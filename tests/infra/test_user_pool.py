@@ -79,7 +79,7 @@ def test_without_a_console_there_are_no_codes_to_redeem():
     assert not there.of_type("AWS::Cognito::UserPoolDomain")
 
 
-def test_a_console_elsewhere_alone_has_its_codes_and_pages_where_a_domain_is_set():
+def test_a_console_elsewhere_has_sign_in_pages_if_a_domain_is_set():
     there = made_with(Settings(console_url=f"{CONSOLE}/ops"), console=False, sign_in_domain="acme-duetime")
     assert there.one("AWS::Cognito::UserPoolClient")["CallbackURLs"] == [f"{CONSOLE}/ops/"]
     assert there.one("AWS::Cognito::UserPoolDomain")["Domain"] == "acme-duetime"
@@ -106,7 +106,7 @@ def test_the_sign_in_pages_are_at_the_domain_that_is_set(with_console):
     assert with_console.one("AWS::Cognito::UserPoolDomain")["Domain"] == "acme-duetime"
 
 
-def test_where_no_domain_is_set_it_is_made_of_the_stacks_id_which_no_other_has(synthesised):
+def test_the_default_domain_comes_from_the_stacks_unique_id(synthesised):
     domain = synthesised.one("AWS::Cognito::UserPoolDomain")["Domain"]
     assert domain == {"Fn::Join": ["", ["duetime-", {"Fn::Select": [2, STACK_ID]}]]}
 
@@ -119,7 +119,7 @@ def test_a_pool_that_is_given_gets_a_client_and_nothing_else(console):
     assert given.one("AWS::Cognito::UserPoolClient")["UserPoolId"] == "eu-west-1_AbCdEfGhI"
 
 
-def test_the_pool_outlives_the_stack_where_the_data_does(synthesised):
+def test_the_pool_outlives_the_stack_if_the_tables_do(synthesised):
     def retention(there):
         [pool] = [
             resource for resource in there.resources.values() if resource["Type"] == "AWS::Cognito::UserPool"

@@ -44,7 +44,7 @@ def test_two_packages_of_one_name_cannot_serve_one_api(tmp_path):
         Bundle(HERE, (BILLING, other), has_api=True).make(tmp_path / "made")
 
 
-def test_requirements_that_contradict_each_other_are_refused_in_the_installers_words(tmp_path):
+def test_contradictory_requirements_are_rejected_with_the_installers_message(tmp_path):
     workers = []
     for number, pin in enumerate(("six==1.17.0", "six==1.16.0")):
         (tmp_path / f"mine{number}.py").write_text("app = None\n")

@@ -274,7 +274,7 @@ class TestRunsOfJobs:
 
 
 class TestList:
-    def test_by_age_stops_where_the_span_begins(self, store):
+    def test_a_list_by_age_stops_at_the_start_of_the_span(self, store):
         for _ in range(6):
             store.schedule(Ship())
             store.cloud.advance(minutes=10)

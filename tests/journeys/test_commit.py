@@ -60,7 +60,7 @@ def test_a_second_commit_of_a_run_is_an_error_and_writes_nothing():
     assert booking.table == [BOOKED]
 
 
-def test_a_refusal_that_is_let_pass_is_retried_by_policy():
+def test_an_uncaught_rejection_is_retried_by_policy():
     booking = BookingApp(lambda run: run.commit([BOOKED]), refuses=1)
     done = booking.after(hours=1)
     assert [attempt.ending for attempt in done.attempts] == [Ending.FAILED, Ending.EXECUTED]
@@ -104,7 +104,7 @@ def test_a_run_that_was_taken_over_is_stopped_by_its_commit_and_settles_nothing(
     assert [entry["Put"]["TableName"] for entry in booking.table] == ["ledger-2"]
 
 
-def test_a_commit_without_an_answer_allows_a_takeover_and_uses_no_attempt():
+def test_a_commit_without_a_response_allows_a_takeover_and_uses_no_attempt():
     def handle(run):
         booking.refuses = 0
         run.commit([BOOKED])

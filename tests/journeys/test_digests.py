@@ -106,7 +106,7 @@ def test_a_repeated_event_requests_the_digest_whose_timer_was_not_set(world):
     assert world.entries()[0].facts["total"] == SETTINGS.notification_burst + 1
 
 
-def test_who_opts_out_before_the_window_is_over_gets_no_digest(world):
+def test_a_recipient_that_opts_out_before_the_window_ends_gets_no_digest(world):
     world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
     flood(world)
     world.choose(channels={FAILING: frozenset()})

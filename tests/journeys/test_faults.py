@@ -169,7 +169,7 @@ def test_a_late_stream_record_of_a_changed_row_sends_no_wake(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_run_whose_claim_or_settle_is_never_answered_has_its_effect_once(seed):
+def test_a_run_whose_claim_or_settle_has_no_response_has_its_effect_once(seed):
     shaky = Shaky(seed, lose_answer=0.5)
     action = shaky.schedule()
     shaky.cloud.advance(hours=3)
@@ -230,7 +230,7 @@ def test_workers_paused_beyond_their_lease_settle_nothing_with_skewed_clocks(see
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_commit_is_made_once_despite_lost_answers_and_dead_workers(seed):
+def test_a_commit_is_made_once_despite_lost_responses_and_dead_workers(seed):
     shaky = Shaky(seed, lose_answer=0.3, crash=0.1, double=0.3)
     actions = [shaky.cloud.scheduler.schedule(Booking(), at=n * MINUTE) for n in range(10)]
     shaky.cloud.advance(hours=2)
@@ -240,7 +240,7 @@ def test_a_commit_is_made_once_despite_lost_answers_and_dead_workers(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_caller_who_repeats_with_a_key_until_there_is_an_answer_schedules_once(seed):
+def test_a_caller_that_repeats_with_a_key_until_a_response_schedules_once(seed):
     shaky = Shaky(seed, lose_answer=0.4, throttle=0.4)
     clerk = shaky.cloud.scheduler_for("acme", "clerk", meets_faults=True)
     answers = []

@@ -77,7 +77,7 @@ class TestAnOutage:
         assert recorded.begun == recorded.ended
         assert not [item for item in recorded.skipped() if item[1] == "overlap"]
 
-    def test_is_made_up_for_where_the_missed_run_was_planned_before(self):
+    def test_runs_late_if_the_missed_run_was_planned_before(self):
         """The next runs of a daily job are always planned, so what it misses has a row already."""
         recorded = RecordedJob(daily("02:30"), catch_up=1)
         recorded.cloud.advance(hours=2)

@@ -141,7 +141,7 @@ class TestADeploy:
         assert [trigger for trigger, *_ in recorded.runs] == ["cadence", "event"]
         assert RecordedJob(settings=settings).deploy() == ()
 
-    def test_to_a_back_end_of_minutes_refuses_jobs_that_want_seconds(self, recorded):
+    def test_a_back_end_of_minutes_rejects_jobs_that_need_seconds(self, recorded):
         recorded.cloud.memory.job_wakes.precision = "minute"
         with pytest.raises(DeclarationError, match=r"press-print: precision is 'second', .* use precision="):
             recorded.deploy(every(minutes=5))

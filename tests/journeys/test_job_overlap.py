@@ -32,7 +32,7 @@ def test_with_queue_one_the_first_waits_and_starts_the_moment_the_other_ends():
     assert recorded.job.waiting is None
 
 
-def test_one_whose_wake_was_lost_holds_up_no_later_one_and_runs_after_them():
+def test_an_action_with_a_lost_wake_delays_no_later_one_and_runs_after_them():
     recorded = RecordedJob(every(minutes=1))
     recorded.cloud.advance(seconds=70)
     recorded.lose(

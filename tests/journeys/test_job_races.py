@@ -107,7 +107,7 @@ class TestAClaim:
         recorded.cloud.advance(minutes=8)
         assert recorded.begun == at(10)
 
-    def test_with_a_lost_answer_runs_once(self, recorded):
+    def test_with_a_lost_response_runs_once(self, recorded):
         lost = []
 
         def lose_the_answer(claim, taking):
@@ -244,7 +244,7 @@ class TestWhatIsLeftForLater:
         assert list(recorded.cloud.jobs.history("duetime-catch-up")) == []
 
 
-def test_planners_with_lost_answers_lose_and_double_no_run():
+def test_planners_with_lost_responses_lose_and_double_no_run():
     recorded = RecordedJob(every(seconds=10))
     count = [0]
 
@@ -259,7 +259,7 @@ def test_planners_with_lost_answers_lose_and_double_no_run():
     assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 360}
 
 
-def test_a_row_whose_job_is_gone_is_skipped(recorded):
+def test_a_row_of_a_missing_job_is_skipped(recorded):
     recorded.cloud.advance(minutes=5)
     recorded.hook("jobs").hooks["get"] = lambda _get, _ref: None
     recorded.cloud.memory.job_wakes.remove("schedule", recorded.name)

@@ -79,7 +79,7 @@ def test_each_night_is_one_when_the_clocks_change(start, nights):
     assert [(at.day, at.hour, at.minute) for at in ran] == nights
 
 
-def test_a_batch_that_fails_is_done_again_from_where_it_stood():
+def test_a_failed_batch_is_repeated_from_its_bookmark():
     cloud, shelf = night_with(old=BATCH + 30)
     shelf.failures = 1
     cloud.advance(days=1)

@@ -109,7 +109,7 @@ def test_stuck_rows_at_the_head_delay_no_row_behind_them(sweep, queue, overdue, 
     assert len(queue.sent) == len(stuck) + len(fresh)
 
 
-def test_a_pass_that_runs_out_of_time_continues_where_it_ended_even_among_equal_due_times(
+def test_an_interrupted_pass_continues_at_its_bookmark_even_among_equal_due_times(
     sweep, queue, overdue, clock
 ):
     rows = overdue(10 * PAGE, timedelta(minutes=5), shard="0")
@@ -132,9 +132,7 @@ def test_a_failed_shard_is_logged_and_delays_no_other(sweep, store, queue, overd
     assert len(queue.sent) == len(rows)
 
 
-def test_the_catch_up_takes_all_that_is_overdue_and_leaves_off_where_time_ran_out(
-    waker, queue, overdue, clock
-):
+def test_the_catch_up_sends_all_overdue_rows_and_stops_when_its_time_is_over(waker, queue, overdue, clock):
     rows = overdue(8 * PAGE, timedelta(days=3), shard="0") + overdue(10, timedelta(minutes=6), shard="1")
     early = overdue(5, timedelta(minutes=1))
     catch_up = DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())

@@ -109,7 +109,7 @@ def test_a_retry_after_a_deploy_reads_a_payload_that_the_first_attempt_could_not
     assert given == [DiscountV2(share=0.2)]
 
 
-def test_an_old_payload_that_the_model_refuses_fails_at_once_and_names_both_versions(cloud_of, reads, given):
+def test_an_old_payload_that_the_model_rejects_fails_at_once_and_names_both_versions(cloud_of, reads, given):
     cloud = cloud_of(reads(Careless))
     action = cloud.scheduler.schedule(DiscountV1(percent=20), at=SOON)
     cloud.advance(hours=1)
@@ -244,7 +244,7 @@ class TestAJob:
         cloud.advance(minutes=1)
         assert given == [DiscountV2(share=0.7), DiscountV2(share=0.2)]
 
-    def test_whose_function_takes_no_payload_any_more_runs_without(self, cloud_of, given):
+    def test_a_run_without_a_payload_parameter_ignores_the_payload(self, cloud_of, given):
         old, new = App(), App()
 
         @old.job(every(minutes=1), name="give-discounts", payload=DiscountV2(share=0.2))

@@ -50,7 +50,7 @@ def shop():
         ("nour", datetime(2026, 4, 23, 22, tzinfo=UTC)),  # Cairo's clocks go from midnight to one that night
     ],
 )
-def test_the_plan_changes_at_the_end_of_the_paid_period_where_the_customer_lives(shop, customer, ends_at):
+def test_the_plan_changes_at_the_end_of_the_paid_period_in_the_customers_zone(shop, customer, ends_at):
     shop.desk.choose(customer, "large", request="r-1")
     shop.until(ends_at - timedelta(seconds=1))
     assert shop.plan_of(customer) == "small"

@@ -95,7 +95,7 @@ def test_a_removed_document_is_not_found(world):
     assert world.index.texts == {}
 
 
-def test_a_change_whose_moment_has_been_indexed_already_waits_for_the_next(world):
+def test_a_change_at_an_indexed_moment_waits_for_the_next(world):
     ends_at = START + MOMENT
     early = world.cloud.scheduler.schedule(
         Reindex(document="tea"), at=timedelta(0), idempotency_key=f"reindex:tea:{ends_at:%Y%m%dT%H%M%S}"

@@ -232,7 +232,7 @@ def request(cloud, method, path, body=None, **headers):
     return answer.status, text
 
 
-def test_everything_answers_on_one_port(cloud, notes):
+def test_everything_is_served_on_one_port(cloud, notes):
     order = json.dumps({"type": "note", "payload": {"text": "by http"}, "in": 0})
     headers = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
     status, action = request(cloud, "POST", "/api/v1/scheduling", order, **headers)
