@@ -103,7 +103,6 @@ def check_access(settings: Settings) -> None:
 
 
 def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
-    """Return the permissions of each role in the settings."""
     problems = [
         f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
         for role, words in roles.items()
@@ -211,7 +210,6 @@ def _actor(claims: Mapping[str, Any]) -> str:
 
 
 def _groups(claims: Mapping[str, Any]) -> frozenset[str]:
-    """Return the groups, which API Gateway sends as one text such as ``[admins operators]``."""
     claim = claims.get(GROUPS_CLAIM) or ""
     text = " ".join(map(str, claim)) if isinstance(claim, list) else str(claim)
     return frozenset(part for part in re.split(r"[\s,\[\]]+", text) if part)

@@ -18,7 +18,6 @@ _TIMES = ("due_after", "due_until", "created_after", "created_until")
 
 
 def _several(filters: object) -> object:
-    """Split a comma-separated value; repeated parameters and lists are also accepted."""
     many = [filters] if isinstance(filters, str) else filters
     if not isinstance(many, list) or not all(isinstance(value, str) for value in many):
         return filters
@@ -110,7 +109,6 @@ class BulkView(BaseModel):
 
     @classmethod
     def from_result(cls, step: BulkResult) -> Self:
-        """Return the view of the step."""
         return cls(
             changed=[ActionSummary.from_action(action) for action in step.changed],
             left=[SkippedView(id=action_id, reason=reason) for action_id, reason in step.left.items()],

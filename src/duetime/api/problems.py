@@ -97,7 +97,6 @@ def problem_of(error: DuetimeError) -> Response[str]:
 
 
 def _detail(error: DuetimeError, status: HTTPStatus) -> str:
-    """Return the detail; internal errors contain no name, address or service message."""
     if status < HTTPStatus.INTERNAL_SERVER_ERROR or isinstance(error, Unhealthy):
         return str(error)
     return _COME_AGAIN if status is HTTPStatus.SERVICE_UNAVAILABLE else _FOR_THE_OPERATOR

@@ -66,7 +66,6 @@ def _hours(hours: list[int]) -> str:
 
 
 def _step(values: list[int], count: int) -> int:
-    """Return the step of evenly spaced values that fill the field, or 0."""
     if len(values) < len(("one", "another")):
         return 0
     step = values[1] - values[0]

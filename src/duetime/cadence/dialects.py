@@ -87,7 +87,6 @@ def _without_year(fields: list[str], problem: str) -> DialectMatch:
 
 
 def _by_name(weekday: str) -> str:
-    """Return weekdays counted from Sunday 1 as names; steps and week numbers stay."""
     if weekday.upper() == "L":
         return "SAT"
     return re.sub(

@@ -162,5 +162,4 @@ def _word(name: str) -> str:
 
 
 def _packed(value: object) -> str:
-    """Return JSON without spaces; spaces in strings are escaped."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).replace(" ", "\\u0020")

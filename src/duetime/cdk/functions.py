@@ -110,7 +110,6 @@ class DuetimeFunction(Construct):
 
 
 def _role(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup) -> iam.Role:
-    """Create the role. The rights are in the role itself, so that the function's first call has them."""
     log = may("logs:CreateLogStream", "logs:PutLogEvents", on=lines.log_group_arn)
     return iam.Role(
         scope,

@@ -119,7 +119,6 @@ def _with_pip(arguments: Sequence[str], directory: Path, target: InstallTarget |
 
 
 def _run(command: Sequence[str]) -> str | None:
-    """Run a command; return its output if it failed."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
     if done.returncode == 0:
         return None

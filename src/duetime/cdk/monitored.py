@@ -78,7 +78,6 @@ class Monitored:
 
 
 def _name(name: str | None) -> str:
-    """Return a part's name, which monitoring requires."""
     if name is None:
         raise ValueError("a function, queue or API has no name; every part needs one")
     return name

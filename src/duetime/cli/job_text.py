@@ -26,7 +26,6 @@ def words(job: Json) -> str:
 
 
 def _latest(job: Json, now: datetime) -> str:
-    """Return its last run; for a job without statistics, the first of its recent runs."""
     recent = None if job["last_run"] else next(iter(job["recent_runs"] or ()), None)
     if recent is None:
         return _last_run(job, now)

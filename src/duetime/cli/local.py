@@ -135,7 +135,6 @@ def _options(arguments: argparse.Namespace) -> LocalOptions:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    """Return the settings; a shorter limit or lease also shortens the settings that depend on it."""
     from duetime.settings import Settings  # noqa: PLC0415 - as above
 
     usual, changes = Settings(), dict[str, Any](enabled=not arguments.off)

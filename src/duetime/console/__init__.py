@@ -3,7 +3,6 @@
 The page's own source is in ``console/``; ``make setup`` builds it into `BUILT`, which is not committed.
 """
 
-from duetime.console.config import ConsoleConfig, SignIn
-from duetime.console.site import BUILT, FileResponse, Site
+from duetime.console.site import BUILT, ConsoleConfig, FileResponse, SignIn, Site
 
 __all__ = ["BUILT", "ConsoleConfig", "FileResponse", "SignIn", "Site"]

@@ -86,7 +86,6 @@ def keyed_writes(payload_bytes: float) -> int:
 
 
 def _row(payload_bytes: float) -> tuple[int, int]:
-    """Return the KB of the row when it is put, and after a run."""
     inside = 0 if payload_bytes > units.IN_ROW_LIMIT else payload_bytes
     return kilobytes(inside + units.PENDING_BYTES), kilobytes(inside + units.RUN_BYTES)
 

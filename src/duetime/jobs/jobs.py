@@ -265,7 +265,6 @@ class Jobs:
         return JobPage(tuple(job for job in page if not job.removed_at), cursor)
 
     def _known(self, name: str) -> Job:
-        """Return a job, or an unregistered one, whose history remains."""
         job = next(self._found(name), None)
         if job is None:
             raise JobNotFound(name)

@@ -99,7 +99,6 @@ class Reconcile:
                 return
 
     def _declare(self, declared: _Declared, stored: Job | None) -> str | None:
-        """Write one job as declared; return a line about the change, or None without one."""
         definition, job = declared.definition, stored
         ref = JobRef(SYSTEM_TENANT, definition.name)
 

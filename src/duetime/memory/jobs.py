@@ -206,7 +206,6 @@ class MemoryJobStore:
         return row is None if dead is None else row is not None and is_as_read(row, dead)
 
     def _unlock(self, ref: JobRef, holder: ActionRef) -> bool:
-        """Free the lock if `holder` holds it, and return whether it did."""
         job = self._jobs.get(ref)
         if job is None or job.running != holder:
             return False

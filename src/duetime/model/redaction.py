@@ -44,7 +44,6 @@ def redacted(payload: Any, paths: Sequence[str]) -> Redacted:
 
 
 def _without(value: Any, parts: Sequence[str]) -> Any:
-    """Return a value without the fields at `parts`; all of it is redacted if there is no such field."""
     if value is None:
         return None
     if parts and isinstance(value, list):

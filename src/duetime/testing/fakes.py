@@ -64,8 +64,6 @@ def fake_run(
 
 
 class _Recorder:
-    """Commits to memory."""
-
     def __init__(self, action_id: ActionId, on_commit: OnCommit | None) -> None:
         self._action_id, self._on_commit = action_id, on_commit
         self.entries: Sequence[Entry] | None = None

@@ -122,8 +122,6 @@ class FaultInjector:
 
 
 class _Faulty:
-    """Wraps a port."""
-
     def __init__(self, port: Any, name: str, call: Callable[..., Any]) -> None:
         self._port, self._name, self._call = port, name, call
 

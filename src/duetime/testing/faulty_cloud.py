@@ -69,10 +69,10 @@ class FaultyCloud(JournaledCloud):
         self._hearts = SimulatedHeartbeat(seen, self.processes, self._judge, self.settings)
         return seen
 
-    def seen_by_caller(self, name: str | None) -> MemoryBackends:  # noqa: D102 - see `JournaledCloud`, here and below
+    def seen_by_caller(self, name: str | None) -> MemoryBackends:
         return self._real if name is None else self.seen_by(Process(name, self.dice.skew()))
 
-    def random_bytes(self, size: int) -> bytes:  # noqa: D102
+    def random_bytes(self, size: int) -> bytes:
         return self.dice.random_bytes(size)
 
     def seen_by(self, caller: Process | None) -> MemoryBackends:
@@ -127,7 +127,6 @@ class FaultyCloud(JournaledCloud):
             self.run(delivery)
 
     def next_at(self) -> datetime:
-        """Return when the next work is due."""
         others = [source.next_at() for source in (self.processes, self.stream, self.calls, self._hearts)]
         return min([super().next_at(), *(other for other in others if other is not None)])
 
@@ -196,7 +195,6 @@ class FaultyCloud(JournaledCloud):
         return self._hearts
 
     def _judge(self, who: str, about: str, error: BaseException | None) -> bool:
-        """Return whether a process succeeded; unexpected errors are raised."""
         if error is None:
             return True
         if not isinstance(error, Crashed | DuetimeError | SystemExit):

@@ -14,7 +14,6 @@ class TurnedClock:
         self._now = now.astimezone(UTC)
 
     def now(self) -> datetime:
-        """Return the time in UTC."""
         return self._now
 
     def wait_until(self, instant: datetime) -> None:

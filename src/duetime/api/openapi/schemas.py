@@ -150,7 +150,6 @@ def _parameters(name: str, annotation: Any, source: FieldInfo, default: Any) -> 
 
 
 def _parameter(name: str, location: str, schema: Schema, *, is_required: bool) -> Schema:
-    """Return one parameter. A query has no null: an optional parameter is left out instead."""
     description = schema.pop("description", None) or _DESCRIPTIONS.get(name, "")
     choices = [choice for choice in schema.pop("anyOf", ()) if choice != {"type": "null"}]
     if schema.get("default", ...) is None:

@@ -2,7 +2,7 @@
 
 Grants by role, and entries that are begun, ended and never changed.
 """
-# ruff: noqa: D102, S101 - a test's name is its sentence
+# ruff: noqa: S101 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -62,7 +62,6 @@ class GrantsContract:
 
     @pytest.fixture
     def grants(self) -> Grants:
-        """A store with no grants."""
         raise NotImplementedError("override the fixture `grants`: it returns your back end, empty")
 
     @pytest.fixture
@@ -142,7 +141,6 @@ class AuditTrailContract:
 
     @pytest.fixture
     def trail(self) -> AuditTrail:
-        """A trail without an entry."""
         raise NotImplementedError("override the fixture `trail`: it returns your back end, empty")
 
     @pytest.fixture

@@ -1,5 +1,5 @@
 """The due index, which the sweep reads, and lists in the order of due times."""
-# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
+# ruff: noqa: S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -142,7 +142,6 @@ class DueContract(StoreContract):
         return store.due(self._shard(store), after=after, until=until, limit=limit, cursor=cursor)
 
     def _put(self, store: ActionStore, due_times: Sequence[datetime]) -> Sequence[Action]:
-        """Rows of one due shard."""
         actions = [
             replace(fresh(store, due_at=due_time), due_shard=self._shard(store)) for due_time in due_times
         ]
@@ -268,7 +267,6 @@ class DueOrderContract(StoreContract):
         until: datetime | None = None,
         limit: int = 50,
     ) -> Sequence[Action]:
-        """All of the range, page by page, with their payloads."""
         self.let_indexes_follow()
         listed = pages(
             lambda cursor: store.in_due_order(ACME, after=after, until=until, limit=limit, cursor=cursor),

@@ -1,5 +1,5 @@
 """Lists of a tenant's actions, failed ones too: complete, in order, page by page, of this tenant only."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
+# ruff: noqa: S101 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -253,7 +253,6 @@ class FailedContract(StoreContract):
         tenant_id: TenantId = ACME,
         shard: str | None = None,
     ) -> Action:
-        """A row that failed at that instant."""
         action = fresh(store, tenant_id=tenant_id)
         if shard is not None:
             action = replace(action, id=ActionId(action.id[:-1] + shard))
@@ -262,7 +261,6 @@ class FailedContract(StoreContract):
         return stored_row(store, action.ref)
 
     def _failed(self, store: ActionStore, *tenants: TenantId, limit: int = 50) -> Sequence[Action]:
-        """All that have failed, page by page."""
         self.let_indexes_follow()
         tenants_ = tenants or (ACME,)
         return pages(lambda cursor: store.failed(tenants_, limit=limit, cursor=cursor), limit)

@@ -1,5 +1,5 @@
 """Tenants' preferences and their lists of notifications."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
+# ruff: noqa: S101 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ class PreferencesContract:
 
     @pytest.fixture
     def preferences(self) -> PreferencesStore:
-        """A store without preferences."""
         raise NotImplementedError("override the fixture `preferences`: it returns your back end, empty")
 
     def test_who_never_chose_has_the_defaults(self, preferences: PreferencesStore) -> None:
@@ -101,7 +100,6 @@ class InboxContract:
 
     @pytest.fixture
     def inbox(self) -> Inbox:
-        """Lists without an entry."""
         raise NotImplementedError("override the fixture `inbox`: it returns your back end, empty")
 
     @pytest.mark.parametrize("kind", list(NotificationKind))

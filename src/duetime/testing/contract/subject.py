@@ -36,12 +36,10 @@ class StoreContract:
 
     @pytest.fixture
     def action(self, store: ActionStore) -> Action:
-        """A pending action."""
         return scheduled(store)
 
     @pytest.fixture
     def claimed(self, store: ActionStore) -> Action:
-        """An action claimed at noon."""
         return running(store)
 
     @pytest.fixture
@@ -86,7 +84,6 @@ class JobsContract(StoreContract):
 
     @pytest.fixture
     def job(self, jobs: JobStore) -> Job:
-        """The nightly job."""
         return added(jobs)
 
     @pytest.fixture

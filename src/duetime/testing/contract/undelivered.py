@@ -2,7 +2,7 @@
 
 Kept once however often it is given up, listed newest first, forgotten when nothing came since.
 """
-# ruff: noqa: D102, S101 - a test's name is its sentence
+# ruff: noqa: S101 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ class UndeliveredContract:
 
     @pytest.fixture
     def undelivered(self) -> UndeliveredStore:
-        """A store with nothing in it."""
         raise NotImplementedError("override the fixture `undelivered`: it returns your back end, empty")
 
     def test_what_was_kept_is_there(self, undelivered: UndeliveredStore) -> None:
