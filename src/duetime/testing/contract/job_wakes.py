@@ -88,10 +88,10 @@ class JobWakesContract:
         assert self.definition_of(wakes, wake.kind, wake.name) == expected
 
     @BOTH
-    def test_putting_the_same_again_is_nothing(self, wakes: JobWakes, wake: JobWake) -> None:
-        wakes.put(wake)
-        wakes.put(wake)
-        assert [*wakes.known()] == [(wake.kind, wake.name)]
+    def test_putting_the_same_again_changes_nothing(self, wakes: JobWakes, wake: JobWake) -> None:
+        for _ in range(2):
+            wakes.put(wake)
+            assert [*wakes.known()] == [(wake.kind, wake.name)]
 
     @BOTH
     def test_a_disabled_wake_is_known_and_may_be_enabled_again(self, wakes: JobWakes, wake: JobWake) -> None:

@@ -45,13 +45,19 @@ class UndeliveredContract:
     def undelivered(self) -> UndeliveredStore:
         raise NotImplementedError("override the fixture `undelivered`: it returns your back end, empty")
 
+    @pytest.fixture
+    def stored(self, undelivered: UndeliveredStore) -> Undelivered:
+        thing = given_up()
+        undelivered.keep(thing, expires_at=EXPIRY)
+        return thing
+
     def test_what_was_kept_is_there(self, undelivered: UndeliveredStore) -> None:
         for thing in (given_up("a"), given_up("b", kind=UndeliveredKind.WAKE, action=REF, is_cut=True)):
             undelivered.keep(thing, expires_at=EXPIRY)
             assert undelivered.get(thing.id) == thing
 
-    def test_what_was_never_kept_is_not_there(self, undelivered: UndeliveredStore) -> None:
-        undelivered.keep(given_up("a"), expires_at=EXPIRY)
+    @pytest.mark.usefixtures("stored")
+    def test_another_input_is_not_there(self, undelivered: UndeliveredStore) -> None:
         assert undelivered.get(given_up("b").id) is None
 
     @pytest.mark.parametrize("kind", list(UndeliveredKind))
@@ -91,8 +97,7 @@ class UndeliveredContract:
         things = [given_up(str(hour), NOON + hour * HOUR) for hour in (3, 0, 4, 1, 2)]
         for thing in things:
             undelivered.keep(thing, expires_at=EXPIRY)
-        newest_first = sorted((thing.id for thing in things), reverse=True)
-        assert self._listed(undelivered, limit) == newest_first
+        assert self._listed(undelivered, limit) == sorted((thing.id for thing in things), reverse=True)
 
     def test_long_bodies_are_listed_all_the_same(self, undelivered: UndeliveredStore) -> None:
         things = [given_up(str(hour), NOON + hour * HOUR, body="x" * BODY_LIMIT) for hour in range(4)]
@@ -106,37 +111,32 @@ class UndeliveredContract:
         page = undelivered.list(limit=10, cursor=None)
         assert (tuple(page), page.cursor) == ((), None)
 
-    def test_what_was_removed_is_gone(self, undelivered: UndeliveredStore) -> None:
-        thing, other = given_up("a"), given_up("b")
-        for kept_thing in (thing, other):
-            undelivered.keep(kept_thing, expires_at=EXPIRY)
-        assert undelivered.remove(thing)
-        assert undelivered.get(thing.id) is None
-        assert undelivered.get(other.id) == other
-
-    def test_removing_again_is_no_failure(self, undelivered: UndeliveredStore) -> None:
-        thing = given_up()
-        undelivered.keep(thing, expires_at=EXPIRY)
-        assert undelivered.remove(thing)
-        assert undelivered.remove(thing)
-
-    def test_what_was_kept_once_more_since_it_was_read_stays(self, undelivered: UndeliveredStore) -> None:
-        thing = given_up()
-        undelivered.keep(thing, expires_at=EXPIRY)
-        undelivered.keep(thing, expires_at=EXPIRY)
-        assert not undelivered.remove(thing)
-        stored = undelivered.get(thing.id)
-        assert stored == replace(thing, count=2)
+    def test_a_removed_input_is_gone(self, undelivered: UndeliveredStore, stored: Undelivered) -> None:
+        other = given_up("b")
+        undelivered.keep(other, expires_at=EXPIRY)
         assert undelivered.remove(stored)
+        assert (undelivered.get(stored.id), undelivered.get(other.id)) == (None, other)
 
-    def test_what_is_kept_after_it_was_removed_begins_anew(self, undelivered: UndeliveredStore) -> None:
-        thing = given_up()
-        undelivered.keep(thing, expires_at=EXPIRY)
-        undelivered.remove(thing)
-        again = replace(thing, reason="later", first_at=NOON + HOUR, last_at=NOON + HOUR)
+    def test_removing_again_is_no_failure(self, undelivered: UndeliveredStore, stored: Undelivered) -> None:
+        for _ in range(2):
+            assert undelivered.remove(stored)
+
+    def test_an_input_that_was_stored_again_since_it_was_read_stays(
+        self, undelivered: UndeliveredStore, stored: Undelivered
+    ) -> None:
+        undelivered.keep(stored, expires_at=EXPIRY)
+        assert not undelivered.remove(stored)
+        twice = replace(stored, count=2)
+        assert undelivered.get(stored.id) == twice
+        assert undelivered.remove(twice)
+
+    def test_an_input_that_is_stored_after_its_removal_starts_again(
+        self, undelivered: UndeliveredStore, stored: Undelivered
+    ) -> None:
+        undelivered.remove(stored)
+        again = replace(stored, reason="later", first_at=NOON + HOUR, last_at=NOON + HOUR)
         undelivered.keep(again, expires_at=EXPIRY)
-        assert undelivered.get(thing.id) == again
+        assert undelivered.get(stored.id) == again
 
     def _listed(self, undelivered: UndeliveredStore, limit: int) -> list[str]:
-        things = pages(lambda cursor: undelivered.list(limit=limit, cursor=cursor), limit)
-        return [thing.id for thing in things]
+        return [thing.id for thing in pages(lambda at: undelivered.list(limit=limit, cursor=at), limit)]
