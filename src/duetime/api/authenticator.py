@@ -103,7 +103,6 @@ def check_access(settings: Settings) -> None:
 
 
 def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
-    """Return the permissions of each role in the settings."""
     problems = [
         f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
         for role, words in roles.items()

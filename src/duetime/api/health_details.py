@@ -111,8 +111,6 @@ class HealthDetails(BaseModel):
 
 @dataclass(slots=True)
 class _PartAnswers:
-    """The state of each part."""
-
     parts: dict[str, str] = field(default_factory=dict)
 
     def read(self, part: str, read: Callable[[], Result]) -> Result | None:

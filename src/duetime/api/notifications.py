@@ -71,7 +71,6 @@ class NotificationView(BaseModel):
 
     @classmethod
     def from_entry(cls, entry: InboxEntry, language: str) -> Self:
-        """Return the view of the entry."""
         from duetime.notifications.mail import mail_language, words_of  # noqa: PLC0415 - a cold start has no need of it
 
         notification = entry.notification
@@ -225,7 +224,6 @@ class _Seal:
         self._mark = "." + sha256(filters.encode()).hexdigest()[:12]
 
     def closed(self, cursor: str | None) -> str | None:
-        """Return the public cursor of a list's cursor."""
         return None if cursor is None else cursor + self._mark
 
     def opened(self, cursor: str | None) -> str | None:

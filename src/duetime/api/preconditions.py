@@ -70,7 +70,6 @@ class _ComparedJobs:
         return getattr(self._jobs, name)
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
-        """See `duetime.ports.jobs.JobStore`."""
         compare(self._wanted, etag_of_job(old))
         is_changed = self._jobs.change(old, new, spans=spans)
         if is_changed:

@@ -52,7 +52,6 @@ class RecentRunView(BaseModel):
 
     @classmethod
     def from_action(cls, run: Action) -> Self:
-        """Return the view of the run."""
         last = run.attempts[-1] if run.attempts else None
         return cls(
             id=run.id,

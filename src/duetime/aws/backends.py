@@ -185,7 +185,6 @@ class AwsBackends:
 
     @cached_property
     def stream(self) -> DynamoStream:
-        """The actions table's stream."""
         from duetime.aws.streams import DynamoStream  # noqa: PLC0415 - one function reads it
 
         return DynamoStream(clients.dynamodb_streams())

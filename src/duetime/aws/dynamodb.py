@@ -85,7 +85,6 @@ class DynamoTable:
             request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
     def put(self, item: Item, **condition: Any) -> None:
-        """Write an item, under a condition if given."""
         with translate_errors(SERVICE):
             self.client.put_item(TableName=self.name, Item=item, **condition)
 
@@ -95,6 +94,5 @@ class DynamoTable:
             return self.client.update_item(TableName=self.name, Key=key, **change).get("Attributes", {})
 
     def delete(self, key: Item, **condition: Any) -> None:
-        """Delete an item, under a condition if given."""
         with translate_errors(SERVICE):
             self.client.delete_item(TableName=self.name, Key=key, **condition)

@@ -33,7 +33,6 @@ class Jobs:
     """The jobs of one tenant, and those that code declares, in one actor's name; `Scheduler.jobs` is one."""
 
     def __init__(self, context: TenantContext, ports: JobPorts) -> None:
-        """Use the context's tenant and actor, and the back ends of jobs."""
         self._context, self._actions, self._jobs = context, context.store, ports.jobs
         self._operations = JobOperations(context, ports.jobs, self.get)
         self._register = Register(context.store, ports, clock=context.clock, settings=context.settings)

@@ -45,7 +45,6 @@ class JobOperations:
     """Changes a job in the name of one actor."""
 
     def __init__(self, context: TenantContext, jobs: JobStore, get: Callable[[str], Job]) -> None:
-        """Change the jobs that `get` finds by their names."""
         self._context, self._actions, self._jobs, self._get = context, context.store, jobs, get
         self._plan = Plan(context.store, jobs, clock=context.clock, settings=context.settings)
 

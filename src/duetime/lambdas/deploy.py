@@ -124,7 +124,6 @@ def _first(lines: Sequence[str]) -> list[str]:
 
 
 def _answer(event: Event, status: str, *, reason: str = "", data: Mapping[str, str] | None = None) -> None:
-    """Put the response to the address that CloudFormation signed for it."""
     body = {
         "Status": status,
         "Reason": truncate(reason, 1_000),

@@ -26,7 +26,6 @@ class _Set:
     next_at: datetime | None = None
 
     def fires_like(self, wake: JobWake) -> bool:
-        """Return whether `wake` fires at the same times."""
         mine, its = ((one.is_enabled, one.expression, one.tz) for one in (self.wake, wake))
         return mine == its
 
@@ -77,12 +76,10 @@ class MemoryJobWakes:
             return tuple(self._wakes[key].wake for _, key in due)
 
     def next_at(self) -> datetime | None:
-        """Return the time of the next schedule."""
         with self._lock:
             return min([wake.next_at for wake in self._wakes.values() if wake.next_at], default=None)
 
     def matching(self, event: Mapping[str, Any]) -> tuple[JobWake, ...]:
-        """Return the enabled rules whose pattern matches an event."""
         with self._lock:
             wakes = [wake.wake for wake in self._wakes.values()]
         return tuple(

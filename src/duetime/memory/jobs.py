@@ -186,7 +186,6 @@ class MemoryJobStore:
         return sorted(found, key=lambda span: span.start)
 
     def earliest_maintenance(self) -> datetime | None:
-        """Return the earliest maintenance time of all jobs."""
         with self._store.lock:
             return min([job.maintain_at for job in self._jobs.values()], default=None)
 
@@ -206,7 +205,6 @@ class MemoryJobStore:
         return row is None if dead is None else row is not None and is_as_read(row, dead)
 
     def _unlock(self, ref: JobRef, holder: ActionRef) -> bool:
-        """Free the lock if `holder` holds it, and return whether it did."""
         job = self._jobs.get(ref)
         if job is None or job.running != holder:
             return False
