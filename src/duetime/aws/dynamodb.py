@@ -33,8 +33,7 @@ def readable(items: Iterable[Item], read: Callable[[Item], T], kind: str) -> Ite
         try:
             yield read(item)
         except _UNREADABLE:
-            extra = {"pk": item.get("pk"), "sk": item.get("sk")}
-            log.exception("%s cannot be read", kind, extra=extra)
+            log.exception("%s cannot be read", kind, extra={"pk": item.get("pk"), "sk": item.get("sk")})
 
 
 def sort_ties(marks: Iterable[M], key: Callable[[M], datetime], *, reverse: bool = False) -> Iterator[M]:

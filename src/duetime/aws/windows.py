@@ -162,9 +162,8 @@ def _name_mark(name: str) -> str:
 
 
 def _place_key(notification: Notification, window: DigestWindow) -> Item:
-    place = notified(window.tenant_id, window.kind)
     return {
-        "pk": {"S": place},
+        "pk": {"S": notified(window.tenant_id, window.kind)},
         "sk": {"S": f"place{SEPARATOR}{sha256(notification.id.encode()).hexdigest()}"},
     }
 

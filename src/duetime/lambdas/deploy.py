@@ -97,8 +97,7 @@ def _handle(event: Event, rollout: Rollout) -> Mapping[str, str]:
     elif event["ResourceType"] == MANIFEST_RESOURCE:
         _check_format(rollout.tables, int(about["Format"]))
         rollout.tables.mark(int(about["Format"]))
-        jobs = unpacked(about.get("Jobs", "[]"))
-        done = rollout.publish(Manifest.from_json(about["Manifest"], jobs))
+        done = rollout.publish(Manifest.from_json(about["Manifest"], unpacked(about.get("Jobs", "[]"))))
         return {
             "Changed": str(len(done.changes)),
             "Unchanged": str(done.unchanged),

@@ -219,8 +219,7 @@ class MemoryJobStore:
     def _put(self, job: Job) -> None:
         old = self._jobs.get(job.ref)
         self._jobs[job.ref] = job
-        is_redefined = old is not None and old.definition != job.definition
-        self._on_change(JobChange(old, job, is_redefined))
+        self._on_change(JobChange(old, job, old is not None and old.definition != job.definition))
 
     def _keep_version(self, job: Job) -> None:
         version = Version(number=job.version, definition=job.definition, since=job.since)
