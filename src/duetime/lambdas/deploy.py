@@ -17,9 +17,8 @@ from duetime.aws.deployed import DeployedTables
 from duetime.aws.faults import is_denied
 from duetime.clock import Clock, SystemClock
 from duetime.errors import DuetimeError, truncate
-from duetime.lambdas.job_manifest import unpacked
 from duetime.lambdas.rollout import Rollout
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import Manifest, unpacked
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
