@@ -47,6 +47,11 @@ def parse(written: str) -> datetime:
         raise InvalidTime(written, "is outside of the years 1 to 9999 in UTC") from None
 
 
+def whole(at: datetime, every: timedelta) -> datetime:
+    """Return the latest whole span at or before an instant, counted from 1970: a whole minute or hour."""
+    return EARLIEST + (at - EARLIEST) // every * every
+
+
 def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
     """Return the instant of a caller's time.
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from duetime.aws.deliveries import DynamoDeliveries
 from duetime.aws.notifications import DynamoInbox, DynamoPreferences
-from duetime.aws.notified import DynamoDeliveries
 from duetime.aws.windows import DynamoWindows
 from duetime.errors import BackendUnavailable
 from duetime.memory.notifications import MemoryDeliveries, MemoryInbox, MemoryPreferences, MemoryWindows

@@ -7,9 +7,8 @@ import boto3
 import pytest
 
 from duetime.errors import JobNotFound
-from duetime.lambdas.job_manifest import PLAIN_LIMIT, packed, unpacked
 from duetime.model.job import Definition
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import PLAIN_LIMIT, Manifest, packed, unpacked
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from examples.billing import app

@@ -11,8 +11,8 @@ from duetime import Scheduler
 from duetime.aws import clients
 from duetime.aws.messages import UnreadableMessage
 from duetime.errors import BackendUnavailable
-from duetime.lambdas.job_manifest import packed
 from duetime.model.action import Status
+from duetime.model.manifest import packed
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from tests.functions.aws_faults import failing

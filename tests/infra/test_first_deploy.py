@@ -8,8 +8,7 @@ import pytest
 
 from duetime.aws.tables import JOBS, actions_shape, create_table_request
 from duetime.clock import SystemClock
-from duetime.lambdas.job_manifest import packed
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import Manifest, packed
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.wakeups import system_jobs

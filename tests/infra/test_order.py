@@ -6,8 +6,7 @@ import pytest
 
 from duetime.aws.tables import FORMAT
 from duetime.cdk import Handlers
-from duetime.lambdas.job_manifest import unpacked
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import Manifest, unpacked
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from tests.infra.synthesis import ROOT, Synthesised, stack

@@ -14,9 +14,9 @@ from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
 from duetime.jobs.register import Registration
-from duetime.lambdas.job_manifest import packed
 from duetime.model.action import Ending, Status
 from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.manifest import packed
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.model.transition import started

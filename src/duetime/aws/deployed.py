@@ -22,7 +22,6 @@ class DeployedTables:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the tables that the settings name."""
         return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
@@ -38,7 +37,6 @@ class DeployedTables:
         return None if stored is None else int(stored["version"]["N"])
 
     def mark(self, version: int) -> None:
-        """Store the format."""
         self._table.put({**_FORMAT_KEY, "version": {"N": str(version)}})
 
     def are_timers_renamed(self) -> bool:
@@ -46,13 +44,10 @@ class DeployedTables:
         return self._table.get(_TIMERS_RENAMED_KEY) is not None
 
     def mark_timers_renamed(self) -> None:
-        """Store that no timer of 0.1.0 is left."""
         self._table.put(_TIMERS_RENAMED_KEY)
 
     def publish(self, manifest: Manifest) -> None:
-        """Store a worker's manifest."""
         notes.publish(self._table.client, self.name, manifest)
 
     def withdraw(self, worker: str) -> None:
-        """Remove a worker's manifest."""
         self._table.delete({"pk": notes.MANIFESTS, "sk": {"S": worker}})

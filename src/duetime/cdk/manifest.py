@@ -20,8 +20,7 @@ from duetime.cdk.rights import publish_manifests
 from duetime.cdk.tables import table_arn
 from duetime.cdk.wakes import Wakes
 from duetime.lambdas.deploy import FORMAT_RESOURCE, MANIFEST_RESOURCE
-from duetime.lambdas.job_manifest import packed
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import Manifest, packed
 from duetime.settings import Settings
 
 _TIMEOUT = timedelta(minutes=5)

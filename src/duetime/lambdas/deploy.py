@@ -17,9 +17,8 @@ from duetime.aws.deployed import DeployedTables
 from duetime.aws.faults import is_denied
 from duetime.clock import Clock, SystemClock
 from duetime.errors import DuetimeError, truncate
-from duetime.lambdas.job_manifest import unpacked
 from duetime.lambdas.rollout import Rollout
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import Manifest, unpacked
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -97,8 +96,7 @@ def _handle(event: Event, rollout: Rollout) -> Mapping[str, str]:
     elif event["ResourceType"] == MANIFEST_RESOURCE:
         _check_format(rollout.tables, int(about["Format"]))
         rollout.tables.mark(int(about["Format"]))
-        jobs = unpacked(about.get("Jobs", "[]"))
-        done = rollout.publish(Manifest.from_json(about["Manifest"], jobs))
+        done = rollout.publish(Manifest.from_json(about["Manifest"], unpacked(about.get("Jobs", "[]"))))
         return {
             "Changed": str(len(done.changes)),
             "Unchanged": str(done.unchanged),

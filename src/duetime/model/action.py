@@ -182,7 +182,6 @@ class Action:
 
     @property
     def ref(self) -> ActionRef:
-        """The key of this row."""
         return ActionRef(self.tenant_id, self.id)
 
     @property

@@ -57,7 +57,6 @@ class Metric(StrEnum):
 
     @property
     def unit(self) -> Unit:
-        """The unit of its values."""
         return _MEASURED.get(self, Unit.COUNT)
 
     @property
