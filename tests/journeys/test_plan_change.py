@@ -76,7 +76,7 @@ def test_a_change_of_mind_cancels_the_first_choice(shop):
     assert {item.id: item.status for item in listed} == {first.id: "cancelled", second.id: "executed"}
 
 
-def test_a_change_that_is_withdrawn_is_cancelled_and_one_that_is_done_cannot_be(shop):
+def test_a_withdrawn_change_is_cancelled_and_an_applied_one_cannot_be(shop):
     action = shop.desk.choose("ada", "large", request="r-1")
     assert shop.desk.withdraw("ada")
     shop.desk.choose("bob", "large", request="r-2")
