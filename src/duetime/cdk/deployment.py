@@ -44,7 +44,8 @@ class Deployment:
     architecture: Literal["arm64", "x86_64"] = field(
         default="arm64",
         metadata=_about(
-            "The processors of the functions; arm64 costs a fifth less.", choices=("arm64", "x86_64")
+            "The processor architecture of the functions; arm64 costs a fifth less.",
+            choices=("arm64", "x86_64"),
         ),
     )
     python: str = field(
@@ -63,7 +64,7 @@ class Deployment:
     worker_concurrency: int = field(
         default=10,
         metadata=_about(
-            "The number of messages that a worker handles at once; the range of SQS event sources.",
+            "The number of messages that a worker handles at once, in the range of SQS event sources.",
             low=2,
             high=1_000,
         ),
@@ -105,11 +106,13 @@ class Deployment:
     api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
     api_rate: int = field(
         default=50,
-        metadata=_about("Requests a second that each of the two URLs of the API allows.", low=1, high=10_000),
+        metadata=_about(
+            "The number of requests a second that each of the API's two URLs allows.", low=1, high=10_000
+        ),
     )
     api_burst: int = field(
         default=100,
-        metadata=_about("Requests that may arrive at once, above that rate.", low=1, high=5_000),
+        metadata=_about("The number of simultaneous requests allowed above api_rate.", low=1, high=5_000),
     )
     api_log_role: bool = field(
         default=True,
@@ -131,8 +134,8 @@ class Deployment:
     sign_in_domain: str = field(
         default="",
         metadata=_about(
-            "The domain prefix of the pool's sign-in pages, unique in the region. Empty: one made from the"
-            " stack's id; none with console=false."
+            "The domain prefix of the pool's sign-in pages, unique in the region. Empty: derived from the"
+            " stack's id, or none with console=false."
         ),
     )
     sign_in_url: str = field(
@@ -149,14 +152,14 @@ class Deployment:
     alarm_email: str = field(
         default="",
         metadata=_about(
-            "An address that gets a mail of each alarm, once it has confirmed the first mail. Empty: none."
+            "An address that gets a mail for each alarm after its owner confirms the first mail. Empty: none."
         ),
     )
     runbook: str = field(
         default=_RUNBOOK,
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Use one that operators can"
-            " open, such as that of the site from `make docs`, or of your copy."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Set one that operators can"
+            " open, such as the site from `make docs`, or your copy."
         ),
     )
     failed_alarm: int = field(
@@ -168,7 +171,7 @@ class Deployment:
     lateness_alarm: timedelta = field(
         default=timedelta(seconds=5),
         metadata=_about(
-            "The lateness of the latest one per cent of runs, over 15 minutes, that raises an alarm.",
+            "The 99th percentile of runs' lateness, over 15 minutes, that raises an alarm.",
             **_seconds(0.1, 86_400),
         ),
     )
@@ -178,7 +181,7 @@ class Deployment:
     budget: int = field(
         default=0,
         metadata=_about(
-            "US dollars a day; exceeding them is published like an alarm. 0: no budget.",
+            "The daily budget in US dollars; exceeding it is published like an alarm. 0: no budget.",
             low=0,
             high=1_000_000,
         ),
