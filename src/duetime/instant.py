@@ -47,8 +47,8 @@ def parse(written: str) -> datetime:
         raise InvalidTime(written, "is outside of the years 1 to 9999 in UTC") from None
 
 
-def whole(at: datetime, every: timedelta) -> datetime:
-    """Return the latest whole span at or before an instant, counted from 1970: a whole minute or hour."""
+def floor(at: datetime, every: timedelta) -> datetime:
+    """Return the latest multiple of a span at or before an instant, counted from 1970: a full minute or hour."""
     return EARLIEST + (at - EARLIEST) // every * every
 
 

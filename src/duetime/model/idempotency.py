@@ -73,7 +73,7 @@ def key_terms(
         if ttl is not None:
             raise InvalidTime(ttl, "is a time to live without a key; pass idempotency_key as well")
         return None
-    span = settings.idempotency_ttl if ttl is None else ttl
+    span: object = settings.idempotency_ttl if ttl is None else ttl
     longest = min(LONGEST_KEY_TTL, settings.retention)
     if not (isinstance(span, timedelta) and SHORTEST_KEY_TTL <= span <= longest):
         allowed = f"allowed is a timedelta of {SHORTEST_KEY_TTL} to {longest}"

@@ -84,7 +84,7 @@ class Notify:
     def _counted(self, notification: Notification) -> DigestPosition:
         """Return its position in the present window, or in the next if a faster clock has closed this one."""
         length, expires_at = self._settings.notification_window, self._clock.now() + REMEMBERED
-        since = instant.whole(self._clock.now(), length)
+        since = instant.floor(self._clock.now(), length)
         while True:
             window = DigestWindow(notification.tenant_id, notification.kind, since, since + length)
             position = self._ports.windows.count(notification, window, expires_at=expires_at)

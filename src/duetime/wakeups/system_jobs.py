@@ -131,7 +131,7 @@ class PassHistory:
         self._record(job, started_at, Ending.EXECUTED, truncate("; ".join(messages)) or None)
 
     def _record(self, job: JobName, started_at: datetime, ending: Ending, message: str | None) -> None:
-        nominal, now = instant.whole(started_at, rate_of(job, self._settings)), self._clock.now()
+        nominal, now = instant.floor(started_at, rate_of(job, self._settings)), self._clock.now()
         attempt = Attempt(
             queued_at=started_at,
             started_at=started_at,
