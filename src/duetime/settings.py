@@ -121,6 +121,7 @@ class Settings:
         low=1_800,
         high=_DAY,
     )
+    canary: timedelta = _seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
     job_grace: timedelta = _seconds(
         600,
         "How late an occurrence may be claimed or planned; later, its job has missed it. At least grace and"

@@ -31,7 +31,6 @@ _HOUR = timedelta(hours=1)
 _ARM_RETRIES = 10
 _ARMED_WITHIN = _HOUR
 """The sweep sends unarmed actions long before that."""
-_PASSES_AT_ONCE = 2
 """Triggered passes; the minimum of an event source."""
 
 
@@ -87,7 +86,7 @@ class StepFunctions(Construct):
             "sends overdue rows again, maintains jobs, and is the wheel if timers=wheel",
             [*self._to_scan, *self._to_maintain],
             timeout=timedelta(seconds=55),
-            settings=self._settings_to_wake,
+            settings=replace(self._settings_to_wake, canary=self._resources.deployment.canary),
             retries=0,
         )
         self._wakes.accept_timers(sweep)
@@ -116,7 +115,7 @@ class StepFunctions(Construct):
         self._wakes.accept_timers(catch_up)
         self._wakes.accept_jobs(catch_up)
         self._wakes.accept_lists(catch_up)
-        feed(self, "System", catch_up, queue, at_once=_PASSES_AT_ONCE)
+        feed(self, "System", catch_up, queue)
         return catch_up
 
     def _arm(self) -> DuetimeFunction:
