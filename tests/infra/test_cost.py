@@ -3,7 +3,7 @@
 import pytest
 
 from duetime.cdk import Deployment, Handlers
-from duetime.cost.units import queues_of
+from duetime.cost.units import CAPACITIES, queues_of
 from duetime.cost.workload import Workload
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
 
@@ -16,6 +16,12 @@ def test_the_queues_that_are_polled_are_those_of_the_stack(handlers):
     sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
     polled = [source for source in sources if "BatchSize" in source and "StartingPosition" not in source]
     assert len(polled) == queues_of(len(handlers))
+
+
+def test_the_tables_and_indexes_with_a_capacity_are_those_of_the_stack(synthesised):
+    tables = synthesised.of_type("AWS::DynamoDB::Table")
+    assert {table["BillingMode"] for table in tables} == {"PAY_PER_REQUEST"}
+    assert sum(1 + len(table["GlobalSecondaryIndexes"]) for table in tables) == CAPACITIES
 
 
 def test_the_default_workload_equals_the_default_deployment():

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from duetime.cost import tables, units
 from duetime.cost.alternatives import Alternative, alternatives
-from duetime.cost.functions import compute, fixed_calls, growing_calls, invocations, waiting
+from duetime.cost.functions import compute, fixed_calls, growing_calls, invocations, starts, waiting
 from duetime.cost.prices import CostLine, Prices, total
 from duetime.cost.units import DAYS
+from duetime.cost.variants import variants
 from duetime.cost.workload import Volume, Workload
 
 _GB = 1_000_000_000
@@ -56,7 +57,8 @@ def estimate(workload: Workload, prices: Prices) -> Estimate:
         *_functions(workload, volume, prices),
         *_surroundings(workload, prices),
     )
-    return Estimate(workload, prices, volume.done, lines, alternatives(workload, volume, prices))
+    others = (*alternatives(workload, volume, prices), *variants(lines, volume, prices))
+    return Estimate(workload, prices, volume.done, lines, others)
 
 
 def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
@@ -96,6 +98,8 @@ def _functions(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostL
     yield CostLine("functions: compute", price, compute(grow), compute(fixed), note)
     note = f"{units.WAIT_MS} ms an attempt, to start to the second"
     yield CostLine("functions: waiting", price, waiting(work, volume).gigabyte_seconds, 0, note)
+    note = f"INIT of {units.INIT_MS:,} ms, in one of a hundred calls"
+    yield CostLine("functions: starts", price, compute(starts(grow)), compute(starts(fixed)), note)
     written = (invocations(grow) * units.PLATFORM_BYTES + volume.messages * units.LINE_BYTES) / _GB
     at_rest = invocations(fixed) * (units.PLATFORM_BYTES + units.LINE_BYTES) / _GB
     note = "without what handlers write"

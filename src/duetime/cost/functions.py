@@ -64,6 +64,13 @@ def waiting(work: Workload, volume: Volume) -> InvocationCounts:
     return InvocationCounts("work", 0, volume.messages * units.WAIT_MS, work.handler_memory)
 
 
+def starts(calls: Iterable[InvocationCounts]) -> Iterator[InvocationCounts]:
+    """Yield the INIT time of each function's environments; a function starts at most once a call."""
+    for call in calls:
+        number = min(call.number, call.number * units.INIT_SHARE + units.INIT_RENEWALS)
+        yield InvocationCounts(call.function, 0, number * units.INIT_MS, call.memory)
+
+
 def invocations(calls: Iterable[InvocationCounts]) -> float:
     """Return the number of calls of all functions."""
     return sum(call.number for call in calls)

@@ -87,6 +87,9 @@ BATCH = 100
 # Scheduled or planned, started, ended.
 EVENTS_OF_ONE = 3
 
+# Tables and their indexes: with provisioned capacity, each has a capacity of its own.
+CAPACITIES = 8
+
 # Assumed.
 
 # Batches a month: Lambda reads each of a table's four shards four times a second.
@@ -108,6 +111,18 @@ SWEEP_MS, WHEEL_MS, CATCH_UP_MS = 300, 150, 5_000
 API_MS = 100
 # A message of your own queue, received and sent again.
 HOP_MS = 30
+
+# INIT, which Lambda bills since August 2025: the runtime, boto3 and a module of duetime or of an app.
+INIT_MS = 1_000
+
+# The share of a function's calls that start an environment. AWS names less than one in a hundred.
+INIT_SHARE = 0.01
+
+# Further starts of a function, a month: Lambda replaces an environment after some two hours.
+INIT_RENEWALS = 12 * DAYS
+
+# The used share of a provisioned capacity; the rest is for bursts.
+CAPACITY_USE = 0.7
 
 # Lambda's own lines of an invocation, as CloudWatch counts them.
 PLATFORM_BYTES = 400
