@@ -103,8 +103,8 @@ def test_bad_usage_is_printed_on_one_line(cost, words, expected):
 def test_a_custom_price_list_is_used_and_named(cost, tmp_path):
     text = resources.files("duetime.cost").joinpath("prices.toml").read_text()
     mine = tmp_path / "mine.toml"
-    mine.write_text(text.replace("dollars = 3.00", "dollars = 4.00"))
+    mine.write_text(text.replace("dollars = 0.30\nper = 1\n", "dollars = 0.40\nper = 1\n"))
     status, printed, _ = cost("--prices", str(mine))
     assert status == 0
     assert f"Prices: {mine}" in printed
-    assert cell(printed, "dashboards", 3) == 4
+    assert cell(printed, "metrics", 3) == 4

@@ -75,8 +75,8 @@ LIST_READS = 18
 # Long polls of 20 seconds by one poller on an idle queue, a day.
 POLLS = 3 * 60 * 24
 
-# Concurrent pollers: the fewest that Lambda runs on a queue.
-POLLERS = 5
+# Concurrent pollers of an idle queue: of one with a bound of its concurrency, and of others.
+BOUNDED_POLLERS, POLLERS = 5, 2
 
 # Send, receive, delete: the worker takes messages one by one.
 MESSAGE_REQUESTS = 3
@@ -137,6 +137,11 @@ STORED_BYTES = 700
 def queues_of(workers: float) -> float:
     """Return the number of queues: workers, system and notifications, with dead letters, and the failures."""
     return 2 * (workers + 2) + 1
+
+
+def pollers_of(workers: float) -> float:
+    """Return the number of pollers of idle queues; only the due queues of workers have a bound."""
+    return workers * BOUNDED_POLLERS + (queues_of(workers) - workers) * POLLERS
 
 
 def kilobytes(size: float) -> int:
