@@ -48,7 +48,7 @@ def parse(written: str) -> datetime:
 
 
 def floor(at: datetime, every: timedelta) -> datetime:
-    """Return the latest multiple of a span at or before an instant, counted from 1970: a full minute or hour."""
+    """Return the latest multiple of a span since 1970 at or before an instant: a full minute or hour."""
     return EARLIEST + (at - EARLIEST) // every * every
 
 

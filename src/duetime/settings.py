@@ -119,6 +119,7 @@ class Settings:
         low=1_800,
         high=_DAY,
     )
+    canary: timedelta = _seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
     job_grace: timedelta = _seconds(
         600,
         "How late an occurrence may be claimed or planned; later it is missed. It is at least grace plus"

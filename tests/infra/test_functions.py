@@ -83,10 +83,7 @@ def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
         for source in two.of_type("AWS::Lambda::EventSourceMapping")
         if "ScalingConfig" in source
     }
-    assert bounds == {
-        "duetime-work-default": 10, "duetime-work-reports": 2, "duetime-catch-up": 2, "duetime-salvage": 2,
-        "duetime-notify": 2,
-    }  # fmt: skip
+    assert bounds == {"duetime-work-default": 10, "duetime-work-reports": 2}
     assert two.one("AWS::SQS::Queue", QueueName="duetime-due-reports")
     assert two.environment("work-reports")["DUETIME_APP"] == "tests.infra.apps.reports:app"
     assert two.functions()["work-reports"]["Role"] != two.functions()["work-default"]["Role"]
@@ -97,7 +94,7 @@ def test_functions_fed_by_a_queue_get_single_messages_and_report_each(synthesise
     sources = [
         source
         for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
-        if "ScalingConfig" in source
+        if "BatchSize" in source and "StartingPosition" not in source
     ]
     assert len(sources) == 7
     for source in sources:

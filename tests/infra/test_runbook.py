@@ -10,6 +10,7 @@ from botocore import xform_name
 from duetime.cli.main import parser
 from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - a fixture
 from tests.infra.alarms import alarms_of
+from tests.infra.alarms import synthesised as synthesised  # noqa: PLC0414
 from tests.infra.synthesis import ROOT, made_with, text
 
 RUNBOOK = (ROOT / "docs/runbook.md").read_text()
@@ -43,7 +44,7 @@ def test_without_a_console_an_alarm_names_none():
 
 def test_alarms_and_the_dashboard_have_the_runbooks_address():
     there = "https://wiki.example.com/duetime"
-    made = made_with(console=False, runbook=there)
+    made = made_with(console=False, runbook=there, dashboard=True)
     for alarm in alarms_of(made).values():
         assert alarm["AlarmDescription"].startswith(f"{there}#")
     assert f"is in {there}, in the section" in text(made.one("AWS::CloudWatch::Dashboard")["DashboardBody"])

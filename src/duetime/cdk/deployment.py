@@ -145,9 +145,21 @@ class Deployment:
             " https://acme.auth.eu-west-1.amazoncognito.com. The console links to them."
         ),
     )
-    alarms: bool = field(
+    alarms: bool | Literal["all"] = field(
         default=True,
-        metadata=_about("CloudWatch alarms, published on the topic <prefix>alarms."),
+        metadata=_about(
+            "CloudWatch alarms, published on the topic <prefix>alarms. true: one for each symptom that a"
+            " person must act on. all: also one for each cause. false: none.",
+            choices=(True, False, "all"),
+        ),
+    )
+    canary: timedelta = field(
+        default=timedelta(minutes=5),
+        metadata=_about(
+            "How often the sweep schedules a canary: an action of duetime's own that takes an action's whole"
+            " path. Its lateness is a metric, which the alarm canary watches. Whole minutes; 0: never.",
+            **_seconds(0, 3_600),
+        ),
     )
     alarm_email: str = field(
         default="",
@@ -171,12 +183,16 @@ class Deployment:
     lateness_alarm: timedelta = field(
         default=timedelta(seconds=5),
         metadata=_about(
-            "The 99th percentile of runs' lateness, over 15 minutes, that raises an alarm.",
+            "The lateness that raises an alarm: of three canaries in a row and, with alarms=all, of the"
+            " 99th percentile of runs over 15 minutes.",
             **_seconds(0.1, 86_400),
         ),
     )
     dashboard: bool = field(
-        default=True, metadata=_about("A CloudWatch dashboard for operators, named <prefix>scheduler.")
+        default=False,
+        metadata=_about(
+            "A CloudWatch dashboard for operators, named <prefix>scheduler; it costs 3 dollars a month."
+        ),
     )
     budget: int = field(
         default=0,
@@ -227,6 +243,8 @@ class Deployment:
     def _contradictions(self) -> Iterator[str]:
         if self.worker_timeout % timedelta(seconds=1):
             yield f"worker_timeout is {shown(self.worker_timeout)}; allowed are whole multiples of 1 s"
+        if self.canary % _MINUTE:
+            yield f"canary is {shown(self.canary)}; allowed are whole minutes"
         if self.alarm_email and not _MAIL.fullmatch(self.alarm_email):
             yield f"alarm_email is {self.alarm_email!r}; allowed is one address, such as ops@example.com"
         if not _PLACE.fullmatch(self.runbook):

@@ -177,7 +177,7 @@ class Duetime(Construct):
 
     def _monitor(self) -> None:
         """Add alarms and a dashboard of all parts; after the passes, whose silence is an alarm."""
-        monitored = Monitored.from_construct(self, self.settings)
+        monitored = Monitored.from_construct(self, self.settings, self.deployment)
         console = self.api.console_url if self.api else ""
         self.alarms = Alarms(self, "Alarms", monitored, deployment=self.deployment, console_url=console)
         self.alarms.node.add_dependency(self.passes)

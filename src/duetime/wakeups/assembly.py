@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from duetime.jobs.reconcile import Reconcile
     from duetime.jobs.repair import Repair
     from duetime.wakeups.arm import Arm
+    from duetime.wakeups.canary import Canary
     from duetime.wakeups.deep_sweep import DeepSweep
     from duetime.wakeups.dispatch import Dispatch, DispatchJobs
     from duetime.wakeups.due_scanner import DueScanner
@@ -65,6 +66,13 @@ class Steps:
             clock=self._clock,
             settings=self._settings,
         )
+
+    @cached_property
+    def canary(self) -> Canary:
+        """Schedules the canary."""
+        from duetime.wakeups.canary import Canary
+
+        return Canary(self._backends.store, clock=self._clock, settings=self._settings)
 
     @cached_property
     def dispatch(self) -> Dispatch:

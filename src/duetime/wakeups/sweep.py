@@ -53,7 +53,8 @@ class Sweep:
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         begun = {window.name: window.start for window in windows if window.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
-        self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
+        if passed.oldest_due_age:
+            self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         return passed
 
     def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[DueWindow]:
