@@ -1,4 +1,4 @@
-"""A deployment on moto in simulated time, whose handlers record each run, and whose tables can be restored."""
+"""A deployment on moto in simulated time, whose handlers record each run."""
 
 import logging
 from collections import Counter
@@ -10,10 +10,12 @@ import boto3
 from duetime import App, Payload, RetryPolicy, Run, Scheduler, every
 from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
+from duetime.aws.items import from_item
+from duetime.aws.keys import is_row
 from duetime.aws.tables import FORMAT, TTL_ATTRIBUTE
 from duetime.clock import SystemClock
-from duetime.jobs.maintain import refs_until
 from duetime.instant import LATEST
+from duetime.jobs.maintain import refs_until
 from duetime.lambdas.logs import LogLines
 from duetime.model.change import Change
 from duetime.ports.jobs import JobPorts
@@ -56,7 +58,10 @@ class Drill:
     """The deployment. `settings` names its tables; `adopt` of a test may name others."""
 
     def __init__(self, settings):
-        self.clock, self.settings = TurnedClock(SystemClock().now().replace(second=0, microsecond=0)), settings
+        self.clock, self.settings = (
+            TurnedClock(SystemClock().now().replace(second=0, microsecond=0)),
+            settings,
+        )
         self.effects = Counter()
         self.app = self._app()
         self.scheduler = None
@@ -82,9 +87,7 @@ class Drill:
         backends = self.backends
         heartbeat = Heartbeat(backends.store, backends.queues, clock=self.clock, settings=settings)
         ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
-        self.work = Worker(
-            self.app.handler_set, ports, clock=self.clock, settings=settings, instance="drill"
-        )
+        self.work = Worker(self.app.handler_set, ports, clock=self.clock, settings=settings, instance="drill")
         self.scheduler = Scheduler(
             backends.store,
             tenant_id="acme",
@@ -146,10 +149,10 @@ class Drill:
 
     def run_due(self):
         """Deliver a message for each row that is due."""
-        store, now = self.backends.store, self.clock.now()
-        for shard in store.due_shards:
-            entries = store.due(shard, after=None, until=now, limit=100, cursor=None).entries
-            for row in store.get_rows([entry.ref for entry in entries]):
+        items = boto3.client("dynamodb").scan(TableName=self.settings.actions_table)["Items"]
+        rows = [from_item(item) for item in items if is_row(item) and "due_shard" in item]
+        for row in rows:
+            if row.due_at <= self.clock.now():
                 self.work(Delivery(message_of(row), row.due_at, "receipt"))
 
     def restore(self, kind, suffix="-2"):
@@ -173,4 +176,3 @@ def off(settings):
 def description(name):
     """Return what DynamoDB says of a table."""
     return boto3.client("dynamodb").describe_table(TableName=name)["Table"]
-

@@ -15,10 +15,10 @@ NAMES = {
     "stumbles-after": 14,
     "moved": 16,
     "cancelled": 17,
-    "later": 25,
-    "far": 120,
-    "far-cancelled": 121,
-    "far-moved": 122,
+    "later": 24,
+    "far": 40,
+    "far-cancelled": 41,
+    "far-moved": 42,
 }
 """The actions of the first ten minutes, and the minute at which each is due."""
 
@@ -40,9 +40,9 @@ class Story:
         after(drill)
         self.disarm(drill.scheduler.cancel(self.actions["cancelled"].id))
         self.disarm(drill.scheduler.cancel(self.actions["far-cancelled"].id))
-        self.move("moved", 200)
-        self.move("far-moved", 201)
-        self.lost = {name: drill.schedule(name, at) for name, at in (("lost-open", 90), ("lost-ended", 3))}
+        self.move("moved", 48)
+        self.move("far-moved", 49)
+        self.lost = {name: drill.schedule(name, at) for name, at in (("lost-open", 44), ("lost-ended", 3))}
         drill.minutes(9)
         self.effects = dict(drill.effects)
         self.settings = off(drill.settings)

@@ -97,7 +97,7 @@ def test_after_the_switch_is_on_nothing_runs_twice_and_nothing_that_was_left_is_
         story.lose()
     story.restore().adopt()
     story.deploy(enabled=True)
-    drill.minutes(140)
+    drill.minutes(45)
     one_shots = {name: count for name, count in drill.effects.items() if "." not in name}
     assert one_shots == {
         **dict.fromkeys(("ran-before", "ran-after", "stumbles-after", "lost-ended"), 1),
@@ -123,7 +123,7 @@ def test_an_operator_lets_held_rows_run_or_marks_them_as_done(drill):
     assert held.run_again([rows["ran-after"], rows["far-cancelled"]]) == 2
     assert held.mark_done([rows["stumbles-after"]]) == 1
     story.deploy(enabled=True)
-    drill.minutes(120)
+    drill.minutes(25)
     assert (drill.effects["ran-after"], drill.effects["far-cancelled"]) == (2, 1)
     assert drill.effects["stumbles-after"] == 1
     done = drill.scheduler.get(story.actions["stumbles-after"].id)
