@@ -74,5 +74,5 @@ def test_a_deployment_without_restored_tables_has_the_same_template_as_before():
 
 @pytest.mark.parametrize("wrong", ["duetime-actions-2", "arn:aws:dynamodb:eu-west-1:123456789012:table/x-y"])
 def test_anything_but_the_arn_of_a_stream_is_rejected(wrong):
-    with pytest.raises(SettingsError, match="actions_stream is .* allowed is the ARN of a table's stream"):
+    with pytest.raises(SettingsError, match=r"actions_stream is .* allowed is the ARN of a table's stream"):
         Deployment(actions_stream=wrong)

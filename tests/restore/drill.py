@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import boto3
 
-from duetime import App, Payload, RetryPolicy, Run, Scheduler, every
+from duetime import App, Payload, RetryPolicy, Run, Scheduler, Status, every
 from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
 from duetime.aws.items import from_item
@@ -17,8 +17,10 @@ from duetime.clock import SystemClock
 from duetime.instant import LATEST
 from duetime.jobs.maintain import refs_until
 from duetime.lambdas.logs import LogLines
+from duetime.model.action import Attempt
 from duetime.model.change import Change
-from duetime.ports.jobs import JobPorts
+from duetime.model.job import JobRef
+from duetime.ports.jobs import JobPorts, JobRunClaim, LockRequirement
 from duetime.ports.wakeups import Delivery
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.assembly import Steps
@@ -149,11 +151,41 @@ class Drill:
 
     def run_due(self):
         """Deliver a message for each row that is due."""
-        items = boto3.client("dynamodb").scan(TableName=self.settings.actions_table)["Items"]
-        rows = [from_item(item) for item in items if is_row(item) and "due_shard" in item]
-        for row in rows:
+        for row in self.rows():
             if row.due_at <= self.clock.now():
-                self.work(Delivery(message_of(row), row.due_at, "receipt"))
+                self.deliver(message_of(row))
+
+    def deliver(self, message):
+        """Deliver a due message to the worker."""
+        self.work(Delivery(message, message.due_at, "receipt"))
+
+    def rows(self, table=""):
+        """Return the unsettled rows of a table, soonest first."""
+        items = boto3.client("dynamodb").scan(TableName=table or self.settings.actions_table)["Items"]
+        rows = [from_item(item) for item in items if is_row(item) and "due_shard" in item]
+        return sorted(rows, key=lambda row: row.due_at)
+
+    def claim(self, row):
+        """Claim a run of a job, as a worker that dies then."""
+        job = self.backends.jobs.get(JobRef(row.tenant_id, row.job))
+        now = self.clock.now()
+        claimed = replace(
+            row,
+            status=Status.PROCESSING,
+            fence=row.fence + 1,
+            attempt=1,
+            claim_nonce="dead",
+            lease_until=now + self.settings.lease,
+            attempts=(Attempt(queued_at=now, started_at=now, instance="dead"),),
+        )
+        assert self.backends.jobs.claim(
+            JobRunClaim(row=row, claimed=claimed, job=job, hold=LockRequirement.LOCK)
+        )
+
+    def schedule_of(self, name):
+        """Return the expression and the state of a job's schedule."""
+        found = boto3.client("scheduler").get_schedule(Name=name, GroupName=self.settings.job_group)
+        return found["ScheduleExpression"], found["State"]
 
     def restore(self, kind, suffix="-2"):
         """Return a call that restores a table, with its rows of now, under another name."""
