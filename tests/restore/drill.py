@@ -61,7 +61,7 @@ class Drill:
 
     def __init__(self, settings):
         self.clock, self.settings = (
-            TurnedClock(SystemClock().now().replace(second=0, microsecond=0)),
+            TurnedClock(SystemClock().now().replace(second=0, microsecond=0) - 20 * MINUTE),
             settings,
         )
         self.effects = Counter()
