@@ -51,8 +51,8 @@ def options(story):
 
 def test_the_report_and_the_adoption_print_what_may_double_and_what_to_do_next(story, duetime):
     _, report, _ = duetime("report", *options(story))
-    assert "rows may double" in report
-    assert "actions are not in the table; nothing shows that 1 of them ended" in report
+    assert "rows that may double: 8" in report
+    assert "actions that are not in the table: 2; without a sign that they ended: 1" in report
     assert "put these lines into cdk.json" not in report
     status, adopted, _ = duetime("adopt", *options(story))
     assert status == 0

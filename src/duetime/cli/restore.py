@@ -223,21 +223,23 @@ def _as_text(report: RestoreReport, arguments: argparse.Namespace) -> str:
     ]
     heads = ["VERDICT", "TENANT", "ID", "TYPE", "NOMINAL TIME", "EVIDENCE"]
     parts.append(
-        _section(f"{len(report.doubtful)} rows may double", heads, [_doubt(row) for row in report.doubtful])
+        _section(
+            f"rows that may double: {len(report.doubtful)}", heads, [_doubt(row) for row in report.doubtful]
+        )
     )
     lost = [
         [action.ref.tenant_id, action.ref.id, action.type, _when(action.due_at), action.evidence]
         for action in report.lost
     ]
     still_open = sum(action.is_open for action in report.lost)
-    title = f"{len(lost)} actions are not in the table; nothing shows that {still_open} of them ended"
+    title = f"actions that are not in the table: {len(lost)}; without a sign that they ended: {still_open}"
     parts.append(_section(title, ["TENANT", "ID", "TYPE", "DUE", "EVIDENCE"], lost))
     jobs = [
         [job.ref.tenant_id, job.ref.name, str(job.unknown), "; ".join(job.notes) or "-"]
         for job in report.jobs
     ]
-    parts.append(_section(f"{len(jobs)} jobs to look at", ["TENANT", "JOB", "UNKNOWN TIMES", "NOTES"], jobs))
-    parts.append(f"{report.unchanged} rows run when they are due; {report.held} rows were held before")
+    parts.append(_section(f"jobs to check: {len(jobs)}", ["TENANT", "JOB", "UNKNOWN TIMES", "NOTES"], jobs))
+    parts.append(f"rows that run when they are due: {report.unchanged}; held before: {report.held}")
     if report.enabled:
         parts.append(_next_steps(report, arguments))
     return "\n\n".join(parts)
@@ -256,14 +258,12 @@ def _doubt(doubtful: DoubtfulRow) -> list[str]:
 
 
 def _next_steps(report: RestoreReport, arguments: argparse.Namespace) -> str:
-    lines = [
-        f"{report.timers_set} rows have a wake again; {report.timers_removed} other timers were removed"
-    ]
+    lines = [f"wakes set again: {report.timers_set}; timers of other rows removed: {report.timers_removed}"]
     if report.wakes_removed:
         lines.append(f"schedules and rules of no job were removed: {', '.join(report.wakes_removed)}")
     held = sum(row.is_held for row in report.doubtful)
     lines += [
-        f"{held} rows are held until you decide: duetime restore list, run, done"
+        f"rows held until you decide: {held}; duetime restore list, run, done"
         + (f" --actions {plain(arguments.actions)}" if arguments.actions else ""),
         "",
         "put these lines into cdk.json, and deploy:",
