@@ -187,8 +187,8 @@ class Restore:
         """Wake the rows that run when they are due; remove and count the timers of all others."""
         removed, timers = 0, self._backends.timers
         if isinstance(timers, EventBridgeTimers):
-            kept = found.evidence.names_of(waking)
-            for name in sorted((found.evidence.timers or frozenset()) - kept):
+            named = found.evidence.names_of(waking)
+            for name in sorted((found.evidence.timers or frozenset()) - named):
                 timers.remove(name)
                 removed += 1
         for first in range(0, len(waking), _BATCH):
