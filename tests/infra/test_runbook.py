@@ -68,7 +68,7 @@ def test_the_runbook_names_each_alarm_by_its_ending(alarms):
 def commands():
     blocks = re.findall(r"^```sh\n(.*?)^```", RUNBOOK, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("duetime ")]
-    spans = re.findall(r"`(duetime (?:actions|jobs|dead-letters|undelivered|doctor)[^`]*)`", RUNBOOK)
+    spans = re.findall(r"`(duetime (?:actions|jobs|dead-letters|undelivered|doctor|restore)[^`]*)`", RUNBOOK)
     return sorted({*lines, *spans})
 
 
@@ -77,7 +77,7 @@ def test_each_command_of_the_runbook_is_one(command):
     parser().parse_args(shlex.split(command.replace("NAME", "billing-nightly"))[1:])
 
 
-OF_THE_COMMAND_LINE_ALONE = {"logs tail": {"since", "filter-pattern"}}
+OF_THE_COMMAND_LINE_ALONE = {"logs tail": {"since", "filter-pattern"}, "dynamodb wait": {"table-name"}}
 EVERYWHERE = {"query", "output", "max-items"}
 
 

@@ -95,3 +95,13 @@ def ses() -> SESClient:
 def sns() -> SNSClient:
     """Return the client of SNS. It repeats no call; the notification queue does."""
     return cast("SNSClient", _SHARED.client("sns", ONCE))
+
+
+def functions() -> Any:
+    """Return the client of Lambda."""
+    return _SHARED.client("lambda", PATIENT)
+
+
+def logs() -> Any:
+    """Return the client of CloudWatch Logs."""
+    return _SHARED.client("logs", PATIENT)

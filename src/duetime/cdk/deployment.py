@@ -21,6 +21,9 @@ LOG_DAYS = (
 _MINUTE = timedelta(minutes=1)
 _RUNBOOK = "docs/runbook.md"
 _PLACE = re.compile(r"[^\s#]{1,400}")
+_STREAM = re.compile(
+    r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/(?P<table>[A-Za-z0-9_.-]{3,255})/stream/\S+"
+)
 _MAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 
 
@@ -209,6 +212,14 @@ class Deployment:
             " cost allocation tag first: until then the budget counts nothing. Off: it counts the account."
         ),
     )
+    actions_stream: str = field(
+        default="",
+        metadata=_about(
+            "The ARN of the stream of a restored actions table, as `duetime restore adopt` prints it. The"
+            " functions then use that table. Empty: the table that the stack created."
+        ),
+    )
+    jobs_stream: str = field(default="", metadata=_about("The same for a restored jobs table."))
     log_days: int = field(default=30, metadata=_about("The retention of logs in days.", choices=LOG_DAYS))
     keep_data: bool = field(
         default=True,
@@ -226,6 +237,11 @@ class Deployment:
     def chosen_runbook(self) -> str:
         """The runbook's address if the deployment sets one; otherwise empty."""
         return self.runbook if self.runbook != _RUNBOOK else ""
+
+    def restored_table(self, kind: Literal["actions", "jobs"]) -> str:
+        """Return the name of the restored table; empty if it was not restored."""
+        found = _STREAM.fullmatch(self.actions_stream if kind == "actions" else self.jobs_stream)
+        return found["table"] if found else ""
 
     def __post_init__(self) -> None:
         if problems := [*self._not_allowed(), *self._contradictions()]:
@@ -257,6 +273,12 @@ class Deployment:
                 f"alarm_email is {self.alarm_email!r}, but alarms is False and budget is 0, so no mail would"
                 " be sent; set one of them"
             )
+        for name in ("actions_stream", "jobs_stream"):
+            if (stream := getattr(self, name)) and not _STREAM.fullmatch(stream):
+                yield (
+                    f"{name} is {stream!r}; allowed is the ARN of a table's stream, as"
+                    " `duetime restore adopt` prints it"
+                )
         if self.budget_by_tag and not self.budget:
             yield "budget_by_tag is True, but budget is 0; set a budget"
 

@@ -72,6 +72,8 @@ class Deploy(Construct):
         self._function = function.function
         self._triggers = {"DefaultTz": settings.default_tz, "EventBus": settings.event_bus}
         """Settings that the function reads; as properties, a change of them calls the function."""
+        if deployment.jobs_stream:  # a restored table has the manifests and the jobs of its restore point
+            self._triggers["JobsStream"] = deployment.jobs_stream
         self.check = self._call("Format", FORMAT_RESOURCE, {"Format": str(FORMAT)})
 
     def publish(self, construct_id: str, manifest: Manifest) -> CustomResource:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from aws_cdk import CustomResource, Stack
@@ -55,13 +56,18 @@ class Duetime(Construct):
         deployment: Deployment | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.settings = settings = settings or Settings()
+        created = settings or Settings()
         self.deployment = deployment = deployment or Deployment()
+        self.settings = settings = replace(
+            created,
+            actions_table=deployment.restored_table("actions") or created.actions_table,
+            jobs_table=deployment.restored_table("jobs") or created.jobs_table,
+        )
         if problems := [*contradictions(settings, deployment), *wrong_workers(handlers, settings)]:
             raise SettingsError(problems)
         wakes = Wakes(self, "Wakes", settings)
         self._deploy = Deploy(self, "Deploy", settings, deployment, wakes)
-        self.tables = Tables(self, "Tables", settings, keep_data=deployment.keep_data)
+        self.tables = Tables(self, "Tables", created, deployment)
         self.failures = FailureQueue(
             self, "Failures", name=settings.prefix + FAILURES, rules=wakes.rules_arn
         ).queue
