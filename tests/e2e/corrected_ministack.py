@@ -11,12 +11,14 @@ A program: ``python corrected_ministack.py``, settings in its environment.
 - The reference to a domain of sign-in pages is a name of ministack's own, which is part of no URL.
 - A stack with mail templates fails. They are created and deleted as by SES' own calls.
 - Mails of unverified senders are sent. SES rejects them.
+- No resource outlives its stack, and none is imported: see `retained_resources`.
 """
 
 import json
 import re
 
 import gateway_guards  # beside this program
+import retained_resources
 from ministack.app import main
 from ministack.services import eventbridge, ses, sqs
 from ministack.services.cloudformation import handlers, provisioners
@@ -94,6 +96,7 @@ provisioners._RESOURCE_HANDLERS["AWS::SES::Template"] = {
 }
 
 gateway_guards.mend()
+retained_resources.mend()
 
 if __name__ == "__main__":
     main()
