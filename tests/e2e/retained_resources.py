@@ -2,8 +2,8 @@
 
 Written from CloudFormation's documentation:
 
-- `DeletionPolicy`: Retain keeps a resource. RetainExceptOnCreate keeps it, unless the operation that creates it
-  is rolled back.
+- `DeletionPolicy`: Retain keeps a resource. RetainExceptOnCreate keeps it, unless the operation that
+  creates it is rolled back.
 - A table that exists is not created again: the stack fails, and the message ends in "already exists".
 - A change set with `ImportExistingResources` imports it, if its policy is one of those two, its name is
   in the template, and it depends on no resource of the stack. An imported table is not deleted by a rollback.

@@ -159,12 +159,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("client", "operation", "code", "rule", "remedy"), REFUSED, ids=[f"{row[1]}-{row[2]}" for row in REFUSED]
-)
-def test_a_wake_that_eventbridge_refuses_fails_the_deploy_with_the_rule_and_the_remedy(
-    deploy, client, operation, code, rule, remedy
-):
+@pytest.mark.parametrize("refused", REFUSED, ids=[f"{row[1]}-{row[2]}" for row in REFUSED])
+def test_a_wake_that_eventbridge_refuses_fails_the_deploy_with_the_rule_and_the_remedy(deploy, refused):
+    client, operation, code, rule, remedy = refused
     with failing(client(), operation, code):
         answer = deploy()
     assert answer["Status"] == "FAILED"

@@ -67,7 +67,7 @@ def make_handler(settings: Settings, *, clock: Clock | None = None) -> Callable[
 
 
 def _remedy(error: BaseException) -> str:
-    """Return what to do if a service denies a call: the stack grants the function all rights that it needs."""
+    """Return what to do if a service denies a call, although the stack grants the function its rights."""
     if not is_denied(error):
         return ""
     return (
