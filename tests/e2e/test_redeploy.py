@@ -7,6 +7,7 @@ import boto3
 import pytest
 
 from duetime import Scheduler, Status
+from duetime.cli import main
 from tests.e2e.conftest import Bench
 from tests.e2e.deployment import Deployment
 from tests.e2e.handlers.errands import RunErrand
@@ -36,6 +37,15 @@ class Operator:
     def succeed(self, *words, **settings):
         status, output = self.run(*words, **settings)
         assert status == 0, output[-6_000:]
+
+    def preflight(self, capsys):
+        """What `duetime preflight` finds for the last synthesis: check to findings."""
+        capsys.readouterr()
+        main(["preflight", "--assembly", str(self.directory / "cdk.out"), "--json"])
+        found = {}
+        for finding in json.loads(capsys.readouterr().out)["findings"]:
+            found.setdefault(finding["about"], []).append(finding)
+        return found
 
     @property
     def outputs(self):
@@ -80,7 +90,11 @@ def final(scheduler, action):
     return found if found.status.is_final else None
 
 
-def test_a_first_deploy_that_fails_after_its_tables_exist_is_repeated(operator, schedule_with):
+def test_a_first_deploy_that_fails_after_its_tables_exist_is_repeated(operator, schedule_with, capsys):
+    operator.succeed("synth", "--quiet")
+    before = operator.preflight(capsys)
+    assert [before[about][0]["state"] for about in ("permissions", "names", "log role")] == ["ok"] * 3
+
     status, output = operator.run(*DEPLOY, event_bus="shop")
     assert status == 1
     assert "needs the event bus shop, which does not exist" in " ".join(output.split())
@@ -90,13 +104,15 @@ def test_a_first_deploy_that_fails_after_its_tables_exist_is_repeated(operator, 
     assert status == 1
     assert f"'{PREFIX}actions' already exists" in output or f"'{PREFIX}jobs' already exists" in output
 
+    [names] = operator.preflight(capsys)["names"]
+    assert names["remedy"] == "npx cdk deploy --import-existing-resources"
     operator.succeed(*ADOPT)
     scheduler, action = schedule_with(operator.outputs, timedelta(seconds=5))
     ran = Bench.eventually(lambda: final(scheduler, action), within=RUNS_WITHIN)
     assert ran.status is Status.EXECUTED
 
 
-def test_a_deploy_after_a_destroy_finds_its_rows_and_its_users(operator, schedule_with):
+def test_a_deploy_after_a_destroy_finds_its_rows_and_its_users(operator, schedule_with, capsys):
     operator.succeed(*DEPLOY)
     outputs = operator.outputs
     cognito, pool = boto3.client("cognito-idp"), outputs["UserPool"]
@@ -108,6 +124,11 @@ def test_a_deploy_after_a_destroy_finds_its_rows_and_its_users(operator, schedul
     assert sorted(tables()) == [f"{PREFIX}actions", f"{PREFIX}jobs"]
     assert pools() == [pool]
 
+    [users] = operator.preflight(capsys)["user pool"]
+    assert users["remedy"] == (
+        "npx cdk deploy --import-existing-resources"
+        f" -c duetime:user_pool_id={pool} -c duetime:sign_in_url={outputs['SignIn']}"
+    )
     operator.succeed(*ADOPT, user_pool_id=pool, sign_in_url=outputs["SignIn"])
     assert operator.outputs["UserPool"] == pool
     assert operator.outputs["SignIn"] == outputs["SignIn"]
