@@ -1,4 +1,4 @@
-"""Read the page of features: each feature with its doors, tests and places."""
+"""Read the page of features: each feature with its interfaces, tests and places."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs/features.md"
 _FEATURE = re.compile(r"^### (?P<id>[A-Z]\d+)\n\n(?P<text>.+)\n\n(?P<items>(?:- .+\n)+)", re.MULTILINE)
-_ITEM = re.compile(r"^- (door|test|read on): (.+)$", re.MULTILINE)
+_ITEM = re.compile(r"^- (interface|test|read on): (.+)$", re.MULTILINE)
 _SPAN = r"`[^`]+`"
 _DOORS = re.compile(rf"(?:(\w+) )?({_SPAN}(?:, {_SPAN})*)")
 _TEST = re.compile(r"`([\w/]+(?:\.py)?)(?:::(\w+))?`")
@@ -23,11 +23,11 @@ class Feature:
     id: str
     items: tuple[tuple[str, str], ...]
 
-    def doors(self) -> Iterator[tuple[str, str]]:
-        """Yield kind and name of each door; the kind may be empty."""
-        for text in self._all("door"):
+    def interfaces(self) -> Iterator[tuple[str, str]]:
+        """Yield kind and name of each interface; the kind may be empty."""
+        for text in self._all("interface"):
             match = _DOORS.fullmatch(text)
-            assert match, f"{self.id}: {text} is not a kind of door and its names"
+            assert match, f"{self.id}: {text} is not a kind of interface and its names"
             for name in match[2].split(", "):
                 yield match[1] or "", name.strip("`")
 

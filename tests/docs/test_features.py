@@ -1,4 +1,4 @@
-"""The page of features names only doors, tests and pages that exist."""
+"""The page of features names only interfaces, tests and pages that exist."""
 
 import ast
 import json
@@ -107,7 +107,7 @@ def is_command(name: str) -> bool:
     return command in COMMANDS and (not option or f"--{option}" in COMMANDS[command])
 
 
-CAN_BE_GONE_THROUGH = {
+EXISTS = {
     "SDK": is_part_of_the_sdk,
     "CLI": is_command,
     "HTTP": ROUTES.__contains__,
@@ -124,8 +124,8 @@ def test_every_feature_is_on_the_page_and_keeps_its_id():
 
 
 def test_every_interface_exists():
-    doors = [(feature.id, kind, name) for feature in FEATURES for kind, name in feature.doors()]
-    assert [door for door in doors if not CAN_BE_GONE_THROUGH[door[1]](door[2])] == []
+    interfaces = [(feature.id, kind, name) for feature in FEATURES for kind, name in feature.interfaces()]
+    assert [interface for interface in interfaces if not EXISTS[interface[1]](interface[2])] == []
 
 
 def test_every_test_that_shows_a_feature_exists():

@@ -48,7 +48,7 @@ class ListContract(StoreContract):
         listed = pages(lambda cursor: store.of_tenant(ACME, limit=limit, cursor=cursor), limit)
         assert [row.id for row in listed] == [action.id for action in reversed(actions)]
 
-    def test_what_is_scheduled_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
+    def test_a_new_row_moves_no_page(self, store: ActionStore) -> None:
         actions = self._spread(store, 9)
         first = store.of_tenant(ACME, limit=5, cursor=None)
         store.put(fresh(store, created_at=NOON + HOUR))
@@ -66,7 +66,7 @@ class ListContract(StoreContract):
         assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [mine.ref]
 
     @pytest.mark.parametrize("status", list(Status))
-    def test_lists_show_a_row_as_it_stands_in_every_status(self, store: ActionStore, status: Status) -> None:
+    def test_lists_show_the_current_row_in_every_status(self, store: ActionStore, status: Status) -> None:
         row = self.bring_to(store, status).without_payload()
         assert [*store.of_tenant(ACME, limit=10, cursor=None)] == [row]
 
@@ -144,19 +144,19 @@ class FailedContract(StoreContract):
         expected = sorted(rows, key=lambda row: (row.failed_at, row.id), reverse=True)
         assert [row.id for row in self._failed(store, limit=limit)] == [row.id for row in expected]
 
-    def test_what_fails_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
+    def test_a_new_failure_moves_no_page(self, store: ActionStore) -> None:
         rows = [self._fail(store, NOON + place * SECOND) for place in range(9)]
         first = self._failed_page(store)
         self._fail(store, NOON + HOUR)
         rest = self._failed_page(store, first.cursor)
         assert [row.id for row in (*first, *rest)] == [row.id for row in reversed(rows)]
 
-    def test_a_redriven_row_is_in_the_failed_list_no_more(self, store: ActionStore) -> None:
+    def test_a_redriven_row_leaves_the_failed_list(self, store: ActionStore) -> None:
         redriven, other = self._fail(store), self._fail(store)
         store.redrive(redriven.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
         assert [row.ref for row in self._failed(store)] == [other.ref]
 
-    def test_what_is_redriven_while_one_pages_hides_no_other(self, store: ActionStore) -> None:
+    def test_a_redrive_between_pages_hides_no_other_row(self, store: ActionStore) -> None:
         rows = [self._fail(store, NOON + place * SECOND) for place in range(8)]
         first = self._failed_page(store)
         for row in first:
@@ -164,7 +164,7 @@ class FailedContract(StoreContract):
         rest = self._failed_page(store, first.cursor)
         assert [row.ref for row in rest] == [row.ref for row in rows[2::-1]]
 
-    def test_a_row_that_failed_again_stands_where_it_failed_last(self, store: ActionStore) -> None:
+    def test_a_row_that_failed_again_is_listed_by_its_latest_failure(self, store: ActionStore) -> None:
         again, once = self._fail(store), self._fail(store, NOON + SECOND)
         store.redrive(again.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
         store.settle(claim(store, again.ref, NOON + HOUR), end(Status.FAILED, NOON + HOUR + SECOND))
@@ -218,14 +218,12 @@ class FailedContract(StoreContract):
             "\ud800",
         ],
     )
-    def test_a_cursor_that_the_failed_list_did_not_give_out_is_refused(
-        self, store: ActionStore, made_up: str
-    ) -> None:
+    def test_a_forged_cursor_of_the_failed_list_is_rejected(self, store: ActionStore, made_up: str) -> None:
         row = self._fail(store)
         with pytest.raises(InvalidCursor):
             store.failed([ACME], limit=5, cursor=made_up.replace("{id}", row.id))
 
-    def test_another_tenants_cursor_is_refused(self, store: ActionStore) -> None:
+    def test_another_tenants_cursor_is_rejected(self, store: ActionStore) -> None:
         for _ in range(3):
             self._fail(store, tenant_id=GLOBEX)
         theirs = self._failed_page(store, tenant_id=GLOBEX, limit=1).cursor

@@ -51,7 +51,7 @@ class UndeliveredContract:
         undelivered.keep(thing, expires_at=EXPIRY)
         return thing
 
-    def test_what_was_kept_is_there(self, undelivered: UndeliveredStore) -> None:
+    def test_a_stored_input_is_read(self, undelivered: UndeliveredStore) -> None:
         for thing in (given_up("a"), given_up("b", kind=UndeliveredKind.WAKE, action=REF, is_cut=True)):
             undelivered.keep(thing, expires_at=EXPIRY)
             assert undelivered.get(thing.id) == thing
@@ -61,13 +61,11 @@ class UndeliveredContract:
         assert undelivered.get(given_up("b").id) is None
 
     @pytest.mark.parametrize("kind", list(UndeliveredKind))
-    def test_every_kind_can_be_kept(self, undelivered: UndeliveredStore, kind: UndeliveredKind) -> None:
+    def test_every_kind_can_be_stored(self, undelivered: UndeliveredStore, kind: UndeliveredKind) -> None:
         undelivered.keep(given_up(kind=kind), expires_at=EXPIRY)
         assert [thing.kind for thing in undelivered.list(limit=10, cursor=None)] == [kind]
 
-    def test_a_thing_that_is_kept_again_is_one_with_its_latest_reason(
-        self, undelivered: UndeliveredStore
-    ) -> None:
+    def test_an_input_that_is_stored_again_has_its_latest_reason(self, undelivered: UndeliveredStore) -> None:
         first = given_up(action=REF)
         undelivered.keep(first, expires_at=EXPIRY)
         again = replace(
@@ -77,7 +75,7 @@ class UndeliveredContract:
         (stored,) = undelivered.list(limit=10, cursor=None)
         assert stored == replace(first, reason="again", last_at=NOON + HOUR, count=2)
 
-    def test_the_longest_body_and_reason_can_be_kept(self, undelivered: UndeliveredStore) -> None:
+    def test_the_longest_body_and_reason_can_be_stored(self, undelivered: UndeliveredStore) -> None:
         thing = given_up(body="x" * BODY_LIMIT, reason=truncate("é" * 1_000))
         undelivered.keep(thing, expires_at=EXPIRY)
         assert undelivered.get(thing.id) == thing
@@ -85,7 +83,7 @@ class UndeliveredContract:
         assert undelivered.get(thing.id) == replace(thing, count=2)
 
     @pytest.mark.parametrize("body", ["", "]", '{"é": "\\u0000"}'])
-    def test_a_body_is_kept_as_it_is(self, undelivered: UndeliveredStore, body: str) -> None:
+    def test_a_body_is_stored_unchanged(self, undelivered: UndeliveredStore, body: str) -> None:
         thing = given_up(body=body)
         undelivered.keep(thing, expires_at=EXPIRY)
         assert undelivered.get(thing.id) == thing
@@ -99,7 +97,7 @@ class UndeliveredContract:
             undelivered.keep(thing, expires_at=EXPIRY)
         assert self._listed(undelivered, limit) == sorted((thing.id for thing in things), reverse=True)
 
-    def test_long_bodies_are_listed_all_the_same(self, undelivered: UndeliveredStore) -> None:
+    def test_long_bodies_are_listed(self, undelivered: UndeliveredStore) -> None:
         things = [given_up(str(hour), NOON + hour * HOUR, body="x" * BODY_LIMIT) for hour in range(4)]
         for thing in things:
             undelivered.keep(thing, expires_at=EXPIRY)
@@ -107,7 +105,7 @@ class UndeliveredContract:
         assert [thing.id for thing in page] == [thing.id for thing in reversed(things)]
         assert page.cursor is None
 
-    def test_nothing_is_listed_where_nothing_is(self, undelivered: UndeliveredStore) -> None:
+    def test_an_empty_store_lists_nothing(self, undelivered: UndeliveredStore) -> None:
         page = undelivered.list(limit=10, cursor=None)
         assert (tuple(page), page.cursor) == ((), None)
 
