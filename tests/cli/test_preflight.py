@@ -25,7 +25,11 @@ RESOURCES = {
         "Properties": {"TableName": "duetime-jobs"},
         "DeletionPolicy": "Retain",
     },
-    "Due": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "duetime-due-default"}},
+    "Due": {
+        "Type": "AWS::SQS::Queue",
+        "Properties": {"QueueName": "duetime-due-default", "RedrivePolicy": {}},
+    },
+    "Dead": {"Type": "AWS::SQS::Queue", "Properties": {}},
     "Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/aws/lambda/duetime-api"}},
     "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "duetime-alarms"}},
     "Group": {"Type": "AWS::Scheduler::ScheduleGroup", "Properties": {"Name": "duetime-jobs"}},
@@ -33,7 +37,14 @@ RESOURCES = {
     "Account": {"Type": "AWS::ApiGateway::Account", "Properties": {}},
     "Work": {
         "Type": "AWS::Lambda::EventSourceMapping",
-        "Properties": {"ScalingConfig": {"MaximumConcurrency": 10}},
+        "Properties": {
+            "ScalingConfig": {"MaximumConcurrency": 10},
+            "EventSourceArn": {"Fn::GetAtt": ["Due", "Arn"]},
+        },
+    },
+    "Undelivered": {
+        "Type": "AWS::Lambda::EventSourceMapping",
+        "Properties": {"EventSourceArn": {"Fn::GetAtt": ["Dead", "Arn"]}},
     },
     "Arm": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"StartingPosition": "TRIM_HORIZON"}},
     "Notified": {"Type": "AWS::Events::Rule", "Properties": {}},

@@ -26,8 +26,8 @@ _ABSENT = {
     "ParameterNotFound",
     "NoSuchResourceException",
 }
-_DELETED = {"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"}
-"""A stack in one of these states has no resources."""
+_DELETED = {"DELETE_COMPLETE", "REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}
+"""A stack in one of these states has no resources in use: CDK deletes it before it deploys again."""
 
 
 class Identity(NamedTuple):
@@ -89,7 +89,7 @@ class Account:
         ]
 
     def stack_resources(self, stack: str) -> Mapping[str, str] | None:
-        """Return a stack's resources, logical to physical id; None if the stack does not exist."""
+        """Return a stack's resources, logical to physical id; None if it does not exist or was rolled back."""
         try:
             with translate_errors(STACK):
                 client = clients.of("cloudformation")

@@ -61,8 +61,8 @@ class SynthesisedStack:
             name = row.get("Properties", {}).get(_NAMES.get(row["Type"], ""))
             if isinstance(name, str):
                 is_table = row["Type"] == "AWS::DynamoDB::Table"
-                kept = is_table and row.get("DeletionPolicy") in _KEPT
-                yield Named(logical_id, row["Type"], name, kept)
+                is_importable = is_table and row.get("DeletionPolicy") in _KEPT
+                yield Named(logical_id, row["Type"], name, is_importable)
 
     def event_triggers(self, bus: str) -> int:
         """Return the number of rules on a bus that the stack and its jobs need."""
@@ -82,15 +82,20 @@ class SynthesisedStack:
 
     @property
     def concurrency(self) -> int:
-        """How many functions its event sources may run at once; two for a queue without a bound."""
-        sources = self.of_type("AWS::Lambda::EventSourceMapping")
-        return sum(_concurrency(source) for source in sources)
+        """How many functions its event sources may run at once in normal operation.
 
+        Two for a queue without a bound. Sources without a redrive policy are left out: dead letters and
+        failures, which are empty in normal operation.
+        """
+        return sum(map(self._concurrency, self.of_type("AWS::Lambda::EventSourceMapping")))
 
-def _concurrency(source: Json) -> int:
-    if "StartingPosition" in source:  # a stream
-        return int(source.get("ParallelizationFactor", 1))
-    return int(source.get("ScalingConfig", {}).get("MaximumConcurrency", 2))
+    def _concurrency(self, source: Json) -> int:
+        if "StartingPosition" in source:  # a stream
+            return int(source.get("ParallelizationFactor", 1))
+        queue = self.resources[source["EventSourceArn"]["Fn::GetAtt"][0]]
+        if "RedrivePolicy" not in queue.get("Properties", {}):
+            return 0
+        return int(source.get("ScalingConfig", {}).get("MaximumConcurrency", 2))
 
 
 def read_assembly(directory: Path) -> Sequence[SynthesisedStack]:

@@ -13,7 +13,7 @@ IMPORT = "npx cdk deploy --import-existing-resources"
 NEW_ACCOUNT = 10
 """The executions at once that Lambda allows a new account."""
 
-_KEPT_FREE = 3
+KEPT_FREE = 3
 """Executions for dispatch, the sweep and the API, which no event source bounds."""
 _RULES = ("events", "L-244521F2")
 _SERVICES = {
@@ -173,12 +173,12 @@ def _log_role(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
 
 
 def _concurrency(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
-    limit, needed = account.concurrency(), stack.concurrency + _KEPT_FREE
+    limit, needed = account.concurrency(), stack.concurrency + KEPT_FREE
     message = f"Lambda runs {limit} executions at once here; the stack uses up to {needed}"
     if needed <= limit:
         yield Finding("concurrency", "ok", message)
         return
-    settings = "-c duetime:worker_concurrency=2 -c duetime:events=off"
+    settings = "-c duetime:worker_concurrency=2 -c duetime:events=off, which fit a new account"
     yield Finding(
         "concurrency",
         "look",
