@@ -135,3 +135,6 @@ def test_rights_that_stay_missing_fail_the_deploy_after_a_minute(deploy, iam, cl
     assert response["Status"] == "FAILED"
     assert "not authorized to perform: dynamodb:DescribeTable" in response["Reason"]
     assert clock.now() - began == timedelta(minutes=1)
+    assert (
+        "a permissions boundary or a service control policy denies it: allow it there" in response["Reason"]
+    )

@@ -6,8 +6,10 @@ from datetime import timedelta
 import pytest
 
 from duetime.cdk import Deployment, Handlers
+from duetime.cli.assembly import SynthesisedStack
+from duetime.cli.preflight_findings import KEPT_FREE, NEW_ACCOUNT
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack, text
 
 ALL = (
     "deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "publish", "notify", "work-default", "api",
@@ -179,3 +181,11 @@ def test_the_rates_of_the_passes_are_settings():
 
 def test_a_sweep_has_ended_before_the_next_one(synthesised):
     assert synthesised.functions()["sweep"]["Timeout"] < 60
+
+
+def test_the_settings_for_a_new_account_fit_its_ten_executions_at_once():
+    fitting = Handlers(app="examples.billing:app", source=ROOT, concurrency=2)
+    made = made_with(Settings(events="off"), [fitting])
+    assert SynthesisedStack("fitting", {}, made.resources).concurrency + KEPT_FREE <= NEW_ACCOUNT
+    default = SynthesisedStack("default", {}, made_with().resources)
+    assert default.concurrency + KEPT_FREE > NEW_ACCOUNT

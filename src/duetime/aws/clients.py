@@ -58,6 +58,11 @@ class _Shared:
 _SHARED = _Shared()
 
 
+def of(service: str) -> Any:
+    """Return the client of a service that only the operator's commands call."""
+    return _SHARED.client(service, PATIENT)
+
+
 def dynamodb(config: Config = PATIENT) -> DynamoDBClient:
     """Return the client of DynamoDB.
 

@@ -34,7 +34,8 @@ class Deploy(Construct):
     """The function that a deploy calls, and its first call: the check of the tables' format.
 
     It refers to the tables, dispatch and the groups of schedules by name only. All other parts depend on
-    `check`, the tables too. So a deploy over tables of another format fails before it changes any.
+    `check`, so a deploy over tables of another format fails before it changes any. Only the tables do not:
+    CloudFormation imports retained tables, and a resource to import must depend on none to create.
     """
 
     def __init__(

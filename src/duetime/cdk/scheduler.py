@@ -116,7 +116,7 @@ class Duetime(Construct):
         is_console_linked = deployment.serves_console and not settings.console_url
         if self.notifications and self.api and is_console_linked:
             self.notifications.link_to(self.api.console_url)
-        parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.undelivered]
+        parts = [self.failures, *self.due.values(), self.steps, self.passes, self.undelivered]
         optional = (notification_queue, self.lifecycle, self.notifications)
         for part in (*parts, *(part for part in optional if part is not None)):
             part.node.add_dependency(self._deploy.check)

@@ -58,11 +58,21 @@ def make_handler(settings: Settings, *, clock: Clock | None = None) -> Callable[
             data = _with_new_rights(lambda: _handle(event, rollout), clock)
         except Exception as error:  # noqa: BLE001 - sent to CloudFormation, which rolls back
             log.warning("deploy refused", extra={"reason": truncate(error)})
-            _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}")
+            _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}{_remedy(error)}")
         else:
             _answer(event, "SUCCESS", data=data)
 
     return handler
+
+
+def _remedy(error: BaseException) -> str:
+    """Return what to do if a service denies a call, although the stack grants the function its rights."""
+    if not is_denied(error):
+        return ""
+    return (
+        ". The stack grants the deploy function this right, so a permissions boundary or a service control"
+        " policy denies it: allow it there, and deploy again"
+    )
 
 
 def _with_new_rights(act: Callable[[], T], clock: Clock) -> T:
