@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 from aws_cdk import CustomResource, Stack
 from aws_cdk import aws_iam as iam
@@ -30,6 +31,7 @@ from duetime.cdk.tables import Tables
 from duetime.cdk.undelivered import UndeliveredFunction
 from duetime.cdk.wakes import FAILURES, Wakes
 from duetime.cdk.worker import WorkerFunction
+from duetime.console import BUILT
 from duetime.errors import SettingsError
 from duetime.model.manifest import Manifest
 from duetime.ports.wakeups import NOTIFICATIONS
@@ -40,6 +42,14 @@ from duetime.wakeups.system_jobs import manifest as system_manifest
 
 class Duetime(Construct):
     """A scheduler: its tables, queues and functions, a worker for each of `handlers`, and their admin API.
+
+    Args:
+        scope: as in CDK.
+        construct_id: as in CDK.
+        handlers: the workers.
+        settings: those that functions read.
+        deployment: those of the deployment only.
+        console_page: the directory of the console's built page; by default the package's own.
 
     Raises:
         SettingsError: the settings contradict each other or AWS' limits.
@@ -54,6 +64,7 @@ class Duetime(Construct):
         handlers: Sequence[Handlers],
         settings: Settings | None = None,
         deployment: Deployment | None = None,
+        console_page: Path = BUILT,
     ) -> None:
         super().__init__(scope, construct_id)
         created = settings or Settings()
@@ -111,6 +122,7 @@ class Duetime(Construct):
                 self, "Notifications", resources, queue=notification_queue, bus=self.lifecycle.bus
             )
         self._published = [self._publish(system_manifest(self.settings))]
+        self._console_page = console_page
         self.workers = {handler.worker: self._worker(handler) for handler in handlers}
         self.api = self._api(handlers) if deployment.api else None
         is_console_linked = deployment.serves_console and not settings.console_url
@@ -215,6 +227,8 @@ class Duetime(Construct):
     def _api(self, handlers: Sequence[Handlers]) -> Api:
         """Add the API after all manifests: every type that it accepts then has a queue."""
         topic_arn = self.notifications.topic_arn if self.notifications else ""
-        api = Api(self, "Api", handlers, self._resources, topic_arn=topic_arn)
+        api = Api(
+            self, "Api", handlers, self._resources, topic_arn=topic_arn, console_page=self._console_page
+        )
         api.node.add_dependency(*self._published)
         return api
