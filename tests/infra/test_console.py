@@ -14,11 +14,6 @@ CONSOLE = "https://console.example.com"
 PLACE = "execute-api.<AWS::Region>.<AWS::URLSuffix>"
 
 
-@pytest.fixture
-def page_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr("duetime.cdk.console.BUILT", tmp_path)
-
-
 def resource_of(there, kind, **properties):
     """The logical id of a resource."""
     expected = there.one(kind, **properties)
@@ -41,7 +36,9 @@ def test_its_configuration_has_the_addresses_of_the_api_and_the_sign_in_alone(sy
     assert environment.api_prefix == "/api/v1"
     domain = resource_of(synthesised, "AWS::Cognito::UserPoolDomain")
     client = resource_of(synthesised, "AWS::Cognito::UserPoolClient")
-    assert environment.sign_in_url == f"https://<{domain}>.auth.<AWS::Region>.amazoncognito.com"
+    pages = f"https://<{domain}>.auth.<AWS::Region>.amazoncognito.com"
+    fips_pages = pages.replace(".auth.", ".auth-fips.")
+    assert environment.sign_in_url == f"<InGovCloud ? {fips_pages} : {pages}>"
     assert environment.sign_in_client == f"<{client}>"
     pool = resource_of(synthesised, "AWS::Cognito::UserPool")
     assert environment.sign_in_issuer == f"https://cognito-idp.<AWS::Region>.amazonaws.com/<{pool}>"
@@ -78,13 +75,15 @@ def test_responses_of_the_apis_that_browsers_call_are_compressed(synthesised):
     assert sizes == {"duetime-api-people": 1_024, "duetime-api-services": None}
 
 
-def test_a_page_that_is_not_built_fails_the_synthesis_with_the_command_that_builds_it(page_is_missing):
-    with pytest.raises(ConsoleNotBuilt, match="run `make console`"):
-        stack(is_bundled=True)
+def test_a_page_that_is_not_built_fails_the_synthesis_with_each_remedy(tmp_path):
+    with pytest.raises(ConsoleNotBuilt) as failed:
+        stack(is_bundled=True, console_page=tmp_path)
+    for part in (str(tmp_path), "`make console`", "the wheel", "Deployment(console=False)"):
+        assert part in str(failed.value)
 
 
-def test_without_the_console_nothing_is_to_be_built_and_mails_have_no_links(page_is_missing):
-    made, _ = stack(deployment=Deployment(console=False), is_bundled=True)
+def test_without_the_console_nothing_is_to_be_built_and_mails_have_no_links(tmp_path):
+    made, _ = stack(deployment=Deployment(console=False), console_page=tmp_path, is_bundled=True)
     there = Synthesised.from_stack(made)
     assert "console" not in there.functions()
     assert "DUETIME_CONSOLE_URL" not in there.environment("notify")

@@ -31,6 +31,8 @@ _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _PAGES = re.compile(r"https://[a-z0-9.-]+")
 _EXAMPLE_PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
 _CONSOLE_PATHS = {path.strip("/") for path in (ASSETS, CONFIG)}
+_CHINA = "cn-"
+"""The beginning of the names of the regions in China."""
 _RESERVED = ("aws", "amazon", "cognito")
 """Words that Cognito reserves."""
 
@@ -63,7 +65,7 @@ def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
     if "~" in settings.api_prefix:
         yield f"api_prefix is {settings.api_prefix!r}; API Gateway's paths allow no ~; remove it"
     first = settings.api_prefix.split("/")[1]
-    if deployment.console and first in _CONSOLE_PATHS:
+    if deployment.serves_console and first in _CONSOLE_PATHS:
         yield (
             f"api_prefix is {settings.api_prefix!r}, but the console uses /{first};"
             " choose another prefix, or set console=false"
@@ -73,6 +75,12 @@ def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
 
 def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
     pool, domain, url = deployment.user_pool_id, deployment.sign_in_domain, deployment.sign_in_url
+    if not deployment.people_api:
+        given = {"user_pool_id": pool, "sign_in_domain": domain, "sign_in_url": url}
+        for name, value in given.items():
+            if value:
+                yield f"{name} is {value!r}, but people_api is False, so nobody signs in; remove {name}"
+        return
     if pool and not _POOL.fullmatch(pool):
         yield f"user_pool_id is {pool!r}; allowed is a pool's id, such as eu-west-1_AbCdEfGhI"
     if domain and (not _DOMAIN.fullmatch(domain) or any(amazon in domain for amazon in _RESERVED)):
@@ -98,6 +106,15 @@ def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
         yield (
             f"sign_in_url is {url!r}, but user_pool_id is empty; the pages of the stack's own pool are at"
             " sign_in_domain"
+        )
+
+
+def missing_services(region: str, deployment: Deployment) -> Iterator[str]:
+    """Yield the services that the deployment needs and the region lacks. An empty region is unknown."""
+    if region.startswith(_CHINA) and deployment.api and deployment.people_api:
+        yield (
+            f"people_api is True, but the region {region} has no Cognito user pools; set people_api=false:"
+            " services then call the API with IAM signatures, and there is no console"
         )
 
 

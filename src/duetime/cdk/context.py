@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -38,7 +38,11 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
         SettingsError: every problem at once, each with the setting's name, its value and what is allowed.
     """
     context = node.get_all_context()
-    given = {name.removeprefix(KEY): value for name, value in context.items() if name.startswith(KEY)}
+    given = {
+        name.removeprefix(KEY): value
+        for name, value in context.items()
+        if name.startswith(KEY) and name != REHEARSAL
+    }
     problems = [*_unknown(given)]
     settings = _made(Settings, given, problems)
     deployment = _made(Deployment, given, problems)
@@ -47,6 +51,19 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
     if problems or settings is None or deployment is None:
         raise SettingsError(problems)
     return settings, deployment
+
+
+REHEARSAL = f"{KEY}rehearsal"
+"""The context in which `duetime rehearse` passes the machine and the Python of the emulator's functions."""
+
+
+def for_rehearsal(node: Node, deployment: Deployment) -> Deployment:
+    """Return the deployment for the emulator's machine during a rehearsal; otherwise as it is."""
+    machine = node.try_get_context(REHEARSAL)
+    if machine is None:
+        return deployment
+    architecture, _, python = str(machine).partition(":")
+    return replace(deployment, architecture=architecture, python=python)  # type: ignore[arg-type]
 
 
 def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:

@@ -19,7 +19,6 @@ LOG_DAYS = (
 """The retentions that CloudWatch Logs allows."""
 
 _MINUTE = timedelta(minutes=1)
-_RUNBOOK = "docs/runbook.md"
 _PLACE = re.compile(r"[^\s#]{1,400}")
 _MAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 
@@ -103,6 +102,13 @@ class Deployment:
         ),
     )
     api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
+    people_api: bool = field(
+        default=True,
+        metadata=_about(
+            "The API's URL for people, with the user pool and the console. Off: only services, which sign with"
+            " IAM, call the API; for regions without Cognito."
+        ),
+    )
     api_rate: int = field(
         default=50,
         metadata=_about("Requests a second that each of the two URLs of the API allows.", low=1, high=10_000),
@@ -125,7 +131,7 @@ class Deployment:
     console: bool = field(
         default=True,
         metadata=_about(
-            "The console, at the address of the API for people. Without the API there is no console."
+            "The console, at the address of the API for people. Without that API there is no console."
         ),
     )
     sign_in_domain: str = field(
@@ -153,10 +159,11 @@ class Deployment:
         ),
     )
     runbook: str = field(
-        default=_RUNBOOK,
+        default="",
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Use one that operators can"
-            " open, such as that of the site from `make docs`, or of your copy."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`: one that operators can open,"
+            " such as that of the site from `make docs`, or of your copy. Empty: they name the command"
+            " `duetime runbook`, which prints the section."
         ),
     )
     failed_alarm: int = field(
@@ -201,12 +208,7 @@ class Deployment:
     @property
     def serves_console(self) -> bool:
         """Whether the API serves a console."""
-        return self.api and self.console
-
-    @property
-    def chosen_runbook(self) -> str:
-        """The runbook's address if the deployment sets one; otherwise empty."""
-        return self.runbook if self.runbook != _RUNBOOK else ""
+        return self.api and self.people_api and self.console
 
     def __post_init__(self) -> None:
         if problems := [*self._not_allowed(), *self._contradictions()]:
@@ -226,10 +228,10 @@ class Deployment:
             yield f"worker_timeout is {shown(self.worker_timeout)}; allowed are whole multiples of 1 s"
         if self.alarm_email and not _MAIL.fullmatch(self.alarm_email):
             yield f"alarm_email is {self.alarm_email!r}; allowed is one address, such as ops@example.com"
-        if not _PLACE.fullmatch(self.runbook):
+        if self.runbook and not _PLACE.fullmatch(self.runbook):
             yield (
                 f"runbook is {self.runbook!r};"
-                " allowed is a path or an address of at most 400 characters without # and spaces"
+                " allowed is an address of at most 400 characters without # and spaces"
             )
         if self.alarm_email and not (self.alarms or self.budget):
             yield (
