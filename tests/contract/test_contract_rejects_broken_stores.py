@@ -52,22 +52,22 @@ BROKEN = {
     Overwriting: "test_putting_again_changes_nothing_in_a_row_that_has_run",
     Fickle: "test_the_first_request_to_cancel_stays",
     Generationless: "test_a_pending_action_gets_another_due_time",
-    Shallow: "test_what_is_scheduled_while_one_pages_moves_no_page",
+    Shallow: "test_a_new_row_moves_no_page",
     Careless: "test_another_tenants_same_correlation_id_is_unseen",
     Indiscreet: "test_the_failed_list_shows_no_other_tenants_actions",
     Deaf: "test_a_heartbeat_returns_a_request_to_cancel",
-    Relentless: "test_a_retry_is_refused_when_a_cancel_was_asked_for",
+    Relentless: "test_a_retry_is_rejected_after_a_request_to_cancel",
     Inclusive: "test_the_first_bound_is_excluded_and_the_last_included",
     Racy: "test_of_many_claims_at_once_exactly_one_wins",
-    Timely: "test_a_key_whose_time_has_passed_holds_while_its_action_is_not_final",
+    Timely: "test_an_expired_key_applies_until_its_action_is_final",
     Undiscerning: "test_of_two_payloads_under_one_key_at_once_exactly_one_wins",
-    Boundless: "test_each_asks_by_its_own_limit",
+    Boundless: "test_each_claim_has_its_own_limit",
     Slotless: "test_fewer_than_the_limit_may_run_beside_it",
-    Stale: "test_a_holder_that_renewed_its_lease_meanwhile_keeps_its_slot",
+    Stale: "test_a_holder_that_renewed_its_lease_meanwhile_retains_its_slot",
     Gentle: "test_an_evicted_run_that_wakes_holds_nothing",
-    Believing: "test_a_claim_whose_response_comes_after_its_eviction_is_no_claim",
+    Believing: "test_a_claim_whose_response_comes_after_its_eviction_fails",
     Holding: "test_a_commit_frees_the_slot",
-    Keyless: "test_a_redrive_is_refused_while_another_action_has_the_key",
+    Keyless: "test_a_redrive_is_rejected_while_another_action_has_the_key",
 }
 
 
@@ -91,7 +91,7 @@ def test_a_store_that_lists_out_of_due_order_fails_that_rules_test():
 BROKEN_JOBS = {
     Unrevised: "test_a_change_of_an_older_revision_changes_nothing",
     Lockless: "test_of_many_occurrences_that_claim_the_lock_at_once_exactly_one_wins",
-    Grasping: "test_a_holder_that_renewed_its_lease_meanwhile_keeps_the_lock",
+    Grasping: "test_a_holder_that_renewed_its_lease_meanwhile_retains_the_lock",
     Recounting: "test_a_repeated_settle_is_settled_and_counted_once",
     Unlocking: "test_the_lock_of_another_is_left_alone",
     Impatient: "test_an_action_does_not_wait_in_place_of_one_that_came_before_it",
@@ -116,7 +116,7 @@ def test_a_job_store_that_breaks_a_rule_fails_that_rules_test(jobs, sentence):
 
 
 def test_a_job_store_that_ignores_its_job_fails_for_each_hold_that_needs_it():
-    check = JobStoreContract().test_a_job_that_was_changed_since_it_was_read_refuses_the_claim
+    check = JobStoreContract().test_a_job_that_changed_after_the_read_rejects_the_claim
     for hold in (LockRequirement.LOCK, LockRequirement.UNCHANGED):
         for kind in (MemoryJobStore, Negligent):
             store = MemoryStore()
@@ -134,7 +134,7 @@ def test_a_contract_without_a_store_names_the_fixture_to_override(tmp_path):
     assert "override the fixture `store`" in result.stdout
 
 
-def test_an_outsider_may_run_the_whole_contract_from_one_import(tmp_path):
+def test_one_import_runs_the_whole_contract(tmp_path):
     outsider = tmp_path / "test_outsider.py"
     outsider.write_text(
         "import pytest\n\n"

@@ -14,7 +14,7 @@ def module_of(page: Path) -> Path:
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: page.stem)
-def test_every_excerpt_stands_in_its_module_word_for_word(page):
+def test_every_excerpt_equals_the_text_of_its_module(page):
     excerpts = _blocks(page, "py")
     assert excerpts
     for excerpt in excerpts:
@@ -34,7 +34,12 @@ def test_every_story_has_the_naive_way_its_failures_and_the_commands_to_try(page
 
 
 def test_every_example_has_a_page_and_the_index_lists_it():
-    modules = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"__init__", "billing", "shop"}
+    modules = {path.stem for path in (ROOT / "examples").glob("*.py")} - {
+        "__init__",
+        "billing",
+        "greeting",
+        "shop",
+    }
     assert {page.stem for page in STORIES} == modules
     index = (ROOT / "docs/examples/README.md").read_text()
     for module in modules:

@@ -34,9 +34,9 @@ It is up until Ctrl-C. In another terminal, here:
 
 export {environment}
 .venv/bin/python -c 'from datetime import timedelta; from duetime import Scheduler
-from examples.billing import SendReceipt
+from examples.greeting import SendGreeting
 scheduler = Scheduler.from_env(tenant_id="acme", actor="me")
-print(scheduler.schedule(SendReceipt(order="o-17"), at=timedelta(seconds=10)).id)'
+print(scheduler.schedule(SendGreeting(name="Ada"), at=timedelta(seconds=10)).id)'
 npx cdk deploy {context} --output {directory}/again   # once more, after a change
 
 What the functions say is in {directory}/ministack.log.

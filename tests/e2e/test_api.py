@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Door:
+class ApiClient:
     """One URL of the API, as the emulator serves it."""
 
     url: str
@@ -54,10 +54,10 @@ class Door:
         return sent(request.prepare())
 
     def with_token(self, token):
-        return Door(self.url, {"Authorization": token})
+        return ApiClient(self.url, {"Authorization": token})
 
     def signed_by(self, credentials):
-        return Door(self.url, credentials=credentials)
+        return ApiClient(self.url, credentials=credentials)
 
 
 def sent(prepared):
@@ -71,21 +71,21 @@ def sent(prepared):
         return Answer(refusal.code, refusal.read().decode(), dict(refusal.headers))
 
 
-def door(bench, output):
+def client_of(bench, output):
     """``https://ID.execute-api.…/prod/api/v1``, at the emulator's address."""
     api_id, _, rest = bench.deployment.outputs[output].removeprefix("https://").partition(".")
     path = rest.partition("/")[2]
-    return Door(f"{bench.client('sqs').meta.endpoint_url}/_aws/execute-api/{api_id}/{path}")
+    return ApiClient(f"{bench.client('sqs').meta.endpoint_url}/_aws/execute-api/{api_id}/{path}")
 
 
 @pytest.fixture(scope="module")
 def people(bench):
-    return door(bench, "Api")
+    return client_of(bench, "Api")
 
 
 @pytest.fixture(scope="module")
 def services(bench):
-    return door(bench, "SignedApi")
+    return client_of(bench, "SignedApi")
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +246,7 @@ def test_a_wrong_signature_or_a_token_in_its_place_is_rejected(bench, services, 
     forged = Credentials(known.access_key, "another secret", known.token)
     assert services.signed_by(forged)("GET", "/me").status == 403
     assert services("GET", "/me").status == 403
-    assert Door(services.url, ada.headers)("GET", "/me").status == 403
+    assert ApiClient(services.url, ada.headers)("GET", "/me").status == 403
 
 
 def test_a_grant_at_run_time_applies_and_is_in_the_audit_trail(boss, people, tokens, bench):

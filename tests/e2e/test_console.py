@@ -9,8 +9,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from tests.e2e.test_api import PASSWORD, Answer, Door
-from tests.e2e.test_api import door as served_at
+from tests.e2e.test_api import PASSWORD, Answer, ApiClient, client_of
 from tests.e2e.test_api import people as people  # noqa: PLC0414 - fixtures
 from tests.e2e.test_api import tokens as tokens  # noqa: PLC0414
 
@@ -23,7 +22,7 @@ PROOF = "a-proof-of-43-characters-or-more-that-is-hard-to-guess"
 @pytest.fixture(scope="module")
 def console(bench):
     """The console's address, as the emulator serves it; what is asked for begins with a slash."""
-    return Door(served_at(bench, "Console").url.removesuffix("/"))
+    return ApiClient(client_of(bench, "Console").url.removesuffix("/"))
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,15 @@
+import json
 from datetime import timedelta
+from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 
 from duetime.cdk import Deployment, Handlers, from_context
 from duetime.errors import SettingsError
+from duetime.lambdas.loading import load_app
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, stack
+from tests.infra.synthesis import BILLING, ROOT, stack
 
 
 def read(**context):
@@ -15,6 +18,14 @@ def read(**context):
 
 def test_without_any_setting_the_defaults_hold():
     assert read() == (Settings(), Deployment())
+
+
+def test_the_default_deployment_has_one_action_and_runs_nothing_by_itself():
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    _, deployment = from_context(cdk.App(context=context).node)
+    app = load_app(context["duetime:app"])
+    assert Path(deployment.handlers) == Path()
+    assert (list(app.handlers), list(app.jobs)) == (["send-greeting"], [])
 
 
 def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
@@ -54,7 +65,7 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         ({"prefix": "9-"}, r"prefix is '9-'; allowed are letters, digits, - and _, a letter first"),
         (
             {"laese": 60},
-            r"duetime:laese is 60, but is not a setting; settings are alarm_email, alarms, api, api_burst,",
+            r"duetime:laese is 60, but is not a setting; settings are actions_stream, alarm_email, alarms,",
         ),
         ({"job_group": "mine"}, r"duetime:job_group is 'mine', but the stack sets it itself"),
         (

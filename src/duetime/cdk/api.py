@@ -83,9 +83,7 @@ class Api(Construct):
         there = [self._settings.console_url] if self._settings.console_url else []
         return [f"{address}/" for address in (*here, *there)]
 
-    def _console(
-        self, people: Gateway, users: Users, client: cognito.UserPoolClient, page: Path
-    ) -> Console:
+    def _console(self, people: Gateway, users: Users, client: cognito.UserPoolClient, page: Path) -> Console:
         environment = ConsoleEnvironment(
             api_prefix=self._settings.api_prefix,
             sign_in_url=users.sign_in_url,

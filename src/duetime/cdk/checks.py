@@ -54,6 +54,11 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
         yield f"event_bus is {settings.event_bus!r}; allowed is the name (no ARN) of a bus of this account"
     if deployment.own_bus and settings.event_bus == DEFAULT_BUS:
         yield "own_bus is True, but event_bus is 'default', which always exists; name the bus to create"
+    if deployment.own_bus and ("/" in settings.event_bus or settings.event_bus.startswith("aws.")):
+        yield (
+            f"event_bus is {settings.event_bus!r}, but own_bus is True; allowed for a bus that the stack"
+            " creates is a name without / that does not begin with aws., which AWS reserves"
+        )
 
 
 def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
@@ -70,17 +75,17 @@ def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
             f"api_prefix is {settings.api_prefix!r}, but the console uses /{first};"
             " choose another prefix, or set console=false"
         )
-    yield from _wrong_sign_in(settings, deployment)
+    yield from _wrong_sign_in(settings, deployment) if deployment.people_api else _unused_sign_in(deployment)
+
+
+def _unused_sign_in(deployment: Deployment) -> Iterator[str]:
+    for name in ("user_pool_id", "sign_in_domain", "sign_in_url"):
+        if value := getattr(deployment, name):
+            yield f"{name} is {value!r}, but people_api is False, so no user signs in; remove {name}"
 
 
 def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
     pool, domain, url = deployment.user_pool_id, deployment.sign_in_domain, deployment.sign_in_url
-    if not deployment.people_api:
-        given = {"user_pool_id": pool, "sign_in_domain": domain, "sign_in_url": url}
-        for name, value in given.items():
-            if value:
-                yield f"{name} is {value!r}, but people_api is False, so nobody signs in; remove {name}"
-        return
     if pool and not _POOL.fullmatch(pool):
         yield f"user_pool_id is {pool!r}; allowed is a pool's id, such as eu-west-1_AbCdEfGhI"
     if domain and (not _DOMAIN.fullmatch(domain) or any(amazon in domain for amazon in _RESERVED)):

@@ -6,8 +6,8 @@ An unknown name is rejected like a wrong value, so that a misspelt setting never
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ KEY = "duetime:"
 MADE_BY_THE_STACK = frozenset(
     {
         "actions_table", "jobs_table", "schedule_group", "job_group", "queues", "queue_visibility",
-        "failure_queue", "notification_queue",
+        "failure_queue", "notification_queue", "canary",
         "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
     }
 )  # fmt: skip
@@ -38,11 +38,7 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
         SettingsError: every problem at once, each with the setting's name, its value and what is allowed.
     """
     context = node.get_all_context()
-    given = {
-        name.removeprefix(KEY): value
-        for name, value in context.items()
-        if name.startswith(KEY) and name != REHEARSAL
-    }
+    given = {name.removeprefix(KEY): value for name, value in context.items() if name.startswith(KEY)}
     problems = [*_unknown(given)]
     settings = _made(Settings, given, problems)
     deployment = _made(Deployment, given, problems)
@@ -51,19 +47,6 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
     if problems or settings is None or deployment is None:
         raise SettingsError(problems)
     return settings, deployment
-
-
-REHEARSAL = f"{KEY}rehearsal"
-"""The context in which `duetime rehearse` passes the machine and the Python of the emulator's functions."""
-
-
-def for_rehearsal(node: Node, deployment: Deployment) -> Deployment:
-    """Return the deployment for the emulator's machine during a rehearsal; otherwise as it is."""
-    machine = node.try_get_context(REHEARSAL)
-    if machine is None:
-        return deployment
-    architecture, _, python = str(machine).partition(":")
-    return replace(deployment, architecture=architecture, python=python)  # type: ignore[arg-type]
 
 
 def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
@@ -86,7 +69,7 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
     for setting in chosen(kind):
         if (name := setting.name) in given:
             try:
-                values[name] = _read(default_of(setting), given[name])
+                values[name] = _read(default_of(setting), given[name], setting.metadata.get("choices", ()))
             except (ValueError, TypeError, OverflowError, KeyError):
                 problems.append(f"{name} is {given[name]!r}; allowed is {allowed(setting)}")
     try:
@@ -96,12 +79,14 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
         return None
 
 
-def _read(default: object, written: Any) -> object:
+def _read(default: object, written: Any, choices: Sequence[object]) -> object:
     """Parse a value of cdk.json, or the text of a command line."""
     if isinstance(default, Mapping):
         pairs = json.loads(written) if isinstance(written, str) else written
         return {str(name): str(value) for name, value in dict(pairs).items()}
     text = str(written)
+    if text.lower() in choices:
+        return text.lower()
     match default:
         case bool():
             return _SWITCH[text.lower()]
@@ -124,7 +109,7 @@ def allowed(setting: Field[Any]) -> str:
     if "low" in limits:
         return f"{shown(limits['low'])} to {shown(limits['high'])}"
     if "choices" in limits:
-        return ", ".join(map(str, limits["choices"]))
+        return ", ".join(str(choice).lower() for choice in limits["choices"])
     if isinstance(default_of(setting), Mapping):
         return "a JSON object of texts"
     if isinstance(setting.default, bool):

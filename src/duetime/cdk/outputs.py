@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import jsii
@@ -58,7 +57,7 @@ _ABOUT = {
 }
 
 
-def _values(scheduler: Duetime) -> Mapping[str, str]:
+def _values(scheduler: Duetime) -> dict[str, str]:
     values = {
         "ActionsTable": scheduler.tables.actions.table_name,
         "JobsTable": scheduler.tables.jobs.table_name,
@@ -73,7 +72,7 @@ def _values(scheduler: Duetime) -> Mapping[str, str]:
     return values | (_of_api(scheduler.api) if scheduler.api else {})
 
 
-def _of_api(api: Api) -> Mapping[str, str]:
+def _of_api(api: Api) -> dict[str, str]:
     values = {"SignedApi": api.services.url}
     if api.people is not None:
         values["Api"] = api.people.url

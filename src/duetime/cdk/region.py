@@ -25,7 +25,5 @@ def in_govcloud(scope: Construct, value: str, *, otherwise: str) -> str:
     region = Stack.of(scope).region
     if not Token.is_unresolved(region):
         return value if region.startswith(GOVCLOUD) else otherwise
-    is_there = CfnCondition(
-        scope, "InGovCloud", expression=Fn.condition_equals(Aws.PARTITION, "aws-us-gov")
-    )
+    is_there = CfnCondition(scope, "InGovCloud", expression=Fn.condition_equals(Aws.PARTITION, "aws-us-gov"))
     return Fn.condition_if(is_there.logical_id, value, otherwise).to_string()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from constructs import Construct
 from duetime.cdk.alarms import Alarms
 from duetime.cdk.api import Api
 from duetime.cdk.checks import contradictions, missing_services, wrong_workers
-from duetime.cdk.context import for_rehearsal
 from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import caller_settings, grant_manage_jobs, grant_redrive, grant_schedule
@@ -73,8 +73,13 @@ class Duetime(Construct):
         console_page: Path = BUILT,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.settings = settings = settings or Settings()
-        self.deployment = deployment = for_rehearsal(self.node, deployment or Deployment())
+        created = settings or Settings()
+        self.deployment = deployment = deployment or Deployment()
+        self.settings = settings = replace(
+            created,
+            actions_table=deployment.restored_table("actions") or created.actions_table,
+            jobs_table=deployment.restored_table("jobs") or created.jobs_table,
+        )
         problems = [
             *contradictions(settings, deployment),
             *wrong_workers(handlers, settings),
@@ -85,7 +90,7 @@ class Duetime(Construct):
         Tags.of(self).add("duetime", deployment_of(settings))
         wakes = Wakes(self, "Wakes", settings)
         self._deploy = Deploy(self, "Deploy", settings, deployment, wakes)
-        self.tables = Tables(self, "Tables", settings, keep_data=deployment.keep_data)
+        self.tables = Tables(self, "Tables", created, deployment)
         self.failures = FailureQueue(
             self, "Failures", name=settings.prefix + FAILURES, rules=wakes.rules_arn
         ).queue
@@ -134,7 +139,7 @@ class Duetime(Construct):
         is_console_linked = deployment.serves_console and not settings.console_url
         if self.notifications and self.api and is_console_linked:
             self.notifications.link_to(self.api.console_url)
-        parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.undelivered]
+        parts = [self.failures, *self.due.values(), self.steps, self.passes, self.undelivered]
         optional = (notification_queue, self.lifecycle, self.notifications)
         for part in (*parts, *(part for part in optional if part is not None)):
             part.node.add_dependency(self._deploy.check)
@@ -202,7 +207,7 @@ class Duetime(Construct):
 
     def _monitor(self) -> None:
         """Add alarms and a dashboard of all parts; after the passes, whose silence is an alarm."""
-        monitored = Monitored.from_construct(self, self.settings)
+        monitored = Monitored.from_construct(self, self.settings, self.deployment)
         console = self.api.console_url if self.api else ""
         self.alarms = Alarms(self, "Alarms", monitored, deployment=self.deployment, console_url=console)
         self.alarms.node.add_dependency(self.passes)
@@ -234,8 +239,6 @@ class Duetime(Construct):
     def _api(self, handlers: Sequence[Handlers], console_page: Path) -> Api:
         """Add the API after all manifests: every type that it accepts then has a queue."""
         topic_arn = self.notifications.topic_arn if self.notifications else ""
-        api = Api(
-            self, "Api", handlers, self._resources, topic_arn=topic_arn, console_page=console_page
-        )
+        api = Api(self, "Api", handlers, self._resources, topic_arn=topic_arn, console_page=console_page)
         api.node.add_dependency(*self._published)
         return api

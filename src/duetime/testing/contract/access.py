@@ -77,7 +77,7 @@ class GrantsContract:
     def test_a_tenant_that_was_granted_nothing_has_no_grants(self, grants: Grants) -> None:
         assert dict(grants.for_tenant(ACME)) == {}
 
-    def test_what_was_granted_is_there_by_role(self, grants: Grants) -> None:
+    def test_grants_are_read_by_role(self, grants: Grants) -> None:
         clerks, readers = grant(), grant("readers é/@+", Permission.READ_JOBS)
         for record in (clerks, readers):
             grants.put(ACME, record)
@@ -95,7 +95,7 @@ class GrantsContract:
         grants.put(ACME, nothing())
         assert dict(grants.for_tenant(ACME)) == {"readers": grant("readers")}
 
-    def test_what_was_put_or_taken_back_may_be_so_again(self, grants: Grants) -> None:
+    def test_a_put_or_revoked_grant_can_be_repeated(self, grants: Grants) -> None:
         for _ in range(2):
             grants.put(ACME, grant())
         assert dict(grants.for_tenant(ACME)) == {"clerks": grant()}
@@ -110,7 +110,7 @@ class GrantsContract:
         assert dict(grants.for_tenant(ACME)) == {"clerks": grant()}
         assert dict(grants.for_tenant(GLOBEX)) == {"readers": grant("readers")}
 
-    def test_more_grants_than_an_answer_holds_are_all_there(self, grants: Grants) -> None:
+    def test_more_grants_than_a_page_holds_are_all_read(self, grants: Grants) -> None:
         roles = {f"{number:03d}-{'r' * 124}" for number in range(60)}
         for role in roles:
             grants.put(ACME, replace(grant(role), granted_by="x" * 20_000))
@@ -127,7 +127,7 @@ class GrantsContract:
         pass_time(HELD_FOR)
         assert dict(another.for_tenant(ACME)) == {}
 
-    def test_who_puts_sees_it_at_once_also_what_another_process_had_put(
+    def test_a_put_is_visible_at_once_with_the_puts_of_other_processes(
         self, grants: Grants, another: Grants
     ) -> None:
         assert dict(grants.for_tenant(ACME)) == {}
@@ -150,14 +150,14 @@ class AuditTrailContract:
     def let_indexes_follow(self) -> None:
         """Return once the list of a tenant's entries shows the last write; override it if yours lags."""
 
-    def test_what_was_begun_is_there_and_has_no_end(self, trail: AuditTrail, begun: AuditEntry) -> None:
+    def test_an_entry_that_has_begun_has_no_end(self, trail: AuditTrail, begun: AuditEntry) -> None:
         trail.begin(begun)
         assert self._all(trail, ACME, JOB) == [begun]
         assert begun.status is None
 
     @pytest.mark.parametrize("kind", list(AuditKind))
     @pytest.mark.parametrize("name", ["", "19ca é/x", "n" * 10_000])
-    def test_an_entry_is_kept_as_it_is_whatever_it_is_about(
+    def test_an_entry_of_any_target_is_stored_unchanged(
         self, trail: AuditTrail, kind: AuditKind, name: str
     ) -> None:
         bare = replace(entry(AuditTarget(kind, name)), roles=(), address=None, request_fields={})
@@ -170,25 +170,27 @@ class AuditTrailContract:
         trail.end(begun.ended(409, {}))
         assert self._all(trail, ACME, JOB) == [begun.ended(409, {})]
 
-    def test_an_entry_may_end_that_was_never_begun(self, trail: AuditTrail) -> None:
+    def test_an_entry_without_a_begin_can_end(self, trail: AuditTrail) -> None:
         ended = entry().ended(201, {"id": "a"})
         trail.end(ended)
         assert self._all(trail, ACME, JOB) == [ended]
 
-    def test_of_two_ends_the_first_is_kept(self, trail: AuditTrail, begun: AuditEntry) -> None:
+    def test_of_two_ends_the_first_is_stored(self, trail: AuditTrail, begun: AuditEntry) -> None:
         trail.begin(begun)
         trail.end(begun.ended(200, {"status": "pending"}))
         trail.end(begun.ended(503, {"status": "failed"}))
         assert self._all(trail, ACME, JOB) == [begun.ended(200, {"status": "pending"})]
 
-    def test_a_call_whose_answer_was_lost_may_be_repeated(self, trail: AuditTrail, begun: AuditEntry) -> None:
+    def test_a_call_whose_response_was_lost_can_be_repeated(
+        self, trail: AuditTrail, begun: AuditEntry
+    ) -> None:
         for _ in range(2):
             trail.begin(begun)
         for _ in range(2):
             trail.end(begun.ended(204, {}))
         assert self._all(trail, ACME, JOB) == [begun.ended(204, {})]
 
-    def test_a_begin_that_comes_late_takes_no_end_away(self, trail: AuditTrail, begun: AuditEntry) -> None:
+    def test_a_late_begin_retains_the_end(self, trail: AuditTrail, begun: AuditEntry) -> None:
         trail.end(begun.ended(200, {}))
         trail.begin(begun)
         assert self._all(trail, ACME, JOB) == [begun.ended(200, {})]
@@ -207,9 +209,7 @@ class AuditTrailContract:
         assert self._all(trail, ACME, OTHER_JOB, limit) == [records[5], records[1]]
 
     @pytest.mark.parametrize("target", [None, JOB])
-    def test_what_comes_while_one_pages_moves_no_page(
-        self, trail: AuditTrail, target: AuditTarget | None
-    ) -> None:
+    def test_a_new_entry_moves_no_page(self, trail: AuditTrail, target: AuditTarget | None) -> None:
         records = [entry() for _ in range(4)]
         for record in records:
             trail.begin(record)
@@ -244,7 +244,7 @@ class AuditTrailContract:
         "cursor", ["", "x", "~", "019CA932", "acme", "billing-nightly.000001.20300601T120000Z", "\ud800"]
     )
     @pytest.mark.parametrize("target", [None, JOB])
-    def test_a_cursor_that_it_did_not_give_out_is_refused(
+    def test_a_forged_cursor_is_rejected(
         self, trail: AuditTrail, target: AuditTarget | None, cursor: str
     ) -> None:
         trail.begin(entry())

@@ -58,7 +58,7 @@ class CancelContract(StoreContract):
         assert store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY) == first
 
     @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
-    def test_another_cancel_is_refused_with_the_cancelled_row(
+    def test_another_cancel_is_rejected_with_the_cancelled_row(
         self, store: ActionStore, by: str, at: datetime, action: Action
     ) -> None:
         store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
@@ -135,7 +135,7 @@ class RescheduleContract(StoreContract):
 class StrangerContract(StoreContract):
     """What is not there, and what is another tenant's, looks the same."""
 
-    def test_nothing_is_changed_where_there_is_no_row(self, store: ActionStore) -> None:
+    def test_without_a_row_nothing_changes(self, store: ActionStore) -> None:
         ref = ActionRef(ACME, new_action_id(NOON))
         assert _changes(store, ref) == [Rejected(None)] * 4
         assert store.get(ref) is None
@@ -170,7 +170,7 @@ class RedriveContract(StoreContract):
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert (row.changed_by, row.changed_at) == ("ops", LATER)
 
-    def test_a_redriven_action_keeps_its_past_and_its_nominal_time(
+    def test_a_redriven_action_retains_its_history_and_its_nominal_time(
         self, store: ActionStore, failed: Action
     ) -> None:
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
@@ -203,7 +203,7 @@ class RedriveContract(StoreContract):
         first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
 
-    def test_another_redrive_is_refused_with_the_pending_row(
+    def test_another_redrive_is_rejected_with_the_pending_row(
         self, store: ActionStore, failed: Action
     ) -> None:
         store.redrive(failed.ref, LATER, by="ops", at=LATER)

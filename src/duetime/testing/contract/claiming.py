@@ -60,7 +60,7 @@ class ClaimContract(StoreContract):
         row = claim(store, action.ref)
         assert (row.due_at, row.nominal_at, row.generation, row.payload) == (NOON, NOON, 1, action.payload)
 
-    def test_the_claimed_action_is_the_row_as_it_stands(self, store: ActionStore, claimed: Action) -> None:
+    def test_the_claimed_action_equals_the_stored_row(self, store: ActionStore, claimed: Action) -> None:
         assert store.get(claimed.ref) == claimed
 
     def test_a_claimed_row_stays_in_the_due_index(self, store: ActionStore, claimed: Action) -> None:
@@ -148,7 +148,7 @@ class TakeOverContract(StoreContract):
         assert isinstance(taken, Claimed)
         assert (taken.action.due_at, taken.action.generation, taken.action.retry) == (NOON, 1, POLICY)
 
-    def test_a_take_over_keeps_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
+    def test_a_take_over_retains_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert claim(store, claimed.ref, ORPHANED_AT).cancel_requested_at == NOON + SECOND
 

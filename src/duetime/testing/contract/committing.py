@@ -166,7 +166,7 @@ class CommitContract(StoreContract):
         assert commit(store, claimed, of_the_late, at=ORPHANED_AT) is LOST
         assert (store.get(stale.ref), store.get(action.ref)) == (None, action)
 
-    def test_a_commit_of_no_row_has_lost_its_lease(self, store: ActionStore) -> None:
+    def test_a_commit_without_a_row_has_lost_its_lease(self, store: ActionStore) -> None:
         claimed = replace(running(store), id=fresh(store).id)
         assert commit(store, claimed) is LOST
         assert store.get(claimed.ref) is None
@@ -189,7 +189,7 @@ class CommitContract(StoreContract):
         assert store.get(there.ref) == there
         assert store.get(claimed.ref) == claimed
 
-    def test_a_run_whose_commit_was_refused_may_commit_something_else(self, store: ActionStore) -> None:
+    def test_a_run_with_a_rejected_commit_can_commit_other_entries(self, store: ActionStore) -> None:
         claimed, (action, entries) = running(store), follow_up(store)
         with pytest.raises(CommitRejected):
             commit(store, claimed, store.entries(scheduled(store)))
@@ -197,7 +197,7 @@ class CommitContract(StoreContract):
         assert store.get(action.ref) == action
         assert stored_row(store, claimed.ref).attempts[-1].finished_at == NOON + HOUR
 
-    def test_a_run_whose_commit_was_refused_may_settle_in_any_way(self, store: ActionStore) -> None:
+    def test_a_run_with_a_rejected_commit_can_settle_in_any_way(self, store: ActionStore) -> None:
         claimed, _ = running(store), follow_up(store)
         with pytest.raises(CommitRejected):
             commit(store, claimed, store.entries(scheduled(store)))
@@ -241,7 +241,7 @@ class OccurrenceCommitContract(JobsContract):
         assert stored_job(jobs, job.ref).running == following.ref
 
     @pytest.mark.parametrize("is_held", [True, False])
-    def test_where_the_lock_is_not_mine_the_entries_are_written_with_the_action_alone(
+    def test_without_the_lock_the_entries_are_written_with_the_action_alone(
         self, store: ActionStore, jobs: JobStore, is_held: bool, job: Job
     ) -> None:
         holder = taken(store, jobs, job) if is_held else None
@@ -253,9 +253,7 @@ class OccurrenceCommitContract(JobsContract):
         assert store.get(action.ref) == action
         assert stored_row(store, beside.ref).status is Status.EXECUTED
 
-    def test_a_commit_that_is_refused_keeps_the_lock(
-        self, store: ActionStore, jobs: JobStore, job: Job
-    ) -> None:
+    def test_a_rejected_commit_retains_the_lock(self, store: ActionStore, jobs: JobStore, job: Job) -> None:
         run, (action, entries) = taken(store, jobs, job), follow_up(store)
         before, there = stored_job(jobs, job.ref), scheduled(store)
         with pytest.raises(CommitRejected) as refused:

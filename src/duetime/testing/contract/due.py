@@ -175,13 +175,13 @@ class DueOrderContract(StoreContract):
         assert self._listed(store, limit=limit) == expected
 
     @pytest.mark.parametrize("status", list(Status))
-    def test_the_due_order_shows_a_row_as_it_stands_in_every_status(
+    def test_the_due_order_shows_the_current_row_in_every_status(
         self, store: ActionStore, status: Status
     ) -> None:
         row = self.bring_to(store, status)
         assert self._listed(store) == [row]
 
-    def test_what_is_scheduled_in_bulk_or_under_a_key_is_in_the_due_order(self, store: ActionStore) -> None:
+    def test_rows_of_bulks_and_keys_are_in_the_due_order(self, store: ActionStore) -> None:
         rows = [fresh(store, due_at=NOON + hours * HOUR) for hours in range(3)]
         keyed = replace(fresh(store, due_at=NOON + 3 * HOUR), idempotency_key="order-17")
         store.put_many(rows)
@@ -201,7 +201,7 @@ class DueOrderContract(StoreContract):
         store.redrive(row.ref, NOON + 3 * HOUR, by=CALLER, at=NOON + 2 * HOUR)
         assert self._listed(store, after=NOON + HOUR) == [stored_row(store, row.ref)]
 
-    def test_a_cancelled_row_stays_where_it_was_due(self, store: ActionStore) -> None:
+    def test_a_cancelled_row_retains_its_due_time(self, store: ActionStore) -> None:
         row, other = scheduled(store), scheduled(store, due_at=NOON + HOUR)
         store.cancel(row.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert [row.ref for row in self._listed(store)] == [row.ref, other.ref]
@@ -217,7 +217,7 @@ class DueOrderContract(StoreContract):
         scheduled(store, tenant_id=TenantId("acme2"))
         assert self._listed(store) == [mine]
 
-    def test_what_is_scheduled_while_one_pages_hides_and_doubles_none(self, store: ActionStore) -> None:
+    def test_a_new_row_between_pages_hides_and_repeats_none(self, store: ActionStore) -> None:
         rows = [scheduled(store, due_at=NOON + place * SECOND) for place in range(9)]
         self.let_indexes_follow()
         first = store.in_due_order(ACME, after=None, until=None, limit=5, cursor=None)
@@ -248,7 +248,7 @@ class DueOrderContract(StoreContract):
             "\ud800",
         ],
     )
-    def test_a_cursor_that_no_due_order_gave_out_is_refused(self, store: ActionStore, made_up: str) -> None:
+    def test_a_forged_cursor_of_the_due_order_is_rejected(self, store: ActionStore, made_up: str) -> None:
         row = scheduled(store)
         with pytest.raises(InvalidCursor):
             store.in_due_order(ACME, after=None, until=None, limit=5, cursor=made_up.replace("{id}", row.id))

@@ -44,7 +44,7 @@ class EvictContract(KeyedContract):
         assert store.commit(dead, executed, entries=(), number=1) is SettleResult.LEASE_LOST
         assert (store.get(dead.ref), store.holders(ACME, KEY)) == (before, frozenset({following.id}))
 
-    def test_a_claim_whose_response_comes_after_its_eviction_is_no_claim(self, store: ActionStore) -> None:
+    def test_a_claim_whose_response_comes_after_its_eviction_fails(self, store: ActionStore) -> None:
         action, claim_terms = keyed(store), terms()
         claimed = started(action, claim_terms)
         store.claim_slot(action, claimed)
@@ -64,21 +64,21 @@ class EvictContract(KeyedContract):
         assert (row.fence, row.attempt, row.recoveries) == (3, 1, 1)
         assert store.holders(ACME, KEY) == {run.id}
 
-    def test_a_holder_that_renewed_its_lease_meanwhile_keeps_its_slot(self, store: ActionStore) -> None:
+    def test_a_holder_that_renewed_its_lease_meanwhile_retains_its_slot(self, store: ActionStore) -> None:
         dead = holding(store)
         store.renew(dead, ORPHANED_AT + LEASE)
         before = store.get(dead.ref)
         assert not store.evict(ACME, KEY, dead.id, dead)
         assert (store.get(dead.ref), store.holders(ACME, KEY)) == (before, frozenset({dead.id}))
 
-    def test_a_holder_that_was_taken_over_meanwhile_keeps_its_slot(
+    def test_a_holder_that_was_taken_over_meanwhile_retains_its_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         begin(store, run.ref, terms(ORPHANED_AT))
         assert not store.evict(ACME, KEY, run.id, run)
         assert store.holders(ACME, KEY) == {run.id}
 
-    def test_a_holder_that_began_again_meanwhile_keeps_its_slot(
+    def test_a_holder_that_started_again_meanwhile_retains_its_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         store.settle(run, end(Status.PENDING))
@@ -87,15 +87,13 @@ class EvictContract(KeyedContract):
         assert not store.evict(ACME, KEY, run.id, waiting)
         assert store.holders(ACME, KEY) == {run.id}
 
-    def test_what_holds_no_slot_is_left_alone(self, store: ActionStore, run: Action) -> None:
+    def test_a_row_without_a_slot_is_unchanged(self, store: ActionStore, run: Action) -> None:
         store.evict(ACME, KEY, run.id, run)
         row = stored_row(store, run.ref)
         assert not store.evict(ACME, KEY, run.id, row)
         assert store.get(run.ref) == row
 
-    def test_a_holder_whose_row_is_there_is_not_evicted_as_one_that_is_gone(
-        self, store: ActionStore, run: Action
-    ) -> None:
+    def test_a_holder_with_a_row_is_not_evicted_as_missing(self, store: ActionStore, run: Action) -> None:
         assert not store.evict(ACME, KEY, run.id, None)
         assert store.holders(ACME, KEY) == {run.id}
 
@@ -103,9 +101,7 @@ class EvictContract(KeyedContract):
 class SlotRaceContract(KeyedContract):
     """What holds when several want a slot at the same moment."""
 
-    def test_of_many_that_want_a_slot_at_once_no_more_than_the_limit_get_one(
-        self, store: ActionStore
-    ) -> None:
+    def test_of_many_concurrent_claims_at_most_the_limit_get_a_slot(self, store: ActionStore) -> None:
         rows = [keyed(store, limit=LIMIT) for _ in range(CROWD)]
         won = together([partial(begin, store, row.ref) for row in rows])
         running = [row.id for row in rows if stored_row(store, row.ref).status is Status.PROCESSING]

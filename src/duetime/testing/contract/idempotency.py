@@ -83,7 +83,7 @@ class IdempotencyContract(StoreContract):
     def previous(self, store: ActionStore) -> Action:
         return finished(store, placed(store))
 
-    def test_what_was_put_under_a_key_is_read_back(self, store: ActionStore) -> None:
+    def test_a_row_that_was_put_with_a_key_is_read_back(self, store: ActionStore) -> None:
         action = replace(under_key(store), correlation_id="subscription:42")
         assert store.put_once(action, key_from(NOON)) == action
         assert store.get(action.ref) == action
@@ -170,9 +170,7 @@ class IdempotencyContract(StoreContract):
         assert second.id != previous.id
         assert stored_row(store, second.ref).payload == LARGE
 
-    def test_a_key_whose_time_has_passed_holds_while_its_action_is_not_final(
-        self, store: ActionStore
-    ) -> None:
+    def test_an_expired_key_applies_until_its_action_is_final(self, store: ActionStore) -> None:
         first = placed(store)
         assert placed(store, LATER + HOUR) == first
         running = claim(store, first.ref)
@@ -223,21 +221,19 @@ class KeyRedriveContract(StoreContract):
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER, OTHER)
 
-    def test_it_keeps_its_large_payload_and_its_key(self, store: ActionStore) -> None:
+    def test_it_retains_its_large_payload_and_its_key(self, store: ActionStore) -> None:
         failed = finished(store, placed(store, payload=LARGE), Status.FAILED)
         store.remove_key(failed.ref, KEY)
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert placed(store, LATER, LARGE) == stored_row(store, failed.ref)
 
-    def test_a_key_keeps_its_time_through_a_redrive(
-        self, store: ActionStore, failed_under_key: Action
-    ) -> None:
+    def test_a_redrive_retains_the_time_of_a_key(self, store: ActionStore, failed_under_key: Action) -> None:
         store.redrive(failed_under_key.ref, NOON, by="ops", at=NOON + MINUTE)
         row = finished(store, failed_under_key)
         assert placed(store, LATER - SECOND) == row
         assert placed(store, LATER).id != row.id
 
-    def test_a_redrive_is_refused_while_another_action_has_the_key(self, store: ActionStore) -> None:
+    def test_a_redrive_is_rejected_while_another_action_has_the_key(self, store: ActionStore) -> None:
         failed = finished(store, placed(store), Status.FAILED)
         second = placed(store, LATER)
         refused = store.redrive(failed.ref, LATER, by="ops", at=LATER)

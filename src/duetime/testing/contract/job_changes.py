@@ -50,13 +50,13 @@ class JobChangeContract(JobsContract):
         assert jobs.change(job, new)
         assert jobs.get(job.ref) == replace(new, revision=2)
 
-    def test_a_change_takes_away_what_the_new_job_has_not(self, jobs: JobStore) -> None:
+    def test_a_change_removes_fields_that_the_new_job_lacks(self, jobs: JobStore) -> None:
         job = added(jobs, **OPERATED)
         bare = nightly()
         assert jobs.change(job, bare)
         assert jobs.get(job.ref) == replace(bare, revision=2)
 
-    def test_a_registrations_key_is_kept_with_the_time_up_to_which_it_holds(self, jobs: JobStore) -> None:
+    def test_a_registrations_key_is_stored_with_its_end(self, jobs: JobStore) -> None:
         job = added(jobs, idempotency_key="k-1", idempotency_until=NOON)
         assert (job.holds_key("k-1", NOON - TICK), job.holds_key("k-1", NOON)) == (True, False)
         again = replace(job, registered_at=NOON, idempotency_key="k-2", idempotency_until=NOON + DAY)
@@ -92,7 +92,7 @@ class JobChangeContract(JobsContract):
         assert [version.number for version in jobs.versions(old.ref)] == [1]
         assert [*jobs.spans(old.ref, ADDED_AT, NOON)] == []
 
-    def test_nothing_is_changed_where_there_is_no_job(self, jobs: JobStore) -> None:
+    def test_without_a_job_nothing_changes(self, jobs: JobStore) -> None:
         job = nightly()
         assert not jobs.change(job, replace(job, wakes=WakeState(1, 0, "0a")))
         assert jobs.get(job.ref) is None
@@ -128,7 +128,9 @@ class JobChangeContract(JobsContract):
             job = stored_job(jobs, job.ref)
             assert job == replace(rivals[answers.index(True)], revision=revision + 1)
 
-    def test_a_change_leaves_who_runs_and_the_tally_alone(self, store: ActionStore, jobs: JobStore) -> None:
+    def test_a_change_retains_the_running_action_and_the_tally(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
         old = added(jobs)
         first, second = taken(store, jobs, old), occurrence(store, NOON + DAY)
         assert jobs.wait(old, second.ref)
@@ -151,7 +153,7 @@ class JobChangeContract(JobsContract):
         assert jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
         assert stored_job(jobs, job.ref).is_paused
 
-    def test_a_new_version_is_kept_beside_the_former_whose_end_is_noted(self, jobs: JobStore) -> None:
+    def test_a_new_version_is_stored_and_ends_the_previous_one(self, jobs: JobStore) -> None:
         first = added(jobs)
         second = self._next_version(jobs, first, "open-books", NOON)
         third = self._next_version(jobs, second, "audit-books", NOON + DAY)
@@ -177,7 +179,7 @@ class JobChangeContract(JobsContract):
         assert [*jobs.versions(JobRef(ACME, REINDEX))] == []
         assert [*jobs.versions(JobRef(GLOBEX, NIGHTLY))] == []
 
-    def test_spans_are_kept_with_a_change(self, jobs: JobStore, job: Job) -> None:
+    def test_a_change_stores_spans(self, jobs: JobStore, job: Job) -> None:
         span = JobSpan(
             kind=SpanKind.PAUSED,
             start=NOON - HOUR,
@@ -189,9 +191,7 @@ class JobChangeContract(JobsContract):
         assert jobs.change(job, job, spans=[span])
         assert [*jobs.spans(job.ref, NOON - DAY, NOON + DAY)] == [span]
 
-    def test_spans_are_found_where_they_overlap_and_come_by_their_start(
-        self, jobs: JobStore, job: Job
-    ) -> None:
+    def test_overlapping_spans_are_found_ordered_by_their_start(self, jobs: JobStore, job: Job) -> None:
         spans = [
             JobSpan(kind=SpanKind.MISSED, start=NOON + start * HOUR, end=NOON + end * HOUR)
             for start, end in ((6, 8), (0, 2), (2, 4), (-9, 20), (4, 6))
@@ -216,7 +216,7 @@ class JobChangeContract(JobsContract):
         jobs.change(job, job, spans=[JobSpan(kind=SpanKind.MISSED, start=NOON, end=NOON + HOUR)])
         assert bool(jobs.spans(job.ref, start, end)) is is_found
 
-    def test_spans_of_two_cadences_over_one_time_are_both_kept(self, jobs: JobStore, job: Job) -> None:
+    def test_spans_of_two_cadences_over_one_time_are_both_stored(self, jobs: JobStore, job: Job) -> None:
         spans = [
             JobSpan(kind=SpanKind.PAUSED, start=NOON, end=NOON + HOUR, cadence=name) for name in ("a", "b")
         ]

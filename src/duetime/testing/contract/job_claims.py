@@ -48,7 +48,7 @@ class OccurrenceClaimContract(JobsContract):
     """`claim`: the row and its job, at one moment."""
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
-    def test_a_claimed_run_stands_as_it_was_meant_to(
+    def test_a_claimed_run_has_the_requested_fields(
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job
     ) -> None:
         claim = taking(planned(store), job, hold)
@@ -56,18 +56,18 @@ class OccurrenceClaimContract(JobsContract):
         assert store.get(claim.row.ref) == claim.claimed
         assert self.due_time(store, claim.row) == NOON
 
-    def test_a_claim_that_asks_for_it_takes_the_lock(self, jobs: JobStore, job: Job, run: Action) -> None:
+    def test_a_claim_takes_the_lock_on_request(self, jobs: JobStore, job: Job, run: Action) -> None:
         assert jobs.get(job.ref) == replace(job, running=run.ref)
 
     @pytest.mark.parametrize("hold", [LockRequirement.UNCHANGED, LockRequirement.NOTHING])
-    def test_a_claim_that_does_not_ask_for_the_lock_leaves_the_job_alone(
+    def test_a_claim_without_the_lock_does_not_change_the_job(
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job
     ) -> None:
         taken(store, jobs, job, hold=hold)
         assert jobs.get(job.ref) == job
 
     @pytest.mark.parametrize("hold", [LockRequirement.UNCHANGED, LockRequirement.NOTHING])
-    def test_a_claim_that_does_not_ask_for_the_lock_runs_beside_its_holder(
+    def test_a_claim_without_the_lock_runs_beside_its_holder(
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job
     ) -> None:
         holder = taken(store, jobs, job)
@@ -82,7 +82,7 @@ class OccurrenceClaimContract(JobsContract):
         assert refused(store, jobs, taking(row, job, hold))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
-    def test_a_row_that_became_pending_anew_is_not_claimed_as_it_was_read(
+    def test_a_row_that_became_pending_again_is_not_claimed_by_the_old_read(
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
         store.reschedule(row.ref, NOON + HOUR, by="ops", at=NOON)
@@ -114,7 +114,7 @@ class OccurrenceClaimContract(JobsContract):
         assert (row.status, row.fence, row.attempt, row.recoveries) == (Status.PROCESSING, 2, 1, 1)
         assert stored_job(jobs, job.ref).running == run.ref
 
-    def test_a_request_to_cancel_that_came_meanwhile_is_kept_by_a_take_over(
+    def test_a_take_over_retains_a_concurrent_request_to_cancel(
         self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
         store.ask_to_cancel(run.ref, by="ops", at=NOON + SECOND)
@@ -123,7 +123,7 @@ class OccurrenceClaimContract(JobsContract):
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, "ops", NOON + SECOND)
 
     @pytest.mark.parametrize("hold", HELD)
-    def test_a_job_that_was_changed_since_it_was_read_refuses_the_claim(
+    def test_a_job_that_changed_after_the_read_rejects_the_claim(
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job, row = added(jobs), planned(store)
@@ -131,13 +131,13 @@ class OccurrenceClaimContract(JobsContract):
         assert refused(store, jobs, taking(row, job, hold))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
-    def test_a_plan_refuses_no_claim(
+    def test_a_plan_does_not_reject_a_claim(
         self, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
         jobs.move_cursor(job, NEXT, NEXT)
         assert jobs.claim(taking(row, job, hold))
 
-    def test_a_claim_that_asks_for_nothing_does_not_look_at_the_job(
+    def test_a_claim_without_conditions_does_not_read_the_job(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         now = changed(jobs, job)

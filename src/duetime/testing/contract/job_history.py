@@ -53,14 +53,14 @@ class JobHistoryContract(StoreContract):
         listed = pages(lambda cursor: store.of_job(ACME, NIGHTLY, limit=limit, cursor=cursor), limit)
         assert [row.ref for row in listed] == [row.ref for row in reversed(rows)]
 
-    def test_what_is_planned_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
+    def test_a_new_plan_moves_no_page(self, store: ActionStore) -> None:
         rows = [planned(store, NOON + place * HOUR) for place in range(9)]
         first = store.of_job(ACME, NIGHTLY, limit=5, cursor=None)
         planned(store, NOON + 9 * HOUR)
         rest = store.of_job(ACME, NIGHTLY, limit=5, cursor=first.cursor)
         assert [row.ref for row in (*first, *rest)] == [row.ref for row in reversed(rows)]
 
-    def test_a_jobs_list_shows_a_row_as_it_stands(self, store: ActionStore) -> None:
+    def test_a_jobs_list_shows_the_current_row(self, store: ActionStore) -> None:
         row = planned(store, catches_up=True, first_due_at=NOON, due_at=NOON + HOUR)
         skip(store, row, SkipReason.PAUSED, note="until spring")
         assert [*store.of_job(ACME, NIGHTLY, limit=5, cursor=None)] == [
@@ -130,7 +130,7 @@ class JobHistoryContract(StoreContract):
         found = self._refs(store, after=NOON, until=NOON + 2 * SECOND)
         assert found == [rows[1].ref, rows[2].ref]
 
-    def test_bounds_between_two_seconds_stand_for_what_lies_between_them(self, store: ActionStore) -> None:
+    def test_bounds_between_two_seconds_select_the_times_between_them(self, store: ActionStore) -> None:
         rows = [planned(store, NOON + place * SECOND) for place in range(4)]
         half = timedelta(milliseconds=500)
         found = self._refs(store, after=NOON + half, until=NOON + 2 * SECOND + half)

@@ -48,13 +48,13 @@ from duetime.testing.contract.subject import JobsContract
 class LockContract(JobsContract):
     """The lock: of the runs that ask for it, one at a time."""
 
-    def test_a_lock_that_another_holds_refuses_the_claim(
+    def test_a_lock_of_another_run_rejects_the_claim(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         taken(store, jobs, job)
         assert refused(store, jobs, taking(planned(store, NEXT), stored_job(jobs, job.ref)))
 
-    def test_a_lock_that_was_taken_since_the_job_was_read_refuses_the_claim(
+    def test_a_lock_that_was_taken_after_the_read_rejects_the_claim(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         taken(store, jobs, job)
@@ -110,7 +110,7 @@ class LockContract(JobsContract):
             assert (stored_row(store, row.ref).status is Status.PROCESSING) is claimed
 
     @pytest.mark.parametrize("status", [Status.PROCESSING, *FINAL])
-    def test_the_lock_of_a_dead_holder_is_taken_while_it_stands_as_it_was_read(
+    def test_the_lock_of_an_unchanged_dead_holder_is_taken(
         self, store: ActionStore, jobs: JobStore, status: Status
     ) -> None:
         job, dead = self._held_by(store, jobs, status)
@@ -130,21 +130,23 @@ class LockContract(JobsContract):
         assert store.settle(dead, end(Status.EXECUTED)) is SettleResult.LEASE_LOST
         assert isinstance(store.claim(dead.ref, terms(ORPHANED_AT)), Claimed)
 
-    def test_a_holder_that_was_taken_over_meanwhile_keeps_the_lock(
+    def test_a_holder_that_was_taken_over_meanwhile_retains_the_lock(
         self, store: ActionStore, jobs: JobStore
     ) -> None:
         job, dead = self._held_by(store, jobs, Status.PROCESSING)
         claim(store, dead.ref, ORPHANED_AT)
         assert refused(store, jobs, taking(planned(store, NEXT), job, dead=dead))
 
-    def test_a_holder_that_renewed_its_lease_meanwhile_keeps_the_lock(
+    def test_a_holder_that_renewed_its_lease_meanwhile_retains_the_lock(
         self, store: ActionStore, jobs: JobStore
     ) -> None:
         job, dead = self._held_by(store, jobs, Status.PROCESSING)
         store.renew(dead, ORPHANED_AT + LEASE)
         assert refused(store, jobs, taking(planned(store, NEXT), job, dead=dead))
 
-    def test_a_holder_that_is_pending_again_keeps_the_lock(self, store: ActionStore, jobs: JobStore) -> None:
+    def test_a_holder_that_is_pending_again_retains_the_lock(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
         job, dead = self._held_by(store, jobs, Status.FAILED)
         assert isinstance(store.redrive(dead.ref, NEXT, by="ops", at=NOON + HOUR), Applied)
         assert refused(store, jobs, taking(planned(store, NEXT), job, dead=dead))
@@ -156,7 +158,7 @@ class LockContract(JobsContract):
         assert jobs.claim(taking(row, job, dead_ref=gone.ref))
         assert stored_job(jobs, job.ref).running == row.ref
 
-    def test_a_holder_that_is_there_after_all_keeps_the_lock(
+    def test_a_holder_that_exists_after_all_retains_the_lock(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         holder = taken(store, jobs, job)

@@ -67,13 +67,13 @@ class JobRunContract(StoreContract):
         assert store.get(row.ref) == row
         assert [*store.get_rows([row.ref])] == [row]
 
-    def test_a_run_that_is_made_up_for_keeps_its_nominal_time(self, store: ActionStore) -> None:
+    def test_a_late_run_of_a_missed_time_has_that_nominal_time(self, store: ActionStore) -> None:
         row = planned(store, NOON, due_at=NOON + HOUR, first_due_at=NOON, catches_up=True)
         found = stored_row(store, row.ref)
         assert found == row
         assert (found.nominal_at, found.trigger, found.created_at) == (NOON, Trigger.CATCH_UP, PLANNED_AT)
 
-    def test_an_event_run_keeps_whose_job_it_is(self, store: ActionStore) -> None:
+    def test_an_event_run_stores_its_job(self, store: ActionStore) -> None:
         row = event_run(store, "event-1", job_tenant=GLOBEX, correlation_id="order:7")
         store.put(row)
         assert store.get(row.ref) == row
@@ -104,7 +104,7 @@ class JobRunContract(StoreContract):
         store.settle(claim(store, row.ref), end(Status.EXECUTED))
         assert self.due_time(store, row) is None
 
-    def test_a_run_keeps_what_its_job_gave_it_through_its_whole_life(self, store: ActionStore) -> None:
+    def test_a_run_retains_the_fields_of_its_job(self, store: ActionStore) -> None:
         row = planned(store, catches_up=True)
         assert store.settle(claim(store, row.ref), end(Status.PENDING)) is SettleResult.SETTLED
         found = stored_row(store, row.ref)
@@ -130,7 +130,7 @@ class SkipContract(StoreContract):
         assert (found.changed_by, found.changed_at) == ("ops", AT)
 
     @pytest.mark.parametrize("reason", list(SkipReason))
-    def test_every_reason_is_kept(self, store: ActionStore, reason: SkipReason, row: Action) -> None:
+    def test_every_reason_is_stored(self, store: ActionStore, reason: SkipReason, row: Action) -> None:
         skip(store, row, reason)
         found = stored_row(store, row.ref)
         assert (found.skip_reason, found.note) == (reason, None)
@@ -150,7 +150,7 @@ class SkipContract(StoreContract):
         skip(store, row)
         assert self.due_time(store, row) is None
 
-    def test_a_row_that_became_pending_anew_is_not_skipped(self, store: ActionStore, row: Action) -> None:
+    def test_a_row_that_became_pending_again_is_not_skipped(self, store: ActionStore, row: Action) -> None:
         store.reschedule(row.ref, NOON + HOUR, by="ops", at=AT)
         before = stored_row(store, row.ref)
         assert skip(store, row) == Rejected(before)
@@ -166,7 +166,7 @@ class SkipContract(StoreContract):
         assert skip(store, row) == skip(store, row) == Applied(stored_row(store, row.ref))
 
     @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
-    def test_another_skip_is_refused_with_the_skipped_row(
+    def test_another_skip_is_rejected_with_the_skipped_row(
         self, store: ActionStore, by: str, at: datetime, row: Action
     ) -> None:
         skip(store, row)
@@ -174,12 +174,12 @@ class SkipContract(StoreContract):
         assert skip(store, row, SkipReason.MISSED, by=by, at=at) == Rejected(before)
         assert store.get(row.ref) == before
 
-    def test_nothing_is_skipped_where_there_is_no_row(self, store: ActionStore) -> None:
+    def test_without_a_row_nothing_is_skipped(self, store: ActionStore) -> None:
         row = occurrence(store)
         assert skip(store, row) == Rejected(None)
         assert store.get(row.ref) is None
 
-    def test_a_skipped_run_is_claimed_no_more(self, store: ActionStore, claimed: Action) -> None:
+    def test_a_skipped_run_cannot_be_claimed(self, store: ActionStore, claimed: Action) -> None:
         assert isinstance(skip(store, claimed), Rejected)
         row = planned(store)
         skip(store, row)

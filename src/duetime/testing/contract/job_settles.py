@@ -84,7 +84,7 @@ class OccurrenceSettleContract(JobsContract):
         jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
         assert stored_job(jobs, job.ref).waiting == other.ref
 
-    def test_a_job_that_was_changed_meanwhile_is_unlocked_and_counted_all_the_same(
+    def test_a_concurrently_changed_job_is_unlocked_and_counted(
         self, jobs: JobStore, job: Job, run: Action
     ) -> None:
         now = changed(jobs, job)
@@ -110,7 +110,7 @@ class OccurrenceSettleContract(JobsContract):
             assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
         assert store.get(following.ref) == following
 
-    def test_a_run_whose_lock_was_taken_settles_nothing(
+    def test_a_run_that_lost_its_lock_settles_nothing(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         late = taken(store, jobs, job)
@@ -119,7 +119,7 @@ class OccurrenceSettleContract(JobsContract):
         with unchanged(store.get, late.ref), unchanged(jobs.get, job.ref):
             assert jobs.settle(late, end(Status.EXECUTED), job.ref, ended(late)) is SettleResult.LEASE_LOST
 
-    def test_where_another_holds_the_lock_the_action_alone_is_settled(
+    def test_without_the_lock_the_action_alone_is_settled(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         beside = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
@@ -128,7 +128,7 @@ class OccurrenceSettleContract(JobsContract):
             assert jobs.settle(beside, end(Status.EXECUTED), job.ref, ended(beside)) is SettleResult.SETTLED
             assert stored_row(store, beside.ref).status is Status.EXECUTED
 
-    def test_where_the_lock_is_free_the_action_alone_is_settled(
+    def test_with_a_free_lock_the_action_alone_is_settled(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         run = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
@@ -143,14 +143,14 @@ class OccurrenceSettleContract(JobsContract):
         with unchanged(store.get, run.ref), unchanged(jobs.get, job.ref):
             assert jobs.settle(run, end(Status.FAILED), job.ref, ended(run)) is SettleResult.LEASE_LOST
 
-    def test_a_settle_of_no_row_has_lost_its_lease(
+    def test_a_settle_without_a_row_has_lost_its_lease(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         run = replace(running(store), id=occurrence(store).id)
         assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.LEASE_LOST
         assert jobs.get(job.ref) == job
 
-    def test_a_run_that_was_asked_to_cancel_is_settled_for_good_nonetheless(
+    def test_a_run_with_a_request_to_cancel_is_settled(
         self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
         store.ask_to_cancel(run.ref, by="ops", at=NOON)

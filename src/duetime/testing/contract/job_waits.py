@@ -41,7 +41,9 @@ from duetime.testing.contract.subject import JobsContract
 class WaitContract(JobsContract):
     """`wait`: who comes next."""
 
-    def test_an_action_waits_where_none_did(self, jobs: JobStore, job: Job, row: Action) -> None:
+    def test_an_action_becomes_the_waiting_one_if_there_is_none(
+        self, jobs: JobStore, job: Job, row: Action
+    ) -> None:
         assert jobs.wait(job, row.ref)
         assert jobs.get(job.ref) == replace(job, waiting=row.ref)
 
@@ -84,7 +86,7 @@ class WaitContract(JobsContract):
         assert answers.count(True) == 1
         assert stored_job(jobs, job.ref).waiting == refs[answers.index(True)]
 
-    def test_a_run_that_gets_the_lock_waits_no_more(self, jobs: JobStore, job: Job, row: Action) -> None:
+    def test_a_run_that_gets_the_lock_stops_waiting(self, jobs: JobStore, job: Job, row: Action) -> None:
         jobs.wait(job, row.ref)
         assert jobs.claim(taking(row, stored_job(jobs, job.ref)))
         assert jobs.get(job.ref) == replace(job, running=row.ref, waiting=None)
@@ -129,7 +131,7 @@ class EndPendingContract(JobsContract):
         )
         assert (found.changed_by, found.expires_at) == ("ops", EXPIRY)
 
-    def test_what_does_not_run_leaves_the_due_index(
+    def test_a_row_that_will_not_run_leaves_the_due_index(
         self, store: ActionStore, jobs: JobStore, job: Job, row: Action
     ) -> None:
         jobs.end_pending(row, self._skipped(row), job.ref)
@@ -162,14 +164,14 @@ class EndPendingContract(JobsContract):
         with unchanged(store.get, row.ref), unchanged(jobs.get, job.ref):
             assert not jobs.end_pending(row, self._skipped(row), job.ref)
 
-    def test_a_row_that_became_pending_anew_is_left_alone(
+    def test_a_row_that_became_pending_again_is_unchanged(
         self, store: ActionStore, jobs: JobStore, job: Job, row: Action
     ) -> None:
         store.settle(taken(store, jobs, job), end(Status.PENDING))
         with unchanged(store.get, row.ref), unchanged(jobs.get, job.ref):
             assert not jobs.end_pending(row, self._skipped(row), job.ref)
 
-    def test_nothing_ends_where_there_is_no_row(self, store: ActionStore, jobs: JobStore) -> None:
+    def test_without_a_row_nothing_ends(self, store: ActionStore, jobs: JobStore) -> None:
         job, row = added(jobs), occurrence(store)
         assert not jobs.end_pending(row, self._skipped(row), job.ref)
         assert store.get(row.ref) is None

@@ -55,7 +55,7 @@ class JobWakesContract:
     def definition_of(self, wakes: JobWakes, kind: str, name: str) -> tuple[str, str] | Mapping[str, Any]:
         """Of a schedule that is there: expression and zone. Of a rule: its pattern."""
 
-    def test_the_precision_is_one_that_a_job_may_ask_for(self, wakes: JobWakes) -> None:
+    def test_the_precision_is_one_that_a_job_can_request(self, wakes: JobWakes) -> None:
         assert wakes.precision in {"second", "minute"}
 
     def test_no_wake_is_known_at_first(self, wakes: JobWakes) -> None:
@@ -88,10 +88,10 @@ class JobWakesContract:
         assert self.definition_of(wakes, wake.kind, wake.name) == expected
 
     @BOTH
-    def test_putting_the_same_again_is_nothing(self, wakes: JobWakes, wake: JobWake) -> None:
-        wakes.put(wake)
-        wakes.put(wake)
-        assert [*wakes.known()] == [(wake.kind, wake.name)]
+    def test_putting_the_same_again_changes_nothing(self, wakes: JobWakes, wake: JobWake) -> None:
+        for _ in range(2):
+            wakes.put(wake)
+            assert [*wakes.known()] == [(wake.kind, wake.name)]
 
     @BOTH
     def test_a_disabled_wake_is_known_and_may_be_enabled_again(self, wakes: JobWakes, wake: JobWake) -> None:
@@ -116,9 +116,7 @@ class JobWakesContract:
         assert [*wakes.known()] == [("schedule", SCHEDULE.name)]
 
     @BOTH
-    def test_a_removed_wake_is_known_no_more_and_may_be_put_again(
-        self, wakes: JobWakes, wake: JobWake
-    ) -> None:
+    def test_a_removed_wake_is_unknown_and_can_be_put_again(self, wakes: JobWakes, wake: JobWake) -> None:
         wakes.put(wake)
         wakes.remove(wake.kind, wake.name)
         assert [*wakes.known()] == []
@@ -126,7 +124,7 @@ class JobWakesContract:
         assert [*wakes.known()] == [(wake.kind, wake.name)]
 
     @BOTH
-    def test_removing_a_wake_that_is_not_there_is_nothing(self, wakes: JobWakes, wake: JobWake) -> None:
+    def test_removing_a_missing_wake_changes_nothing(self, wakes: JobWakes, wake: JobWake) -> None:
         wakes.put(replace(wake, name="mail-digest"))
         wakes.remove(wake.kind, wake.name)
         assert [*wakes.known()] == [(wake.kind, "mail-digest")]

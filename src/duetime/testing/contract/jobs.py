@@ -63,7 +63,7 @@ class JobRowContract(JobsContract):
         assert jobs.add(job)
         assert jobs.get(job.ref) == job
 
-    def test_an_added_job_keeps_every_field(self, jobs: JobStore) -> None:
+    def test_an_added_job_has_every_field(self, jobs: JobStore) -> None:
         definition = replace(
             nightly().definition,
             retry="[3,[60],0.1,null]",
@@ -179,7 +179,7 @@ class AttendContract(JobsContract):
         assert self._to_attend(jobs, NOON + 2 * HOUR) == [planned.ref]
         assert self._to_attend(jobs, NOON + 3 * HOUR) == sorted([changed.ref, planned.ref], key=str)
 
-    def test_without_jobs_there_is_nothing_to_attend(self, jobs: JobStore) -> None:
+    def test_without_jobs_none_need_maintenance(self, jobs: JobStore) -> None:
         assert self._to_attend(jobs, instant.LATEST) == []
 
     def _to_attend(self, jobs: JobStore, until: datetime, limit: int = 50) -> Sequence[JobRef]:
@@ -216,7 +216,7 @@ class CursorContract(JobsContract):
             assert not jobs.move_cursor(job, NOON, NOON + DAY, missed=[OUTAGE])
         assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == []
 
-    def test_what_was_missed_is_kept_with_the_cursor(self, jobs: JobStore, job: Job) -> None:
+    def test_missed_times_are_stored_with_the_cursor(self, jobs: JobStore, job: Job) -> None:
         assert jobs.move_cursor(job, NOON, NOON + DAY, missed=[OUTAGE])
         assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == [OUTAGE]
 
@@ -226,7 +226,7 @@ class CursorContract(JobsContract):
         assert stored_job(jobs, job.ref).cursor == NOON
         assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == [OUTAGE]
 
-    def test_no_cursor_is_moved_where_there_is_no_job(self, jobs: JobStore) -> None:
+    def test_without_a_job_no_cursor_moves(self, jobs: JobStore) -> None:
         job = nightly()
         assert not jobs.move_cursor(job, NOON, NOON + DAY, missed=[OUTAGE])
         assert jobs.get(job.ref) is None

@@ -117,7 +117,7 @@ class LegalityContract(StoreContract):
             assert write.name == "claim"
 
     @pytest.mark.parametrize(("write", "status"), LEGAL, ids=map(_case_name, LEGAL))
-    def test_a_write_from_the_right_status_leads_where_it_should(
+    def test_a_write_from_the_right_status_leads_to_the_next_status(
         self, store: ActionStore, write: Write, status: Status
     ) -> None:
         row = self.bring_to(store, status)

@@ -12,7 +12,7 @@ import pytest
 from duetime.errors import InvalidCursor
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, Status
-from duetime.ports.actions import ActionStore
+from duetime.ports.actions import ActionStore, Page
 from duetime.testing.contract.job_specimens import occurrence, recorded
 from duetime.testing.contract.specimens import (
     ACME,
@@ -24,6 +24,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     pages,
+    running,
     scheduled,
     stored_row,
 )
@@ -47,7 +48,7 @@ class ListContract(StoreContract):
         listed = pages(lambda cursor: store.of_tenant(ACME, limit=limit, cursor=cursor), limit)
         assert [row.id for row in listed] == [action.id for action in reversed(actions)]
 
-    def test_what_is_scheduled_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
+    def test_a_new_row_moves_no_page(self, store: ActionStore) -> None:
         actions = self._spread(store, 9)
         first = store.of_tenant(ACME, limit=5, cursor=None)
         store.put(fresh(store, created_at=NOON + HOUR))
@@ -65,45 +66,39 @@ class ListContract(StoreContract):
         assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [mine.ref]
 
     @pytest.mark.parametrize("status", list(Status))
-    def test_lists_show_a_row_as_it_stands_in_every_status(self, store: ActionStore, status: Status) -> None:
+    def test_lists_show_the_current_row_in_every_status(self, store: ActionStore, status: Status) -> None:
         row = self.bring_to(store, status).without_payload()
         assert [*store.of_tenant(ACME, limit=10, cursor=None)] == [row]
 
     def test_actions_of_a_correlation_id_come_oldest_first(self, store: ActionStore) -> None:
         actions = self._spread(store, 12, correlation_id=SUBSCRIPTION)
-        self.let_indexes_follow()
-        listed = store.by_correlation(ACME, SUBSCRIPTION, limit=100, cursor=None)
-        assert [*listed] == [action.without_payload() for action in actions]
+        assert self._correlated(store) == [action.without_payload() for action in actions]
 
     @pytest.mark.parametrize("limit", [1, 5, 12])
     def test_pages_of_a_correlation_id_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
         actions = self._spread(store, 12, correlation_id=SUBSCRIPTION)
-        self.let_indexes_follow()
-        listed = pages(
-            lambda cursor: store.by_correlation(ACME, SUBSCRIPTION, limit=limit, cursor=cursor), limit
-        )
-        assert [row.id for row in listed] == [action.id for action in actions]
+        assert [row.id for row in self._correlated(store, limit)] == [action.id for action in actions]
 
     def test_settled_actions_stay_in_their_correlations_list(self, store: ActionStore) -> None:
         action = scheduled(store, correlation_id=SUBSCRIPTION)
         store.settle(claim(store, action.ref), end(Status.EXECUTED))
-        self.let_indexes_follow()
-        listed = store.by_correlation(ACME, SUBSCRIPTION, limit=10, cursor=None)
-        assert [*listed] == [stored_row(store, action.ref).without_payload()]
+        assert self._correlated(store) == [stored_row(store, action.ref).without_payload()]
 
     def test_another_tenants_same_correlation_id_is_unseen(self, store: ActionStore) -> None:
         mine = scheduled(store, correlation_id=SUBSCRIPTION)
         scheduled(store, correlation_id=SUBSCRIPTION, tenant_id=GLOBEX)
-        self.let_indexes_follow()
-        listed = store.by_correlation(ACME, SUBSCRIPTION, limit=10, cursor=None)
-        assert [row.ref for row in listed] == [mine.ref]
+        assert [row.ref for row in self._correlated(store)] == [mine.ref]
 
     def test_a_longer_correlation_id_is_another(self, store: ActionStore) -> None:
         scheduled(store, correlation_id=SUBSCRIPTION + "0")
         scheduled(store)
+        assert self._correlated(store) == []
+
+    def _correlated(self, store: ActionStore, limit: int = 100) -> Sequence[Action]:
         self.let_indexes_follow()
-        listed = store.by_correlation(ACME, SUBSCRIPTION, limit=10, cursor=None)
-        assert (listed.actions, listed.cursor) == ((), None)
+        return pages(
+            lambda cursor: store.by_correlation(ACME, SUBSCRIPTION, limit=limit, cursor=cursor), limit
+        )
 
     def _spread(self, store: ActionStore, many: int, correlation_id: str | None = None) -> Sequence[Action]:
         """Rows made a second apart, oldest first; their ids' last digits go through all shards."""
@@ -130,9 +125,7 @@ class FailedContract(StoreContract):
         assert self._failed(store) == ([row] if status is Status.FAILED else [])
 
     def test_a_row_that_is_to_be_tried_again_has_not_failed(self, store: ActionStore) -> None:
-        action = fresh(store)
-        store.put(action)
-        store.settle(claim(store, action.ref), end(Status.PENDING))
+        store.settle(running(store), end(Status.PENDING))
         assert self._failed(store) == []
 
     def test_the_latest_failure_comes_first_whenever_it_was_scheduled(self, store: ActionStore) -> None:
@@ -151,31 +144,27 @@ class FailedContract(StoreContract):
         expected = sorted(rows, key=lambda row: (row.failed_at, row.id), reverse=True)
         assert [row.id for row in self._failed(store, limit=limit)] == [row.id for row in expected]
 
-    def test_what_fails_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
+    def test_a_new_failure_moves_no_page(self, store: ActionStore) -> None:
         rows = [self._fail(store, NOON + place * SECOND) for place in range(9)]
-        self.let_indexes_follow()
-        first = store.failed([ACME], limit=5, cursor=None)
+        first = self._failed_page(store)
         self._fail(store, NOON + HOUR)
-        self.let_indexes_follow()
-        rest = store.failed([ACME], limit=5, cursor=first.cursor)
+        rest = self._failed_page(store, first.cursor)
         assert [row.id for row in (*first, *rest)] == [row.id for row in reversed(rows)]
 
-    def test_a_redriven_row_is_in_the_failed_list_no_more(self, store: ActionStore) -> None:
+    def test_a_redriven_row_leaves_the_failed_list(self, store: ActionStore) -> None:
         redriven, other = self._fail(store), self._fail(store)
         store.redrive(redriven.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
         assert [row.ref for row in self._failed(store)] == [other.ref]
 
-    def test_what_is_redriven_while_one_pages_hides_no_other(self, store: ActionStore) -> None:
-        rows = [self._fail(store, NOON + place * SECOND) for place in range(6)]
-        self.let_indexes_follow()
-        first = store.failed([ACME], limit=3, cursor=None)
+    def test_a_redrive_between_pages_hides_no_other_row(self, store: ActionStore) -> None:
+        rows = [self._fail(store, NOON + place * SECOND) for place in range(8)]
+        first = self._failed_page(store)
         for row in first:
             store.redrive(row.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
-        self.let_indexes_follow()
-        rest = store.failed([ACME], limit=3, cursor=first.cursor)
+        rest = self._failed_page(store, first.cursor)
         assert [row.ref for row in rest] == [row.ref for row in rows[2::-1]]
 
-    def test_a_row_that_failed_again_stands_where_it_failed_last(self, store: ActionStore) -> None:
+    def test_a_row_that_failed_again_is_listed_by_its_latest_failure(self, store: ActionStore) -> None:
         again, once = self._fail(store), self._fail(store, NOON + SECOND)
         store.redrive(again.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
         store.settle(claim(store, again.ref, NOON + HOUR), end(Status.FAILED, NOON + HOUR + SECOND))
@@ -229,18 +218,15 @@ class FailedContract(StoreContract):
             "\ud800",
         ],
     )
-    def test_a_cursor_that_the_failed_list_did_not_give_out_is_refused(
-        self, store: ActionStore, made_up: str
-    ) -> None:
+    def test_a_forged_cursor_of_the_failed_list_is_rejected(self, store: ActionStore, made_up: str) -> None:
         row = self._fail(store)
         with pytest.raises(InvalidCursor):
             store.failed([ACME], limit=5, cursor=made_up.replace("{id}", row.id))
 
-    def test_another_tenants_cursor_is_refused(self, store: ActionStore) -> None:
+    def test_another_tenants_cursor_is_rejected(self, store: ActionStore) -> None:
         for _ in range(3):
             self._fail(store, tenant_id=GLOBEX)
-        self.let_indexes_follow()
-        theirs = store.failed([GLOBEX], limit=1, cursor=None).cursor
+        theirs = self._failed_page(store, tenant_id=GLOBEX, limit=1).cursor
         assert theirs is not None
         with pytest.raises(InvalidCursor):
             store.failed([ACME], limit=1, cursor=theirs)
@@ -260,7 +246,12 @@ class FailedContract(StoreContract):
         store.settle(claim(store, action.ref, NOON), end(Status.FAILED, at))
         return stored_row(store, action.ref)
 
+    def _failed_page(
+        self, store: ActionStore, cursor: str | None = None, *, tenant_id: TenantId = ACME, limit: int = 5
+    ) -> Page:
+        self.let_indexes_follow()
+        return store.failed([tenant_id], limit=limit, cursor=cursor)
+
     def _failed(self, store: ActionStore, *tenants: TenantId, limit: int = 50) -> Sequence[Action]:
         self.let_indexes_follow()
-        tenants_ = tenants or (ACME,)
-        return pages(lambda cursor: store.failed(tenants_, limit=limit, cursor=cursor), limit)
+        return pages(lambda cursor: store.failed(tenants or (ACME,), limit=limit, cursor=cursor), limit)

@@ -46,10 +46,10 @@ class PreferencesContract:
     def preferences(self) -> PreferencesStore:
         raise NotImplementedError("override the fixture `preferences`: it returns your back end, empty")
 
-    def test_who_never_chose_has_the_defaults(self, preferences: PreferencesStore) -> None:
+    def test_a_tenant_without_preferences_has_the_defaults(self, preferences: PreferencesStore) -> None:
         assert preferences.get(ACME) == Preferences(tenant_id=ACME)
 
-    def test_what_was_chosen_stands_as_it_is(self, preferences: PreferencesStore) -> None:
+    def test_chosen_preferences_are_stored_unchanged(self, preferences: PreferencesStore) -> None:
         chosen = Preferences(
             tenant_id=ACME,
             language="pt-BR",
@@ -68,7 +68,7 @@ class PreferencesContract:
         assert preferences.get(ACME) == Preferences(tenant_id=ACME, language="en", revision=2)
 
     @pytest.mark.parametrize("revision", [0, 1, 3])
-    def test_who_has_not_seen_what_stands_changes_nothing(
+    def test_a_change_with_an_old_revision_is_rejected(
         self, preferences: PreferencesStore, revision: int
     ) -> None:
         for seen, language in enumerate(("fr", "de")):
@@ -76,13 +76,13 @@ class PreferencesContract:
         assert not preferences.put(Preferences(tenant_id=ACME, language="it", revision=revision))
         assert preferences.get(ACME) == Preferences(tenant_id=ACME, language="de", revision=2)
 
-    def test_who_claims_to_have_seen_what_nobody_chose_changes_nothing(
+    def test_a_change_with_a_revision_that_never_existed_is_rejected(
         self, preferences: PreferencesStore
     ) -> None:
         assert not preferences.put(Preferences(tenant_id=ACME, revision=1))
         assert preferences.get(ACME).revision == 0
 
-    def test_a_change_whose_answer_was_lost_may_be_repeated(self, preferences: PreferencesStore) -> None:
+    def test_a_change_whose_response_was_lost_can_be_repeated(self, preferences: PreferencesStore) -> None:
         for seen in range(2):
             chosen = Preferences(tenant_id=ACME, language="fr", changed_at=NOON, revision=seen)
             assert preferences.put(chosen)
@@ -103,7 +103,7 @@ class InboxContract:
         raise NotImplementedError("override the fixture `inbox`: it returns your back end, empty")
 
     @pytest.mark.parametrize("kind", list(NotificationKind))
-    def test_what_was_added_is_there_unread(self, inbox: Inbox, kind: NotificationKind) -> None:
+    def test_an_added_notification_is_unread(self, inbox: Inbox, kind: NotificationKind) -> None:
         sent = notification(kind, is_digest=kind is DEAD)
         inbox.add(sent, expires_at=EXPIRY)
         entry = inbox.get(ACME, sent.entry_id)
@@ -121,7 +121,7 @@ class InboxContract:
         (entry,) = inbox.list(ACME, kinds=ALL, limit=10, cursor=None)
         assert (entry.read_at, entry.read_by) == (NOON, CALLER)
 
-    def test_who_reads_it_first_is_noted(self, inbox: Inbox) -> None:
+    def test_the_first_reader_is_stored(self, inbox: Inbox) -> None:
         sent = notification()
         inbox.add(sent, expires_at=EXPIRY)
         for by, at in ((CALLER, NOON), ("eve", NOON + SECOND)):
@@ -131,7 +131,7 @@ class InboxContract:
         assert (entry.read_at, entry.read_by) == (NOON, CALLER)
 
     @pytest.mark.parametrize("entry_id", ["", "x", notification().entry_id, "\ud800"])
-    def test_what_is_not_there_is_neither_found_nor_read(self, inbox: Inbox, entry_id: str) -> None:
+    def test_missing_rows_are_neither_found_nor_read(self, inbox: Inbox, entry_id: str) -> None:
         inbox.add(notification(), expires_at=EXPIRY)
         assert inbox.get(ACME, entry_id) is None
         assert not inbox.mark_read(ACME, entry_id, by=CALLER, at=NOON)
@@ -151,7 +151,7 @@ class InboxContract:
         assert self._all(inbox, limit=limit, is_unread=True) == [sent[4], sent[3], sent[1], sent[0]]
         assert self._all(inbox, limit=limit, is_unread=True, kinds=frozenset({DEAD})) == [sent[4], sent[1]]
 
-    def test_what_comes_while_one_pages_moves_no_page(self, inbox: Inbox) -> None:
+    def test_a_new_entry_moves_no_page(self, inbox: Inbox) -> None:
         sent = [notification() for _ in range(4)]
         for item in sent:
             inbox.add(item, expires_at=EXPIRY)
@@ -175,7 +175,7 @@ class InboxContract:
         assert not inbox.mark_read(ACME, theirs.entry_id, by=CALLER, at=NOON)
 
     @pytest.mark.parametrize("cursor", STRANGE_CURSORS)
-    def test_a_cursor_that_it_did_not_give_out_is_refused(self, inbox: Inbox, cursor: str) -> None:
+    def test_a_forged_cursor_is_rejected(self, inbox: Inbox, cursor: str) -> None:
         inbox.add(notification(), expires_at=EXPIRY)
         with pytest.raises(InvalidCursor):
             inbox.list(ACME, kinds=ALL, limit=10, cursor=cursor)

@@ -37,20 +37,20 @@ class DeliveriesContract:
         assert self._begin(deliveries, "another", NOON + MINUTE) is SendPermit.YES
         assert self._begin(deliveries, "me", NOON + MINUTE) is SendPermit.HELD
 
-    def test_what_was_sent_is_never_begun_again(self, deliveries: Deliveries) -> None:
+    def test_a_sent_delivery_never_begins_again(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         for _ in range(2):
             deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
         for holder in ("me", "another"):
             assert self._begin(deliveries, holder, NOON + 60 * MINUTE) is SendPermit.SENT
 
-    def test_what_is_forgotten_may_be_sent_at_once(self, deliveries: Deliveries) -> None:
+    def test_a_forgotten_delivery_can_be_sent_at_once(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         for _ in range(2):
             deliveries.forget(ACME, "x:email:ada@example.com", holder="me")
         assert self._begin(deliveries, "another") is SendPermit.YES
 
-    def test_a_previous_holder_takes_nothing_away(self, deliveries: Deliveries) -> None:
+    def test_a_previous_holder_removes_nothing(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         self._begin(deliveries, "another", NOON + MINUTE)
         deliveries.forget(ACME, "x:email:ada@example.com", holder="me")
@@ -103,7 +103,7 @@ class WindowsContract:
         assert digest is not None
         assert digest.total == len(sent)
 
-    def test_the_same_keeps_its_place_in_its_first_window(self, windows: Windows) -> None:
+    def test_a_repeat_retains_its_place_in_its_first_window(self, windows: Windows) -> None:
         sent, later = notification(), notification()
         self._count(windows, sent)
         windows.close(self.FIRST)
@@ -133,7 +133,7 @@ class WindowsContract:
         assert windows.close(self.FIRST) is None
         assert self._count(windows, notification()) == 1
 
-    def test_a_window_keeps_its_first_end(self, windows: Windows) -> None:
+    def test_a_window_retains_its_first_end(self, windows: Windows) -> None:
         self._count(windows, notification())
         shorter = replace(self.FIRST, until=NOON + MINUTE)
         place = windows.count(notification(), shorter, expires_at=EXPIRY)
@@ -153,7 +153,7 @@ class WindowsContract:
             assert digest is not None
             assert digest.total == 1
 
-    def test_who_count_at_once_have_places_of_their_own(self, windows: Windows, at_once: int) -> None:
+    def test_concurrent_counts_have_distinct_places(self, windows: Windows, at_once: int) -> None:
         sent = [notification() for _ in range(6 * at_once)]
         with ThreadPoolExecutor(at_once) as threads:
             places = list(threads.map(lambda item: self._count(windows, item), [*sent, *sent]))

@@ -118,7 +118,7 @@ class RaceContract(StoreContract):
                 assert outcome == Applied(row)
                 assert row.status is Status.PROCESSING
 
-    def test_of_many_puts_of_one_action_at_once_one_row_stands(
+    def test_of_many_concurrent_puts_of_one_action_one_row_results(
         self, store: ActionStore, action: Action
     ) -> None:
         together([partial(store.put, action)] * CROWD)

@@ -39,24 +39,22 @@ LARGE = '{"text":"' + "x" * 5_000 + '"}'
 class SchedulingContract(StoreContract):
     """*schedule*: `put`, `put_many`, `entries`, and the reads by id."""
 
-    def test_what_was_put_is_read_back(self, store: ActionStore) -> None:
+    def test_a_put_row_is_read_back(self, store: ActionStore) -> None:
         action = fresh(store, correlation_id="subscription:42")
         store.put(action)
         assert store.get(action.ref) == action
 
-    def test_a_put_row_keeps_its_payloads_version(self, store: ActionStore) -> None:
+    def test_a_put_row_has_its_payloads_version(self, store: ActionStore) -> None:
         action = replace(fresh(store), payload_version=3)
         store.put(action)
         assert stored_row(store, action.ref).payload_version == 3
 
-    def test_a_put_row_keeps_text_beyond_ascii(self, store: ActionStore) -> None:
+    def test_a_put_row_stores_text_beyond_ascii(self, store: ActionStore) -> None:
         action = fresh(store, payload='{"name":"Zoë 🚀"}', correlation_id="commande n° 7")
         store.put(action)
         assert store.get(action.ref) == action
 
-    def test_the_trace_of_who_scheduled_it_stays_in_the_row_whatever_becomes_of_it(
-        self, store: ActionStore
-    ) -> None:
+    def test_the_row_retains_the_trace_of_its_scheduling(self, store: ActionStore) -> None:
         action = replace(fresh(store), trace=TRACE)
         store.put_many([action])
         assert store.get(action.ref) == action
@@ -99,7 +97,7 @@ class SchedulingContract(StoreContract):
         found = store.get_rows([*strangers, *(action.ref for action in actions)])
         assert sorted(row.id for row in found) == sorted(action.id for action in actions)
 
-    def test_a_row_asked_for_twice_is_read_once(self, store: ActionStore, action: Action) -> None:
+    def test_a_row_requested_twice_is_read_once(self, store: ActionStore, action: Action) -> None:
         assert store.get_rows([action.ref, action.ref]) == [action]
 
     def test_no_rows_are_read_for_no_references(self, store: ActionStore) -> None:
@@ -111,11 +109,11 @@ class SchedulingContract(StoreContract):
         store.put_many(many)
         assert [store.get(action.ref) for action in many] == many
 
-    def test_putting_none_is_nothing(self, store: ActionStore) -> None:
+    def test_putting_none_changes_nothing(self, store: ActionStore) -> None:
         store.put_many([])
         assert len(store.of_tenant(ACME, limit=10, cursor=None)) == 0
 
-    def test_many_put_again_are_no_more_than_they_were(self, store: ActionStore, many: list[Action]) -> None:
+    def test_many_put_again_add_none(self, store: ActionStore, many: list[Action]) -> None:
         store.put_many(many)
         store.put_many(many)
         assert len(store.of_tenant(ACME, limit=2 * MANY, cursor=None)) == MANY
@@ -213,7 +211,7 @@ class PayloadContract(StoreContract):
         store.put(twin)
         assert stored_row(store, large.ref).payload == LARGE
 
-    def test_removing_the_payload_of_no_row_is_nothing(self, store: ActionStore) -> None:
+    def test_removing_the_payload_of_a_missing_row_changes_nothing(self, store: ActionStore) -> None:
         store.remove_payload(ActionRef(ACME, new_action_id(NOON)))
 
     def test_removing_one_payload_leaves_the_others(self, store: ActionStore, large: Action) -> None:

@@ -74,7 +74,7 @@ class SettleContract(StoreContract):
         with unchanged(store.get, claimed.ref):
             assert store.settle(claimed, end(status)) is SettleResult.SETTLED
 
-    def test_a_settle_of_no_row_has_lost_its_lease(self, store: ActionStore) -> None:
+    def test_a_settle_without_a_row_has_lost_its_lease(self, store: ActionStore) -> None:
         claimed = replace(running(store), id=fresh(store).id)
         assert store.settle(claimed, end(Status.EXECUTED)) is SettleResult.LEASE_LOST
         assert store.get(claimed.ref) is None
@@ -84,7 +84,7 @@ class SettleContract(StoreContract):
         assert store.settle(claimed, end(Status.EXECUTED)) is SettleResult.SETTLED
 
     @pytest.mark.parametrize("status", FINAL)
-    def test_a_run_asked_to_stop_may_end_for_good_in_any_way(
+    def test_a_run_with_a_request_to_stop_can_have_any_final_status(
         self, store: ActionStore, status: Status, claimed: Action
     ) -> None:
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
@@ -112,7 +112,7 @@ class RetryContract(StoreContract):
         store.settle(claimed, end(Status.PENDING))
         assert self.due_time(store, claimed) == AGAIN_AT
 
-    def test_however_many_retries_the_first_due_time_is_kept(
+    def test_the_first_due_time_remains_through_many_retries(
         self, store: ActionStore, action: Action
     ) -> None:
         for at in (NOON, NOON + 2 * HOUR, NOON + 4 * HOUR):
@@ -126,13 +126,13 @@ class RetryContract(StoreContract):
         assert (again.attempt, again.fence, again.recoveries) == (2, 2, 0)
         assert [number for number, _ in again.numbered_attempts()] == [1, 2]
 
-    def test_a_retry_is_refused_when_a_cancel_was_asked_for(self, store: ActionStore) -> None:
+    def test_a_retry_is_rejected_after_a_request_to_cancel(self, store: ActionStore) -> None:
         claimed = running(store)
         outcome = store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert store.settle(claimed, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
         assert outcome == Applied(stored_row(store, claimed.ref))
 
-    def test_a_run_whose_retry_was_refused_may_still_end(self, store: ActionStore, claimed: Action) -> None:
+    def test_a_run_with_a_rejected_retry_can_end(self, store: ActionStore, claimed: Action) -> None:
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         store.settle(claimed, end(Status.PENDING))
         assert store.settle(claimed, end(Status.CANCELLED)) is SettleResult.SETTLED
@@ -158,7 +158,7 @@ class RetryContract(StoreContract):
 class AttemptsContract(StoreContract):
     """The attempts that a row keeps: the latest, numbered on."""
 
-    def test_a_row_keeps_its_latest_attempts_and_goes_on_counting(self, store: ActionStore) -> None:
+    def test_a_row_stores_its_latest_attempts_and_counts_all(self, store: ActionStore) -> None:
         row = self._retried(store, KEPT_ATTEMPTS + 3)
         assert [number for number, _ in row.numbered_attempts()] == [*range(4, KEPT_ATTEMPTS + 4)]
         assert {attempt.ending for attempt in row.attempts} == {Ending.RETRY}
@@ -212,7 +212,7 @@ class LeaseContract(StoreContract):
         with unchanged(store.get, claimed.ref):
             assert store.renew(claimed, LATER) is None
 
-    def test_a_run_of_no_row_renews_nothing(self, store: ActionStore) -> None:
+    def test_a_run_without_a_row_renews_nothing(self, store: ActionStore) -> None:
         stranger = replace(fresh(store), status=Status.PROCESSING, fence=1)
         assert store.renew(stranger, LATER) is None
         assert store.get(stranger.ref) is None

@@ -97,7 +97,7 @@ class SlotContract(KeyedContract):
         assert store.get(keyed_action.ref) == keyed_action
         assert store.holders(ACME, KEY) == frozenset()
 
-    def test_a_claim_of_what_is_not_due_is_no_claim_whatever_its_key(
+    def test_a_row_that_is_not_due_is_not_claimed_with_any_key(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
         assert store.claim(keyed_action.ref, terms(NOON - TICK)) is None
@@ -126,7 +126,7 @@ class SlotContract(KeyedContract):
         assert store.get(rows[-1].ref) == rows[-1]
         assert store.holders(ACME, KEY) == {row.id for row in rows[:-1]}
 
-    def test_each_asks_by_its_own_limit(self, store: ActionStore) -> None:
+    def test_each_claim_has_its_own_limit(self, store: ActionStore) -> None:
         holding(store, limit=1)
         assert not begin(store, keyed(store, limit=1).ref)
         assert begin(store, keyed(store, limit=2).ref)
@@ -212,7 +212,7 @@ class SlotContract(KeyedContract):
         assert store.settle(run, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST
         assert (store.get(run.ref), store.holders(ACME, KEY)) == (before, frozenset({run.id}))
 
-    def test_a_retry_that_is_refused_for_a_cancel_keeps_its_slot(
+    def test_a_retry_that_is_rejected_for_a_cancel_retains_its_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         store.ask_to_cancel(run.ref, by=CALLER, at=NOON + SECOND)
@@ -237,7 +237,7 @@ class SlotContract(KeyedContract):
         assert store.commit(run, executed, entries=(), number=1) is SettleResult.LEASE_LOST
         assert store.holders(ACME, KEY) == {run.id}
 
-    def test_a_heartbeat_keeps_the_slot(self, store: ActionStore, run: Action) -> None:
+    def test_a_heartbeat_retains_the_slot(self, store: ActionStore, run: Action) -> None:
         assert store.renew(run, LEASE_END + LEASE) == Renewed(cancel_requested=False)
         assert store.holders(ACME, KEY) == {run.id}
 
@@ -258,7 +258,7 @@ class HoldersContract(KeyedContract):
         keyed(store)
         assert store.holders(ACME, KEY) == frozenset()
 
-    def test_no_list_shows_who_holds_a_slot(self, store: ActionStore, run: Action) -> None:
+    def test_no_list_shows_the_holder_of_a_slot(self, store: ActionStore, run: Action) -> None:
         assert [row.id for row in store.of_tenant(ACME, limit=10, cursor=None)] == [run.id]
 
     def test_every_valid_key_has_slots(self, store: ActionStore) -> None:

@@ -45,23 +45,27 @@ class UndeliveredContract:
     def undelivered(self) -> UndeliveredStore:
         raise NotImplementedError("override the fixture `undelivered`: it returns your back end, empty")
 
-    def test_what_was_kept_is_there(self, undelivered: UndeliveredStore) -> None:
+    @pytest.fixture
+    def stored(self, undelivered: UndeliveredStore) -> Undelivered:
+        thing = given_up()
+        undelivered.keep(thing, expires_at=EXPIRY)
+        return thing
+
+    def test_a_stored_input_is_read(self, undelivered: UndeliveredStore) -> None:
         for thing in (given_up("a"), given_up("b", kind=UndeliveredKind.WAKE, action=REF, is_cut=True)):
             undelivered.keep(thing, expires_at=EXPIRY)
             assert undelivered.get(thing.id) == thing
 
-    def test_what_was_never_kept_is_not_there(self, undelivered: UndeliveredStore) -> None:
-        undelivered.keep(given_up("a"), expires_at=EXPIRY)
+    @pytest.mark.usefixtures("stored")
+    def test_another_input_is_not_there(self, undelivered: UndeliveredStore) -> None:
         assert undelivered.get(given_up("b").id) is None
 
     @pytest.mark.parametrize("kind", list(UndeliveredKind))
-    def test_every_kind_can_be_kept(self, undelivered: UndeliveredStore, kind: UndeliveredKind) -> None:
+    def test_every_kind_can_be_stored(self, undelivered: UndeliveredStore, kind: UndeliveredKind) -> None:
         undelivered.keep(given_up(kind=kind), expires_at=EXPIRY)
         assert [thing.kind for thing in undelivered.list(limit=10, cursor=None)] == [kind]
 
-    def test_a_thing_that_is_kept_again_is_one_with_its_latest_reason(
-        self, undelivered: UndeliveredStore
-    ) -> None:
+    def test_an_input_that_is_stored_again_has_its_latest_reason(self, undelivered: UndeliveredStore) -> None:
         first = given_up(action=REF)
         undelivered.keep(first, expires_at=EXPIRY)
         again = replace(
@@ -71,7 +75,7 @@ class UndeliveredContract:
         (stored,) = undelivered.list(limit=10, cursor=None)
         assert stored == replace(first, reason="again", last_at=NOON + HOUR, count=2)
 
-    def test_the_longest_body_and_reason_can_be_kept(self, undelivered: UndeliveredStore) -> None:
+    def test_the_longest_body_and_reason_can_be_stored(self, undelivered: UndeliveredStore) -> None:
         thing = given_up(body="x" * BODY_LIMIT, reason=truncate("é" * 1_000))
         undelivered.keep(thing, expires_at=EXPIRY)
         assert undelivered.get(thing.id) == thing
@@ -79,7 +83,7 @@ class UndeliveredContract:
         assert undelivered.get(thing.id) == replace(thing, count=2)
 
     @pytest.mark.parametrize("body", ["", "]", '{"é": "\\u0000"}'])
-    def test_a_body_is_kept_as_it_is(self, undelivered: UndeliveredStore, body: str) -> None:
+    def test_a_body_is_stored_unchanged(self, undelivered: UndeliveredStore, body: str) -> None:
         thing = given_up(body=body)
         undelivered.keep(thing, expires_at=EXPIRY)
         assert undelivered.get(thing.id) == thing
@@ -91,10 +95,9 @@ class UndeliveredContract:
         things = [given_up(str(hour), NOON + hour * HOUR) for hour in (3, 0, 4, 1, 2)]
         for thing in things:
             undelivered.keep(thing, expires_at=EXPIRY)
-        newest_first = sorted((thing.id for thing in things), reverse=True)
-        assert self._listed(undelivered, limit) == newest_first
+        assert self._listed(undelivered, limit) == sorted((thing.id for thing in things), reverse=True)
 
-    def test_long_bodies_are_listed_all_the_same(self, undelivered: UndeliveredStore) -> None:
+    def test_long_bodies_are_listed(self, undelivered: UndeliveredStore) -> None:
         things = [given_up(str(hour), NOON + hour * HOUR, body="x" * BODY_LIMIT) for hour in range(4)]
         for thing in things:
             undelivered.keep(thing, expires_at=EXPIRY)
@@ -102,41 +105,36 @@ class UndeliveredContract:
         assert [thing.id for thing in page] == [thing.id for thing in reversed(things)]
         assert page.cursor is None
 
-    def test_nothing_is_listed_where_nothing_is(self, undelivered: UndeliveredStore) -> None:
+    def test_an_empty_store_lists_nothing(self, undelivered: UndeliveredStore) -> None:
         page = undelivered.list(limit=10, cursor=None)
         assert (tuple(page), page.cursor) == ((), None)
 
-    def test_what_was_removed_is_gone(self, undelivered: UndeliveredStore) -> None:
-        thing, other = given_up("a"), given_up("b")
-        for kept_thing in (thing, other):
-            undelivered.keep(kept_thing, expires_at=EXPIRY)
-        assert undelivered.remove(thing)
-        assert undelivered.get(thing.id) is None
-        assert undelivered.get(other.id) == other
-
-    def test_removing_again_is_no_failure(self, undelivered: UndeliveredStore) -> None:
-        thing = given_up()
-        undelivered.keep(thing, expires_at=EXPIRY)
-        assert undelivered.remove(thing)
-        assert undelivered.remove(thing)
-
-    def test_what_was_kept_once_more_since_it_was_read_stays(self, undelivered: UndeliveredStore) -> None:
-        thing = given_up()
-        undelivered.keep(thing, expires_at=EXPIRY)
-        undelivered.keep(thing, expires_at=EXPIRY)
-        assert not undelivered.remove(thing)
-        stored = undelivered.get(thing.id)
-        assert stored == replace(thing, count=2)
+    def test_a_removed_input_is_gone(self, undelivered: UndeliveredStore, stored: Undelivered) -> None:
+        other = given_up("b")
+        undelivered.keep(other, expires_at=EXPIRY)
         assert undelivered.remove(stored)
+        assert (undelivered.get(stored.id), undelivered.get(other.id)) == (None, other)
 
-    def test_what_is_kept_after_it_was_removed_begins_anew(self, undelivered: UndeliveredStore) -> None:
-        thing = given_up()
-        undelivered.keep(thing, expires_at=EXPIRY)
-        undelivered.remove(thing)
-        again = replace(thing, reason="later", first_at=NOON + HOUR, last_at=NOON + HOUR)
+    def test_removing_again_is_no_failure(self, undelivered: UndeliveredStore, stored: Undelivered) -> None:
+        for _ in range(2):
+            assert undelivered.remove(stored)
+
+    def test_an_input_that_was_stored_again_since_it_was_read_stays(
+        self, undelivered: UndeliveredStore, stored: Undelivered
+    ) -> None:
+        undelivered.keep(stored, expires_at=EXPIRY)
+        assert not undelivered.remove(stored)
+        twice = replace(stored, count=2)
+        assert undelivered.get(stored.id) == twice
+        assert undelivered.remove(twice)
+
+    def test_an_input_that_is_stored_after_its_removal_starts_again(
+        self, undelivered: UndeliveredStore, stored: Undelivered
+    ) -> None:
+        undelivered.remove(stored)
+        again = replace(stored, reason="later", first_at=NOON + HOUR, last_at=NOON + HOUR)
         undelivered.keep(again, expires_at=EXPIRY)
-        assert undelivered.get(thing.id) == again
+        assert undelivered.get(stored.id) == again
 
     def _listed(self, undelivered: UndeliveredStore, limit: int) -> list[str]:
-        things = pages(lambda cursor: undelivered.list(limit=limit, cursor=cursor), limit)
-        return [thing.id for thing in things]
+        return [thing.id for thing in pages(lambda at: undelivered.list(limit=limit, cursor=at), limit)]

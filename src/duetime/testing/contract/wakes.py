@@ -67,7 +67,7 @@ class DueQueuesContract:
         assert [delivery.message for delivery in self.receive(queues, "default")] == [mine]
         assert [delivery.message for delivery in self.receive(queues, "reports")] == [theirs]
 
-    def test_sending_nothing_is_nothing(self, queues: DueQueues) -> None:
+    def test_sending_nothing_changes_nothing(self, queues: DueQueues) -> None:
         queues.send([])
         assert list(self.receive(queues, "default")) == []
 
@@ -109,7 +109,7 @@ class DueQueuesContract:
         queues.extend("default", delivery.receipt, 0)
         assert [delivery.message for delivery in self.receive(queues, "default")] == [delivery.message]
 
-    def test_extending_a_message_that_is_gone_is_nothing(self, queues: DueQueues) -> None:
+    def test_extending_a_deleted_message_changes_nothing(self, queues: DueQueues) -> None:
         queues.extend("default", "a receipt of no message", 60)
 
     def _received(self, queues: DueQueues, queue: str) -> Iterator[Delivery]:
@@ -145,10 +145,10 @@ class TimersContract:
         assert set(self.wakes(timers, NOON + MINUTE)) == {wake}
 
     def test_each_action_has_its_own_timer(self, timers: Timers) -> None:
-        here, there = message(), message()
-        timers.set(here, NOON)
-        timers.set(there, NOON)
-        assert set(self.wakes(timers, NOON + MINUTE)) == {here, there}
+        sent = {message(), message()}
+        for wake in sent:
+            timers.set(wake, NOON)
+        assert set(self.wakes(timers, NOON + MINUTE)) == sent
 
     @pytest.mark.parametrize("tenants", [(ACME, GLOBEX), (ACME, TenantId("x" * 60))])
     def test_the_same_id_of_two_tenants_has_two_timers(
@@ -178,13 +178,13 @@ class TimersContract:
         timers.set(old, NOON + HOUR)
         assert set(self.wakes(timers, NOON + MINUTE)) == {new}
 
-    def test_a_cleared_timer_wakes_no_more(self, timers: Timers) -> None:
+    def test_a_cleared_timer_does_not_wake(self, timers: Timers) -> None:
         wake = message()
         timers.set(wake, NOON)
         timers.clear(wake)
         assert list(self.wakes(timers, NOON + HOUR)) == []
 
-    def test_clearing_a_timer_that_was_never_set_is_nothing(self, timers: Timers) -> None:
+    def test_clearing_an_unset_timer_changes_nothing(self, timers: Timers) -> None:
         timers.clear(message())
         timers.clear(message(ref=ActionRef(GLOBEX, new_action_id(NOON))))
 
@@ -246,7 +246,7 @@ class BookmarksContract:
     def test_nothing_is_marked_at_first(self, bookmarks: Bookmarks) -> None:
         assert dict(bookmarks.read("sweep")) == {}
 
-    def test_what_was_written_is_read(self, bookmarks: Bookmarks) -> None:
+    def test_written_marks_are_read(self, bookmarks: Bookmarks) -> None:
         marks = {"300/0": "2030-06-01T12:00:00.000000Z", "300/1": "cursor 2030 acme#1 é"}
         bookmarks.write("sweep", marks)
         assert dict(bookmarks.read("sweep")) == marks
@@ -271,7 +271,7 @@ class BookmarksContract:
         bookmarks.write("sweep", marks)
         assert dict(bookmarks.read("sweep")) == marks
 
-    def test_what_is_changed_after_the_write_is_not_marked(self, bookmarks: Bookmarks) -> None:
+    def test_a_later_change_of_the_argument_is_not_stored(self, bookmarks: Bookmarks) -> None:
         marks = {"0": "a"}
         bookmarks.write("sweep", marks)
         marks["0"] = "b"
