@@ -12,7 +12,7 @@ from tests.e2e.conftest import Bench
 from tests.e2e.deployment import Deployment
 from tests.e2e.handlers.errands import RunErrand
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.drill]
 
 PREFIX = "again-"
 KEPT = {"prefix": PREFIX, "keep_data": "true"}

@@ -20,7 +20,7 @@ from tests.e2e.conftest import Bench
 from tests.e2e.deployment import PREFIX, ROOT, SENDER, Deployment
 from tests.e2e.handlers.errands import RunErrand
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.drill]
 
 TABLES = {"actions": f"{PREFIX}actions", "jobs": f"{PREFIX}jobs"}
 RESTORED = {kind: f"{name}-2" for kind, name in TABLES.items()}

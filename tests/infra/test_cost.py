@@ -37,7 +37,7 @@ def test_the_default_workload_equals_the_default_deployment():
 def test_the_alarms_and_dashboards_that_are_assumed_are_those_of_the_stack(synthesised):
     assert Workload().alarms == len(synthesised.of_type("AWS::CloudWatch::Alarm"))
     assert Workload().dashboards == len(synthesised.of_type("AWS::CloudWatch::Dashboard"))
-    assert Workload().canary_minutes == float(synthesised.environment("sweep")["DUETIME_CANARY"]) / 60
+    assert Workload().canaries_per_hour == canaries_per_hour(synthesised)
 
 
 @pytest.mark.parametrize("handlers", [[BILLING], [BILLING, REPORTS]], ids=["one worker", "two workers"])
@@ -45,6 +45,10 @@ def test_the_pollers_are_those_of_the_stacks_event_sources(handlers):
     made, _ = stack(handlers=handlers)
     sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
     assert sum(map(pollers, sources)) == pollers_of(len(handlers))
+
+
+def canaries_per_hour(template):
+    return 3_600 / float(template.environment("sweep")["DUETIME_CANARY"])
 
 
 def pollers(source):
@@ -67,7 +71,7 @@ def test_the_default_stack_costs_at_most_three_dollars_a_month_at_rest(synthesis
         api_requests_per_day=0,
         alarms=alarms,
         dashboards=len(synthesised.of_type("AWS::CloudWatch::Dashboard")),
-        canary_minutes=float(synthesised.environment("sweep")["DUETIME_CANARY"]) / 60,
+        canaries_per_hour=canaries_per_hour(synthesised),
     )
     lines = {line.name: line for line in estimate(at_rest, usual_prices()).lines}
     assert lines["queues: requests"].quantity == polls + at_rest.canaries * 3

@@ -32,7 +32,8 @@ ALLOWED = {
 def longest():
     reports = Handlers(app="tests.infra.apps.reports:app", worker=LONGEST_WORKER, source=ROOT)
     settings = Settings(prefix=LONGEST_PREFIX, mail_from="ops@example.com")
-    made, _ = stack(settings=settings, handlers=[BILLING, reports])
+    deployment = Deployment(alarms="all", dashboard=True)
+    made, _ = stack(settings=settings, deployment=deployment, handlers=[BILLING, reports])
     return Synthesised.from_stack(made)
 
 

@@ -89,7 +89,7 @@ class Account:
         ]
 
     def stack_resources(self, stack: str) -> Mapping[str, str] | None:
-        """Return a stack's resources, logical to physical id; None if it does not exist or was rolled back."""
+        """Return a stack's resources, logical to physical id; None if it is missing or rolled back."""
         try:
             with translate_errors(STACK):
                 client = clients.of("cloudformation")

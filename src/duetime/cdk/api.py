@@ -29,7 +29,6 @@ from duetime.cdk.rights import BOOKMARKS, may, may_by_key, read_manifests, read_
 from duetime.cdk.rules import accept
 from duetime.cdk.tables import Tables
 from duetime.cdk.user_pool import Users
-from duetime.console import BUILT
 from duetime.environment import RUNBOOK, ConsoleEnvironment
 
 _TIMEOUT = timedelta(seconds=29)
@@ -47,7 +46,7 @@ class Api(Construct):
         resources: SharedResources,
         *,
         topic_arn: str,
-        console_page: Path = BUILT,
+        console_page: Path,
     ) -> None:
         super().__init__(scope, construct_id)
         self._settings = settings = replace(resources.settings, topic_arn=topic_arn)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from duetime.cli.failures import BadUsage
 from duetime.lambdas.deploy import MANIFEST_RESOURCE
-from duetime.lambdas.job_manifest import unpacked
+from duetime.model.manifest import unpacked
 
 Json = Mapping[str, Any]
 

@@ -68,7 +68,7 @@ class Workload:
     api_requests_per_day: float = _number(1_000, "requests to the admin API a day")
     mails_per_day: float = _number(0, "notifications sent as mails a day")
     notices_per_day: float = _number(0, "notifications published to a topic a day")
-    canary_minutes: float = _number(5, "minutes between canaries; 0: none", high=60)
+    canaries_per_hour: float = _number(12, "canaries an hour", high=60)
     metrics: float = _number(10, "custom metrics while actions run; at rest, the canary's alone")
     alarms: float = _number(8, "alarms")
     dashboards: float = _number(0, "dashboards")
@@ -83,7 +83,7 @@ class Workload:
     @property
     def canaries(self) -> float:
         """The canaries of a month."""
-        return DAYS * 24 * 60 / self.canary_minutes if self.canary_minutes else 0
+        return DAYS * 24 * self.canaries_per_hour
 
     @property
     def runs_of_jobs_per_day(self) -> float:
