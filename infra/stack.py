@@ -1,14 +1,13 @@
-"""The stack: a scheduler, its workers, its API, and its outputs."""
+"""The stack: a scheduler and its workers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import Stack
 from constructs import Construct
 
 from duetime.cdk import Deployment, Duetime, Handlers
-from duetime.cdk.api import Api
 from duetime.settings import Settings
 
 
@@ -30,28 +29,3 @@ class DuetimeStack(Stack):
                 # `Handlers(app="reports.handlers:app", worker="reports", concurrency=2),`.
             ],
         )
-        self._add_outputs()
-
-    def _add_outputs(self) -> None:
-        scheduler = self.scheduler
-        CfnOutput(self, "ActionsTable", value=scheduler.tables.actions.table_name)
-        CfnOutput(self, "JobsTable", value=scheduler.tables.jobs.table_name)
-        CfnOutput(self, "Failures", value=scheduler.failures.queue_url)
-        for name, due in scheduler.due.items():
-            CfnOutput(self, f"DeadLetters{name.title().replace('-', '')}", value=due.dead.queue_url)
-        if scheduler.alarms.topic is not None:
-            CfnOutput(self, "Alarms", value=scheduler.alarms.topic.topic_arn)
-        if scheduler.notifications is not None and scheduler.notifications.topic is not None:
-            CfnOutput(self, "Notifications", value=scheduler.notifications.topic.topic_arn)
-        if scheduler.api is not None:
-            self._add_api_outputs(scheduler.api)
-
-    def _add_api_outputs(self, api: Api) -> None:
-        CfnOutput(self, "Api", value=api.people.url, description="for people: with an ID token")
-        CfnOutput(self, "SignedApi", value=api.services.url, description="for services: with a signature")
-        CfnOutput(self, "UserPool", value=api.users.pool.user_pool_id)
-        CfnOutput(self, "UserPoolClient", value=api.client.user_pool_client_id)
-        if api.console is not None:
-            CfnOutput(self, "Console", value=f"{api.people.address}/", description="in a browser")
-        if api.users.sign_in_url:
-            CfnOutput(self, "SignIn", value=api.users.sign_in_url)

@@ -58,6 +58,11 @@ def aws_variables(environ: Mapping[str, str] | None = None) -> frozenset[tuple[s
     return frozenset(item for item in environment(environ).items() if item[0].startswith("AWS_"))
 
 
+def cdk_region(environ: Mapping[str, str] | None = None) -> str | None:
+    """Return the region in which CDK's command line deploys stacks without a region; None if unset."""
+    return environment(environ).get("CDK_DEFAULT_REGION") or None
+
+
 def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:
     """Return the address of the deployment's runbook, which the stack sets for the API; None if unset."""
     return environment(environ).get(RUNBOOK) or None

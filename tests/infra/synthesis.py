@@ -157,6 +157,9 @@ def text(value: object) -> str:
             return f"<{name}>"
         case {"Fn::GetAtt": [name, attribute]}:
             return f"<{name}.{attribute}>"
+        case {"Fn::If": [condition, value, otherwise]}:
+            name = re.fullmatch(r"\w*?(InGovCloud)[0-9A-F]{8}", condition)[1]
+            return f"<{name} ? {text(value)} : {text(otherwise)}>"
         case {"Fn::Join": [between, parts]}:
             return between.join(text(part) for part in parts)
         case _:

@@ -36,7 +36,9 @@ def test_its_configuration_has_the_addresses_of_the_api_and_the_sign_in_alone(sy
     assert environment.api_prefix == "/api/v1"
     domain = resource_of(synthesised, "AWS::Cognito::UserPoolDomain")
     client = resource_of(synthesised, "AWS::Cognito::UserPoolClient")
-    assert environment.sign_in_url == f"https://<{domain}>.auth.<AWS::Region>.amazoncognito.com"
+    pages = f"https://<{domain}>.auth.<AWS::Region>.amazoncognito.com"
+    fips_pages = pages.replace(".auth.", ".auth-fips.")
+    assert environment.sign_in_url == f"<InGovCloud ? {fips_pages} : {pages}>"
     assert environment.sign_in_client == f"<{client}>"
     pool = resource_of(synthesised, "AWS::Cognito::UserPool")
     assert environment.sign_in_issuer == f"https://cognito-idp.<AWS::Region>.amazonaws.com/<{pool}>"

@@ -26,7 +26,7 @@ def headings(page):
 def test_each_alarm_names_its_section_of_the_runbook(alarms):
     for name, alarm in alarms.items():
         description = text(alarm["AlarmDescription"])
-        [anchor] = re.findall(r"^docs/runbook\.md#([\w-]+): \S", description)
+        [anchor] = re.findall(r"^`duetime runbook ([\w-]+)`: \S", description)
         assert anchor in headings(RUNBOOK), name
         assert len(description) <= 1_024
         assert "\n" not in description
@@ -54,7 +54,7 @@ def test_each_section_that_an_alarm_names_is_in_the_runbooks_list_of_alarms(alar
     listed = RUNBOOK.partition("## The alarms\n")[2].partition("\n## ")[0]
     linked = set(re.findall(r"\]\(#([\w-]+)\) \|$", listed, re.MULTILINE))
     assert linked == {
-        re.findall(r"#([\w-]+):", text(alarm["AlarmDescription"]))[0] for alarm in alarms.values()
+        re.findall(r"runbook ([\w-]+)`:", text(alarm["AlarmDescription"]))[0] for alarm in alarms.values()
     }
 
 

@@ -61,9 +61,13 @@ class Alarm:
     is_symptom: bool = False
 
     def description(self, *, runbook: str, console: str) -> str:
-        """Return the description: the section of the runbook, the meaning, and the console's address."""
+        """Return the description: the section of the runbook, the meaning, and the console's address.
+
+        Without an address of the runbook, the section is the command that prints it.
+        """
+        section = f"{runbook}#{self.page}" if runbook else f"`duetime runbook {self.page}`"
         look = f" (console: {console}/)" if console else ""
-        return f"{runbook}#{self.page}: {self.means}{look}"
+        return f"{section}: {self.means}{look}"
 
 
 def alarms_of(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]:

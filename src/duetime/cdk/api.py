@@ -1,7 +1,7 @@
 """The admin API: its function and two REST APIs, since API Gateway allows one authorizer for each method.
 
 People send an ID token of the user pool. Services sign their requests; the setting `identities` maps them to
-tenants.
+tenants. ``people_api=false`` omits the first API, the pool and the console.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_cognito as cognito
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -50,39 +51,47 @@ class Api(Construct):
         super().__init__(scope, construct_id)
         self._settings = settings = replace(resources.settings, topic_arn=topic_arn)
         self._deployment = deployment = resources.deployment
-        self.users = Users(self, "Users", settings=settings, deployment=deployment)
+        self.users: Users | None = None
+        self.people: Gateway | None = None
+        self.client: cognito.UserPoolClient | None = None
+        self.console: Console | None = None
         self.function = self._function(handlers, resources).function
-        self.people = self._for_people()
+        if deployment.people_api:
+            users = self.users = Users(self, "Users", settings=settings, deployment=deployment)
+            people = self.people = self._for_people(users)
+            addresses = self._addresses(people)
+            client = self.client = users.add_client(f"{settings.prefix}console", addresses=addresses)
+            if deployment.console:
+                self.console = self._console(people, users, client, console_page)
         self.services = self._for_services()
-        self.client = self.users.add_client(f"{settings.prefix}console", addresses=self._addresses)
-        self.console = self._console(console_page) if deployment.console else None
         if deployment.api_log_role:
             account = GatewayLogs(self, "GatewayLogs").account
             for gateway in (self.people, self.services):
-                gateway.api.deployment_stage.node.add_dependency(account)
+                if gateway is not None:
+                    gateway.api.deployment_stage.node.add_dependency(account)
 
     @property
     def console_url(self) -> str:
         """The console's address, without a slash at the end; empty without a console."""
-        return self._settings.console_url or (self.people.address if self._deployment.console else "")
+        here = self.people.address if self.people and self._deployment.console else ""
+        return self._settings.console_url or here
 
-    @property
-    def _addresses(self) -> list[str]:
-        """The console's addresses in a browser: of this stack, and of the settings."""
-        here = [self.people.address] if self._deployment.console else []
+    def _addresses(self, people: Gateway) -> list[str]:
+        """Return the console's addresses in a browser: of this stack, and of the settings."""
+        here = [people.address] if self._deployment.console else []
         there = [self._settings.console_url] if self._settings.console_url else []
         return [f"{address}/" for address in (*here, *there)]
 
-    def _console(self, page: Path) -> Console:
+    def _console(self, people: Gateway, users: Users, client: cognito.UserPoolClient, page: Path) -> Console:
         environment = ConsoleEnvironment(
             api_prefix=self._settings.api_prefix,
-            sign_in_url=self.users.sign_in_url,
-            sign_in_issuer=self.users.issuer,
-            sign_in_client=self.client.user_pool_client_id,
+            sign_in_url=users.sign_in_url,
+            sign_in_issuer=users.issuer,
+            sign_in_client=client.user_pool_client_id,
         )
         name = f"{self._settings.prefix}console"
         return Console(
-            self, "Console", name, environment, people=self.people, deployment=self._deployment, page=page
+            self, "Console", name, environment, people=people, deployment=self._deployment, page=page
         )
 
     def grant_call(self, grantee: iam.IGrantable) -> None:
@@ -96,7 +105,7 @@ class Api(Construct):
     def _function(self, handlers: Sequence[Handlers], resources: SharedResources) -> DuetimeFunction:
         apps, failures = " ".join(handler.app for handler in handlers), resources.failures
         mine = replace(self._settings, app=apps, failure_queue=failures.queue_url)
-        runbook = self._deployment.chosen_runbook
+        runbook = self._deployment.runbook
         spec = FunctionSpec(
             name=f"{mine.prefix}api",
             about="serves the admin API",
@@ -108,12 +117,12 @@ class Api(Construct):
         code = Bundle.for_deployment(self._deployment, *handlers, has_api=True).code()
         return DuetimeFunction(self, "Serve", spec, code, self._deployment)
 
-    def _for_people(self) -> Gateway:
+    def _for_people(self, users: Users) -> Gateway:
         """Create the API for people. Every token is verified: a cached result would outlast the token."""
         authorizer = apigateway.CognitoUserPoolsAuthorizer(
             self,
             "Authorizer",
-            cognito_user_pools=[self.users.pool],
+            cognito_user_pools=[users.pool],
             results_cache_ttl=Duration.seconds(0),
         )
         guard = apigateway.MethodOptions(

@@ -31,6 +31,8 @@ _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _PAGES = re.compile(r"https://[a-z0-9.-]+")
 _EXAMPLE_PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
 _CONSOLE_PATHS = {path.strip("/") for path in (ASSETS, CONFIG)}
+_CHINA = "cn-"
+"""The beginning of the names of the regions in China."""
 _RESERVED = ("aws", "amazon", "cognito")
 """Words that Cognito reserves."""
 
@@ -68,12 +70,18 @@ def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
     if "~" in settings.api_prefix:
         yield f"api_prefix is {settings.api_prefix!r}; API Gateway's paths allow no ~; remove it"
     first = settings.api_prefix.split("/")[1]
-    if deployment.console and first in _CONSOLE_PATHS:
+    if deployment.serves_console and first in _CONSOLE_PATHS:
         yield (
             f"api_prefix is {settings.api_prefix!r}, but the console uses /{first};"
             " choose another prefix, or set console=false"
         )
-    yield from _wrong_sign_in(settings, deployment)
+    yield from _wrong_sign_in(settings, deployment) if deployment.people_api else _unused_sign_in(deployment)
+
+
+def _unused_sign_in(deployment: Deployment) -> Iterator[str]:
+    for name in ("user_pool_id", "sign_in_domain", "sign_in_url"):
+        if value := getattr(deployment, name):
+            yield f"{name} is {value!r}, but people_api is False, so no user signs in; remove {name}"
 
 
 def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
@@ -103,6 +111,15 @@ def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
         yield (
             f"sign_in_url is {url!r}, but user_pool_id is empty; the pages of the stack's own pool are at"
             " sign_in_domain"
+        )
+
+
+def missing_services(region: str, deployment: Deployment) -> Iterator[str]:
+    """Yield the services that the deployment needs and the region lacks. An empty region is unknown."""
+    if region.startswith(_CHINA) and deployment.api and deployment.people_api:
+        yield (
+            f"people_api is True, but the region {region} has no Cognito user pools; set people_api=false:"
+            " services then call the API with IAM signatures, and there is no console"
         )
 
 

@@ -20,9 +20,12 @@ _FIVE_MINUTES, _HOUR = 300, 3_600
 _GRAPH, _TEXT, _STATUSES = 6, 4, 5
 _HOW_TO_READ = """## {name}
 Each title is a question, each row a subject: from effects on users, at the top, to costs. \
-**Start with the alarms**. What each means is in {runbook}, in the section that its description names. \
+**Start with the alarms**. {runbook} \
 `duetime doctor` checks what metrics do not cover. A graph without data means that nothing happened. \
 Counts cover five minutes unless the title has another period."""
+
+_RUNBOOK = "What each means is in {}, in the section that its description names."
+_COMMAND = "`duetime runbook` prints the section of the runbook that an alarm's description names."
 
 
 class Dashboard(Construct):
@@ -48,7 +51,7 @@ class Dashboard(Construct):
         super().__init__(scope, construct_id)
         stack = Stack.of(self)
         self._monitored, self._lines, self._region = monitored, Lines(monitored), stack.region
-        self._runbook = deployment.runbook
+        self._runbook = _RUNBOOK.format(deployment.runbook) if deployment.runbook else _COMMAND
         shown = body([*self._head(alarms), *self._rows(deployment)])
         cloudwatch.CfnDashboard(
             self,

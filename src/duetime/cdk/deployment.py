@@ -19,7 +19,6 @@ LOG_DAYS = (
 """The retentions that CloudWatch Logs allows."""
 
 _MINUTE = timedelta(minutes=1)
-_RUNBOOK = "docs/runbook.md"
 _PLACE = re.compile(r"[^\s#]{1,400}")
 _STREAM = re.compile(
     r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/(?P<table>[A-Za-z0-9_.-]{3,255})/stream/\S+"
@@ -107,6 +106,13 @@ class Deployment:
         ),
     )
     api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
+    people_api: bool = field(
+        default=True,
+        metadata=_about(
+            "The API's URL for people, with the user pool and the console. Off, for regions without Cognito:"
+            " only services, which sign with IAM, call the API."
+        ),
+    )
     api_rate: int = field(
         default=50,
         metadata=_about(
@@ -131,7 +137,7 @@ class Deployment:
     console: bool = field(
         default=True,
         metadata=_about(
-            "The console, at the address of the API for people. Without the API there is no console."
+            "The console, at the address of the API for people. Without that API there is no console."
         ),
     )
     sign_in_domain: str = field(
@@ -171,10 +177,11 @@ class Deployment:
         ),
     )
     runbook: str = field(
-        default=_RUNBOOK,
+        default="",
         metadata=_about(
             "The runbook's address in alarms, the dashboard and `duetime doctor`. Set one that operators can"
-            " open, such as the site from `make docs`, or your copy."
+            " open, such as the site from `make docs`, or your copy. Empty: they name the command"
+            " `duetime runbook`, which prints the section."
         ),
     )
     failed_alarm: int = field(
@@ -231,12 +238,7 @@ class Deployment:
     @property
     def serves_console(self) -> bool:
         """Whether the API serves a console."""
-        return self.api and self.console
-
-    @property
-    def chosen_runbook(self) -> str:
-        """The runbook's address if the deployment sets one; otherwise empty."""
-        return self.runbook if self.runbook != _RUNBOOK else ""
+        return self.api and self.people_api and self.console
 
     def restored_table(self, kind: Literal["actions", "jobs"]) -> str:
         """Return the name of the restored table; empty if it was not restored."""
@@ -263,10 +265,10 @@ class Deployment:
             yield f"canary is {shown(self.canary)}; allowed are whole minutes"
         if self.alarm_email and not _MAIL.fullmatch(self.alarm_email):
             yield f"alarm_email is {self.alarm_email!r}; allowed is one address, such as ops@example.com"
-        if not _PLACE.fullmatch(self.runbook):
+        if self.runbook and not _PLACE.fullmatch(self.runbook):
             yield (
                 f"runbook is {self.runbook!r};"
-                " allowed is a path or an address of at most 400 characters without # and spaces"
+                " allowed is an address of at most 400 characters without # and spaces"
             )
         if self.alarm_email and not (self.alarms or self.budget):
             yield (

@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from aws_cdk import CustomResource, Stack
+from aws_cdk import CustomResource, Stack, Tags
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from duetime.cdk.alarms import Alarms
 from duetime.cdk.api import Api
-from duetime.cdk.checks import contradictions, wrong_workers
+from duetime.cdk.checks import contradictions, missing_services, wrong_workers
 from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import caller_settings, grant_manage_jobs, grant_redrive, grant_schedule
@@ -23,8 +23,10 @@ from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
 from duetime.cdk.monitored import Monitored
 from duetime.cdk.notifications import NotificationResources
+from duetime.cdk.outputs import Outputs
 from duetime.cdk.passes import PassFunctions, PassSpec
 from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, FailureQueue, RetriedQueue
+from duetime.cdk.region import region_of
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, StepFunctions
 from duetime.cdk.tables import Tables
@@ -33,6 +35,7 @@ from duetime.cdk.wakes import FAILURES, Wakes
 from duetime.cdk.worker import WorkerFunction
 from duetime.console import BUILT
 from duetime.errors import SettingsError
+from duetime.lambdas.metrics_buffer import deployment_of
 from duetime.model.manifest import Manifest
 from duetime.ports.wakeups import NOTIFICATIONS
 from duetime.settings import Settings
@@ -43,17 +46,20 @@ from duetime.wakeups.system_jobs import manifest as system_manifest
 class Duetime(Construct):
     """A scheduler: its tables, queues and functions, a worker for each of `handlers`, and their admin API.
 
+    The stack gets its outputs, and each resource the tag ``duetime`` with the deployment's name.
+
     Args:
         scope: as in CDK.
         construct_id: as in CDK.
         handlers: the workers.
-        settings: those that functions read.
-        deployment: those of the deployment only.
-        console_page: the directory of the console's built page; by default the package's own.
+        settings: the settings that the functions read.
+        deployment: the settings of the deployment only.
+        console_page: the directory of the console's built page; by default the one in the package.
 
     Raises:
         SettingsError: the settings contradict each other or AWS' limits.
         HandlersRejected: handlers cannot be imported, register nothing, or contradict the deployment.
+        ConsoleNotBuilt: the console's page is not built.
     """
 
     def __init__(
@@ -74,8 +80,14 @@ class Duetime(Construct):
             actions_table=deployment.restored_table("actions") or created.actions_table,
             jobs_table=deployment.restored_table("jobs") or created.jobs_table,
         )
-        if problems := [*contradictions(settings, deployment), *wrong_workers(handlers, settings)]:
+        problems = [
+            *contradictions(settings, deployment),
+            *wrong_workers(handlers, settings),
+            *missing_services(region_of(self), deployment),
+        ]
+        if problems:
             raise SettingsError(problems)
+        Tags.of(self).add("duetime", deployment_of(settings))
         wakes = Wakes(self, "Wakes", settings)
         self._deploy = Deploy(self, "Deploy", settings, deployment, wakes)
         self.tables = Tables(self, "Tables", created, deployment)
@@ -122,9 +134,8 @@ class Duetime(Construct):
                 self, "Notifications", resources, queue=notification_queue, bus=self.lifecycle.bus
             )
         self._published = [self._publish(system_manifest(self.settings))]
-        self._console_page = console_page
         self.workers = {handler.worker: self._worker(handler) for handler in handlers}
-        self.api = self._api(handlers) if deployment.api else None
+        self.api = self._api(handlers, console_page) if deployment.api else None
         is_console_linked = deployment.serves_console and not settings.console_url
         if self.notifications and self.api and is_console_linked:
             self.notifications.link_to(self.api.console_url)
@@ -133,6 +144,7 @@ class Duetime(Construct):
         for part in (*parts, *(part for part in optional if part is not None)):
             part.node.add_dependency(self._deploy.check)
         self._monitor()
+        Outputs(self, "Outputs", self)
 
     def grant_schedule(self, function: iam.IGrantable, *, tenants: Sequence[str] | None = None) -> None:
         """Let a function schedule, look up and change actions with `duetime.Scheduler.from_env`.
@@ -224,11 +236,9 @@ class Duetime(Construct):
         worker.node.add_dependency(published)
         return worker
 
-    def _api(self, handlers: Sequence[Handlers]) -> Api:
+    def _api(self, handlers: Sequence[Handlers], console_page: Path) -> Api:
         """Add the API after all manifests: every type that it accepts then has a queue."""
         topic_arn = self.notifications.topic_arn if self.notifications else ""
-        api = Api(
-            self, "Api", handlers, self._resources, topic_arn=topic_arn, console_page=self._console_page
-        )
+        api = Api(self, "Api", handlers, self._resources, topic_arn=topic_arn, console_page=console_page)
         api.node.add_dependency(*self._published)
         return api

@@ -13,6 +13,7 @@ from constructs import Construct
 
 from duetime.api.authenticator import EVERYONE
 from duetime.cdk.deployment import Deployment
+from duetime.cdk.region import in_govcloud
 from duetime.cdk.rules import accept
 from duetime.settings import Settings
 
@@ -88,7 +89,8 @@ class Users(Construct):
     def _make_pages(self, prefix: str, *, keep: bool) -> str:
         """Create Cognito's classic sign-in pages, which need no branding, and return their URL.
 
-        The default prefix is permanent and unique to the stack: the last part of the stack's id is a UUID.
+        GovCloud serves them at FIPS endpoints only. The default prefix is permanent and unique to the stack:
+        the last part of the stack's id is a UUID.
         """
         prefix = prefix or f"duetime-{Fn.select(2, Fn.split('/', Stack.of(self).stack_id))}"
         domain = self.pool.add_domain(
@@ -97,7 +99,7 @@ class Users(Construct):
             managed_login_version=cognito.ManagedLoginVersion.CLASSIC_HOSTED_UI,
         )
         _keep_beside_the_pool(domain, keep=keep)
-        return domain.base_url()
+        return in_govcloud(self, domain.base_url(fips=True), otherwise=domain.base_url())
 
     def add_client(self, name: str, *, addresses: Sequence[str]) -> cognito.UserPoolClient:
         """Add a client without a secret: codes need a proof (PKCE), and the console's addresses.

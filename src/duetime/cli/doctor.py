@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from duetime.cli.arguments import JOBS, Commands, add_command, client_of
 from duetime.cli.output import pasted, print_json
+from duetime.cli.runbook import anchor
 from duetime.cli.tables import plain, table
 from duetime.clock import SystemClock
 
@@ -76,15 +76,12 @@ def _as_json(finding: Finding) -> Json:
 
 
 def _drawn(found: Sequence[Finding], runbook: str | None) -> str:
-    """Return the findings, and the runbook's sections: by address if its URL is set, else by name."""
+    """Return the findings, and the runbook's sections: addresses if its URL is set, else commands."""
     rows = [[finding.about, finding.state, finding.message, finding.remedy or "-"] for finding in found]
     lines = [table(["CHECK", "STATE", "FINDING", "REMEDY"], rows)]
     if sections := list(dict.fromkeys(finding.section for finding in found if finding.section)):
-        places = [f"{plain(runbook)}#{_anchor(section)}" if runbook else section for section in sections]
-        lines += ["", "see the runbook:" if runbook else "see the runbook, under:"]
+        before = f"{plain(runbook)}#" if runbook else "duetime runbook "
+        places = [f"{before}{anchor(section)}" for section in sections]
+        lines += ["", "see the runbook:"]
         lines += [f"  {place}" for place in places]
     return "\n".join(lines)
-
-
-def _anchor(section: str) -> str:
-    return re.sub(r"[^\w\- ]", "", section).lower().replace(" ", "-")

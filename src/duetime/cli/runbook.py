@@ -1,0 +1,74 @@
+"""``duetime runbook``: prints a section of the runbook, which the package contains."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+from duetime.cli.arguments import Commands
+from duetime.cli.failures import BadUsage
+
+_HEADING = re.compile(r"^(#{2,3} .+)$", re.MULTILINE)
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "runbook",
+        help="print a section of the runbook, such as one that an alarm names",
+        description="Print a section of the runbook: what to check, and what to do. It calls no scheduler.",
+    )
+    parser.add_argument(
+        "section",
+        nargs="?",
+        metavar="SECTION",
+        help="such as dead-letters, or the heading; without it, the sections are listed",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a section, or the list of sections."""
+    sections = sections_of(page().read_text(encoding="utf-8"))
+    if arguments.section is None:
+        print("\n".join(f"duetime runbook {name}" for name in sections))
+        return 0
+    name = anchor(arguments.section)
+    if name not in sections:
+        near = get_close_matches(name, sections, n=3) or list(sections)[:3]
+        raise BadUsage(
+            f"the runbook has no section {arguments.section!r}; sections are {', '.join(near)} …:"
+            " `duetime runbook` lists all"
+        )
+    print(sections[name])
+    return 0
+
+
+def page() -> Path:
+    """Return the runbook: of the installed package, or of a checkout."""
+    installed = Path(__file__).with_name("runbook.md")
+    return installed if installed.is_file() else Path(__file__).parents[3] / "docs" / "runbook.md"
+
+
+def sections_of(text: str) -> Mapping[str, str]:
+    """Return the sections of a page by their anchors, in their order. A section contains its subsections."""
+    _, *parts = _HEADING.split(text)
+    sections: dict[str, str] = {}
+    chapter = ""
+    for heading, content in zip(parts[::2], parts[1::2], strict=True):
+        section = f"{heading}{content.rstrip()}"
+        name = anchor(heading.lstrip("# "))
+        sections[name] = section
+        if heading.startswith("## "):
+            chapter = name
+        elif chapter:
+            sections[chapter] += f"\n\n{section}"
+    return sections
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as in links."""
+    return re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
