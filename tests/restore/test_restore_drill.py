@@ -27,6 +27,7 @@ def test_the_previous_table_shows_exactly_what_ended_and_what_changed(drill):
     }
 
 
+@pytest.mark.long
 def test_without_the_previous_table_the_logs_show_what_ran_and_the_timers_what_changed(drill):
     story = Story(drill, "actions")
     story.lose()
@@ -40,6 +41,7 @@ def test_without_the_previous_table_the_logs_show_what_ran_and_the_timers_what_c
     }
 
 
+@pytest.mark.long
 def test_without_any_evidence_all_that_was_due_since_the_restore_point_may_double(drill):
     story = Story(drill, "actions")
     story.lose()
@@ -59,6 +61,7 @@ def test_actions_scheduled_after_the_restore_point_are_listed_as_lost(drill, is_
     assert found == {story.lost["lost-open"].id: True, story.lost["lost-ended"].id: False}
 
 
+@pytest.mark.long
 def test_a_report_changes_nothing(drill):
     story = Story(drill, "actions")
     before = boto3.client("dynamodb").scan(TableName=story.restored["actions"])["Items"]
@@ -106,6 +109,7 @@ def test_after_the_switch_is_on_nothing_runs_twice_and_nothing_that_was_left_is_
     assert set(drill.effects.values()) == {1}
 
 
+@pytest.mark.long
 def test_adopting_leaves_exactly_the_timers_of_the_rows_that_will_run(drill):
     story = Story(drill, "actions")
     report = story.restore().adopt()
@@ -131,6 +135,7 @@ def test_an_operator_lets_held_rows_run_or_marks_them_as_done(drill):
     assert {"moved", "cancelled", "far-moved"} <= held_names(drill)
 
 
+@pytest.mark.long
 def test_a_run_that_is_made_again_has_its_nominal_time_and_a_higher_fence(drill):
     story = Story(drill, "actions")
     before = drill.scheduler.get(story.actions["ran-after"].id)
@@ -145,6 +150,7 @@ def test_a_run_that_is_made_again_has_its_nominal_time_and_a_higher_fence(drill)
     assert again.fence > before.fence + 100
 
 
+@pytest.mark.long
 def test_adopting_twice_changes_nothing_more(drill):
     story = Story(drill, "actions")
     first = story.restore().adopt()
@@ -155,6 +161,7 @@ def test_adopting_twice_changes_nothing_more(drill):
     assert second.timers_removed == 0
 
 
+@pytest.mark.long
 def test_a_held_row_is_pending_until_2199_with_its_evidence(drill):
     story = Story(drill, "actions")
     story.restore().adopt()
@@ -164,6 +171,7 @@ def test_a_held_row_is_pending_until_2199_with_its_evidence(drill):
     assert row.note.startswith(f"ended: executed in {story.settings.actions_table}")
 
 
+@pytest.mark.long
 def test_a_table_restored_under_its_own_name_is_adopted(drill):
     story = Story(drill, "actions")
     story.lose()
@@ -189,6 +197,7 @@ def test_nothing_is_adopted_while_the_switch_is_on(drill):
     assert "LatestStreamArn" not in description(story.restored["actions"])
 
 
+@pytest.mark.long
 def test_tables_that_cannot_be_adopted_are_rejected_with_a_remedy(drill):
     boto3.client("dynamodb").create_table(
         TableName="other",

@@ -40,6 +40,7 @@ def test_a_job_goes_on_from_now_and_no_nominal_time_runs_twice(drill, kinds):
     assert set(ticks(drill).values()) == {1}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kinds", TABLES)
 def test_all_nominal_times_since_the_restore_point_are_explained(drill, kinds):
     story = Story(drill, *kinds)
@@ -51,6 +52,7 @@ def test_all_nominal_times_since_the_restore_point_are_explained(drill, kinds):
     assert {entry.account.value for entry in found} <= {"executed", "missed", "pending"}
 
 
+@pytest.mark.long
 def test_unknown_times_of_a_job_that_would_make_up_for_them_are_reported(drill):
     report = Story(drill, "actions").restore().report()
     [account] = [account for account in report.jobs if account.ref == REF]
@@ -73,6 +75,7 @@ def test_a_version_that_the_restore_lost_is_not_used_again(drill):
     assert set(ticks(drill).values()) == {1}
 
 
+@pytest.mark.long
 def test_changes_of_a_job_since_the_restore_point_are_reported(drill):
     def after(drill):
         drill.scheduler.jobs.pause("ledger-tick", reason="migration")
@@ -82,6 +85,7 @@ def test_changes_of_a_job_since_the_restore_point_are_reported(drill):
     assert account.notes[0] == "changed after the restore point: pauses"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kinds", TABLES)
 def test_the_schedules_of_jobs_match_their_rows_afterwards(drill, kinds):
     story = Story(drill, *kinds, after=change_cadence)
@@ -115,6 +119,7 @@ def test_a_run_that_was_under_way_at_the_restore_point_is_held_and_blocks_no_lat
     assert len(ticks(drill).keys() - before.keys()) == 3
 
 
+@pytest.mark.long
 def test_the_due_message_of_a_held_row_changes_nothing(drill):
     story = Story(drill, "actions")
     row = next(row for row in drill.rows(story.restored["actions"]) if name_of(row) == "ran-after")
