@@ -16,6 +16,7 @@ from duetime.declare.handler import Function, Handler, handler_of, timeout_of
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.job_declaration import JobDefaults, job_handler_of, options_of, stacked_on
 from duetime.declare.job_options import JobOptions
+from duetime.declare.probe import is_probe, probe_handler
 from duetime.declare.resources import Factories, Factory, Resources, factory_of
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import DEFAULT_WORKER, JobName
@@ -193,8 +194,13 @@ class App:
         """Register a handler; `action` and `job` make one from a function.
 
         Raises:
-            DeclarationError: its name has another handler.
+            DeclarationError: its name has another handler, or is reserved for probes.
         """
+        if is_probe(handler.name) and not handler.where.startswith(probe_handler.__module__):
+            raise DeclarationError(
+                f"{handler.where} handles {handler.name!r}, which is reserved for duetime's own probes;"
+                " choose another name"
+            )
         current = self._handlers.get(handler.name)
         if current is not None:
             kind = "job" if handler.job and current.job else "name" if handler.job or current.job else "type"
@@ -216,8 +222,12 @@ class App:
 
     @property
     def handler_set(self) -> HandlerSet:
-        """The handlers of this app's worker."""
-        return HandlerSet(self.worker, self.handlers, self._factories)
+        """The handlers of this app's worker, with its probe."""
+        return HandlerSet(self.worker, {**self._handlers, **self._probe}, self._factories)
+
+    @property
+    def _probe(self) -> Mapping[str, Handler]:
+        return {(handler := probe_handler(self.worker)).name: handler}
 
     def complete(self) -> Resources:
         """Check the app, and return the resources for its handlers; none is made yet.
@@ -251,7 +261,8 @@ class App:
     @property
     def manifest(self) -> Manifest:
         """The types and jobs of this app's worker, which a deploy publishes and reconciles."""
-        types = {name: handler.version for name, handler in sorted(self._handlers.items())}
+        hosted = sorted(self.handler_set.by_name.items())
+        types = {name: handler.version for name, handler in hosted}
         in_events = frozenset(name for name, handler in self._handlers.items() if handler.is_in_events)
         jobs = tuple(job for _, job in sorted(self.jobs.items()))
         sensitive = {name: paths for name in sorted(in_events) if (paths := self._handlers[name].sensitive)}
@@ -264,7 +275,7 @@ class App:
             UnknownType: no handler is registered for it; the name of a job is no such type.
             InvalidPayload: its model rejects it.
         """
-        handler = self._handlers.get(type_name)
+        handler = self.handler_set.by_name.get(type_name)
         if handler is None or handler.job is not None or handler.payload is None:
             raise UnknownType(
                 type_name, (name for name, handler in self._handlers.items() if handler.job is None)

@@ -224,3 +224,13 @@ def test_a_grant_applies_after_ten_seconds(deployment, clock):
     deployment.ask("PUT", "/grants/clerks", "admin", body={"permissions": ["actions:read"]})
     clock.wait_until(NOW + timedelta(seconds=10))
     assert deployment.ask("GET", "/me", "clerks").json["roles"] == ["clerks"]
+
+
+def test_only_an_operator_may_schedule_a_probe_that_ends_its_workers_process(clock):
+    deployment = Deployment(clock, roles={"owners": "tenant:admin", "operators": "actions:manage system"})
+    probe = {"type": "duetime-probe", "in": 60, "payload": {"die": True}}
+    refused = deployment.ask("POST", "/scheduling", "owners", body=probe)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "ends its worker's process needs the permission system" in refused.json["detail"]
+    assert deployment.ask("POST", "/scheduling", "operators", body=probe).status == 201
+    assert deployment.ask("POST", "/scheduling", "owners", body={**probe, "payload": {}}).status == 201

@@ -66,7 +66,7 @@ def test_manifest_lists_types_and_versions_and_hash_depends_on_content():
     app, other = App(), App()
     app.action(_takes_ping)
     other.action(_takes_ping)
-    assert app.manifest.types == {"ping": 1}
+    assert app.manifest.types == {"ping": 1, "duetime-probe": 1}
     assert app.manifest.hash == other.manifest.hash
     other.action(_takes_pong)
     assert app.manifest.hash != other.manifest.hash

@@ -36,11 +36,11 @@ def good(name="", seconds=5):
 
 
 def test_the_manifest_lists_the_apps_registrations(handlers):
-    assert handlers(good()).manifest(at_most=LIMIT).types == {"ping": 3}
+    assert handlers(good()).manifest(at_most=LIMIT).types == {"ping": 3, "duetime-probe": 1}
 
 
 def test_output_of_an_apps_import_does_no_harm(handlers):
-    assert handlers('print("hello")\n' + good()).manifest(at_most=LIMIT).types == {"ping": 3}
+    assert handlers('print("hello")\n' + good()).manifest(at_most=LIMIT).types == {"ping": 3, "duetime-probe": 1}
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_requirements_of_handlers_are_importable_at_synthesis(handlers, tmp_path
     needed = tmp_path / "requirements.txt"
     needed.write_text("six==1.16.0\n")
     code = 'import six\nassert six.__version__ == "1.16.0", six.__version__\n' + good()
-    assert handlers(code, requirements=needed).manifest(at_most=LIMIT).types == {"ping": 3}
+    assert handlers(code, requirements=needed).manifest(at_most=LIMIT).types == {"ping": 3, "duetime-probe": 1}

@@ -15,6 +15,7 @@ from duetime import instant
 from duetime.api.context import ApiContext, caller_at
 from duetime.api.routes import RouteGroup, route
 from duetime.api.views import Instant, View
+from duetime.declare.probe import is_probe
 from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.model.action import Action, Status
@@ -105,6 +106,8 @@ class HealthDetails(BaseModel):
     """About how many messages wait for salvage."""
     types: list[str] | None
     """What published manifests run."""
+    probes: list[str] | None
+    """The types of the built-in probe, one for each worker: `duetime verify` schedules them."""
     runbook: str | None
     """The deployment's runbook; null if none is set."""
 
@@ -172,7 +175,8 @@ class Details(RouteGroup):
             undelivered=undelivered_count,
             failed_last_day=failed,
             failure_queue=waiting,
-            types=types,
+            types=None if types is None else [name for name in types if not is_probe(name)],
+            probes=None if types is None else sorted(filter(is_probe, types)),
             runbook=self.runbook,
         )
 

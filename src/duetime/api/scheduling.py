@@ -10,7 +10,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.context import SCHEDULING, ApiRoutes, place_of
+from duetime.api.authenticator import require
+from duetime.api.context import SCHEDULING, ApiRoutes, caller_at, place_of
 from duetime.api.filters import (
     ActionQuery,
     BulkRedriveRequest,
@@ -24,6 +25,7 @@ from duetime.api.redactor import reader_at
 from duetime.api.requests import DueRequest, RedriveBody, ScheduleRequest
 from duetime.api.routes import Operation, route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
+from duetime.declare.probe import Probe
 from duetime.model.action import Status
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
@@ -59,7 +61,10 @@ class Scheduling(ApiRoutes):
 
         Its type is looked up among the registered ones and never imported.
         """
-        order = body.order(self.api.app.payload(body.type, json.dumps(body.payload)), idempotency_key)
+        payload = self.api.app.payload(body.type, json.dumps(body.payload))
+        if isinstance(payload, Probe) and payload.die:
+            require(caller_at(request), Permission.SYSTEM, what="a probe that ends its worker's process")
+        order = body.order(payload, idempotency_key)
         placed = self.api.scheduler(request).place(order)
         status = _MADE if placed.is_new else _DONE
         location = {"Location": place_of(request, SCHEDULING, placed.action.id)}

@@ -46,7 +46,7 @@ def load_apps(where: str) -> App:
     if len(apps) == 1:
         return apps[0]
     newest: dict[str, Handler] = {}
-    for handler in (handler for app in apps for handler in app.handlers.values()):
+    for handler in (handler for app in apps for handler in app.handler_set.by_name.values()):
         known = newest.get(handler.name, handler)
         newest[handler.name] = max(known, handler, key=lambda candidate: candidate.version)
     combined = App()
