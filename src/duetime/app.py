@@ -16,7 +16,7 @@ from duetime.declare.handler import Function, Handler, handler_of, timeout_of
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.job_declaration import JobDefaults, job_handler_of, options_of, stacked_on
 from duetime.declare.job_options import JobOptions
-from duetime.declare.probe import is_probe, probe_handler
+from duetime.declare.probe import probe_handler
 from duetime.declare.resources import Factories, Factory, Resources, factory_of
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import DEFAULT_WORKER, JobName
@@ -194,13 +194,8 @@ class App:
         """Register a handler; `action` and `job` make one from a function.
 
         Raises:
-            DeclarationError: its name has another handler, or is reserved for probes.
+            DeclarationError: its name has another handler.
         """
-        if is_probe(handler.name) and not handler.where.startswith(probe_handler.__module__):
-            raise DeclarationError(
-                f"{handler.where} handles {handler.name!r}, which is reserved for duetime's own probes;"
-                " choose another name"
-            )
         current = self._handlers.get(handler.name)
         if current is not None:
             kind = "job" if handler.job and current.job else "name" if handler.job or current.job else "type"

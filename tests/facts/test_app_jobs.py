@@ -37,7 +37,12 @@ def test_manifest_routes_jobs_by_name_and_has_their_definitions():
     app.job(name="billing-old")(remove)
     app.action(takes_new)
     manifest = app.manifest
-    assert manifest.types == {"billing-nightly": 1, "billing-old": 2, "new-orders": 1, "duetime-probe-reports": 1}
+    assert manifest.types == {
+        "billing-nightly": 1,
+        "billing-old": 2,
+        "new-orders": 1,
+        "duetime-probe-reports": 1,
+    }
     assert manifest.jobs == tuple(app.jobs.values())
     assert "daily 09:00" not in manifest.to_json()
     assert "daily 09:00" in manifest.jobs_json()

@@ -177,7 +177,7 @@ def test_handler_reads_old_payloads_and_has_its_version():
     handler = app.handlers["discount"]
     assert handler.read('{"percent": 50}', 1) == Discount(share=0.5, currency="EUR")
     assert (handler.version, app.handlers["billing-nightly"].version) == (3, 1)
-    assert app.manifest.types == {"discount": 3, "billing-nightly": 1}
+    assert app.manifest.types == {"discount": 3, "billing-nightly": 1, "duetime-probe": 1}
 
 
 def test_message_has_payload_version_unless_it_is_one():

@@ -58,7 +58,7 @@ def test_a_users_type_cannot_have_a_probes_name():
 
     def own(payload: Own) -> None: ...
 
-    with pytest.raises(DeclarationError, match="reserved for duetime's own probes"):
+    with pytest.raises(DeclarationError, match="reserved for duetime's own"):
         App().action(own)
 
 

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from duetime import instant
 from duetime.clock import SystemClock
-from duetime.declare.handler import Handler, handler_of
+from duetime.declare.handler import Handler
 from duetime.ids import DEFAULT_WORKER
 from duetime.model.run import Run
 from duetime.payload import Payload
@@ -70,11 +70,15 @@ def probe_handler(worker: str) -> Handler:
     name = probe_type(worker)
     payload = Probe if name == PROBE else types.new_class("Probe", (Probe,), {"name": name})
 
-    def probe(payload: Probe, run: Run) -> None:
-        _act(payload, run)
-
-    probe.__annotations__["payload"] = payload
-    return handler_of(probe, RetryPolicy(MOST_FAILURES + 1, backoff=_BACK_OFF), _TIMEOUT)
+    return Handler(
+        name=name,
+        function=_act,
+        payload=payload,
+        payload_parameter="payload",
+        run_parameter="run",
+        retry=RetryPolicy(MOST_FAILURES + 1, backoff=_BACK_OFF),
+        timeout=_TIMEOUT,
+    )
 
 
 def _act(payload: Probe, run: Run) -> None:
