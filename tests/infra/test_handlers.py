@@ -5,6 +5,7 @@ import pytest
 from duetime.cdk.handlers import Handlers, HandlersRejected
 from duetime.cdk.requirements import RequirementsMissing
 
+PING_AND_PROBE = {"ping": 3, "duetime-probe": 1}
 LIMIT = timedelta(minutes=10)
 
 GOOD = """
@@ -36,11 +37,11 @@ def good(name="", seconds=5):
 
 
 def test_the_manifest_lists_the_apps_registrations(handlers):
-    assert handlers(good()).manifest(at_most=LIMIT).types == {"ping": 3, "duetime-probe": 1}
+    assert handlers(good()).manifest(at_most=LIMIT).types == PING_AND_PROBE
 
 
 def test_output_of_an_apps_import_does_no_harm(handlers):
-    assert handlers('print("hello")\n' + good()).manifest(at_most=LIMIT).types == {"ping": 3, "duetime-probe": 1}
+    assert handlers('print("hello")\n' + good()).manifest(at_most=LIMIT).types == PING_AND_PROBE
 
 
 @pytest.mark.parametrize(
@@ -100,4 +101,4 @@ def test_requirements_of_handlers_are_importable_at_synthesis(handlers, tmp_path
     needed = tmp_path / "requirements.txt"
     needed.write_text("six==1.16.0\n")
     code = 'import six\nassert six.__version__ == "1.16.0", six.__version__\n' + good()
-    assert handlers(code, requirements=needed).manifest(at_most=LIMIT).types == {"ping": 3, "duetime-probe": 1}
+    assert handlers(code, requirements=needed).manifest(at_most=LIMIT).types == PING_AND_PROBE
