@@ -12,11 +12,11 @@ from datetime import timedelta
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from duetime.declare.built_in import probe_handler
 from duetime.declare.handler import Function, Handler, handler_of, timeout_of
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.job_declaration import JobDefaults, job_handler_of, options_of, stacked_on
 from duetime.declare.job_options import JobOptions
-from duetime.declare.probe import probe_handler
 from duetime.declare.resources import Factories, Factory, Resources, factory_of
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import DEFAULT_WORKER, JobName

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.ids import SYSTEM_TENANT
-from duetime.model.action import CANARY
+from duetime.model.built_in import CANARY
 from duetime.model.metric import Metric
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud

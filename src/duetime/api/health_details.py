@@ -15,12 +15,13 @@ from duetime import instant
 from duetime.api.context import ApiContext, caller_at
 from duetime.api.routes import RouteGroup, route
 from duetime.api.views import Instant, View
-from duetime.declare.probe import is_probe
 from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.model.action import Action, Status
+from duetime.model.built_in import is_probe
 from duetime.model.permissions import Permission
 from duetime.ports.wakeups import Bookmarks
+from duetime.settings import Settings
 from duetime.wakeups.due_scanner import is_cursor
 from duetime.wakeups.sweep import BOOKMARK
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP
@@ -73,6 +74,19 @@ class OverdueView(View):
     """Since when it is due."""
 
 
+class LimitsView(BaseModel):
+    """Settings in seconds; `duetime verify` waits and measures by them."""
+
+    near_limit: float
+    """An action that is due later than this has a timer."""
+    wake_early: float
+    """A timer wakes this long before the due time."""
+    lease: float
+    """How long a run's lease lasts without a heartbeat."""
+    clock_skew: float
+    """How long after its end a lease still counts."""
+
+
 class HealthDetails(BaseModel):
     """The state of the deployment; null if a part did not respond or has no data."""
 
@@ -108,6 +122,8 @@ class HealthDetails(BaseModel):
     """What published manifests run."""
     probes: list[str] | None
     """The types of the built-in probe, one for each worker: `duetime verify` schedules them."""
+    limits: LimitsView
+    """The settings that bound a wake and a takeover."""
     runbook: str | None
     """The deployment's runbook; null if none is set."""
 
@@ -177,6 +193,7 @@ class Details(RouteGroup):
             failure_queue=waiting,
             types=None if types is None else [name for name in types if not is_probe(name)],
             probes=None if types is None else sorted(filter(is_probe, types)),
+            limits=_limits_of(api.settings),
             runbook=self.runbook,
         )
 
@@ -221,6 +238,10 @@ class Details(RouteGroup):
         assert self.api.undelivered is not None  # noqa: S101 - asked for only where it is there
         page = self.api.undelivered.store.list(limit=FIRST_PAGE, cursor=None)
         return CountView(count=len(page), more=page.cursor is not None)
+
+
+def _limits_of(settings: Settings) -> LimitsView:
+    return LimitsView(**{name: getattr(settings, name).total_seconds() for name in LimitsView.model_fields})
 
 
 def _pass(row: Action) -> PassView:

@@ -25,7 +25,7 @@ from duetime.api.redactor import reader_at
 from duetime.api.requests import DueRequest, RedriveBody, ScheduleRequest
 from duetime.api.routes import Operation, route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
-from duetime.declare.probe import Probe
+from duetime.declare.built_in import Probe
 from duetime.model.action import Status
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission

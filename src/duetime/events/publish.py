@@ -17,6 +17,7 @@ from duetime.errors import UnreadableRow
 from duetime.model.action import Action
 from duetime.model.action_events import of_action, with_payload
 from duetime.model.audit import AuditEntry
+from duetime.model.built_in import is_counted
 from duetime.model.change import Change
 from duetime.model.job import Definition, JobRef
 from duetime.model.job_events import JobChange, SpanKept, of_job, of_span
@@ -72,9 +73,11 @@ class EventSelection:
                 assert_never(fact)
 
     def _of_action(self, change: Change, at: datetime) -> Iterator[LifecycleEvent]:
-        is_pass = change.new is not None and (change.new.job or change.new.type).startswith(RESERVED)
+        if change.new is None or not is_counted(change.new):
+            return
+        is_pass = (change.new.job or change.new.type).startswith(RESERVED)
         for event in of_action(change, at):
-            if change.new is not None and is_in_events(event, self._settings.events, is_pass=is_pass):
+            if is_in_events(event, self._settings.events, is_pass=is_pass):
                 yield self._with_payload(event, change.new)
 
     def _with_payload(self, event: LifecycleEvent, row: Action) -> LifecycleEvent:

@@ -39,5 +39,13 @@ def make_handler(
 
 def _delivery(record: Event) -> Delivery:
     message, delay = from_json(record["body"])
-    sent_at = datetime.fromtimestamp(int(record["attributes"]["SentTimestamp"]) / 1000, UTC)
-    return Delivery(message, sent_at + timedelta(seconds=delay), record["receiptHandle"])
+    times = record["attributes"]
+    sent_at = _instant_of(times["SentTimestamp"])
+    first = times.get("ApproximateFirstReceiveTimestamp")
+    received_at = None if first is None else _instant_of(first)
+    queued_at = sent_at + timedelta(seconds=delay)
+    return Delivery(message, queued_at, record["receiptHandle"], sent_at, received_at)
+
+
+def _instant_of(milliseconds: str) -> datetime:
+    return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)

@@ -20,9 +20,6 @@ from types import MappingProxyType
 from duetime import ids
 from duetime.ids import ActionId, JobName, TenantId
 
-CANARY = "duetime-canary"
-"""The type of the canary, which every worker runs; see `duetime.wakeups.canary`."""
-
 
 class Status(StrEnum):
     """The state of an action; rows, JSON, the command line and metrics use the same words."""

@@ -54,6 +54,10 @@ class Delivery:
     """The earliest time of its receipt."""
     receipt: str
     """The handle that changes this delivery's visibility."""
+    sent_at: datetime | None = None
+    """When it was sent, by the queue's clock; None if the queue does not record it."""
+    received_at: datetime | None = None
+    """When it was first received, by the queue's clock; None as above."""
 
 
 @dataclass(frozen=True, slots=True)

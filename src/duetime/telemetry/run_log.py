@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from duetime.model.action import CANARY, Action, Status
+from duetime.model.action import Action, Status
+from duetime.model.built_in import CANARY, is_counted
 from duetime.model.lease import Settlement
 from duetime.model.metric import Metric
 from duetime.model.outcome import Outcome
@@ -34,7 +35,8 @@ class RunLog:
         """Log a claim that took over another run; other claims have no line."""
         if len(action.attempts) > 1 and action.attempts[-2].finished_at is None:
             log.warning(Metric.RECOVERED.value, extra=log_fields(action))
-            self._meter.add(Metric.RECOVERED, of=action)
+            if is_counted(action):
+                self._meter.add(Metric.RECOVERED, of=action)
 
     def ended(self, action: Action, outcome: Outcome, settlement: Settlement) -> None:
         """Log and count a settle. A run that was put off never began: it is not counted."""
@@ -52,6 +54,7 @@ class RunLog:
             return
         if action.type == CANARY:
             self._meter.add(Metric.CANARY_LATENESS, max(late, 0.0))
+        if not is_counted(action):
             return
         if counted is not None:
             self._meter.add(counted, of=action)

@@ -12,7 +12,8 @@ from hashlib import sha256
 from duetime import instant
 from duetime.clock import Clock
 from duetime.ids import SYSTEM_TENANT, due_shard_of, new_action_id
-from duetime.model.action import CANARY, Action
+from duetime.model.action import Action
+from duetime.model.built_in import CANARY
 from duetime.ports.actions import ActionStore
 from duetime.settings import Settings
 

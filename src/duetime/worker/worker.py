@@ -16,6 +16,7 @@ that must wait. SQS' count of receives therefore never moves a healthy action to
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 import secrets
@@ -25,14 +26,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 
+from duetime import instant
 from duetime.clock import Clock
-from duetime.declare.handler import Handler
+from duetime.declare.built_in import CANARY_HANDLER
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
 from duetime.errors import DuetimeError, InvalidPayload, UnknownType, truncate
 from duetime.ids import is_one_shot
 from duetime.jobs.plan import Plan, is_behind
-from duetime.model.action import CANARY, Action
+from duetime.model.action import Action
+from duetime.model.built_in import CANARY, is_probe, retention_of
 from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.model.run import RunCancelled
@@ -57,17 +60,6 @@ log = logging.getLogger(__name__)
 _ROLL_OVER = 60
 _SOONEST_WHILE_OFF = 60
 _SLACK = timedelta(seconds=10)
-
-
-_CANARY_HANDLER = Handler(
-    name=CANARY,
-    function=lambda: None,
-    payload=None,
-    payload_parameter=None,
-    run_parameter=None,
-    retry=NEVER,
-    timeout=timedelta(minutes=1),
-)
 
 
 class DeliveryResult(StrEnum):
@@ -107,10 +99,10 @@ class Worker:
         jitter_draw: Callable[[], float] = random.random,
         meter: Meter = UNMETERED,
     ) -> None:
-        handlers = replace(handlers, by_name={CANARY: _CANARY_HANDLER, **handlers.by_name})
+        handlers = replace(handlers, by_name={CANARY: CANARY_HANDLER, **handlers.by_name})
         self._handlers, self._ports, self._resources = handlers, ports, handlers.resources()
         self._clock, self._settings, self._instance = clock, settings, instance
-        self._jitter_draw, self._run_log = jitter_draw, RunLog(meter)
+        self._jitter_draw, self._run_log, self._started_at = jitter_draw, RunLog(meter), clock.now()
         self._claim_job_run = ClaimJobRun(ports.store, ports.jobs, settings=settings)
         self._claim_one_shot = ClaimOneShot(ports.store, jitter_draw=jitter_draw)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings, meter=meter)
@@ -228,11 +220,20 @@ class Worker:
             log.info("handler raised", extra=about, exc_info=error)
             span.raised(error)
             return of_error(error)
-        return SUCCEEDED
+        return replace(SUCCEEDED, message=self._wake_facts(delivery)) if is_probe(action.type) else SUCCEEDED
+
+    def _wake_facts(self, delivery: Delivery) -> str:
+        """Return how a probe's message reached this process, as JSON, for `duetime verify`."""
+        times = {
+            "sent_at": delivery.sent_at,
+            "received_at": delivery.received_at,
+            "process_since": self._started_at,
+        }
+        return json.dumps({name: instant.text(at) for name, at in times.items() if at})
 
     def _commit_of(self, held: ClaimWon) -> RunCommit:
         def executed() -> Settlement:
-            now, retention = self._clock.now(), self._settings.retention
+            now, retention = self._clock.now(), self._retention_of(held.action)
             return settlement(SUCCEEDED, held.action, NEVER, now=now, retention=retention, jitter_draw=0)
 
         heartbeat = self._ports.heartbeat
@@ -244,7 +245,7 @@ class Worker:
             settled = self._settle_outcome(held, outcome)
         else:
             settled = commit.settlement
-            if settled is not None and outcome is not SUCCEEDED:
+            if settled is not None and outcome.ending is not SUCCEEDED.ending:
                 log.warning(
                     "raised after its commit, the action stays executed",
                     extra={"action": held.action.id, "reason": outcome.message},
@@ -256,17 +257,20 @@ class Worker:
             self._run_log.ended(held.action, outcome, settled)
         return settled
 
+    def _retention_of(self, action: Action) -> timedelta:
+        return retention_of(action.type, self._settings.retention)
+
     def _settle_outcome(self, held: ClaimWon, outcome: Outcome) -> Settlement | None:
         settled = settlement(
             outcome,
             held.action,
             RetryPolicy.parse(held.action.retry or NEVER.text()),
             now=self._clock.now(),
-            retention=self._settings.retention,
+            retention=self._retention_of(held.action),
             jitter_draw=self._jitter_draw(),  # spreads retries
         )
         result = self._settle(held, settled)
         if result is SettleResult.CANCEL_REQUESTED:
-            settled = final_instead(settled, retention=self._settings.retention)
+            settled = final_instead(settled, retention=self._retention_of(held.action))
             result = self._settle(held, settled)
         return settled if result is SettleResult.SETTLED else None

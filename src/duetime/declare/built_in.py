@@ -1,7 +1,6 @@
-"""The probe: an action that every worker runs beside the app's own, to verify a deployment end to end.
+"""The handlers that every worker runs beside the app's own: those of the canary and of `duetime verify`.
 
-Its payload chooses what it does. It writes nothing but its own row. Its attempts hold when its message could
-be received, when it started and on which process; a failing attempt's message adds the process' start.
+A probe's payload chooses what it does. It writes nothing but its own row.
 """
 
 from __future__ import annotations
@@ -13,29 +12,24 @@ from typing import Annotated
 
 from pydantic import Field
 
-from duetime import instant
-from duetime.clock import SystemClock
 from duetime.declare.handler import Handler
-from duetime.ids import DEFAULT_WORKER
+from duetime.model.built_in import CANARY, PROBE, probe_type
 from duetime.model.run import Run
 from duetime.payload import Payload
-from duetime.retry import Fatal, Retry, RetryPolicy
-
-PROBE = "duetime-probe"
-"""The probe of the default worker; another worker's has its name after it."""
+from duetime.retry import NEVER, Fatal, Retry, RetryPolicy
 
 LONGEST_SLEEP = 30
 MOST_FAILURES = 2
 """Seconds, and failing attempts: the third succeeds."""
 
 _BACK_OFF = 1
+_STEP = timedelta(seconds=0.2)
+"""The interval at which a sleeping probe checks whether it should stop."""
 _TIMEOUT = timedelta(minutes=1)
-_LOADED_AT = SystemClock().now()
-"""When this process loaded its code: a run whose message is older paid for a cold start."""
 
 
 class Probe(Payload, name=PROBE):
-    """What a probe does; by default it succeeds at once."""
+    """The behaviour of a probe; by default it succeeds at once."""
 
     fail: Annotated[int, Field(ge=0, le=MOST_FAILURES)] = 0
     """The number of first attempts that fail; each is retried after a second."""
@@ -47,21 +41,20 @@ class Probe(Payload, name=PROBE):
     """The run settles by `Run.commit`, in a transaction of its own."""
     die: bool = False
     """The first run ends its process. The API accepts this from operators only."""
+    notify: bool = False
+    """Metrics, alarms and events include it, as they include an app's action."""
 
 
-def probe_type(worker: str) -> str:
-    """Return the name of a worker's probe type."""
-    return PROBE if worker == DEFAULT_WORKER else f"{PROBE}-{worker}"
-
-
-def is_probe(type_name: str) -> bool:
-    """Return whether a type's name is reserved for probes."""
-    return type_name == PROBE or type_name.startswith(f"{PROBE}-")
-
-
-def worker_of(type_name: str) -> str:
-    """Return the worker of a probe type."""
-    return type_name.removeprefix(PROBE).removeprefix("-") or DEFAULT_WORKER
+CANARY_HANDLER = Handler(
+    name=CANARY,
+    function=lambda: None,
+    payload=None,
+    payload_parameter=None,
+    run_parameter=None,
+    retry=NEVER,
+    timeout=_TIMEOUT,
+)
+"""No manifest lists the canary, so the default worker runs it."""
 
 
 @cache
@@ -82,15 +75,15 @@ def probe_handler(worker: str) -> Handler:
 
 
 def _act(payload: Probe, run: Run) -> None:
-    facts = f"as its payload says; process since {instant.text(_LOADED_AT)}"
-    if payload.sleep:
-        run.stop.wait(payload.sleep)
+    ends = run.now() + timedelta(seconds=payload.sleep)
+    while run.now() < ends:
         run.raise_if_cancelled()
+        run.clock.wait_until(min(ends, run.now() + _STEP))
     if payload.die and run.fence == 1:
-        raise SystemExit(f"{run.type} ends its process, {facts}")
+        raise SystemExit(f"{run.type} ends its process, as its payload says")
     if payload.poison and run.fence == 1:
-        raise Fatal(f"failed for good, {facts}")
+        raise Fatal("failed for good, as its payload says")
     if run.attempt <= payload.fail:
-        raise Retry(reason=f"failed, {facts}")
+        raise Retry(reason="failed, as its payload says")
     if payload.commit:
         run.commit([])

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from duetime import App, Fatal, Payload, Retry
-from duetime.declare.probe import PROBE, is_probe, probe_handler, probe_type, worker_of
+from duetime.declare.built_in import probe_handler
 from duetime.errors import DeclarationError, InvalidPayload, UnknownType
 from duetime.lambdas.loading import load_apps
+from duetime.model.built_in import PROBE, is_probe, probe_type, worker_of
 from duetime.model.run import RunCancelled
 from duetime.testing.fakes import fake_run
 
@@ -66,9 +67,9 @@ def test_a_probe_succeeds_unless_its_payload_says_otherwise():
     act()
 
 
-def test_a_failing_probe_succeeds_after_its_failures_and_reports_its_process():
+def test_a_failing_probe_succeeds_after_its_failures():
     for attempt in (1, 2):
-        with pytest.raises(Retry, match=r"process since \d{4}-"):
+        with pytest.raises(Retry):
             act(fake_run(attempt=attempt), fail=2)
     act(fake_run(attempt=3), fail=2)
 

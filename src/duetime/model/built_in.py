@@ -1,0 +1,50 @@
+"""The types of duetime's own that workers run beside the app's: the canary and the probe."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+from duetime.ids import DEFAULT_WORKER
+from duetime.model.action import Action
+
+CANARY = "duetime-canary"
+"""The type of the canary; see `duetime.wakeups.canary`."""
+
+PROBE = "duetime-probe"
+"""The probe of the default worker; another worker's has its name after it."""
+
+RETENTION = timedelta(hours=1)
+"""The retention of their rows once a run has settled them."""
+
+
+def probe_type(worker: str) -> str:
+    """Return the name of a worker's probe type."""
+    return PROBE if worker == DEFAULT_WORKER else f"{PROBE}-{worker}"
+
+
+def is_probe(type_name: str) -> bool:
+    """Return whether a type's name is reserved for probes."""
+    return type_name == PROBE or type_name.startswith(f"{PROBE}-")
+
+
+def worker_of(type_name: str) -> str:
+    """Return the worker of a probe type."""
+    return type_name.removeprefix(PROBE).removeprefix("-") or DEFAULT_WORKER
+
+
+def is_built_in(type_name: str) -> bool:
+    """Return whether the type is a canary or a probe."""
+    return type_name == CANARY or is_probe(type_name)
+
+
+def retention_of(type_name: str, retention: timedelta) -> timedelta:
+    """Return the retention of a settled row; `retention` is the deployment's."""
+    return min(retention, RETENTION) if is_built_in(type_name) else retention
+
+
+def is_counted(row: Action) -> bool:
+    """Return whether metrics and lifecycle events include an action: a probe must request it."""
+    if not is_built_in(row.type):
+        return True
+    return is_probe(row.type) and json.loads(row.payload or "{}").get("notify") is True
