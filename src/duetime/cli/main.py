@@ -29,6 +29,7 @@ from duetime.cli import (
     schedule,
     simulate,
     undelivered,
+    verify,
 )
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
 from duetime.cli.tables import has_caret, plain, plain_lines
@@ -45,6 +46,7 @@ _COMMANDS = (
     undelivered,
     notifications,
     preflight,
+    verify,
     doctor,
     restore,
     runbook,

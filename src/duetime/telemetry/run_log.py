@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from duetime.model.action import Action, Status
+from duetime.model.action import Action, Ending, Status
 from duetime.model.built_in import CANARY, is_counted
 from duetime.model.lease import Settlement
 from duetime.model.metric import Metric
@@ -45,7 +45,8 @@ class RunLog:
         started_at = action.attempts[-1].started_at
         late = (started_at - action.due_at) / _MILLISECOND
         ran = (settlement.finished_at - started_at) / _MILLISECOND
-        fields = {"late_ms": round(late, 1), "ran_ms": round(ran, 1), "reason": outcome.message}
+        reason = None if outcome.ending is Ending.EXECUTED else outcome.message
+        fields = {"late_ms": round(late, 1), "ran_ms": round(ran, 1), "reason": reason}
         if counted is Metric.FAILED:
             fields["is_failure"] = True
         word = "put off" if is_put_off else (counted or settlement.status).value

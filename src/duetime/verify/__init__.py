@@ -1,0 +1,1 @@
+"""Verify a deployment end to end: schedule probes through its API, and judge their runs."""
