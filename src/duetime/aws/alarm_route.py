@@ -25,7 +25,8 @@ class Alarms:
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
-        self._cloudwatch, self._sns = clients.of("cloudwatch"), clients.of("sns")
+        with translate_errors("AWS"):
+            self._cloudwatch, self._sns = clients.of("cloudwatch"), clients.of("sns")
 
     def routes(self) -> list[AlarmRoute]:
         """Return the alarms, each with its topics."""
@@ -52,5 +53,8 @@ class Alarms:
 
     def _confirmed(self, topic: str) -> int:
         with translate_errors("SNS"):
-            attributes = self._sns.get_topic_attributes(TopicArn=topic)["Attributes"]
-        return int(attributes.get("SubscriptionsConfirmed", 0))
+            pages = self._sns.get_paginator("list_subscriptions_by_topic").paginate(TopicArn=topic)
+            found = [
+                subscription["SubscriptionArn"] for page in pages for subscription in page["Subscriptions"]
+            ]
+        return sum(arn.startswith("arn:") for arn in found)  # otherwise it says that it is not confirmed

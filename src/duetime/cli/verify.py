@@ -50,7 +50,7 @@ def add_parser(commands: Commands) -> None:
         help="with --notify: the deployment's prefix, whose alarms are checked with your AWS credentials"
         " (default: duetime-; none on this machine's cloud)",
     )
-    add("--console", metavar="URL", help="the console's address (default: the API's, if it has one)")
+    add("--console", metavar="URL", help="the console's address (default: the API's, if it has a console)")
 
 
 def run(arguments: argparse.Namespace) -> int:

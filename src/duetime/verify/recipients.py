@@ -7,7 +7,7 @@ from duetime.errors import DuetimeError
 from duetime.verify.lab import Json
 from duetime.verify.trial import Check, Failed, Result, Trial, settled
 
-_KIND = "scheduling.action_failed"
+_KIND = "scheduling.dead_lettered"
 _PATH = "notifications"
 _IN_APP = "in_app"
 _ALARM = "failed"
@@ -37,7 +37,7 @@ def _notified(trial: Trial) -> str:
     [row] = trial.rows
     channels = _channels(trial)
     if not channels:
-        raise Failed("the tenant has no channel for failed actions")
+        raise Failed("the tenant has no channel for dead letters")
     if not trial.has_acted:
         raise Failed("no notification was listed")
     settled(row, "executed")
@@ -47,13 +47,13 @@ def _notified(trial: Trial) -> str:
 
 
 NOTIFIED = Check(
-    "a failure is notified",
+    "a dead letter is notified",
     "the tenant's channels get it",
     lambda trial: trial.schedule(trial.soon(), poison=True, notify=True),
     _notified,
     _follow,
     is_over=lambda trial: bool(trial.rows[0]["status"] == "executed"),
-    remedy="duetime notifications preferences set --channel scheduling.action_failed=in_app",
+    remedy="duetime notifications preferences set --channel scheduling.dead_lettered=in_app",
 )
 
 
@@ -67,7 +67,7 @@ def alarms_reach_someone(prefix: str, run_id: str) -> Result:
         if not routes:
             return Result(name, "failed", expected, f"no alarm's name begins with {prefix}", _NO_ALARMS)
         if mute:
-            return Result(name, "failed", expected, f"nobody is subscribed to: {', '.join(mute)}", _NO_MAIL)
+            return Result(name, "failed", expected, f"no subscriber of: {', '.join(mute)}", _NO_MAIL)
         fired = next((route.name for route in routes if route.name == prefix + _ALARM), routes[0].name)
         alarms.fire(fired, f"fired by duetime verify ({run_id}); it ends by itself")
     except DuetimeError as error:
