@@ -24,7 +24,7 @@ def verified(bench, people, tokens, capsys):
         Endpoint="arn:aws:sqs:eu-west-1:123456789012:recipients",
     )
     url = client_of(bench, "Api").url
-    token = tokens("olga@acme.example", "operators")["IdToken"]
+    token = tokens("olga@acme.example", "admins")["IdToken"]
     words = ["--far", "--chaos", "--yes", "--notify", "--prefix", PREFIX, "--json"]
     status = main(["verify", "--url", url, "--token", token, *words])
     return status, json.loads(capsys.readouterr().out)

@@ -165,14 +165,15 @@ def test_a_rejected_request_fails_its_check_alone_and_its_reason_is_printed(depl
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": "viewers"}, "the caller lacks actions:manage, system: use a role"),
+        ({"groups": "viewers"}, "the caller lacks actions:manage, system, tenant:admin: use a role"),
+        ({"groups": "operators"}, "the caller lacks tenant:admin: use a role"),
         ({"enabled": False}, "the global switch is off: set enabled=true"),
     ],
 )
 def test_what_cannot_be_verified_is_rejected_before_a_probe_is_scheduled(deploy, options, message):
     deployment = deploy(**options)
     with pytest.raises(NotVerifiable, match=message):
-        deployment.verify()
+        deployment.verify(notify=True)
     assert deployment.cloud.actions() == ()
 
 

@@ -16,7 +16,8 @@ from duetime.verify.measures import Measures, measures
 from duetime.verify.recipients import NOTIFIED
 from duetime.verify.trial import SECOND, Result, Trial
 
-_NEEDED = ("actions:read", "actions:manage")
+_NEEDED = frozenset({"actions:read", "actions:manage", "system"})
+_NEEDED_TO_NOTIFY = frozenset({"tenant:admin"})
 _CLEANED = timedelta(seconds=30)
 _MINUTE = timedelta(minutes=1)
 
@@ -89,10 +90,11 @@ class Verify:
         return Verification(self._lab.run_id, results, measures(self._lab, self._lab.health()))
 
     def _checked_health(self) -> Mapping[str, Any]:
-        lacks = {*_NEEDED, "system"} - {*self._lab.api.ask("GET", "me")["permissions"]}
+        needed = _NEEDED | (_NEEDED_TO_NOTIFY if self._options.notify else frozenset())
+        lacks = needed - {*self._lab.api.ask("GET", "me")["permissions"]}
         if lacks:
             raise NotVerifiable(
-                f"the caller lacks {', '.join(sorted(lacks))}: use a role that has them, such as operators"
+                f"the caller lacks {', '.join(sorted(lacks))}: use a role that has them, such as admins"
             )
         health = self._lab.health()
         if not health["enabled"]:
