@@ -54,11 +54,16 @@ async def authorized(*arguments):
 
 
 def event(*positional, authorizer_context=None, **named):
-    """The function's event, in which a signer is part of the identity and not of an authorizer's answer."""
-    if authorizer_context is None or "userArn" not in authorizer_context:
-        return _build_event(*positional, authorizer_context=authorizer_context, **named)
-    made = _build_event(*positional, **named)
-    made["requestContext"]["identity"] |= authorizer_context
+    """The function's event, with the path of the emulator's address as that of the request.
+
+    A signer is part of the identity and not of an authorizer's answer.
+    """
+    is_signed = authorizer_context is not None and "userArn" in authorizer_context
+    made = _build_event(*positional, authorizer_context=None if is_signed else authorizer_context, **named)
+    context = made["requestContext"]
+    context["path"] = f"/_aws/execute-api/{context['apiId']}{context['path']}"
+    if is_signed:
+        context["identity"] |= authorizer_context
     return made
 
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 import urllib.error
 import urllib.request
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -102,6 +103,13 @@ def test_the_page_is_at_the_address_of_the_api_and_runs_its_own_scripts_alone(co
     assert "script-src 'self';" in policy
     assert f"connect-src 'self' {config['sign_in']['url']};" in policy
     assert bench.deployment.outputs["Api"] == bench.deployment.outputs["Console"] + config["api"]
+
+
+def test_the_files_that_the_page_names_load(console, bench):
+    endpoint = bench.client("sqs").meta.endpoint_url
+    names = re.findall(r'(?:src|href)="([^"]+)"', console("GET", "/").text)
+    assert len(names) > 1
+    assert {sent(f"{endpoint}{name}").status for name in names} == {200}
 
 
 def test_the_pages_configuration_has_the_client_and_the_sign_in_address(config, bench):

@@ -123,7 +123,7 @@ class Verify:
                 trial.step()
             if len(waiting) != before:
                 before = len(waiting)
-                self._report(f"waiting for {before}: {', '.join(trial.name for trial in waiting)}")
+                self._report(f"{before} of {len(trials)} checks are not over")
             lab.clock.wait_until(lab.clock.now() + SECOND)
 
     def _clean_up(self) -> list[str]:
