@@ -159,14 +159,15 @@ class _Times:
             retention=self._cloud.settings.retention,
             job_grace=self._cloud.settings.job_grace,
         )
-        start = min(version.since for version in self._versions)
-        return explain(self._ref, start, self._now, limit=_MOST)
+        return explain(self._ref, min(version.since for version in self._versions), self._now, limit=_MOST)
 
     def _nominal(self) -> Iterator[datetime]:
         for version in self._versions:
             cadence_set = CadenceSet.parse(version.definition.cadences, self._job.anchor)
-            end = min(self._now, version.until or self._now)
-            yield from (due.at for due in cadence_set.between(version.since, end))
+            yield from (
+                due.at
+                for due in cadence_set.between(version.since, min(self._now, version.until or self._now))
+            )
 
     def _off_the_cadence(self) -> Iterator[str]:
         """5: each occurrence's nominal time is a time of its version's cadences."""
@@ -185,5 +186,6 @@ def unexpected(rows: Sequence[Action], known: frozenset[str]) -> Iterator[str]:
     """8: an action of an unknown type has failed."""
     for row in rows:
         if row.type not in known and row.status is not Status.FAILED:
-            state = row.status.value
-            yield f"{short(row.id)} is {state}, though no handler is named {row.type} (invariant 8)"
+            yield (
+                f"{short(row.id)} is {row.status.value}, though no handler is named {row.type} (invariant 8)"
+            )

@@ -123,8 +123,9 @@ class SimulatedCloud:
 
         The cloud's resources replace this app's, too.
         """
-        given = {kind: value for kind, value in self._given.items() if kind in app.resources}
-        app = app.with_resources(given)
+        app = app.with_resources(
+            {kind: value for kind, value in self._given.items() if kind in app.resources}
+        )
         app.complete()  # before anything changes
         return self._cloud.deploy(app).changes
 
@@ -157,13 +158,13 @@ class SimulatedCloud:
 
     def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
         """Return all tenants' actions by id, without the system's passes, optionally of one status."""
-        rows = self._cloud.store.rows()
-        return tuple(row for row in rows if status in {None, row.status} and not _is_pass(row))
+        return tuple(
+            row for row in self._cloud.store.rows() if status in {None, row.status} and not _is_pass(row)
+        )
 
     def events(self, type: str | None = None) -> tuple[Mapping[str, Any], ...]:  # noqa: A002 - EventBridge's word
         """Return the published lifecycle events as subscribers get them, optionally of one type."""
-        published = self._cloud.bus.published
-        return tuple(event for event in published if type in {None, event["detail-type"]})
+        return tuple(event for event in self._cloud.bus.published if type in {None, event["detail-type"]})
 
     def advance(self, span: timedelta | None = None, /, **units: float) -> None:
         """Let time pass: ``advance(minutes=5)`` or ``advance(timedelta(minutes=5))``."""

@@ -25,7 +25,6 @@ from duetime.testing.contract.specimens import (
     TICK,
     claim,
     end,
-    running,
     scheduled,
     stored_row,
     terms,
@@ -62,8 +61,9 @@ class CancelContract(StoreContract):
         self, store: ActionStore, by: str, at: datetime, action: Action
     ) -> None:
         store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
-        refused = store.cancel(action.ref, by=by, at=at, expires_at=EXPIRY)
-        assert refused == Rejected(stored_row(store, action.ref))
+        assert store.cancel(action.ref, by=by, at=at, expires_at=EXPIRY) == Rejected(
+            stored_row(store, action.ref)
+        )
 
     def test_a_retry_that_waits_is_cancelled_like_any_pending_action(
         self, store: ActionStore, claimed: Action
@@ -80,8 +80,7 @@ class CancelContract(StoreContract):
         assert moved == Applied(row)
         assert row == replace(claimed, cancel_requested_by="ops", cancel_requested_at=NOON + SECOND)
 
-    def test_the_first_request_to_cancel_stays(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_the_first_request_to_cancel_stays(self, store: ActionStore, claimed: Action) -> None:
         first = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
         assert store.ask_to_cancel(claimed.ref, by="another caller", at=NOON + MINUTE) == first
 
@@ -89,8 +88,7 @@ class CancelContract(StoreContract):
 class RescheduleContract(StoreContract):
     """*reschedule*."""
 
-    def test_a_pending_action_gets_another_due_time(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_pending_action_gets_another_due_time(self, store: ActionStore, action: Action) -> None:
         moved = store.reschedule(action.ref, LATER, by="ops", at=AT)
         row = stored_row(store, action.ref)
         assert moved == Applied(row)
@@ -207,5 +205,6 @@ class RedriveContract(StoreContract):
         self, store: ActionStore, failed: Action
     ) -> None:
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        refused = store.redrive(failed.ref, LATER, by="another caller", at=LATER)
-        assert refused == Rejected(stored_row(store, failed.ref))
+        assert store.redrive(failed.ref, LATER, by="another caller", at=LATER) == Rejected(
+            stored_row(store, failed.ref)
+        )

@@ -69,8 +69,9 @@ class ClaimContract(StoreContract):
     def test_a_row_due_this_very_instant_is_claimed(self, store: ActionStore) -> None:
         assert isinstance(store.claim(scheduled(store).ref, terms(NOON)), Claimed)
 
-    def test_a_claim_before_the_due_time_gets_nothing_and_changes_nothing(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_claim_before_the_due_time_gets_nothing_and_changes_nothing(
+        self, store: ActionStore, action: Action
+    ) -> None:
         assert store.claim(action.ref, terms(NOON - TICK)) is None
         assert store.get(action.ref) == action
 
@@ -186,9 +187,8 @@ class TakeOverContract(StoreContract):
         assert store.get(claimed.ref) == living
 
     def test_a_run_that_was_taken_over_settles_nothing_that_the_next_one_has_ended(
-        self, store: ActionStore
+        self, store: ActionStore, claimed: Action
     ) -> None:
-        dead = running(store)
-        store.settle(claim(store, dead.ref, ORPHANED_AT), end(Status.FAILED, ORPHANED_AT))
-        with unchanged(store.get, dead.ref):
-            assert store.settle(dead, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST
+        store.settle(claim(store, claimed.ref, ORPHANED_AT), end(Status.FAILED, ORPHANED_AT))
+        with unchanged(store.get, claimed.ref):
+            assert store.settle(claimed, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST

@@ -95,8 +95,7 @@ class IdempotencyContract(StoreContract):
         assert self._rows(store) == [first.ref]
 
     def test_the_due_time_is_not_compared(self, store: ActionStore, first: Action) -> None:
-        again = under_key(store, due_at=NOON + HOUR)
-        assert store.put_once(again, key_from(NOON)) == first
+        assert store.put_once(under_key(store, due_at=NOON + HOUR), key_from(NOON)) == first
 
     def test_a_repeat_gets_the_action_as_it_is_by_then(self, store: ActionStore, first: Action) -> None:
         running = claim(store, first.ref)
@@ -122,8 +121,7 @@ class IdempotencyContract(StoreContract):
         assert self._rows(store) == [first.ref]
 
     def test_another_key_is_another_action(self, store: ActionStore, first: Action) -> None:
-        other = store.put_once(under_key(store, key=f"{KEY} "), key_from(NOON))
-        assert other.id != first.id
+        assert store.put_once(under_key(store, key=f"{KEY} "), key_from(NOON)).id != first.id
 
     def test_another_tenants_same_key_is_another(self, store: ActionStore, first: Action) -> None:
         theirs = under_key(store, tenant_id=GLOBEX, payload=OTHER)
@@ -158,20 +156,20 @@ class IdempotencyContract(StoreContract):
         assert placed(store, LATER, OTHER) == second
 
     def test_the_key_of_an_action_that_was_cancelled_before_it_ran_is_free_after_its_time(
-        self, store: ActionStore
+        self, store: ActionStore, first: Action
     ) -> None:
-        previous = placed(store)
-        store.cancel(previous.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        store.cancel(first.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert placed(store, LATER - SECOND).status is Status.CANCELLED
-        assert placed(store, LATER).id != previous.id
+        assert placed(store, LATER).id != first.id
 
     def test_a_large_payload_takes_a_key_over(self, store: ActionStore, previous: Action) -> None:
         second = placed(store, LATER, LARGE)
         assert second.id != previous.id
         assert stored_row(store, second.ref).payload == LARGE
 
-    def test_an_expired_key_applies_until_its_action_is_final(self, store: ActionStore) -> None:
-        first = placed(store)
+    def test_an_expired_key_applies_until_its_action_is_final(
+        self, store: ActionStore, first: Action
+    ) -> None:
         assert placed(store, LATER + HOUR) == first
         running = claim(store, first.ref)
         assert placed(store, LATER + HOUR) == running

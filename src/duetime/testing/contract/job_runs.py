@@ -32,7 +32,6 @@ from duetime.testing.contract.specimens import (
     claim,
     due_time_in_index,
     end,
-    scheduled,
     stored_row,
     unchanged,
 )
@@ -111,11 +110,12 @@ class JobRunContract(StoreContract):
         assert (found.cadence, found.planned_at, found.catches_up) == ("daily_12:00", PLANNED_AT, True)
         assert (found.nominal_at, found.due_at) == (NOON, NOON + SECOND + HOUR)
 
-    def test_runs_of_jobs_are_not_in_their_tenants_list_of_one_shots(self, store: ActionStore) -> None:
-        one_shot = scheduled(store)
+    def test_runs_of_jobs_are_not_in_their_tenants_list_of_one_shots(
+        self, store: ActionStore, action: Action
+    ) -> None:
         planned(store)
         store.put(event_run(store, "event-1"))
-        assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [one_shot.ref]
+        assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [action.ref]
 
 
 class SkipContract(StoreContract):
@@ -179,9 +179,8 @@ class SkipContract(StoreContract):
         assert skip(store, row) == Rejected(None)
         assert store.get(row.ref) is None
 
-    def test_a_skipped_run_cannot_be_claimed(self, store: ActionStore, claimed: Action) -> None:
+    def test_a_skipped_run_cannot_be_claimed(self, store: ActionStore, claimed: Action, row: Action) -> None:
         assert isinstance(skip(store, claimed), Rejected)
-        row = planned(store)
         skip(store, row)
         with pytest.raises(AssertionError):
             claim(store, row.ref)

@@ -98,8 +98,13 @@ def occurrence(
     **fields: Any,
 ) -> Action:
     """Return an unwritten occurrence."""
-    given = {"cadence": "daily_12:00"} | fields
-    return _run(store, occurrence_id(job, version, nominal_at), nominal_at, tenant_id, given)
+    return _run(
+        store,
+        occurrence_id(job, version, nominal_at),
+        nominal_at,
+        tenant_id,
+        ({"cadence": "daily_12:00"} | fields),
+    )
 
 
 def manual_run(
@@ -124,8 +129,13 @@ def event_run(
     **fields: Any,
 ) -> Action:
     """Return an unwritten run that an event starts."""
-    given = {"cadence": "OnEvent_orders_OrderPlaced"} | fields
-    return _run(store, event_run_id(job, at, event_id), at, tenant_id, given)
+    return _run(
+        store,
+        event_run_id(job, at, event_id),
+        at,
+        tenant_id,
+        ({"cadence": "OnEvent_orders_OrderPlaced"} | fields),
+    )
 
 
 def _run(

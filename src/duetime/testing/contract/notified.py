@@ -135,8 +135,7 @@ class WindowsContract:
 
     def test_a_window_retains_its_first_end(self, windows: Windows) -> None:
         self._count(windows, notification())
-        shorter = replace(self.FIRST, until=NOON + MINUTE)
-        place = windows.count(notification(), shorter, expires_at=EXPIRY)
+        place = windows.count(notification(), replace(self.FIRST, until=NOON + MINUTE), expires_at=EXPIRY)
         assert place is not None
         assert (place.number, place.window) == (2, self.FIRST)
 
@@ -147,8 +146,7 @@ class WindowsContract:
             replace(self.FIRST, kind=DEAD),
             replace(self.FIRST, tenant_id=GLOBEX),
         ):
-            sent = notification(window.kind, window.tenant_id)
-            assert self._count(windows, sent, window) == 1
+            assert self._count(windows, notification(window.kind, window.tenant_id), window) == 1
             digest = windows.close(window)
             assert digest is not None
             assert digest.total == 1

@@ -23,7 +23,6 @@ from duetime.testing.contract.specimens import (
     due_time_in_index,
     end,
     fresh,
-    scheduled,
     stored_row,
     terms,
     unchanged,
@@ -77,8 +76,9 @@ class SchedulingContract(StoreContract):
         assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [action.ref]
         assert due_time_in_index(store, action) == NOON
 
-    def test_putting_again_changes_nothing_in_a_row_that_has_run(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_putting_again_changes_nothing_in_a_row_that_has_run(
+        self, store: ActionStore, action: Action
+    ) -> None:
         store.settle(claim(store, action.ref), end(Status.EXECUTED))
         with unchanged(store.get, action.ref):
             store.put(action)
@@ -207,8 +207,7 @@ class PayloadContract(StoreContract):
     def test_another_tenants_payload_of_the_same_id_is_another(
         self, store: ActionStore, large: Action
     ) -> None:
-        twin = replace(large, tenant_id=GLOBEX, payload=LARGE + " ")
-        store.put(twin)
+        store.put(replace(large, tenant_id=GLOBEX, payload=LARGE + " "))
         assert stored_row(store, large.ref).payload == LARGE
 
     def test_removing_the_payload_of_a_missing_row_changes_nothing(self, store: ActionStore) -> None:

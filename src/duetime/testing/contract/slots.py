@@ -221,8 +221,7 @@ class SlotContract(KeyedContract):
         assert store.settle(run, end(Status.CANCELLED)) is SettleResult.SETTLED
         assert store.holders(ACME, KEY) == frozenset()
 
-    def test_a_commit_frees_the_slot(self, store: ActionStore) -> None:
-        run = holding(store)
+    def test_a_commit_frees_the_slot(self, store: ActionStore, run: Action) -> None:
         executed = end(Status.EXECUTED)
         assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
         assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
@@ -233,8 +232,10 @@ class SlotContract(KeyedContract):
         self, store: ActionStore, run: Action
     ) -> None:
         begin(store, run.ref, terms(ORPHANED_AT))
-        executed = end(Status.EXECUTED, ORPHANED_AT)
-        assert store.commit(run, executed, entries=(), number=1) is SettleResult.LEASE_LOST
+        assert (
+            store.commit(run, end(Status.EXECUTED, ORPHANED_AT), entries=(), number=1)
+            is SettleResult.LEASE_LOST
+        )
         assert store.holders(ACME, KEY) == {run.id}
 
     def test_a_heartbeat_retains_the_slot(self, store: ActionStore, run: Action) -> None:
