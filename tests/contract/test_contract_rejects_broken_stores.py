@@ -4,6 +4,8 @@ import inspect
 import subprocess
 import sys
 from contextlib import nullcontext
+from functools import partial
+from types import MethodType
 
 import pytest
 
@@ -71,14 +73,30 @@ BROKEN = {
 }
 
 
+def bound(contract, sentence, **values):
+    """Bind a test of the contract to its fixtures, which the contract makes from `values`."""
+
+    def resolved(function):
+        return {name: value_of(name) for name in inspect.signature(function).parameters}
+
+    def value_of(name):
+        if name not in values:
+            make = MethodType(inspect.unwrap(getattr(type(contract), name)), contract)
+            values[name] = make(**resolved(make))
+        return values[name]
+
+    check = getattr(contract, sentence)
+    return partial(check, **resolved(check))
+
+
 @pytest.mark.parametrize(
     ("store", "sentence"), BROKEN.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
 def test_a_store_that_breaks_a_rule_fails_that_rules_test(store, sentence):
-    check = getattr(ActionStoreContract(), sentence)
-    check(MemoryStore())
+    bound(ActionStoreContract(), sentence, store=MemoryStore())()
+    check = bound(ActionStoreContract(), sentence, store=store())
     with pytest.raises(AssertionError):
-        check(store())
+        check()
 
 
 def test_a_store_that_lists_out_of_due_order_fails_that_rules_test():
@@ -103,25 +121,24 @@ BROKEN_JOBS = {
     ("jobs", "sentence"), BROKEN_JOBS.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
 def test_a_job_store_that_breaks_a_rule_fails_that_rules_test(jobs, sentence):
-    check = getattr(JobStoreContract(), sentence)
-    faces = set(inspect.signature(check).parameters)
-
-    def over(kind):
+    def check_of(kind):
         store = MemoryStore()
-        return {name: face for name, face in (("store", store), ("jobs", kind(store))) if name in faces}
+        return bound(JobStoreContract(), sentence, store=store, jobs=kind(store))
 
-    check(**over(MemoryJobStore))
+    check_of(MemoryJobStore)()
+    check = check_of(jobs)
     with pytest.raises(AssertionError):
-        check(**over(jobs))
+        check()
 
 
 def test_a_job_store_that_ignores_its_job_fails_for_each_hold_that_needs_it():
-    check = JobStoreContract().test_a_job_that_changed_after_the_read_rejects_the_claim
+    sentence = "test_a_job_that_changed_after_the_read_rejects_the_claim"
     for hold in (LockRequirement.LOCK, LockRequirement.UNCHANGED):
         for kind in (MemoryJobStore, Negligent):
             store = MemoryStore()
+            check = bound(JobStoreContract(), sentence, store=store, jobs=kind(store), hold=hold)
             with nullcontext() if kind is MemoryJobStore else pytest.raises(AssertionError):
-                check(store, kind(store), hold)
+                check()
 
 
 def test_a_contract_without_a_store_names_the_fixture_to_override(tmp_path):

@@ -16,7 +16,6 @@ from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, JobRef
-from duetime.ports.jobs import JobStore
 from duetime.testing.journey import short
 from duetime.wakeups.sweep import bands
 from duetime.worker.claim_job_run import job_ref_of
@@ -43,7 +42,8 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
     yield from _lost(cloud, rows, now)
     yield from _run_twice(rows)
     yield from _too_many(rows, now, cloud.settings.clock_skew)
-    for ref in _jobs(cloud.job_store):
+    refs, _ = cloud.job_store.due_for_maintenance(instant.LATEST, limit=_MOST, cursor=None)
+    for ref in refs:
         yield from _Times(cloud, ref).broken()
 
 
@@ -112,11 +112,6 @@ def _run_twice(rows: Sequence[Action]) -> Iterator[str]:
             other = begun.setdefault((row.tenant_id, row.job, ids.nominal_at(row.id)), row)
             if other is not row:
                 yield f"{short(row.id)} is run, and so is {short(other.id)} (invariant 3)"
-
-
-def _jobs(store: JobStore) -> Sequence[JobRef]:
-    refs, _ = store.due_for_maintenance(instant.LATEST, limit=_MOST, cursor=None)
-    return refs
 
 
 class _Times:

@@ -67,23 +67,17 @@ class SimulatedCloud:
         self._settings, self._given = settings or Settings(), resources or {}
         app = app.with_resources(self._given)
         self._story, self.metrics = Journal(self.clock), RecordedMetrics()
-        self._faulty = None if faults is None else self._faulty_cloud(app, faults)
-        self._cloud = self._faulty or JournaledCloud(
-            app, clock=self.clock, settings=self._settings, story=self._story, meter=self.metrics
-        )
+        options: dict[str, Any] = {
+            "clock": self.clock,
+            "settings": self._settings,
+            "story": self._story,
+            "meter": self.metrics,
+        }
+        self._faulty = None if faults is None else FaultyCloud(app, faults=faults, **options)
+        self._cloud = self._faulty or JournaledCloud(app, **options)
         self._cloud.store.on_commit = on_commit
         self._waiting_out: list[Delivery] = []
         self.scheduler = self.scheduler_for(tenant_id, actor)
-
-    def _faulty_cloud(self, app: App, faults: Faults) -> FaultyCloud:
-        return FaultyCloud(
-            app,
-            clock=self.clock,
-            settings=self._settings,
-            faults=faults,
-            story=self._story,
-            meter=self.metrics,
-        )
 
     def scheduler_for(
         self, tenant_id: str, actor: str = "simulation", *, meets_faults: bool = False
@@ -159,7 +153,9 @@ class SimulatedCloud:
     def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
         """Return all tenants' actions by id, without the system's passes, optionally of one status."""
         return tuple(
-            row for row in self._cloud.store.rows() if status in {None, row.status} and not _is_pass(row)
+            row
+            for row in self._cloud.store.rows()
+            if status in {None, row.status} and not (row.job or "").startswith(RESERVED)
         )
 
     def events(self, type: str | None = None) -> tuple[Mapping[str, Any], ...]:  # noqa: A002 - EventBridge's word
@@ -221,7 +217,3 @@ class SimulatedCloud:
                 self._waiting_out.append(delivery)
             else:
                 self._cloud.run(delivery)
-
-
-def _is_pass(row: Action) -> bool:
-    return (row.job or "").startswith(RESERVED)

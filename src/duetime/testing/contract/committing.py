@@ -150,26 +150,23 @@ class CommitContract(FollowUpContract):
             assert store.renew(claimed, NOON + HOUR) is None
 
     def test_a_run_that_was_taken_over_commits_nothing(
-        self, store: ActionStore, claimed: Action, follow_up: Action
+        self, store: ActionStore, claimed: Action, follow_up: Action, taken_over: Action
     ) -> None:
-        following = claim(store, claimed.ref, ORPHANED_AT)
         assert commit(store, claimed, entries_of(store, follow_up)) is LOST
         assert store.get(follow_up.ref) is None
-        assert store.get(claimed.ref) == following
+        assert store.get(claimed.ref) == taken_over
 
     def test_a_run_that_was_taken_over_commits_nothing_without_entries_either(
-        self, store: ActionStore, claimed: Action
+        self, store: ActionStore, claimed: Action, taken_over: Action
     ) -> None:
-        following = claim(store, claimed.ref, ORPHANED_AT)
         assert commit(store, claimed) is LOST
-        assert store.get(claimed.ref) == following
+        assert store.get(claimed.ref) == taken_over
 
     def test_of_a_run_and_its_successor_one_commits(
-        self, store: ActionStore, claimed: Action, follow_up: Action
+        self, store: ActionStore, claimed: Action, follow_up: Action, taken_over: Action
     ) -> None:
         stale = fresh(store)
-        following = claim(store, claimed.ref, ORPHANED_AT)
-        assert commit(store, following, entries_of(store, follow_up), at=ORPHANED_AT) is DONE
+        assert commit(store, taken_over, entries_of(store, follow_up), at=ORPHANED_AT) is DONE
         assert commit(store, claimed, entries_of(store, stale), at=ORPHANED_AT) is LOST
         assert (store.get(stale.ref), store.get(follow_up.ref)) == (None, follow_up)
 

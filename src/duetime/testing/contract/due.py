@@ -30,6 +30,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     pages,
+    put,
     scheduled,
     stored_row,
 )
@@ -112,8 +113,7 @@ class DueContract(StoreContract):
 
     def test_rows_of_all_tenants_are_found(self, store: ActionStore) -> None:
         mine, theirs = self._put(store, [NOON, NOON + SECOND])
-        twin = replace(theirs, tenant_id=GLOBEX)
-        store.put(twin)
+        twin = put(store, replace(theirs, tenant_id=GLOBEX))
         self.let_indexes_follow()
         assert {entry.ref for entry in self._due(store).entries} == {mine.ref, theirs.ref, twin.ref}
 
@@ -258,9 +258,7 @@ class DueOrderContract(StoreContract):
 
     def _in_one_shard(self, store: ActionStore, due_at: datetime) -> Action:
         action = fresh(store, due_at=due_at)
-        action = replace(action, id=ActionId(action.id[:-1] + "7"))
-        store.put(action)
-        return action
+        return put(store, replace(action, id=ActionId(action.id[:-1] + "7")))
 
     def _listed(
         self,

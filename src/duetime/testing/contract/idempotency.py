@@ -28,6 +28,7 @@ from duetime.testing.contract.specimens import (
     MINUTE,
     NOON,
     SECOND,
+    applied,
     claim,
     end,
     fresh,
@@ -200,22 +201,20 @@ class KeyRedriveContract(StoreContract):
     """*redrive* of an action that was scheduled under a key."""
 
     @pytest.fixture
-    def failed_under_key(self, store: ActionStore) -> Action:
+    def failed_keyed(self, store: ActionStore) -> Action:
         return finished(store, placed(store), Status.FAILED)
 
-    def test_a_redriven_action_has_its_key_again(self, store: ActionStore, failed_under_key: Action) -> None:
-        moved = store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER)
-        row = stored_row(store, failed_under_key.ref)
-        assert moved == Applied(row)
+    def test_a_redriven_action_has_its_key_again(self, store: ActionStore, failed_keyed: Action) -> None:
+        row = applied(store, failed_keyed.ref, store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER))
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert placed(store, LATER + HOUR) == row
 
     def test_it_takes_a_key_again_that_was_removed_meanwhile(
-        self, store: ActionStore, failed_under_key: Action
+        self, store: ActionStore, failed_keyed: Action
     ) -> None:
-        store.remove_key(failed_under_key.ref, KEY)
-        assert isinstance(store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER), Applied)
-        assert placed(store, LATER) == stored_row(store, failed_under_key.ref)
+        store.remove_key(failed_keyed.ref, KEY)
+        assert isinstance(store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER), Applied)
+        assert placed(store, LATER) == stored_row(store, failed_keyed.ref)
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER, OTHER)
 
@@ -225,29 +224,26 @@ class KeyRedriveContract(StoreContract):
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert placed(store, LATER, LARGE) == stored_row(store, failed.ref)
 
-    def test_a_redrive_retains_the_time_of_a_key(self, store: ActionStore, failed_under_key: Action) -> None:
-        store.redrive(failed_under_key.ref, NOON, by="ops", at=NOON + MINUTE)
-        row = finished(store, failed_under_key)
+    def test_a_redrive_retains_the_time_of_a_key(self, store: ActionStore, failed_keyed: Action) -> None:
+        store.redrive(failed_keyed.ref, NOON, by="ops", at=NOON + MINUTE)
+        row = finished(store, failed_keyed)
         assert placed(store, LATER - SECOND) == row
         assert placed(store, LATER).id != row.id
 
-    def test_a_redrive_is_rejected_while_another_action_has_the_key(self, store: ActionStore) -> None:
-        failed = finished(store, placed(store), Status.FAILED)
+    def test_a_redrive_is_rejected_while_another_action_has_the_key(
+        self, store: ActionStore, failed_keyed: Action
+    ) -> None:
         second = placed(store, LATER)
-        refused = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        assert refused == Rejected(
-            failed.without_payload() if failed.payload_offloaded else failed, second.id
-        )
-        assert store.get(failed.ref) == failed
+        assert store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER) == Rejected(failed_keyed, second.id)
+        assert store.get(failed_keyed.ref) == failed_keyed
         assert placed(store, LATER) == second
 
     def test_a_repeated_redrive_with_a_key_returns_the_first_result(
-        self, store: ActionStore, failed_under_key: Action
+        self, store: ActionStore, failed_keyed: Action
     ) -> None:
-        first = store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER)
-        assert store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER) == first
-        refused = store.redrive(failed_under_key.ref, LATER, by="another caller", at=LATER)
-        assert refused == Rejected(stored_row(store, failed_under_key.ref))
+        redrive = partial(store.redrive, failed_keyed.ref, LATER, at=LATER)
+        assert redrive(by="ops") == redrive(by="ops")
+        assert redrive(by="another caller") == Rejected(stored_row(store, failed_keyed.ref))
 
 
 class KeyRaceContract(StoreContract):

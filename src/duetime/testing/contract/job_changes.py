@@ -86,8 +86,13 @@ class JobChangeContract(JobsContract):
     def test_a_change_of_an_older_revision_changes_nothing(self, jobs: JobStore, job: Job) -> None:
         assert jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
         with unchanged(jobs.get, job.ref):
-            definition = replace(job.definition, type="open-books")
-            late = replace(job, definition=definition, version=2, since=NOON, ends={1: NOON})
+            late = replace(
+                job,
+                definition=replace(job.definition, type="open-books"),
+                version=2,
+                since=NOON,
+                ends={1: NOON},
+            )
             assert not jobs.change(job, late, spans=[OUTAGE])
         assert [version.number for version in jobs.versions(job.ref)] == [1]
         assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == []
@@ -98,9 +103,13 @@ class JobChangeContract(JobsContract):
         assert jobs.get(job.ref) is None
 
     def test_a_repeated_change_returns_the_first_result(self, jobs: JobStore, job: Job) -> None:
-        definition = replace(job.definition, type="open-books")
         new = replace(
-            job, definition=definition, version=2, since=NOON, cursor=NOON, **OPERATED | {"ends": {1: NOON}}
+            job,
+            definition=replace(job.definition, type="open-books"),
+            version=2,
+            since=NOON,
+            cursor=NOON,
+            **OPERATED | {"ends": {1: NOON}},
         )
         for _ in range(2):
             assert jobs.change(job, new, spans=[OUTAGE])
@@ -230,10 +239,9 @@ class JobChangeContract(JobsContract):
         assert [[*jobs.spans(job.ref, ADDED_AT, NOON)] for job in (other, theirs)] == [[], []]
 
     def _next_version(self, jobs: JobStore, job: Job, type_name: str, at: datetime) -> Job:
-        definition = replace(job.definition, type=type_name)
         new = replace(
             job,
-            definition=definition,
+            definition=replace(job.definition, type=type_name),
             version=job.version + 1,
             since=at,
             cursor=at,

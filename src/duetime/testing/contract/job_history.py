@@ -31,6 +31,7 @@ from duetime.testing.contract.specimens import (
     claim,
     end,
     pages,
+    put,
     scheduled,
     stored_row,
 )
@@ -114,8 +115,7 @@ class JobHistoryContract(StoreContract):
         assert sorted(row.id for row in listed) == sorted(row.id for row in rows)
 
     def test_a_tenants_runs_of_anothers_job_are_in_its_own_list(self, store: ActionStore) -> None:
-        row = event_run(store, "event-1", job_tenant=GLOBEX)
-        store.put(row)
+        row = put(store, event_run(store, "event-1", job_tenant=GLOBEX))
         assert [row.ref for row in store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)] == [
             row.ref
         ]

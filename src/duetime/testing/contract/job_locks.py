@@ -39,6 +39,7 @@ from duetime.testing.contract.specimens import (
     ORPHANED_AT,
     claim,
     end,
+    put,
     stored_row,
     terms,
 )
@@ -77,12 +78,10 @@ class LockContract(JobsContract):
     def test_the_same_occurrence_of_another_tenant_does_not_hold_my_lock(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        theirs = event_run(store, "event-1", tenant_id=GLOBEX, job_tenant=job.ref.tenant_id)
-        store.put(theirs)
+        theirs = put(store, event_run(store, "event-1", tenant_id=GLOBEX, job_tenant=job.ref.tenant_id))
         assert jobs.claim(taking(theirs, job))
         assert stored_job(jobs, job.ref).running == theirs.ref
-        mine = event_run(store, "event-1")
-        store.put(mine)
+        mine = put(store, event_run(store, "event-1"))
         assert refused(store, jobs, taking(mine, stored_job(jobs, job.ref)))
 
     def test_each_job_has_a_lock_of_its_own(self, store: ActionStore, jobs: JobStore) -> None:

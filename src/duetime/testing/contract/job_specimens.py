@@ -25,6 +25,7 @@ from duetime.testing.contract.specimens import (
     NOON,
     SECOND,
     TICK,
+    put,
     stored_row,
     terms,
 )
@@ -154,9 +155,7 @@ def _run(
 
 def planned(store: ActionStore, nominal_at: datetime = NOON, **fields: Any) -> Action:
     """A pending occurrence."""
-    row = occurrence(store, nominal_at, **fields)
-    store.put(row)
-    return row
+    return put(store, occurrence(store, nominal_at, **fields))
 
 
 def taking(

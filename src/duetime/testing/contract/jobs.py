@@ -38,12 +38,12 @@ from duetime.testing.contract.specimens import (
     GLOBEX,
     HOUR,
     MINUTE,
-    MOST_PAGES,
     NOON,
     SECOND,
     TICK,
     claim,
     pages,
+    read_all,
     scheduled,
     unchanged,
 )
@@ -184,15 +184,13 @@ class AttendContract(JobsContract):
 
     def _to_attend(self, jobs: JobStore, until: datetime, limit: int = 50) -> Sequence[JobRef]:
         self.let_indexes_follow()
-        found: list[JobRef] = []
-        cursor = None
-        for _ in range(MOST_PAGES):
-            refs, cursor = jobs.due_for_maintenance(until, limit=limit, cursor=cursor)
+
+        def read(cursor: str | None) -> tuple[Sequence[JobRef], str | None]:
+            refs, following = jobs.due_for_maintenance(until, limit=limit, cursor=cursor)
             assert len(refs) <= limit
-            found += refs
-            if cursor is None:
-                return sorted(found, key=str)
-        raise AssertionError("the pages of jobs to attend never end")
+            return refs, following
+
+        return sorted(read_all(read), key=str)
 
 
 class CursorContract(JobsContract):

@@ -27,6 +27,7 @@ from duetime.testing.contract.specimens import (
     TICK,
     end,
     fresh,
+    put,
     stored_row,
     terms,
 )
@@ -46,14 +47,15 @@ def keyed(
     payload_offloaded: bool = False,
 ) -> Action:
     """A pending row with a concurrency key."""
-    action = replace(
-        fresh(store, tenant_id=tenant_id, payload=LARGE if payload_offloaded else "{}"),
-        payload_offloaded=payload_offloaded,
-        concurrency_key=key,
-        concurrency_limit=limit,
+    return put(
+        store,
+        replace(
+            fresh(store, tenant_id=tenant_id, payload=LARGE if payload_offloaded else "{}"),
+            payload_offloaded=payload_offloaded,
+            concurrency_key=key,
+            concurrency_limit=limit,
+        ),
     )
-    store.put(action)
-    return action
 
 
 def begin(store: ActionStore, ref: ActionRef, claim_terms: ClaimTerms | None = None) -> bool:

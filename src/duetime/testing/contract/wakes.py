@@ -38,7 +38,6 @@ class DueQueuesContract:
 
     @pytest.fixture
     def queues(self) -> DueQueues:
-        """Empty queues, for this test alone."""
         raise NotImplementedError("override the fixture `queues`: it returns your back end with empty queues")
 
     @abstractmethod
@@ -122,7 +121,6 @@ class TimersContract:
 
     @pytest.fixture
     def timers(self) -> Timers:
-        """Timers of which none is set, for this test alone."""
         raise NotImplementedError("override the fixture `timers`: it returns your back end with no timer set")
 
     @abstractmethod
@@ -242,7 +240,6 @@ class BookmarksContract:
 
     @pytest.fixture
     def bookmarks(self) -> Bookmarks:
-        """Bookmarks with nothing written."""
         raise NotImplementedError("override the fixture `bookmarks`: it returns your back end, empty")
 
     def test_nothing_is_marked_at_first(self, bookmarks: Bookmarks) -> None:
