@@ -52,7 +52,10 @@ contract: .venv/.ready ## run the contract suite on Amazon's DynamoDB Local (nee
 	$(PY) -m pytest -m dynamodb_local tests/contract
 
 e2e: setup ## deploy onto an emulator and run actions there (a quarter of an hour)
-	$(PY) -m pytest -m e2e -p no:randomly tests/e2e
+	$(PY) -m pytest -m "e2e and not drill" -p no:randomly tests/e2e
+
+drill: setup ## deploy again after a failure, after a destroy, and over restored tables (a quarter of an hour)
+	$(PY) -m pytest -m drill -p no:randomly tests/e2e
 
 rehearse: setup ## deploy the app of cdk.json onto an emulator of AWS, until Ctrl-C (WITH='-c duetime:…': with these settings)
 	@$(PY) -m tests.e2e.rehearse $(WITH)
@@ -93,4 +96,4 @@ lock: .venv/.ready ## update requirements/*.txt and package-lock.json
 clean: ## remove all built files
 	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test again browser screenshots proof contract e2e rehearse synth bench check docs package pythons lock clean
+.PHONY: help setup console run test again browser screenshots proof contract e2e drill rehearse synth bench check docs package pythons lock clean

@@ -98,7 +98,7 @@ class SubscriptionsInMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class PlanService:
     """The service that the shop's pages call when a customer chooses a plan."""
 
     subscriptions: Subscriptions
@@ -155,13 +155,13 @@ def subscriptions() -> Subscriptions:
 @app.resource
 def scheduler() -> PlanScheduler:
     """Schedules for the shop."""
-    return PlanScheduler(Scheduler.from_env(tenant_id="acme", actor="plan-desk"))
+    return PlanScheduler(Scheduler.from_env(tenant_id="acme", actor="plan-service"))
 
 
 @app.resource
-def desk(subscriptions: Subscriptions, scheduler: PlanScheduler) -> Desk:
+def plan_service(subscriptions: Subscriptions, scheduler: PlanScheduler) -> PlanService:
     """The service for customers' choices."""
-    return Desk(subscriptions, scheduler)
+    return PlanService(subscriptions, scheduler)
 
 
 @app.action(retry=RetryPolicy(attempts=5, backoff=[10, 60, 600]))

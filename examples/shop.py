@@ -19,7 +19,7 @@ from uuid import UUID, uuid5
 from duetime import App, Fatal, Order, Payload, RetryPolicy, Run, Scheduler, every
 from examples import billing, daily_summary, ingestion, nightly_clean_up, plan_change, reindex, stale_records
 from examples.billing import ApplyPlanChange, SendReceipt
-from examples.plan_change import Desk
+from examples.plan_change import PlanService
 
 app = App()
 app.include(billing, plan_change, daily_summary, nightly_clean_up, reindex, stale_records, ingestion)
@@ -122,12 +122,12 @@ def call_courier(run: Run, acme: Acme) -> None:
 
 
 @app.job(every(seconds=15), name="shop-traffic", retry=RetryPolicy(attempts=1), title="Customers")
-def traffic(run: Run, acme: Acme, globex: Globex, bus: Bus, desk: Desk) -> None:
+def traffic(run: Run, acme: Acme, globex: Globex, bus: Bus, plan_service: PlanService) -> None:
     """Play the shop's customers: three scenes at once, then one scene a minute."""
     number, name = _runs_before(run, acme), f"{run.nominal_at:%H%M%S}"
     scenes = (
         partial(_order, name, acme),
-        partial(_change_minds, name, acme, desk),
+        partial(_change_minds, name, acme, plan_service),
         partial(_elsewhere, name, globex, bus),
     )
     if number < len(scenes):
@@ -156,7 +156,7 @@ def _order(name: str, acme: Scheduler) -> None:
     )
 
 
-def _change_minds(name: str, acme: Scheduler, desk: Desk) -> None:
+def _change_minds(name: str, acme: Scheduler, plan_service: PlanService) -> None:
     """Change one plan soon, one earlier than first scheduled, and one not at all.
 
     Ada takes another plan than last time.
@@ -168,7 +168,7 @@ def _change_minds(name: str, acme: Scheduler, desk: Desk) -> None:
     acme.reschedule(moved.id, soon.due_at + MINUTE)
     acme.cancel(dropped.id)
     acme.schedule(SendReceipt(order=f"o-{name}-monthly"), at=timedelta(days=1), correlation_id="customer:bob")
-    desk.choose("ada", "large", request=f"ada-{name}")
+    plan_service.choose("ada", "large", request=f"ada-{name}")
 
 
 def _elsewhere(name: str, globex: Scheduler, bus: Bus) -> None:

@@ -16,8 +16,15 @@ export interface Config {
 
 export let config: Config = { api: "api/v1", sign_in: null, links: [] };
 
-/** Where the page is, without what follows the path: relative links start here. */
-export const home = new URL(".", `${location.origin}${location.pathname}`).href;
+/**
+ * Where the page is, without what follows the path: relative links start here. A stage of API Gateway serves
+ * the page without a slash at the end, too; a file such as index.html is not part of the address.
+ */
+export const home = new URL(".", `${location.origin}${withSlash(location.pathname)}`).href;
+
+function withSlash(path: string): string {
+  return /(\/|\.\w+)$/.test(path) ? path : `${path}/`;
+}
 
 export async function loadConfig(): Promise<Config> {
   const response = await fetch(new URL("config.json", home));

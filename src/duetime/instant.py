@@ -47,6 +47,11 @@ def parse(written: str) -> datetime:
         raise InvalidTime(written, "is outside of the years 1 to 9999 in UTC") from None
 
 
+def floor(at: datetime, every: timedelta) -> datetime:
+    """Return the latest multiple of a span since 1970 at or before an instant: a full minute or hour."""
+    return EARLIEST + (at - EARLIEST) // every * every
+
+
 def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
     """Return the instant of a caller's time.
 

@@ -62,7 +62,7 @@ class Settings:
 
     prefix: str = _text(
         "duetime-",
-        "Begins the name of every table, queue and group.",
+        "The beginning of the name of every table, queue and group.",
         like=r"([A-Za-z][A-Za-z0-9_-]{0,39})?",
         allowed="letters, digits, - and _, a letter first, 40 characters at most",
     )
@@ -74,15 +74,15 @@ class Settings:
     )
     due_shards: int = _number(
         DUE_SHARDS,
-        "Partitions of the due index: each takes about 1,000 writes a second.",
+        "The number of partitions of the due index; each supports about 1,000 writes a second.",
         low=DUE_SHARDS,
         high=256,
     )
     due_order: bool = field(
         default=False,
         metadata={
-            "about": "An index by tenant and due time, for lists in due order. It costs one write unit more"
-            " an action, and two more for each reschedule, retry or redrive."
+            "about": "An index by tenant and due time, for lists in due order. It costs one more write unit"
+            " per action, and two more per reschedule, retry or redrive."
         },
     )
     near_limit: timedelta = _seconds(
@@ -91,14 +91,12 @@ class Settings:
     wake_early: timedelta = _seconds(
         90, "A timer wakes this long before the due time; EventBridge may be 60 s late.", low=0, high=840
     )
-    lease: timedelta = _seconds(
-        300, "How long a claim holds without a heartbeat: the orphan time-out.", low=2, high=43_000
-    )
+    lease: timedelta = _seconds(300, "How long a run's lease lasts without a heartbeat.", low=2, high=43_000)
     heartbeat: timedelta = _seconds(
-        60, "How often a run renews its lease and its message's visibility.", low=0.2, high=3_600
+        60, "How often a run renews its lease and its message's visibility time-out.", low=0.2, high=3_600
     )
     cancel_poll: timedelta = _seconds(
-        3, "How often a run checks whether its cancel was requested.", low=0.1, high=3_600
+        3, "The interval at which a run checks for a cancel request.", low=0.1, high=3_600
     )
     clock_skew: timedelta = _seconds(
         5, "How far two machines' clocks may differ before a lease is taken over.", low=0, high=60
@@ -121,23 +119,24 @@ class Settings:
         low=1_800,
         high=_DAY,
     )
+    canary: timedelta = _seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
     job_grace: timedelta = _seconds(
         600,
-        "How late an occurrence may be claimed or planned; later, its job has missed it. At least grace and"
-        " sweep_rate together: the sweep finds a lost wake only then.",
+        "How late an occurrence may be claimed or planned; later it is missed. It is at least grace plus"
+        " sweep_rate, since the sweep finds a lost wake only after that time.",
         low=62,
         high=_DAY,
     )
     catch_up_spread: timedelta = _seconds(
-        5, "The time between two made-up occurrences of one job.", low=0, high=3_600
+        5, "The time between the runs of two missed occurrences of one job.", low=0, high=3_600
     )
     default_tz: str = _text("", "The zone of cadences without a zone, such as Europe/Paris; UTC if empty.")
     retention: timedelta = _seconds(
-        30 * _DAY, "How long a settled action is kept.", low=_DAY, high=3_650 * _DAY
+        30 * _DAY, "How long a settled action is stored.", low=_DAY, high=3_650 * _DAY
     )
     idempotency_ttl: timedelta = _seconds(
         _DAY,
-        "How long an idempotency key holds at least, unless the call sets a time to live of its own.",
+        "The minimum time to live of an idempotency key, unless the call sets one.",
         low=SHORTEST_KEY_TTL.total_seconds(),
         high=LONGEST_KEY_TTL.total_seconds(),
     )
@@ -149,13 +148,13 @@ class Settings:
         metadata={"about": "The timers of far actions.", "choices": ("eventbridge", "wheel")},
     )
     app: str = _text("", "The worker's app, with its handlers: module:name.")
-    actions_table: str = _text("", "The actions table; made from the prefix when empty.")
-    jobs_table: str = _text("", "The jobs table; made from the prefix when empty.")
+    actions_table: str = _text("", "The actions table; derived from the prefix if empty.")
+    jobs_table: str = _text("", "The jobs table; derived from the prefix if empty.")
     schedule_group: str = _text(
-        "", "EventBridge Scheduler's group of one-shots; made from the prefix when empty."
+        "", "EventBridge Scheduler's group of one-shots; derived from the prefix if empty."
     )
     job_group: str = _text(
-        "", "EventBridge Scheduler's group of the jobs' wakes; made from the prefix when empty."
+        "", "EventBridge Scheduler's group of the jobs' wakes; derived from the prefix if empty."
     )
     event_bus: str = _text(
         "default", "The event bus whose events start jobs, and on which lifecycle events are published."
@@ -163,8 +162,9 @@ class Settings:
     events: Literal["off", "standard", "all"] = field(
         default="standard",
         metadata={
-            "about": "Which lifecycle events are published: all of jobs, with failures, cancels and changes"
-            " of one-shots; or also schedule, start and end of one-shots, three events more each; or none.",
+            "about": "The lifecycle events to publish. standard: all events of jobs, and failures, cancels"
+            " and changes of one-shots. all: also schedule, start and end of one-shots, three more events"
+            " each. off: none.",
             "choices": ("off", "standard", "all"),
         },
     )
@@ -182,25 +182,25 @@ class Settings:
     )
     notification_burst: int = _number(
         5,
-        "The most single notifications of a kind in notification_window; further ones come as a digest.",
+        "The maximum of single notifications of a kind in notification_window; a digest has the rest.",
         low=1,
         high=1_000,
     )
     notification_window: timedelta = _seconds(
-        900, "The window of notification_burst; the digest comes at its end.", low=1, high=900
+        900, "The window of notification_burst; the digest is sent at its end.", low=1, high=900
     )
     queues: Mapping[str, str] = field(
-        default_factory=dict, metadata={"about": "Each worker's due queue: name to URL."}
+        default_factory=dict, metadata={"about": "The URL of each worker's due queue, by the worker's name."}
     )
     failure_queue: str = _text(
         "", "The failure queue's URL, which receives requests to redrive undelivered inputs."
     )
-    dispatch_arn: str = _text("", "The dispatch function that a timer wakes.")
-    timer_role_arn: str = _text("", "The role in which EventBridge Scheduler wakes it.")
+    dispatch_arn: str = _text("", "The dispatch function that timers invoke.")
+    timer_role_arn: str = _text("", "The role in which EventBridge Scheduler invokes the dispatch function.")
     timer_dlq_arn: str = _text("", "The queue of wakes that could not be delivered.")
     api_prefix: str = _text(
         "/api/v1",
-        "Begins every route of the admin API, its version included.",
+        "The beginning of every route of the admin API, including the version.",
         like=r"(/[A-Za-z0-9._~-]+){1,8}",
         allowed="segments such as /api/v1",
     )
@@ -214,7 +214,7 @@ class Settings:
     authorization: Literal["roles", "allow-all"] = field(
         default="roles",
         metadata={
-            "about": "Permissions in the admin API: by roles; for development only, all for every caller.",
+            "about": "Permissions in the admin API: by role, or (only for development) all for every caller.",
             "choices": ("roles", "allow-all"),
         },
     )
@@ -226,8 +226,8 @@ class Settings:
     identities: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "about": "The callers of signed requests: a role's or user's ARN to its tenant and roles, as"
-            " `acme operators`."
+            "about": "The tenant and roles of callers of signed requests, such as `acme operators`, by the"
+            " ARN of their role or user."
         },
     )
     console_url: str = _text(
@@ -240,13 +240,13 @@ class Settings:
     )
     metric_tenants: str = _text(
         "",
-        "The tenants with metrics of their own: names with spaces between; all others are `other`; `*`: each"
-        " tenant's own. CloudWatch charges for every one of them. Empty: no metric has a tenant.",
+        "The tenants with their own metrics, separated by spaces; the others share `other`. `*`: all tenants."
+        " CloudWatch charges for each of them. Empty: metrics have no tenant.",
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
     )
     audit_retention: timedelta = _seconds(
-        400 * _DAY, "How long the audit trail is kept.", low=_DAY, high=3_650 * _DAY
+        400 * _DAY, "How long the audit trail is stored.", low=_DAY, high=3_650 * _DAY
     )
 
     def __post_init__(self) -> None:

@@ -138,6 +138,7 @@ def sample_event(sample, *, action_id=None, body=..., claims=None, query=None, h
     event = json.loads((EVENTS / f"api-{sample}.json").read_text())
     if action_id is not None:
         event["path"] = event["path"].replace(event["pathParameters"]["id"], action_id)
+        event["pathParameters"]["id"] = action_id
     if body is not ...:
         event["body"] = body if body is None or isinstance(body, str) else json.dumps(body)
     if claims is not None:
@@ -146,6 +147,9 @@ def sample_event(sample, *, action_id=None, body=..., claims=None, query=None, h
         event["queryStringParameters"] = query
         event["multiValueQueryStringParameters"] = {name: [value] for name, value in query.items()}
     event["headers"] |= headers or {}
+    if "path" in fields and "resource" not in fields:
+        parameters = {"proxy": fields["path"].removeprefix("/")}
+        fields = {"resource": "/{proxy+}", "pathParameters": parameters, **fields}
     return event | fields
 
 

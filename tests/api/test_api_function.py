@@ -79,7 +79,7 @@ def jobs(aws, deployed, app):
 REPORT = {"name": "acme-report", "type": "remark", "payload": {"text": "hourly"}, "cadences": ["every 1h"]}
 
 
-def test_a_job_is_registered_paused_triggered_and_taken_back(jobs, deployed):
+def test_a_job_is_registered_paused_triggered_and_removed(jobs, deployed):
     made = jobs("POST", body=REPORT | {"trigger": True, "idempotency_key": "k-1"})
     assert made.status == 201, made.text
     again = jobs("POST", body=REPORT | {"trigger": True, "idempotency_key": "k-1"})
@@ -118,7 +118,7 @@ def test_a_forged_cursor_of_runs_is_rejected(jobs, cursor):
     assert (response.status, response.code) == (400, "invalid-cursor")
 
 
-def test_the_deployed_parts_are_well(deployed):
+def test_the_deployed_parts_are_healthy(deployed):
     assert deployed("health").status == 200
 
 

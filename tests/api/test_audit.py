@@ -43,7 +43,7 @@ def test_an_entry_has_the_caller_its_roles_its_address_the_request_and_the_resul
 
 
 @pytest.mark.parametrize(("method", "path"), CHANGES)
-def test_each_change_leaves_exactly_one_entry_however_it_is_answered(deployment, ask, trail, method, path):
+def test_each_change_writes_exactly_one_entry_whatever_its_response(deployment, ask, trail, method, path):
     for number, inputs in enumerate(
         (
             {"body": {}},
@@ -102,7 +102,7 @@ def test_the_entry_of_a_rejected_request_names_the_request_and_the_reason(ask, t
         ("/undelivered/redrive", {}),
     ],
 )
-def test_a_dry_run_leaves_none_and_the_same_done_leaves_one(ask, trail, path, body):
+def test_a_dry_run_writes_no_entry_and_the_real_run_writes_one(ask, trail, path, body):
     assert ask("POST", path, body={**body, "dry_run": True}).status < 300
     assert trail() == []
     assert ask("POST", path, body={**body, "dry_run": False}).status < 300
@@ -139,7 +139,7 @@ def test_an_identity_in_a_request_is_ignored_and_recorded(ask, trail):
     }
 
 
-def test_a_payload_is_nowhere_in_an_entry_however_deep_it_stands(ask, trail):
+def test_no_entry_contains_a_payload_at_any_depth(ask, trail):
     deep = {"a": [{"payload": SECRET, "b": {"payload": [SECRET], "c": 1}}], "payload": SECRET}
     ask("POST", "/background-jobs", body={**OWN, "reason": deep})
     ask("POST", "/background-jobs", body=json.dumps([deep]))
@@ -206,7 +206,7 @@ def test_an_action_that_its_key_names_has_both_entries(ask, trail):
     assert [item["status"] for item in trail(action=first)] == [200, 201]
 
 
-def test_pages_of_the_trail_lead_through_all(deployment, ask, trail):
+def test_pages_of_the_trail_contain_every_entry(deployment, ask, trail):
     for _ in range(5):
         scheduled(ask)
     found, cursor = [], {}

@@ -255,7 +255,7 @@ CHANGES = (
 
 @settings(max_examples=100, suppress_health_check=NOT_CHECKED)
 @given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
-def test_no_body_whatever_meets_a_fault_of_ours(ask, body):
+def test_no_body_causes_a_server_error(ask, body):
     for method, path in CHANGES:
         assert ask(method, path, body=body).status in {200, 201, 202, 204, 400, 404, 409, 413, 422}
 
@@ -268,6 +268,6 @@ def test_no_body_whatever_meets_a_fault_of_ours(ask, body):
     ),
     name=st.text(),
 )
-def test_no_query_or_name_whatever_meets_a_fault_of_ours(ask, query, name):
+def test_no_query_or_name_causes_a_server_error(ask, query, name):
     for path in ("", "/preview", "/billing-hourly/runs", "/billing-hourly/occurrences", f"/{name}"):
         assert ask("GET", path, query=query).status in {200, 400, 404, 422}

@@ -185,7 +185,7 @@ def test_a_repeated_parameter_is_rejected(call):
 
 
 @pytest.mark.parametrize("wrong", ["x", "0" * 36, "..", "%2e%2e", "a" * 10_000, "é", "1;drop", "null"])
-def test_an_id_that_is_none_is_not_found(call, wrong):
+def test_an_invalid_id_is_not_found(call, wrong):
     response = call("get", action_id=wrong)
     assert response.status == 404
     assert len(response.text) < 500
@@ -229,7 +229,7 @@ def test_the_content_type_is_read_in_any_case_and_with_a_charset(call):
 
 
 @pytest.mark.parametrize("body", ["not base64!", base64.b64encode(b'{"type": "\xff"}').decode(), "é"])
-def test_bytes_that_are_no_text_are_rejected(call, body):
+def test_bytes_that_are_not_text_are_rejected(call, body):
     response = call("schedule", body=body, isBase64Encoded=True)
     assert (response.status, response.code) == (400, "malformed-body")
 
@@ -260,7 +260,7 @@ NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fi
 
 @settings(max_examples=150, suppress_health_check=NOT_CHECKED)
 @given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
-def test_no_body_whatever_meets_a_fault_of_ours(call, body):
+def test_no_body_causes_a_server_error(call, body):
     for sample in ("schedule", "reschedule", "redrive"):
         assert call(sample, body=body).status in {201, 400, 404, 413, 422}
 
@@ -271,6 +271,6 @@ def test_no_body_whatever_meets_a_fault_of_ours(call, body):
     path=st.text(),
     method=st.sampled_from(["GET", "DELETE", "POST", "PUT", "BREW"]),
 )
-def test_no_path_or_query_whatever_meets_a_fault_of_ours(call, query, path, method):
+def test_no_path_or_query_causes_a_server_error(call, query, path, method):
     assert call("query", query=query).status in {200, 400, 422}
     assert call("get", path="/api/v1/scheduling/" + path, httpMethod=method, body=None).status < 500

@@ -10,7 +10,7 @@ ONES = ("get", "cancel", "reschedule", "redrive")
 
 
 @pytest.mark.parametrize("route", ONES)
-def test_another_tenants_action_looks_just_like_one_that_is_not_there(call, route):
+def test_another_tenants_action_gets_the_same_response_as_a_missing_one(call, route):
     made = call.schedule()
     theirs = call(route, action_id=made["id"], claims=GLOBEX)
     unknown = call(route, action_id=NOBODYS, claims=GLOBEX)
@@ -85,7 +85,7 @@ def test_a_request_without_an_authorizer_is_forbidden_before_its_body_is_read(ca
     ],
     ids=["email", "verified", "unverified", "separator", "subject"],
 )
-def test_the_actor_is_the_verified_address_or_else_the_subject(call, claims, actor):
+def test_the_actor_is_the_verified_address_or_the_subject(call, claims, actor):
     assert call.schedule(claims={"custom:tenant_id": "acme", **claims})["created_by"] == actor
 
 

@@ -14,7 +14,7 @@ def test_a_concurrency_key_and_its_limit_are_scheduled_and_shown(call, limit):
     assert (listed["concurrency_key"], listed["concurrency_limit"]) == (KEY, limit)
 
 
-def test_a_key_alone_allows_one_at_once(call):
+def test_a_key_without_a_limit_allows_one_run_at_once(call):
     assert call.schedule(body={**REMARK, "concurrency_key": KEY})["concurrency_limit"] == 1
 
 

@@ -50,7 +50,7 @@ def sweep(cloud, clock):
     cloud.steps.sweep(stop_at=clock.now() + MINUTE)
 
 
-def test_a_deployment_that_has_nothing_to_do_is_well(details, cloud, clock):
+def test_an_idle_deployment_is_healthy(details, cloud, clock):
     sweep(cloud, clock)
     result = details()
     assert (result["status"], result["ill"], result["enabled"]) == ("ok", [], True)
@@ -73,7 +73,7 @@ def test_the_open_probe_contains_no_details(client_of):
 
 
 @pytest.mark.parametrize(("ago", "ill"), [(180 * SECOND, []), (181 * SECOND, ["sweep"])])
-def test_a_sweep_that_has_not_passed_for_three_minutes_is_ill(details, cloud, clock, ago, ill):
+def test_a_sweep_that_has_not_run_for_three_minutes_is_unhealthy(details, cloud, clock, ago, ill):
     sweep(cloud, clock)
     clock.wait_until(NOW + ago)
     assert details()["ill"] == ill
@@ -97,7 +97,7 @@ def test_an_overdue_action_that_no_sweep_sent_is_unhealthy(details, cloud, clock
     assert details()["ill"] == ["overdue"]
 
 
-def test_one_that_waits_for_a_slot_is_not_overdue(details, clock, client_of):
+def test_an_action_that_waits_for_a_slot_is_not_overdue(details, clock, client_of):
     client_of().schedule(
         claims=ADA, body={"type": "remark", "payload": {}, "in": 0, "concurrency_key": "customer:42"}
     )

@@ -21,7 +21,7 @@ def listed(call):
     return call("query", query={}).json["items"]
 
 
-def test_a_repeat_is_answered_with_the_first_action_and_another_status(call):
+def test_a_repeat_returns_the_first_action_with_another_status(call):
     first = call("schedule", body=KEYED)
     again = call("schedule", body={**KEYED, "in": 3_600})
     assert (first.status, again.status) == (201, 200)
@@ -45,7 +45,7 @@ def test_a_header_with_another_key_than_the_body_is_rejected(call):
     assert listed(call) == []
 
 
-def test_the_same_key_for_something_else_is_a_conflict_that_names_the_first_action(call):
+def test_a_key_of_another_request_is_a_conflict_that_names_the_first_action(call):
     first = call.schedule(body=KEYED)
     response = call("schedule", body={**KEYED, "payload": {"text": "bye"}})
     assert (response.status, response.code) == (409, "idempotency-conflict")

@@ -19,7 +19,7 @@ ROUTES = {
 
 
 @pytest.mark.parametrize(("method", "route"), ROUTES)
-def test_another_tenants_job_looks_just_like_one_that_is_not_there(ask, method, route):
+def test_another_tenants_job_gets_the_same_response_as_a_missing_one(ask, method, route):
     assert ask("POST", body=REPORT, claims=ADA).status == 201
     body = ROUTES[method, route]
     theirs = ask(method, f"/acme-report{route}", body=body, claims=EVE)
@@ -39,7 +39,7 @@ def test_a_job_that_code_declares_is_not_found_without_the_system_permission(ask
 
 @pytest.mark.parametrize(("method", "route"), ROUTES)
 @pytest.mark.parametrize("name", ["acme-missing", "x", "Acme-Report", "%2e%2e", "a" * 5_000, "acme-é", "a b"])
-def test_a_job_that_is_not_there_is_not_found(ask, method, route, name):
+def test_a_missing_job_is_not_found(ask, method, route, name):
     response = ask(method, f"/{name}{route}", body=ROUTES[method, route])
     assert (response.status, response.code) == (404, "job-not-found")
     assert len(response.text) < 500
@@ -63,12 +63,12 @@ def test_an_operator_is_a_member_of_an_operators_group(ask, groups):
 
 
 @pytest.mark.parametrize("groups", ["", "operator", "superadmins", "[]", "admins-of-nothing", None, []])
-def test_any_other_group_makes_no_operator(ask, groups):
+def test_a_member_of_any_other_group_is_no_operator(ask, groups):
     claims = ADA | {"cognito:groups": groups}
     assert ask("GET", "/billing-nightly", claims=claims).status == 404
 
 
-def test_operators_of_two_tenants_see_codes_jobs_and_each_their_own(ask):
+def test_operators_of_two_tenants_see_jobs_from_code_and_their_own(ask):
     operators = {"cognito:groups": "operators"}
     ask("POST", body=REPORT, claims=ADA)
     ours = [item["name"] for item in ask("GET", claims=ADA | operators).json["items"]]
@@ -77,7 +77,7 @@ def test_operators_of_two_tenants_see_codes_jobs_and_each_their_own(ask):
     assert "billing-nightly" in theirs
 
 
-def test_a_run_of_codes_job_is_an_operators_to_see_and_to_cancel(ask, call_cloud):
+def test_only_operators_see_and_cancel_runs_of_a_job_from_code(ask, call_cloud):
     run = ask("POST", "/billing-nightly/trigger").json["id"]
     operator = ADA | {"cognito:groups": "operators"}
     assert call_cloud("get", action_id=run, claims=ADA).code == "action-not-found"

@@ -113,7 +113,7 @@ def test_a_cursor_of_another_list_is_rejected(ask):
     assert ask("GET", "/coming", query={"cursor": "made-up"}).code == "invalid-cursor"
 
 
-def test_a_tenant_sees_its_own_jobs_alone_and_none_of_codes():
+def test_a_tenant_sees_only_its_own_jobs_and_none_from_code():
     deployment = Deployment(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
     names = {}
     for tenant in ("acme", "globex"):
@@ -132,7 +132,7 @@ def test_a_tenant_sees_its_own_jobs_alone_and_none_of_codes():
     assert [run["trigger"] for run in runs] == ["manual"]
 
 
-def test_a_job_that_was_taken_back_will_not_run():
+def test_a_removed_job_has_no_next_run():
     deployment = Deployment(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
     body = {"name": "own-report", "type": "remark", "cadences": ["every 1h"], "payload": {}}
     assert deployment.ask("POST", "/background-jobs", "clerks", body=body).status == 201

@@ -90,7 +90,7 @@ def test_a_key_holds_for_its_time_to_live(tenant, clock):
     assert tenant("PUT", "/acme-report", body=replaced).status == 200
 
 
-def test_a_run_that_was_lost_between_the_two_is_triggered_when_the_call_is_repeated(tenant):
+def test_a_repeated_call_triggers_the_run_that_the_first_call_did_not(tenant):
     key = {"idempotency_key": "k-1"}
     tenant("POST", body=REPORT | key)
     again = tenant("POST", body=REPORT | key | {"trigger": True})

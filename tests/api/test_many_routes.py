@@ -212,7 +212,7 @@ class TestRedrive:
         assert [item["id"] for item in done["changed"]] == failed[::-1]
         assert {(item["status"], item["due_at"]) for item in done["changed"]} == {("pending", due_at)}
 
-    def test_as_it_is_sampled_finds_nothing_here(self, call, fail):
+    def test_with_the_sample_request_changes_nothing(self, call, fail):
         fail()
         assert call("redrive-many").json == {
             "changed": [],

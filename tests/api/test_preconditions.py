@@ -53,7 +53,7 @@ def etag(ask, path):
 
 
 @pytest.mark.parametrize(("method", "path", "body"), ON_ACTIONS)
-def test_an_action_is_changed_only_as_it_was_seen(ask, action, method, path, body):
+def test_an_action_is_changed_only_if_its_etag_matches(ask, action, method, path, body):
     seen = etag(ask, action)
     assert ask("PUT", f"{action}/reschedule", {"in": 120}).status == 200
     refused = ask(method, action + path, body, seen)
@@ -63,7 +63,7 @@ def test_an_action_is_changed_only_as_it_was_seen(ask, action, method, path, bod
 
 
 @pytest.mark.parametrize(("method", "path", "body"), ON_JOBS)
-def test_a_job_is_changed_only_as_it_was_seen(ask, job, method, path, body):
+def test_a_job_is_changed_only_if_its_etag_matches(ask, job, method, path, body):
     if path == "/resume":
         ask("POST", f"{job}/pause")
     seen = etag(ask, job)

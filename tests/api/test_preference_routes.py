@@ -61,7 +61,7 @@ def test_without_preferences_notifications_for_admins_are_in_their_list(ask):
     }
 
 
-def test_a_change_replaces_the_given_fields_alone(ask, choose):
+def test_a_change_replaces_only_the_given_fields(ask, choose):
     first = choose(
         language="fr",
         channels={FAILING: ["in_app", "email", "email"]},
@@ -86,7 +86,7 @@ def test_a_change_replaces_the_given_fields_alone(ask, choose):
     assert ask("GET", claims=GLOBEX).json["revision"] == 0
 
 
-def test_the_same_again_changes_nothing(ask, choose):
+def test_a_repeated_change_has_no_effect(ask, choose):
     chosen = choose(language="fr", channels={FAILING: ["email"]}).json
     again = choose(language="fr", channels={FAILING: ["email"]})
     assert (again.status, again.json) == (200, chosen)
@@ -95,7 +95,7 @@ def test_the_same_again_changes_nothing(ask, choose):
 @pytest.mark.parametrize(
     ("language", "result"), [("fr-CA", "fr"), ("de", "en"), ("en-GB", "en"), ("fr", "fr")]
 )
-def test_a_language_without_words_is_stored_and_mails_are_in_english(choose, language, result):
+def test_a_language_without_a_translation_is_stored_and_mails_are_in_english(choose, language, result):
     response = choose(language=language)
     assert (response.status, response.json["language"], response.json["mails_in"]) == (200, language, result)
 

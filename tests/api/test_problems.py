@@ -72,7 +72,7 @@ def test_every_error_has_its_status_and_title_in_the_table(error):
     assert error.code in PROBLEMS
 
 
-def test_an_error_that_the_table_does_not_know_is_a_fault_of_ours():
+def test_an_unmapped_error_is_a_server_error():
     class Unheard(DuetimeError):
         code = "unheard"
 

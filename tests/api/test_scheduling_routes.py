@@ -44,13 +44,13 @@ def test_a_due_time_in_the_past_is_taken_and_runs_at_once(call):
     assert action["status"] == "pending"
 
 
-def test_a_payload_comes_back_as_it_was_sent(call):
+def test_a_payload_is_returned_unchanged(call):
     sent = {"text": 'naïve 🦊 \\ " \n', "number": 1.5, "price": "0.10", "rest": {"a": [1, None, {"b": True}]}}
     made = call.schedule(body={"type": "remark", "payload": sent, "in": 0})
     assert call("get", action_id=made["id"]).json["payload"] == sent
 
 
-def test_a_deeply_but_soundly_nested_payload_comes_back(call):
+def test_a_deeply_nested_valid_payload_is_returned_unchanged(call):
     nested = "leaf"
     for _ in range(190):
         nested = {"n": nested}
@@ -58,7 +58,7 @@ def test_a_deeply_but_soundly_nested_payload_comes_back(call):
     assert call("get", action_id=made["id"]).json["payload"]["rest"] == nested
 
 
-def test_an_action_is_got_by_its_id(call):
+def test_an_action_is_returned_by_its_id(call):
     made = call.schedule()
     response = call("get", action_id=made["id"])
     assert response.status == 200
@@ -157,13 +157,13 @@ def test_a_change_of_a_settled_action_is_a_conflict_with_the_reason(call, failed
     assert "it is failed" in response.json["detail"]
 
 
-def test_an_empty_body_redrives_at_once_as_none_does(call, failed):
+def test_an_empty_body_redrives_at_once_like_no_body(call, failed):
     response = call("redrive", action_id=failed, body={})
     assert (response.status, response.json["status"]) == (200, "pending")
     assert response.json["due_at"] == "2026-03-01T12:00:00Z"
 
 
-def test_a_redrive_with_a_zone_alone_is_rejected(call, failed):
+def test_a_redrive_with_a_zone_and_no_time_is_rejected(call, failed):
     assert call("redrive", action_id=failed, body={"tz": "Europe/Paris"}).status == 422
 
 
@@ -195,7 +195,7 @@ def test_attempts_are_listed_with_their_outcomes(call, worker, clock):
     }
 
 
-def test_the_prefix_is_the_deployments_to_choose(call_over, store):
+def test_the_deployment_sets_the_prefix(call_over, store):
     call = call_over(store, prefix="/jobs/v2")
     assert call("health", path="/jobs/v2/health").status == 200
     assert call("health", path="/jobs/v2/health/").status == 200

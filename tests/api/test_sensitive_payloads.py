@@ -138,7 +138,7 @@ def test_an_unreadable_payload_is_redacted_completely(charges, changes):
     assert SECRET in charges.ask("GET", path, "readers").text
 
 
-def test_a_tenants_admin_grants_it_for_that_tenant_alone(charges):
+def test_a_tenants_admin_grants_it_only_for_that_tenant(charges):
     made, theirs = charges.schedule(FULL), charges.schedule(FULL, tenant="globex")
     grant = {"permissions": ["payloads:read"]}
     assert charges.ask("PUT", "/grants/clerks", "heads", body=grant).status == 200
@@ -148,7 +148,7 @@ def test_a_tenants_admin_grants_it_for_that_tenant_alone(charges):
     assert charges.ask("GET", f"/scheduling/{theirs['id']}").status == 404
 
 
-def test_the_permission_alone_does_not_show_an_action(charges):
+def test_only_the_permission_does_not_show_an_action(charges):
     made = charges.schedule(FULL)
     charges.ask("PUT", "/grants/lone", "heads", body={"permissions": ["payloads:read"]})
     assert charges.ask("GET", f"/scheduling/{made['id']}", "lone").status == 403

@@ -31,7 +31,7 @@ def signed(call):
     return ask
 
 
-def test_a_session_of_a_known_role_acts_for_its_tenant_in_its_own_name(signed):
+def test_a_session_of_a_known_role_acts_for_its_tenant_under_its_own_name(signed):
     made = signed()
     assert made.status == 201, made.text
     assert (made.json["tenant_id"], made.json["created_by"]) == ("acme", "shop-checkout/till-4")
@@ -48,7 +48,7 @@ def test_a_session_of_a_known_role_acts_for_its_tenant_in_its_own_name(signed):
         "shop-checkout",
     ],
 )
-def test_whom_the_settings_do_not_know_is_forbidden(signed, arn):
+def test_a_caller_missing_from_the_settings_is_forbidden(signed, arn):
     refused = signed(userArn=arn)
     assert (refused.status, refused.code) == (403, "forbidden")
     assert "identities do not know" in refused.json["detail"]

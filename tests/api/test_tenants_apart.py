@@ -178,7 +178,7 @@ def _pairs(path, tenants, other):
 
 @CALM
 @given(steps, st.sampled_from(TENANTS))
-def test_a_cursor_of_another_tenant_shows_no_more_than_ones_own(steps, me):
+def test_another_tenants_cursor_shows_only_the_callers_items(steps, me):
     tenants, (other,) = Tenants(), set(TENANTS) - {me}
     for step in steps:
         tenants.do(*step)
@@ -194,7 +194,7 @@ def test_a_cursor_of_another_tenant_shows_no_more_than_ones_own(steps, me):
 
 @CALM
 @given(steps, st.sampled_from(TENANTS))
-def test_a_change_of_many_touches_and_counts_ones_own_alone(steps, me):
+def test_a_bulk_change_touches_and_counts_only_the_callers_items(steps, me):
     tenants, (other,) = Tenants(), set(TENANTS) - {me}
     for step in steps:
         tenants.do(*step)

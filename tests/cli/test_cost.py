@@ -48,7 +48,10 @@ def test_the_alternatives_are_listed(cost):
     assert [re.split(r"\s{2,}", row)[0] for row in below.splitlines()[1:]] == [
         "EventBridge Scheduler, bare",
         "Step Functions, a wait each",
+        "Lambda durable functions",
         "SQS hops and a table",
+        "duetime, fair queues",
+        "duetime, provisioned capacity",
     ]
 
 
@@ -68,7 +71,7 @@ def test_json_has_every_line_and_its_source(cost):
     assert sum(row["dollars"] for row in made["lines"]) == pytest.approx(made["dollars"])
     assert made["growing_dollars"] + made["fixed_dollars"] == pytest.approx(made["dollars"])
     assert {"name", "quantity", "unit", "dollars", "note", "price"} <= set(made["lines"][0])
-    assert len(made["alternatives"]) == 3
+    assert len(made["alternatives"]) == 6
 
 
 def test_an_idle_workload_has_no_price_per_million(cost):
@@ -100,8 +103,8 @@ def test_bad_usage_is_printed_on_one_line(cost, words, expected):
 def test_a_custom_price_list_is_used_and_named(cost, tmp_path):
     text = resources.files("duetime.cost").joinpath("prices.toml").read_text()
     mine = tmp_path / "mine.toml"
-    mine.write_text(text.replace("dollars = 3.00", "dollars = 4.00"))
+    mine.write_text(text.replace("dollars = 0.30\nper = 1\n", "dollars = 0.40\nper = 1\n"))
     status, printed, _ = cost("--prices", str(mine))
     assert status == 0
     assert f"Prices: {mine}" in printed
-    assert cell(printed, "dashboards", 3) == 4
+    assert cell(printed, "metrics", 3) == 4

@@ -76,7 +76,7 @@ def test_the_history_is_listed_from_the_first_to_the_last_event(reader, failed):
     expect(stops.last).to_contain_text("Failed for good")
 
 
-def test_actions_of_the_same_correlation_are_beside_it(reader, stored_action, failed):
+def test_actions_with_the_same_correlation_id_are_listed(reader, stored_action, failed):
     page = go(reader, stored_action)
     page.get_by_role("link", name=f"…{failed.id[-8:]}").click()
     expect(page).to_have_url(re.compile(failed.id))
@@ -114,7 +114,7 @@ def test_a_viewer_has_no_button_that_changes(reader_of, cloud, stored_action):
     expect(part(page, "Payload").get_by_text("[redacted]")).to_be_visible()
 
 
-def test_it_is_rescheduled_and_put_back(reader, acme, pending):
+def test_it_is_rescheduled_and_the_undo_restores_its_time(reader, acme, pending):
     page = go(reader, pending)
     button(page, "Reschedule…").click()
     dialog = page.get_by_role("dialog", name="Give it another due time")
@@ -129,7 +129,7 @@ def test_it_is_rescheduled_and_put_back(reader, acme, pending):
     assert acme.get(pending.id).due_at == pending.due_at
 
 
-def test_it_is_rescheduled_in_a_while_and_runs(reader, acme, pending):
+def test_it_is_rescheduled_by_a_delay_and_runs(reader, acme, pending):
     page = go(reader, pending)
     button(page, "Reschedule…").click()
     dialog = page.get_by_role("dialog", name="Give it another due time")
@@ -155,7 +155,7 @@ def test_a_decision_on_an_outdated_state_is_rejected_with_a_message(reader, acme
     expect(dialog).to_have_count(0)
 
 
-def test_it_is_cancelled_once_that_was_confirmed(reader, acme, pending):
+def test_it_is_cancelled_after_a_confirmation(reader, acme, pending):
     page = go(reader, pending)
     dialog = page.get_by_role("dialog", name="Cancel this action?")
     button(page, "Cancel it…").click()
@@ -208,7 +208,9 @@ def test_it_is_in_french(reader_of, cloud, stored_action):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, stored_action, failed, scheme):
+def test_the_page_is_accessible_by_screen_reader_and_keyboard(
+    reader_of, cloud, stored_action, failed, scheme
+):
     page = go(reader_of(cloud.url, color_scheme=scheme), failed)
     expect(history(page)).to_contain_text("Failed for good", timeout=AT_LAST)
     assert flaws(page) == []

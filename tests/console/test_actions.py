@@ -33,7 +33,7 @@ def test_each_action_shows_its_status_and_latest_message(reader, actions):
     expect(pending.get_by_role("cell").nth(5)).to_contain_text("local")
 
 
-def test_an_instant_of_another_year_is_shown_with_it(reader, actions):
+def test_an_instant_in_another_year_shows_the_year(reader, actions):
     page = reader.go("#/actions")
     due = row(page, actions["pending"]).get_by_role("cell").nth(3)
     expect(due).to_contain_text(str(actions["pending"].due_at.year))
@@ -42,13 +42,13 @@ def test_an_instant_of_another_year_is_shown_with_it(reader, actions):
     expect(today).not_to_contain_text(str(actions["failed"].due_at.year))
 
 
-def test_nothing_of_the_table_is_cut_off_beside_a_long_message(reader, actions):
+def test_a_long_message_truncates_no_other_column(reader, actions):
     page = reader.go("#/actions")
     expect(row(page, actions["failed"])).to_contain_text("no driver for order", timeout=AT_LAST)
     assert page.locator(".scrolls").evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
-def test_one_tenant_does_not_see_anothers(reader_of, cloud, actions):
+def test_a_tenant_does_not_see_another_tenants_actions(reader_of, cloud, actions):
     page = reader_of(cloud.url, **signed_in("gil", tenant="globex")).go("#/actions")
     shows_just(page, actions["globex"])
 
@@ -67,7 +67,7 @@ def test_they_are_found_by_a_correlation_id_and_shown_again_without(reader, acti
     expect(page.get_by_label("Find by correlation id")).to_have_value("order:17")
 
 
-def test_a_correlation_id_in_the_list_leads_to_all_of_it(reader, actions):
+def test_a_correlation_id_in_the_list_links_to_all_its_actions(reader, actions):
     page = reader.go("#/actions")
     row(page, actions["pending"]).get_by_role("link", name="order:17").click()
     shows_just(page, actions["pending"])
@@ -90,7 +90,7 @@ def test_they_are_found_by_status_and_by_several(reader, actions):
     shows_of(page, actions, "pending", "processing")
 
 
-def test_they_are_found_by_when_they_are_due_and_when_they_were_scheduled(reader, actions):
+def test_they_are_found_by_due_time_and_by_scheduling_time(reader, actions):
     page = reader.go("#/actions")
     page.get_by_text("Job and times").click()
     between = f"{actions['pending'].created_at + timedelta(days=300):%Y-%m-%dT%H:%M}"
@@ -157,7 +157,7 @@ def test_it_is_in_french(reader_of, cloud, actions):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, actions, scheme):
+def test_the_page_is_accessible_by_screen_reader_and_keyboard(reader_of, cloud, actions, scheme):
     page = reader_of(cloud.url, color_scheme=scheme).go("#/actions")
     expect(row(page, actions["failed"])).to_be_visible()
     page.get_by_text("Job and times").click()

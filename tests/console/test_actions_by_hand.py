@@ -12,7 +12,7 @@ from tests.console.listed_actions import actions as actions  # noqa: PLC0414 - a
 from tests.console.listed_actions import asks_for_type, row, statuses
 
 
-def test_one_is_scheduled_in_a_while_and_taken_back(reader, cloud):
+def test_an_action_is_scheduled_after_a_delay_and_cancelled(reader, cloud):
     page = reader.go("#/actions")
     dialog = asks_for_type(page)
     dialog.get_by_label("Payload").fill('{"order": "31", "street": "Long Lane"}')
@@ -36,7 +36,7 @@ def test_one_is_scheduled_in_a_while_and_taken_back(reader, cloud):
     assert statuses(cloud, "order:31") == [Status.CANCELLED]
 
 
-def test_one_is_scheduled_at_a_time_of_the_readers_zone(reader, cloud):
+def test_an_action_is_scheduled_at_a_time_in_the_readers_zone(reader, cloud):
     page = reader.go("#/actions")
     dialog = asks_for_type(page)
     dialog.get_by_label("Payload").fill('{"order": "32"}')
@@ -49,7 +49,7 @@ def test_one_is_scheduled_at_a_time_of_the_readers_zone(reader, cloud):
     assert made.due_at == datetime(2098, 7, 1, 10, tzinfo=UTC)
 
 
-def test_a_key_that_was_seen_makes_no_second_action(reader, cloud):
+def test_a_repeated_key_makes_no_second_action(reader, cloud):
     page = reader.go("#/actions")
     for notice in ("Scheduled: parcel", "That key was seen before: nothing new was scheduled"):
         dialog = asks_for_type(page)

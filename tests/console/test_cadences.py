@@ -165,7 +165,7 @@ def test_a_difference_to_croniter_is_shown(reader):
     expect(meaning).to_contain_text("after noon: 1, but croniter says 2")
 
 
-def test_the_day_leads_to_the_next_change_of_the_clocks_and_back_to_now(reader):
+def test_the_day_links_to_the_next_clock_change_and_back_to_now(reader):
     page = reader.go("#/cadences?cadence=30 2 * * *&tz=Europe/Paris&from=2027-03-01")
     day = page.get_by_label("From", exact=True)
     for found in ("2027-03-27", "2027-10-30"):
@@ -196,7 +196,7 @@ def test_another_zone_shows_the_readers_time_beside_its_own(reader):
     expect(rows(page).first).to_contain_text("+09:00")
 
 
-def test_the_zone_of_the_expression_goes_before_the_field(reader):
+def test_the_zone_in_the_expression_overrides_the_field(reader):
     page = reader.go("#/cadences")
     field(page).fill("daily 09:00 tz=Asia/Tokyo")
     expect(page.get_by_text("The expression names its own zone, Asia/Tokyo")).to_be_visible()

@@ -48,7 +48,7 @@ def letter(page, action):
     return group(page).get_by_role("row").filter(has=page.get_by_title(action.id, exact=True))
 
 
-def test_those_that_failed_alike_are_one_group(reader, letters):
+def test_actions_with_the_same_error_are_one_group(reader, letters):
     page = go(reader, letters)
     expect(group(page)).to_have_count(1)
     expect(group(page).locator(".group-count")).to_have_text("3")
@@ -60,14 +60,14 @@ def test_those_that_failed_alike_are_one_group(reader, letters):
         expect(letter(page, failed_action).get_by_role("cell").nth(3)).to_have_text("2")
 
 
-def test_one_leads_to_its_action(reader, letters):
+def test_an_entry_links_to_its_action(reader, letters):
     page = go(reader, letters)
     opened(page)
     letter(page, letters[0]).get_by_title(letters[0].id).click()
     expect(page).to_have_url(re.compile(f"#/actions/{letters[0].id}"))
 
 
-def test_one_tenant_does_not_see_anothers(reader_of, cloud):
+def test_a_tenant_does_not_see_another_tenants_actions(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("gil", tenant="globex")).go("#/dead-letters")
     expect(group(page).locator(".group-count")).to_have_text("1", timeout=AT_LAST)
 
@@ -82,7 +82,7 @@ def test_they_are_found_by_a_correlation_id(reader, letters):
     expect(group(page).locator(".group-count")).to_have_text("3")
 
 
-def test_they_are_found_by_type_and_by_when_they_were_last_due(reader, letters):
+def test_they_are_found_by_type_and_by_due_time(reader, letters):
     page = go(reader, letters)
     page.get_by_role("search").get_by_label("Type").fill("wait")
     page.keyboard.press("Enter")
@@ -98,13 +98,13 @@ def test_they_are_found_by_type_and_by_when_they_were_last_due(reader, letters):
     expect(group(page).locator(".group-count")).to_have_text("3")
 
 
-def test_a_list_without_failures_is_shown_as_good(reader_of, cloud):
+def test_a_list_without_failures_shows_that_all_is_well(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("max", "initech", "members")).go("#/dead-letters")
     expect(page.get_by_text("Nothing has failed for good")).to_be_visible()
     expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
 
 
-def test_one_is_run_again_from_the_list(reader, cloud, letters):
+def test_an_action_is_redriven_from_the_list(reader, cloud, letters):
     again = fail(cloud.scheduler(), "5", times=2)
     page = go(reader, [*letters, again])
     opened(page)
@@ -116,7 +116,7 @@ def test_one_is_run_again_from_the_list(reader, cloud, letters):
     assert cloud.scheduler().get(again.id).status is Status.EXECUTED
 
 
-def test_a_group_is_run_again_at_once_and_only_it(reader, cloud):
+def test_only_the_chosen_group_is_redriven(reader, cloud):
     hooli = cloud.scheduler(tenant_id="hooli")
     alike = [fail(hooli, order, times=2) for order in ("6", "7")]
     page = reader.page
@@ -152,7 +152,7 @@ def test_it_is_in_french(reader_of, cloud, letters):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, letters, scheme):
+def test_the_page_is_accessible_by_screen_reader_and_keyboard(reader_of, cloud, letters, scheme):
     page = go(reader_of(cloud.url, color_scheme=scheme), letters)
     opened(page)
     assert flaws(page) == []

@@ -55,7 +55,7 @@ def test_an_unknown_address_is_reported(reader):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("place", PLACES)
-def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, place, scheme):
+def test_the_page_is_accessible_by_screen_reader_and_keyboard(reader_of, cloud, place, scheme):
     page = reader_of(cloud.url, color_scheme=scheme).go(place)
     page.wait_for_load_state("networkidle")
     assert flaws(page) == []
@@ -87,7 +87,7 @@ def test_times_are_the_readers_with_utc_on_hover_or_all_in_utc(reader):
     expect(first).to_have_attribute("title", re.compile(r"\(UTC\)"))
 
 
-def test_the_content_is_one_key_away(reader):
+def test_one_key_moves_the_focus_to_the_content(reader):
     page = reader.go()
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Skip to the content")).to_be_focused()
@@ -163,7 +163,7 @@ def test_a_hidden_page_sends_no_requests(reader):
         page.evaluate(look % "false")
 
 
-def test_it_is_there_within_a_second(reader, cloud):
+def test_the_page_is_shown_within_a_second(reader, cloud):
     """Compared with a bare answer of the same machine in the same run, since machines differ.
 
     A page is a dozen of those.
@@ -176,7 +176,7 @@ def test_it_is_there_within_a_second(reader, cloud):
     assert shown < 1_000 * (time.perf_counter() - began) + 1_000
 
 
-def test_its_policy_lets_nothing_in_from_elsewhere(reader, cloud):
+def test_its_content_security_policy_allows_no_other_origin(reader, cloud):
     reader.expected = ("Content Security Policy", "trusted types", "TrustedHTML", "requires 'Trusted")
     page = reader.go()
     blocked = page.evaluate(

@@ -90,7 +90,7 @@ def test_a_frequent_job_is_shown_by_the_hours_of_a_day(reader):
     expect(account.get_by_role("button", name="Next day")).to_be_visible()
 
 
-def test_runs_are_those_that_were_due_and_with_their_status_the_planned_ones(reader):
+def test_planned_runs_are_shown_only_with_their_status_filter(reader):
     page = failed(reader)
     runs = part(page, "Runs")
     expect(runs.get_by_role("row").filter(has_text="by local")).to_contain_text("by hand")
@@ -129,7 +129,7 @@ def test_a_viewer_sees_the_same_without_buttons(reader_of, cloud):
 
 
 @pytest.mark.parametrize("name", [LOST, "shop-count-stock", "acme-never-was"])
-def test_another_tenants_job_codes_job_and_none_are_not_there_for_a_member(reader_of, cloud, name):
+def test_a_member_sees_no_job_of_another_tenant_or_from_code(reader_of, cloud, name):
     reader = reader_of(cloud.url, **signed_in("gus", "globex", "members"))
     reader.expected = ("404",)
     page = reader.go(f"#/jobs/{name}")
@@ -160,7 +160,7 @@ def test_it_is_in_french(reader_of, cloud):
     expect(dialog.get_by_label("Motif")).to_be_visible()
 
 
-def test_nothing_is_wrong_with_it_for_screen_readers_and_it_fits_a_phone(reader):
+def test_the_page_is_accessible_and_fits_a_phone(reader):
     page = failed(reader)
     page.wait_for_load_state("networkidle")
     assert flaws_in_either_scheme(reader) == []

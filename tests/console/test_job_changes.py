@@ -65,7 +65,7 @@ def test_it_is_paused_and_resumed_and_either_can_be_undone(reader, jobs, job):
     assert paused.reason == "no vans"
 
 
-def test_one_of_its_cadences_is_paused_and_the_other_goes_on(reader, jobs, job):
+def test_one_cadence_is_paused_and_the_other_continues(reader, jobs, job):
     page = reader.go(f"#/jobs/{job}")
     dialog = opened(page, f"Pause {WEEKLY}")
     expect(dialog).to_contain_text("The job's other cadences go on")
@@ -96,7 +96,7 @@ def test_retries_are_set_and_that_can_be_undone(reader, jobs, job):
     expect(part(page, "Retries").get_by_text("set by operators")).to_have_count(0)
 
 
-def test_retries_of_one_cadence_are_its_own(reader, jobs, job):
+def test_retries_of_a_cadence_apply_only_to_it(reader, jobs, job):
     page = reader.go(f"#/jobs/{job}")
     dialog = opened(page, f"Change the retries of {DAILY}")
     dialog.get_by_label("Jitter").fill("0.5")

@@ -68,20 +68,20 @@ def test_a_job_shows_its_times_and_results(reader):
     expect(lost).to_contain_text("only when it is triggered")
 
 
-def test_jobs_stand_by_category_and_duetimes_own_come_last(reader):
+def test_jobs_are_grouped_by_category_and_system_jobs_come_last(reader):
     page = reader.go("#/jobs")
     groups = page.get_by_role("rowheader")
     expect(groups.first).to_have_text(re.compile("^parcels"))
     expect(groups.last).to_have_text("duetime's own 2 jobs")
 
 
-def test_a_tenants_own_job_is_marked_and_codes_are_not(reader):
+def test_a_tenants_own_job_is_marked_and_a_job_from_code_is_not(reader):
     page = reader.go("#/jobs")
     expect(row(page, "Evening parcels").get_by_text("registered")).to_be_visible()
     expect(row(page, "Nightly count").locator(".chip")).to_have_count(0)
 
 
-def test_its_name_leads_to_it_and_its_outcome_to_the_run(reader, jobs):
+def test_its_name_links_to_the_job_and_its_outcome_to_the_run(reader, jobs):
     page = reader.go("#/jobs")
     row(page, "Lost parcels").get_by_role("link", name="failed").click(timeout=SOON)
     (run,) = jobs.history("acme-lost-parcel")
@@ -101,14 +101,14 @@ def test_the_search_finds_by_title_name_and_category(reader, text):
     expect(page.get_by_role("searchbox", name="Search")).to_have_value(text)
 
 
-def test_a_search_that_finds_nothing_leads_back_to_all(reader):
+def test_a_search_without_results_links_back_to_all(reader):
     page = reader.go("#/jobs?q=nowhere")
     expect(page.get_by_text("No job meets the search and the filter")).to_be_visible()
     page.get_by_role("link", name="Show all jobs").click()
     expect(row(page, "Nightly count")).to_be_visible()
 
 
-def test_those_that_fail_are_shown_alone(reader):
+def test_a_filter_shows_only_failing_jobs(reader):
     page = reader.go("#/jobs")
     expect(row(page, "Lost parcels").get_by_text("✕ failed")).to_be_visible(timeout=SOON)
     page.get_by_role("combobox", name="Show").select_option("failing")
@@ -117,7 +117,7 @@ def test_those_that_fail_are_shown_alone(reader):
     expect(page).to_have_url(f"{reader.url}/#/jobs?only=failing")
 
 
-def test_those_that_are_paused_are_shown_alone_also_by_one_cadence(reader, jobs):
+def test_a_filter_shows_only_jobs_with_a_paused_cadence(reader, jobs):
     jobs.pause(PARCELS, cadence=WEEKLY)
     page = reader.go("#/jobs?only=paused")
     expect(row(page, "Evening parcels").get_by_text("paused")).to_be_visible()
@@ -190,7 +190,7 @@ def test_a_pause_of_a_system_job_shows_its_effects(reader):
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_a_job_is_run_by_hand_at_once_and_the_run_is_led_to(reader, jobs, job):
+def test_a_job_is_triggered_at_once_and_the_page_links_to_the_run(reader, jobs, job):
     page = reader.go("#/jobs")
     page.get_by_role("button", name=f"Run now: {job.definition.title}").click()
     expect(page.get_by_text(f"{job.definition.title} runs now.")).to_be_visible()
@@ -247,7 +247,7 @@ def test_it_is_in_french(reader_of, cloud):
     expect(dialog.get_by_label("Motif")).to_be_visible()
 
 
-def test_nothing_is_wrong_with_it_for_screen_readers_and_it_fits_a_phone(reader):
+def test_the_page_is_accessible_and_fits_a_phone(reader):
     page = reader.go("#/jobs")
     expect(row(page, "Lost parcels").get_by_text("✕ failed")).to_be_visible(timeout=SOON)
     assert flaws_in_either_scheme(reader) == []

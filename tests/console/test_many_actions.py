@@ -11,7 +11,7 @@ from tests.console.listed_actions import actions as actions  # noqa: PLC0414 - a
 from tests.console.shop import Parcel
 
 
-def test_all_that_match_are_counted_first_and_cancelled_then(reader, cloud, actions):
+def test_matching_actions_are_counted_and_then_cancelled(reader, cloud, actions):
     scheduler = cloud.scheduler()
     for _ in range(3):
         scheduler.schedule(Parcel(order="41"), at=timedelta(days=9), correlation_id="order:41")
@@ -46,7 +46,7 @@ def test_without_changes_there_is_no_button(reader):
     expect(dialog.get_by_role("button")).to_have_text(["Close"])
 
 
-def test_all_that_failed_and_match_are_run_again(reader, cloud):
+def test_matching_failed_actions_are_redriven(reader, cloud):
     page = reader.go("#/actions?correlation_id=order:51")
     made = cloud.scheduler().schedule(Parcel(order="51", fails=2), at=timedelta(0), correlation_id="order:51")
     page.get_by_title("Refresh").click()

@@ -124,7 +124,7 @@ def test_one_is_marked_as_read_for_all_and_the_next_is_in_focus(alone, cloud, re
     expect(other.get_by_text("read by ann@localhost")).to_be_visible(timeout=PATIENCE)
 
 
-def test_all_are_marked_as_read_once_that_is_confirmed(alone, cloud):
+def test_all_are_marked_as_read_after_a_confirmation(alone, cloud):
     reader, tenant = alone
     fail(cloud, tenant, 2)
     page = reader.go("#/notifications?kind=scheduling.dead_lettered")
@@ -244,7 +244,7 @@ def test_the_page_and_its_entries_are_in_french(reader_of, cloud, failed):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_list_has_no_flaws(reader_of, cloud, failed, scheme):
+def test_the_list_is_accessible(reader_of, cloud, failed, scheme):
     page = reader_of(cloud.url, color_scheme=scheme).go("#/notifications")
     expect(entry(page, SUBJECT)).to_be_visible(timeout=PATIENCE)
     page.get_by_text("In full").first.click()

@@ -137,7 +137,7 @@ def test_the_latest_events_show_their_reason_and_a_link(reader, day):
     expect(page).to_have_url(f"{reader.url}/#/actions/{failed.id}")
 
 
-def test_another_tenant_sees_nothing_of_it(reader_of, cloud):
+def test_another_tenant_sees_none_of_its_data(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("gus", "globex", "members")).go()
     expect(page.locator(".standing")).to_contain_text("All on time")
     expect(page.locator(".standing")).to_contain_text("Judged by the actions of your own")
@@ -188,7 +188,7 @@ def test_it_is_in_french(reader_of, cloud):
         expect(page.get_by_role("heading", name=title)).to_be_visible()
 
 
-def test_nothing_is_wrong_with_it_for_screen_readers_and_it_fits_a_phone(reader):
+def test_the_page_is_accessible_and_fits_a_phone(reader):
     shown(reader)
     assert flaws_in_either_scheme(reader) == []
     assert fits_a_phone(reader)

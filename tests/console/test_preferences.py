@@ -66,7 +66,7 @@ def test_ticked_boxes_are_saved_and_can_be_undone(ann):
     assert chosen(ann)["channels"] == {}
 
 
-def test_a_kind_goes_nowhere_or_by_default_again(ann):
+def test_a_kind_is_switched_off_and_reset_to_its_default(ann):
     page = opened(ann)
     tick(page, DEAD).uncheck()
     expect(row(page, DEAD)).to_contain_text("chosen: nowhere")
@@ -200,7 +200,7 @@ def test_it_is_in_french(reader_of, cloud):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_has_no_flaws_while_it_is_changed(reader_of, cloud, tenant, scheme):
+def test_the_changed_form_is_accessible(reader_of, cloud, tenant, scheme):
     reader = reader_of(cloud.url, color_scheme=scheme, **signed_in("ann", tenant=tenant))
     page = opened(reader)
     tick(page, FAILED).check()

@@ -33,7 +33,7 @@ def test_a_visitor_signs_in_and_returns_to_the_same_page(people, pool, reader_of
     assert people.unsigned == []
 
 
-def test_tokens_are_stored_in_memory_alone(people, reader_of):
+def test_tokens_are_stored_only_in_memory(people, reader_of):
     page = reader_of(people.url).go()
     stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
     assert stored == '[{},{},""]'
@@ -73,7 +73,7 @@ def test_a_response_without_a_sign_in_request_is_ignored(people, pool, reader_of
     assert "/oauth2/token" not in pool.requested
 
 
-def test_signing_out_forgets_and_leaves(people, pool, reader_of):
+def test_signing_out_deletes_the_tokens_and_leaves_the_page(people, pool, reader_of):
     page = reader_of(people.url).go()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("signed out")).to_be_visible()

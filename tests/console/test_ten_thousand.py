@@ -48,7 +48,7 @@ def counted(page):
     return page.get_by_role("dialog", name="Cancel all of these")
 
 
-def test_a_page_is_shown_of_them_and_the_next_and_the_first_again(reader):
+def test_pages_are_shown_forwards_and_back_to_the_first(reader):
     page = reader.go("#/actions")
     expect(rows(page)).to_have_count(PAGE, timeout=AT_LAST)
     assert page.locator("tbody tr").count() == PAGE
@@ -108,7 +108,7 @@ def test_the_overview_comes_up(reader):
     expect(page.get_by_text("The API does not answer")).to_have_count(0)
 
 
-def test_a_page_of_many_takes_not_much_longer_than_one_of_few(reader_of, cloud):
+def test_a_page_of_many_takes_little_longer_than_a_page_of_few(reader_of, cloud):
     def took(tenant, shown):
         reader = reader_of(cloud.url, **signed_in(tenant=tenant))
         began = time.perf_counter()

@@ -74,7 +74,7 @@ def of_globex(reader_of, cloud, groups="admins"):
 
 
 @pytest.mark.parametrize("groups", ["members", "admins"])
-def test_no_screen_of_another_tenant_shows_a_word_of_it(reader_of, cloud, acmes, notified, groups):
+def test_no_screen_of_another_tenant_shows_any_of_its_data(reader_of, cloud, acmes, notified, groups):
     reader = of_globex(reader_of, cloud, groups)
     for place in SCREENS:
         page = reader.go(place)
@@ -85,7 +85,7 @@ def test_no_screen_of_another_tenant_shows_a_word_of_it(reader_of, cloud, acmes,
         assert page.locator(f"a[href*={JOB}], a[href*='{acmes['failed'].id}']").count() == 0
 
 
-def test_its_own_people_see_all_of_it(reader, acmes, notified):
+def test_the_tenants_own_users_see_all_of_its_data(reader, acmes, notified):
     for place, word in {
         "#/jobs": f"Count {MARK}s",
         "#/actions": f"{MARK}:1",
@@ -99,7 +99,7 @@ def test_its_own_people_see_all_of_it(reader, acmes, notified):
         expect(page.get_by_role("main").get_by_text(word).first).to_be_visible(timeout=PATIENCE)
 
 
-def test_the_address_of_anothers_action_or_job_leads_to_nothing(reader_of, cloud, acmes):
+def test_the_address_of_another_tenants_action_or_job_shows_nothing(reader_of, cloud, acmes):
     reader = of_globex(reader_of, cloud)
     reader.expected = ("404",)
     for place in (
@@ -113,7 +113,7 @@ def test_the_address_of_anothers_action_or_job_leads_to_nothing(reader_of, cloud
         expect(page.get_by_role("button", name=re.compile("Cancel|Redrive|Reschedule|Run"))).to_have_count(0)
 
 
-def test_a_change_of_many_counts_and_changes_ones_own_alone(reader_of, cloud, acmes):
+def test_a_bulk_change_counts_and_changes_only_the_tenants_own_items(reader_of, cloud, acmes):
     scheduler = cloud.scheduler(tenant_id="globex")
     own = [scheduler.schedule(Wait(seconds=1), at=timedelta(hours=2)) for _ in range(2)]
     page = of_globex(reader_of, cloud, "members").go("#/actions")
@@ -160,7 +160,7 @@ def test_each_role_sees_the_buttons_of_its_permissions(reader_of, cloud, acmes, 
     expect(page.get_by_text("Watch the ramp")).to_have_count(int(operates))
 
 
-def test_a_tenants_grant_applies_to_its_own_users_alone(reader_of, cloud, acmes):
+def test_a_tenants_grant_applies_only_to_its_own_users(reader_of, cloud, acmes):
     admin = reader_of(cloud.url).page.request
     url = f"{cloud.url}/api/v1/grants/viewers"
     assert admin.put(url, data={"permissions": ["actions:manage"]}).ok

@@ -102,7 +102,7 @@ def test_a_redrive_is_explained_before_it_starts(reader, each_kind, kind):
     expect(dialog).to_have_count(0)
 
 
-def test_the_dead_message_of_an_action_leads_to_it_and_its_redrive_takes_it_away(reader, cloud):
+def test_a_dead_message_links_to_its_action_and_its_redrive_removes_it(reader, cloud):
     action = cloud.scheduler().schedule(Parcel(order="5"), at=timedelta(hours=2))
     queue = cloud.client("sqs").get_queue_url(QueueName="duetime-due-default-dead")["QueueUrl"]
     cloud.client("sqs").send_message(QueueUrl=queue, MessageBody=to_json(message_of(action)))
@@ -137,7 +137,7 @@ def test_an_input_that_fails_again_stays_with_the_new_reason(reader, cloud, keep
     assert cloud.scheduler().undelivered.get(thing.id).count == 2
 
 
-def test_many_are_redriven_once_it_was_seen_which(reader, cloud, keep):
+def test_selected_inputs_are_redriven_after_they_were_listed(reader, cloud, keep):
     passes = [
         keep(f"pass {index}", kind=UndeliveredKind.PASS, source="sweep", body="{}") for index in range(12)
     ]
@@ -229,7 +229,7 @@ def test_it_is_in_french(reader_of, cloud, each_kind):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_list_thing_and_dialog_have_no_flaws(reader_of, cloud, each_kind, scheme):
+def test_list_item_and_dialog_are_accessible(reader_of, cloud, each_kind, scheme):
     page = reader_of(cloud.url, color_scheme=scheme).go("#/undelivered")
     expect(row(page, "by-wake")).to_be_visible(timeout=PATIENCE)
     assert flaws(page) == []

@@ -51,7 +51,7 @@ class TestDynamoGrants(GrantsContract):
     def pass_time(self, clock):
         return lambda passing: clock.wait_until(clock.now() + passing)
 
-    def test_a_word_of_another_version_grants_nothing(self, jobs_table, grants):
+    def test_an_unknown_permission_grants_nothing(self, jobs_table, grants):
         client, table = jobs_table
         grants.put(ACME, grant())
         (item,) = client.scan(TableName=table)["Items"]
@@ -81,7 +81,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
     def trail(self, jobs_table):
         return DynamoAuditTrail(*jobs_table, retention=RETENTION)
 
-    def test_an_entry_goes_when_its_retention_is_over_whether_it_ended_or_not(self, jobs_table, trail):
+    def test_an_entry_expires_after_its_retention_whether_it_ended_or_not(self, jobs_table, trail):
         client, table = jobs_table
         begun = entry()
         gone_at = {"N": str(int((begun.asked_at + RETENTION).timestamp()))}

@@ -96,7 +96,7 @@ def test_without_a_response_and_a_readable_row_the_result_is_unknown(over, store
     assert (stored_row(store, claimed.ref).status is Status.EXECUTED) == (first is unanswered)
 
 
-def test_without_an_response_a_run_that_was_taken_over_meanwhile_has_lost_its_lease(over, store, ledger):
+def test_without_a_response_a_run_that_was_taken_over_meanwhile_has_lost_its_lease(over, store, ledger):
     late = running(store)
     claim(store, late.ref, ORPHANED_AT)
     assert commit(over(*[lost] * 9), late, [ledger.book()]) is LOST

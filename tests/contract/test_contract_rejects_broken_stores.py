@@ -151,7 +151,7 @@ def test_a_contract_without_a_store_names_the_fixture_to_override(tmp_path):
     assert "override the fixture `store`" in result.stdout
 
 
-def test_an_outsider_may_run_the_whole_contract_from_one_import(tmp_path):
+def test_one_import_runs_the_whole_contract(tmp_path):
     outsider = tmp_path / "test_outsider.py"
     outsider.write_text(
         "import pytest\n\n"

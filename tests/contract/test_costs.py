@@ -263,7 +263,7 @@ def test_a_settle_with_a_slot_is_one_transaction_of_two_items(local_table, store
     assert (bill.calls, bill.read_units, bill.write_units) == (1, 0, units.KEYED_SETTLE_WRITES)
 
 
-def test_a_look_that_finds_no_slot_writes_nothing_and_costs_three_small_reads(local_table, store):
+def test_looking_for_a_free_slot_writes_nothing_and_costs_three_small_reads(local_table, store):
     run, action = holding(store), keyed(store)
     with metered_by_rule(local_table.client) as bill:
         store.get_rows([action.ref])

@@ -58,7 +58,7 @@ def test_the_key_of_a_row_that_was_removed_is_free(table, steady):
     assert steady.get(second.ref) == second
 
 
-def test_a_key_goes_with_its_row(table, steady):
+def test_a_key_is_removed_with_its_row(table, steady):
     action = placed(steady)
     steady.remove_key(action.ref, KEY)
     assert keys(table) == []
@@ -162,7 +162,7 @@ def test_a_callers_own_transaction_with_a_key_that_is_taken_fails_at_its_entry(t
     assert placed(steady) == first
 
 
-def test_rows_keep_their_key_through_the_whole_of_a_life(steady):
+def test_rows_keep_their_key_in_every_status(steady):
     action = replace(under_key(steady), correlation_id="order:17")
     steady.put_once(action, key_from(NOON))
     assert finished(steady, action).idempotency_key == KEY

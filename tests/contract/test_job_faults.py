@@ -117,7 +117,7 @@ def test_a_cancelled_retry_whose_response_was_lost_returns_its_result_when_repea
     assert stored_job(jobs, job.ref).running is None
 
 
-def test_a_run_that_is_called_off_waits_no_more(table, jobs):
+def test_a_cancelled_run_waits_no_more(table, jobs):
     store, job = table.store(), added(jobs)
     row = planned(store)
     jobs.wait(job, row.ref)

@@ -136,7 +136,7 @@ def test_a_removed_schedule_in_memory_does_not_fire(wakes):
     assert wakes.fire(NOON + timedelta(days=1)) == ()
 
 
-def test_a_schedule_in_memory_that_comes_no_more_is_known_still(wakes):
+def test_a_schedule_in_memory_without_a_next_time_still_exists(wakes):
     wakes.put(replace(HOURLY, expression="cron(0 0 1 1 ? 2029)"))
     assert wakes.next_at() is None
     assert wakes.known() == (("schedule", HOURLY.name),)

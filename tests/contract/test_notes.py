@@ -49,7 +49,7 @@ class TestDynamoRoutes(RoutesContract):
         self.clock.wait_until(NOON + timedelta(seconds=61))
         assert routes.queue_for("make-report") == "reports"
 
-    def test_a_type_that_the_latest_deploy_dropped_leads_nowhere(self):
+    def test_a_type_that_the_latest_deploy_dropped_has_no_queue(self):
         routes = self.routes([Manifest("default", {"make-report": 1, "send-invoice": 1})])
         assert routes.queue_for("make-report") == "default"
         publish(self.client, self.table, Manifest("default", {"send-invoice": 1}))

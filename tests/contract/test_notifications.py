@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from duetime.aws.deliveries import DynamoDeliveries
 from duetime.aws.notifications import DynamoInbox, DynamoPreferences
-from duetime.aws.notified import DynamoDeliveries
 from duetime.aws.windows import DynamoWindows
 from duetime.errors import BackendUnavailable
 from duetime.memory.notifications import MemoryDeliveries, MemoryInbox, MemoryPreferences, MemoryWindows
@@ -37,7 +37,7 @@ class TestDynamoPreferences(PreferencesContract):
     def preferences(self, jobs_table):
         return DynamoPreferences(*jobs_table)
 
-    def test_a_word_of_another_version_is_passed_over(self, jobs_table, preferences):
+    def test_an_unknown_value_of_another_version_is_ignored(self, jobs_table, preferences):
         client, table = jobs_table
         preferences.put(Preferences(tenant_id=ACME, channels={DEAD: frozenset(Channel)}))
         (item,) = items(jobs_table)
@@ -74,7 +74,7 @@ class TestDynamoInbox(InboxContract):
     def inbox(self, jobs_table):
         return DynamoInbox(*jobs_table)
 
-    def test_an_entry_goes_when_it_expires(self, jobs_table, inbox):
+    def test_an_entry_is_removed_when_it_expires(self, jobs_table, inbox):
         notification_ = notification()
         inbox.add(notification_, expires_at=EXPIRY)
         inbox.mark_read(ACME, notification_.entry_id, by=CALLER, at=NOON)
@@ -109,7 +109,7 @@ class TestDynamoDeliveries(DeliveriesContract):
     def deliveries(self, jobs_table):
         return DynamoDeliveries(*jobs_table)
 
-    def test_a_delivery_goes_when_it_expires_and_has_no_address(self, jobs_table, deliveries):
+    def test_a_delivery_is_removed_when_it_expires_and_has_no_address(self, jobs_table, deliveries):
         self._begin(deliveries, "me")
         begun = items(jobs_table)
         deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
@@ -150,7 +150,7 @@ class TestDynamoWindows(WindowsContract):
         is_moto = request.node.callspec.params["jobs_table"] == MOTO
         return DynamoWindows(OneAtATime(client) if is_moto else client, table)
 
-    def test_all_of_a_window_goes_when_it_expires(self, jobs_table, windows):
+    def test_all_items_of_a_window_are_removed_when_it_expires(self, jobs_table, windows):
         self._count(windows, notification())
         windows.close(self.FIRST)
         assert [item["ttl"] for item in items(jobs_table)] == [GONE_AT] * 3

@@ -80,7 +80,7 @@ def test_an_unreadable_due_time_holds_up_none_behind_it(table, spoil):
     assert [due_entry.ref for due_entry in due_entries(store, shard, limit=1)] == [good.ref]
 
 
-def test_a_payload_set_apart_is_gone_when_it_was_removed(table):
+def test_a_removed_offloaded_payload_has_no_item(table):
     store = table.store()
     action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)

@@ -144,7 +144,7 @@ def test_a_slot_that_others_are_at_for_a_moment_is_taken_all_the_same(table, ste
 
 
 @pytest.mark.parametrize("busy", BUSY)
-def test_a_slot_that_others_are_always_at_is_not_taken_and_nothing_raises(table, steady, busy):
+def test_a_constantly_contended_slot_is_not_taken_and_nothing_raises(table, steady, busy):
     worker = table.store(CancellingClient(table.client, *[busy] * OFTEN))
     action = keyed(steady)
     assert not begin(worker, action.ref)

@@ -29,7 +29,7 @@ class TestDynamoUndelivered(UndeliveredContract):
     def undelivered(self, jobs_table):
         return DynamoUndelivered(*jobs_table)
 
-    def test_it_goes_when_its_time_is_over(self, jobs_table):
+    def test_it_expires_after_its_retention(self, jobs_table):
         client, table = jobs_table
         DynamoUndelivered(client, table).keep(given_up(), expires_at=EXPIRY)
         (item,) = client.scan(TableName=table)["Items"]

@@ -14,7 +14,7 @@ def module_of(page: Path) -> Path:
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: page.stem)
-def test_every_excerpt_stands_in_its_module_word_for_word(page):
+def test_every_excerpt_equals_the_text_of_its_module(page):
     excerpts = _blocks(page, "py")
     assert excerpts
     for excerpt in excerpts:

@@ -1,4 +1,4 @@
-"""The page of features names only interfaces, tests and pages that exist."""
+"""`docs/features.md` names only interfaces, tests and pages that exist."""
 
 import ast
 import json
@@ -20,8 +20,8 @@ from tests.cli.command_tree import commands_of
 from tests.docs.features_page import features
 
 ROOT = Path(__file__).parents[2]
-GROUPS = {"A": 16, "J": 30, "R": 16, "O": 16, "K": 5}
-"""How many there are of each: a feature keeps its id, and none is taken off the page."""
+GROUPS = {"A": 16, "J": 30, "R": 16, "O": 19, "K": 5}
+"""The number of features in each group: ids never change, and no feature is removed."""
 FEATURES = features()
 
 COMMANDS = {
@@ -49,9 +49,9 @@ CONSOLE = {
     for table, rest in (("ALL", ""), ("ONE", "/"))
     for name in re.findall(r"^  \"?([\w-]*)\"?: \w+,$", SCREENS[table], re.MULTILINE)
 }
-LED_TO = {"jobs": Jobs}
-"""What a property leads to: its annotation is for the type checker alone."""
-TAKEN = {
+PROPERTY_TYPES = {"jobs": Jobs}
+"""The types of properties whose annotations only the type checker can resolve."""
+OPTIONS = {
     "list": Filters.__annotations__,
     "job": JobOptions.__dataclass_fields__,
     "daily": CadenceOptions.__annotations__,
@@ -75,14 +75,14 @@ def anchors_in(page: str) -> frozenset[str]:
     )
 
 
-def found(name: str) -> object:
-    """What an SDK's name stands for: of the package itself, or of the module that it begins with."""
+def resolve(name: str) -> object:
+    """Return the object that an SDK name refers to; a name may begin with a module."""
     parts = name.split(".") if name.startswith("duetime.") else ["duetime", *name.split(".")]
-    modules = [place for place in range(len(parts), 0, -1) if is_module(".".join(parts[:place]))]
-    thing = import_module(".".join(parts[: modules[0]]))
-    for part in parts[modules[0] :]:
-        thing = LED_TO.get(part) or getattr(thing, part)
-    return thing
+    lengths = [length for length in range(len(parts), 0, -1) if is_module(".".join(parts[:length]))]
+    target = import_module(".".join(parts[: lengths[0]]))
+    for part in parts[lengths[0] :]:
+        target = PROPERTY_TYPES.get(part) or getattr(target, part)
+    return target
 
 
 def is_module(name: str) -> bool:
@@ -90,16 +90,16 @@ def is_module(name: str) -> bool:
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 
-def takes(thing: object, option: str) -> bool:
-    """Whether a function or class can be called with an option of that name."""
-    taken = signature(thing).parameters
-    is_open = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values())
-    return option in taken or (is_open and option in TAKEN.get(thing.__name__, ()))
+def accepts(target: object, option: str) -> bool:
+    """Return whether a function or class accepts an option of that name."""
+    parameters = signature(target).parameters
+    is_open = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    return option in parameters or (is_open and option in OPTIONS.get(target.__name__, ()))
 
 
 def is_part_of_the_sdk(name: str) -> bool:
     name, _, option = name.removesuffix("=…)").partition("(")
-    return takes(found(name), option) if option else found(name) is not None
+    return accepts(resolve(name), option) if option else resolve(name) is not None
 
 
 def is_command(name: str) -> bool:
@@ -137,8 +137,8 @@ def test_every_test_that_shows_a_feature_exists():
 
 
 def test_every_page_to_read_on_exists():
-    places = [(feature.id, page, anchor) for feature in FEATURES for page, anchor in feature.places()]
-    assert [place for place in places if place[2] is not None and place[2] not in anchors_in(place[1])] == []
+    links = [(feature.id, page, anchor) for feature in FEATURES for page, anchor in feature.pages()]
+    assert [link for link in links if link[2] is not None and link[2] not in anchors_in(link[1])] == []
 
 
 def exists(path: str, function: str | None) -> bool:

@@ -7,7 +7,7 @@ from duetime.model.metric import NAMESPACE, Metric
 
 PAGE = (Path(__file__).parents[2] / "docs/observability.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \| (\w+) \| ([\w, ]*)\| .+ \| .+ \|$", re.MULTILINE)
-OF_THE_DEPLOYMENT = {Metric.CATCH_UP_SENT, Metric.UNDELIVERED, Metric.OLDEST_DUE_AGE}
+OF_THE_DEPLOYMENT = {Metric.CANARY_LATENESS, Metric.CATCH_UP_SENT, Metric.UNDELIVERED, Metric.OLDEST_DUE_AGE}
 
 
 def test_the_table_has_each_metric_with_its_unit_and_dimensions():

@@ -11,12 +11,15 @@ A program: ``python corrected_ministack.py``, settings in its environment.
 - The reference to a domain of sign-in pages is a name of ministack's own, which is part of no URL.
 - A stack with mail templates fails. They are created and deleted as by SES' own calls.
 - Mails of unverified senders are sent. SES rejects them.
+- A stack's user pool has a name of ministack's own.
+- No resource outlives its stack, and none is imported: see `retained_resources`.
 """
 
 import json
 import re
 
 import gateway_guards  # beside this program
+import retained_resources
 from ministack.app import main
 from ministack.services import eventbridge, ses, sqs
 from ministack.services.cloudformation import handlers, provisioners
@@ -26,6 +29,7 @@ OK = 200
 
 _delete_by_name = handlers._ACTION_HANDLERS["DeleteStack"]
 _create_domain = provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPoolDomain"]["create"]
+_create_pool = provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPool"]["create"]
 _create_queue = provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"]
 _send_templated = ses._send_templated_email
 
@@ -42,6 +46,10 @@ def _create(logical_id, properties, stack):
     if "RedrivePolicy" in properties:
         sqs._queues[url]["attributes"]["RedrivePolicy"] = json.dumps(properties["RedrivePolicy"])
     return url, attributes
+
+
+def _create_named_pool(logical_id, properties, stack):
+    return _create_pool(logical_id, {**properties, "PoolName": properties.get("UserPoolName")}, stack)
 
 
 def _create_pages(logical_id, properties, stack):
@@ -88,12 +96,14 @@ ses._send_templated_email = _send
 handlers._ACTION_HANDLERS["DeleteStack"] = _delete
 provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPoolDomain"]["create"] = _create_pages
 provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"] = _create
+provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPool"]["create"] = _create_named_pool
 provisioners._RESOURCE_HANDLERS["AWS::SES::Template"] = {
     "create": _create_template,
     "delete": _delete_template,
 }
 
 gateway_guards.mend()
+retained_resources.mend()
 
 if __name__ == "__main__":
     main()

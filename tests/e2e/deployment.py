@@ -78,9 +78,18 @@ class Deployment:
         ]
         return ["--app", f"{sys.executable} app.py", "--output", str(self.directory / "cdk.out"), *context]
 
+    def attempt(self, command: str, *words: str, **settings: object) -> tuple[int, str]:
+        """Run a command of CDK on the app with these settings besides; its exit status and its output."""
+        return self._call(command, *words, *self._app(settings))
+
     def _run(self, *words: str, cwd: Path = ROOT) -> None:
+        status, output = self._call(*words, cwd=cwd)
+        assert status == 0, output[-6_000:]
+
+    def _call(self, *words: str, cwd: Path = ROOT) -> tuple[int, str]:
         done = subprocess.run(  # noqa: S603 - every word is from this file
             [str(CDK), *words], cwd=cwd, capture_output=True, text=True, check=False
         )
-        (self.directory / f"{words[0]}.log").write_text(done.stdout + done.stderr)
-        assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-3_000:]
+        output = done.stdout + done.stderr
+        (self.directory / f"{words[0]}.log").write_text(output)
+        return done.returncode, output

@@ -120,6 +120,23 @@ def test_standard_events_include_failures():
     assert line_of(work, "events").grows == 50 * 30
 
 
+def test_a_start_is_billed_for_one_call_in_a_hundred():
+    line = line_of(replace(NOTHING, actions_per_day=10_000_000, handler_memory=1_024), "functions: starts")
+    seconds = 10_010_000 * 30 / 100 * units.INIT_MS / 1_000  # with retries
+    assert seconds < line.grows < 2 * seconds
+
+
+def test_a_function_starts_at_most_once_a_call():
+    work = replace(NOTHING, actions_per_day=1 / 30, far_share=0, retries_share=0, events="off")
+    once = 2 * units.INIT_MS / 1_000 * 512 / 1_024  # arm and work, of 512 MB
+    assert math.isclose(line_of(work, "functions: starts").grows, once)
+
+
+def test_a_deployment_without_work_starts_the_passes_alone():
+    line = line_of(NOTHING, "functions: starts")
+    assert (line.grows, line.fixed > 0) == (0, True)
+
+
 def test_events_that_are_off_cost_nothing():
     off = replace(Workload(), events="off")
     assert line_of(off, "events").quantity == 0

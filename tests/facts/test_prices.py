@@ -18,6 +18,26 @@ def test_the_price_list_is_dated_and_names_its_sources():
     assert all(price.source.startswith("AWS price list") for price in PRICES.by_name.values())
 
 
+def test_the_price_list_is_of_2026():
+    assert date(2026, 1, 1) <= PRICES.as_of < date(2027, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "dollars", "per"),
+    [
+        ("write-units", 0.625, 1_000_000),
+        ("write-capacity", 0.00065, 1),
+        ("read-capacity", 0.00013, 1),
+        ("fair-requests", 0.10, 1_000_000),
+        ("durable-operations", 8, 1_000_000),
+        ("durable-writes", 0.25, 1),
+        ("durable-storage", 0.15, 1),
+    ],
+)
+def test_the_list_has_the_prices_that_aws_changed_or_added(name, dollars, per):
+    assert (PRICES[name].dollars, PRICES[name].per) == (dollars, per)
+
+
 def test_the_price_list_is_a_file_of_the_package():
     assert resources.files("duetime.cost").joinpath("prices.toml").is_file()
 
@@ -53,7 +73,7 @@ def test_a_file_replaces_the_price_list_of_the_package(tmp_path):
 @pytest.mark.parametrize(
     ("was", "becomes", "message"),
     [
-        ("[write-units]", "[writes]", "'write-units' is missing; 'writes' is unknown"),
+        ("[write-units]", "[writes]", "'write-units' is missing; 'writes' is unknown; copy the names from"),
         ("dollars = 0.625", "dollars = -1", "[write-units]: dollars must be a number of at least 0"),
         ("dollars = 0.625", "dollars = nan", "[write-units]: dollars must be a number of at least 0"),
         ("dollars = 0.625", "euros = 0.625", "[write-units] must have exactly dollars, per, source, unit"),

@@ -6,13 +6,14 @@ from dataclasses import replace
 import boto3
 import pytest
 
+from duetime.aws import clients
 from duetime.errors import JobNotFound
-from duetime.lambdas.job_manifest import PLAIN_LIMIT, packed, unpacked
 from duetime.model.job import Definition
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import PLAIN_LIMIT, Manifest, packed, unpacked
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from examples.billing import app
+from tests.functions.aws_faults import failing
 from tests.functions.conftest import sample
 
 
@@ -130,3 +131,39 @@ def test_many_definitions_are_compressed_and_few_are_not():
     assert packed(few) == few
     assert len(packed(many)) < PLAIN_LIMIT < len(many)
     assert [unpacked(packed(text)) for text in (few, many)] == [few, many]
+
+
+REFUSED = [
+    (
+        clients.events,
+        "PutRule",
+        "LimitExceededException",
+        "The rule duetime-billing-book-payment has no room: the event bus default may have as many rules",
+        "delete rules, or set event_bus to another bus",
+    ),
+    (
+        clients.events,
+        "PutRule",
+        "ResourceNotFoundException",
+        "The rule duetime-billing-book-payment needs the event bus default, which does not exist",
+        "or set own_bus=true to create it",
+    ),
+    (
+        clients.scheduler,
+        "CreateSchedule",
+        "ServiceQuotaExceededException",
+        "of the group duetime-jobs has no room",
+        "Raise the quota of EventBridge Scheduler in Service Quotas, or delete schedules",
+    ),
+]
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=[f"{row[1]}-{row[2]}" for row in REFUSED])
+def test_a_wake_that_eventbridge_refuses_fails_the_deploy_with_the_rule_and_the_remedy(deploy, refused):
+    client, operation, code, rule, remedy = refused
+    with failing(client(), operation, code):
+        answer = deploy()
+    assert answer["Status"] == "FAILED"
+    assert rule in answer["Reason"]
+    assert remedy in answer["Reason"]
+    assert deploy()["Status"] == "SUCCESS"

@@ -141,7 +141,7 @@ def test_a_message_without_a_row_is_ignored(function):
     assert function("work")(sample("work"), Context()) == {"batchItemFailures": []}
 
 
-def test_an_unreadable_message_fails_alone(function):
+def test_an_unreadable_message_fails_only_itself(function):
     event = sample("work")
     bad = copy.deepcopy(event["Records"][0]) | {"messageId": "bad", "body": "]["}
     event["Records"].append(bad)

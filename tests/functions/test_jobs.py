@@ -11,8 +11,8 @@ from duetime import Scheduler
 from duetime.aws import clients
 from duetime.aws.messages import UnreadableMessage
 from duetime.errors import BackendUnavailable
-from duetime.lambdas.job_manifest import packed
 from duetime.model.action import Status
+from duetime.model.manifest import packed
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from tests.functions.aws_faults import failing
@@ -164,7 +164,7 @@ def test_a_triggered_pass_runs_in_the_catch_ups_function(function, with_system_j
     assert [message["id"] for message in queued()] == [late.id]
 
 
-def test_a_triggered_pass_that_cannot_be_read_fails_alone(function, with_system_jobs, jobs):
+def test_an_unreadable_trigger_of_a_pass_fails_only_itself(function, with_system_jobs, jobs):
     event = triggered(jobs.trigger("duetime-catch-up"))
     event["Records"].append(copy.deepcopy(event["Records"][0]) | {"messageId": "bad", "body": "]["})
     assert function("catch_up")(event, Context()) == {"batchItemFailures": [{"itemIdentifier": "bad"}]}

@@ -11,7 +11,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHARE = timedelta(seconds=20)
 
 
-def test_a_part_that_takes_all_its_time_leaves_the_others_their_shares():
+def test_a_part_that_uses_all_its_time_leaves_the_others_their_share():
     clock, shares = TurnedClock(NOON), []
 
     def greedy(stop_at):

@@ -41,6 +41,12 @@ def statements_of_the_topic(template):
 
 
 @pytest.fixture(scope="module")
+def synthesised():
+    """The deployment with every alarm and the dashboard."""
+    return made_with(alarms="all", dashboard=True)
+
+
+@pytest.fixture(scope="module")
 def alarms(synthesised):
     return alarms_of(synthesised)
 
@@ -60,5 +66,7 @@ def another():
         handlers=[BILLING, REPORTS],
         lateness_alarm=timedelta(seconds=30),
         failed_alarm=20,
+        alarms="all",
+        dashboard=True,
         worker_timeout=timedelta(minutes=15),
     )

@@ -21,14 +21,21 @@ BILLING = Handlers(app="examples.billing:app", source=ROOT)
 _OUT = mkdtemp(prefix="duetime-cdk-")
 atexit.register(rmtree, _OUT)
 
+PAGE = Path(_OUT, "page")
+"""A page of the console: no test of the stack needs that of a checkout to be built."""
+PAGE.mkdir()
+(PAGE / "index.html").write_text("<!doctype html>")
+
 
 def stack(
     *,
     settings: Settings | None = None,
     deployment: Deployment | None = None,
     handlers: Sequence[Handlers] = (BILLING,),
+    console_page: Path = PAGE,
     is_bundled: bool = False,
     is_validated: bool = False,
+    region: str | None = None,
 ) -> tuple[cdk.Stack, Duetime]:
     """A stack with a scheduler. Without bundling nothing is installed or imported, and manifests are empty.
 
@@ -36,8 +43,15 @@ def stack(
     """
     context = {} if is_bundled else {"aws:cdk:bundling-stacks": []}
     app = cdk.App(outdir=mkdtemp(dir=_OUT), context=context, builtin_cloud_formation_validation=is_validated)
-    made = cdk.Stack(app, "test")
-    return made, Duetime(made, "Duetime", settings=settings, deployment=deployment, handlers=handlers)
+    made = cdk.Stack(app, "test", env=cdk.Environment(region=region) if region else None)
+    return made, Duetime(
+        made,
+        "Duetime",
+        settings=settings,
+        deployment=deployment,
+        handlers=handlers,
+        console_page=console_page,
+    )
 
 
 def caller(made: cdk.Stack, name: str = "Caller") -> lambda_.Function:

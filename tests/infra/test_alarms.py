@@ -10,6 +10,8 @@ from duetime.settings import Settings
 from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - fixtures
 from tests.infra.alarms import alarms_of, dimensions, topic_of
 from tests.infra.alarms import another as another  # noqa: PLC0414
+from tests.infra.alarms import synthesised as synthesised  # noqa: PLC0414
+from tests.infra.synthesis import made_with
 
 AWS_METRICS = {
     "AWS/Lambda": {"Errors", "Throttles", "Invocations", "IteratorAge"},
@@ -125,12 +127,14 @@ def test_bounds_and_spans_are_ones_that_cloudwatch_takes(synthesised, another):
             assert ("Statistic" in alarm) != ("ExtendedStatistic" in alarm)
 
 
-def test_missing_data_is_healthy_except_for_the_passes(alarms):
+def test_missing_data_is_healthy_except_for_the_passes_and_the_canary(alarms):
     silent = {name for name, alarm in alarms.items() if alarm["TreatMissingData"] == "breaching"}
+    assert "duetime-canary" in silent
+    silent.remove("duetime-canary")
     assert silent == {"duetime-sweep-silent", "duetime-catch-up-silent"}
     for name in silent:
         assert (alarms[name]["ComparisonOperator"], alarms[name]["Threshold"]) == ("LessThanThreshold", 1)
-    for name in alarms.keys() - silent:
+    for name in alarms.keys() - silent - {"duetime-canary"}:
         assert alarms[name]["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
         assert alarms[name]["TreatMissingData"] == "notBreaching"
 
@@ -159,6 +163,42 @@ def test_a_message_may_wait_for_its_due_time_and_for_a_whole_run_without_an_alar
                 assert bound > longest_delay + queue["VisibilityTimeout"]
             else:
                 assert bound > queue["VisibilityTimeout"]
+
+
+def test_the_default_alarms_are_at_most_eight_symptoms():
+    named = alarms_of(made_with()).keys()
+    assert named == {
+        f"duetime-{symptom}"
+        for symptom in (
+            "canary", "failed", "undelivered", "overdue", "catch-up-silent", "work-default-throttled",
+            "api-people-5xx", "api-services-5xx",
+        )
+    }  # fmt: skip
+    assert alarms_of(made_with(alarms=False)) == {}
+
+
+def test_the_canary_alarm_needs_three_late_canaries_or_none():
+    canary = alarms_of(made_with(canary=timedelta(minutes=10), lateness_alarm=timedelta(seconds=8)))[
+        "duetime-canary"
+    ]
+    assert (canary["MetricName"], canary["Statistic"]) == ("canary_lateness", "Minimum")
+    assert (canary["Threshold"], canary["ComparisonOperator"]) == (8_000, "GreaterThanOrEqualToThreshold")
+    assert (canary["Period"], canary["TreatMissingData"]) == (1_800, "breaching")
+
+
+@pytest.mark.parametrize(
+    ("settings", "canary"), [(Settings(), timedelta(0)), (Settings(enabled=False), timedelta(minutes=5))]
+)
+def test_without_a_canary_a_silent_sweep_raises_the_alarm(settings, canary):
+    named = alarms_of(made_with(settings, canary=canary))
+    assert "duetime-canary" not in named
+    assert "duetime-sweep-silent" in named
+
+
+def test_the_sweep_alone_gets_the_canarys_rate():
+    made = made_with(canary=timedelta(minutes=7))
+    rates = {name: made.environment(name).get("DUETIME_CANARY") for name in made.functions()}
+    assert {name: rate for name, rate in rates.items() if rate} == {"sweep": "420"}
 
 
 def test_a_stack_has_room_for_much_of_ones_own(another):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from aws_cdk.assertions import Annotations, Match
 
 from duetime.cdk import Deployment
 from duetime.errors import SettingsError
@@ -139,6 +140,16 @@ def test_the_accounts_role_for_logs_outlives_the_stack_and_comes_before_the_stag
     for name, resource in synthesised.resources.items():
         if resource["Type"] == "AWS::ApiGateway::Stage":
             assert account in synthesised.depends_on(name)
+
+
+def test_synthesis_warns_that_the_accounts_log_role_is_replaced():
+    def warnings(**chosen):
+        made, _ = stack(deployment=Deployment(**chosen))
+        replaces = Match.string_like_regexp("replaces one that is set")
+        return Annotations.from_stack(made).find_warning("*", replaces)
+
+    assert len(warnings()) == 1
+    assert warnings(api_log_role=False) == []
 
 
 def test_an_account_that_has_such_a_role_keeps_it():

@@ -87,7 +87,8 @@ def built_checkout(tmp_path):
 
 def test_the_console_has_its_page_and_starts_without_any_library(built_checkout, tmp_path, monkeypatch):
     made = tmp_path / "made"
-    Bundle(HERE, has_console=True, package=built_checkout).make(made)
+    page = built_checkout / "console/built"
+    Bundle(HERE, console_page=page, package=built_checkout).make(made)
     there = made / "duetime/console/built"
     assert {path.name for path in there.rglob("*") if path.is_file()} == {"index.html", "app.js"}
     for name, value in CONSOLE_KNOWS.items():

@@ -14,11 +14,6 @@ CONSOLE = "https://console.example.com"
 PLACE = "execute-api.<AWS::Region>.<AWS::URLSuffix>"
 
 
-@pytest.fixture
-def page_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr("duetime.cdk.console.BUILT", tmp_path)
-
-
 def resource_of(there, kind, **properties):
     """The logical id of a resource."""
     expected = there.one(kind, **properties)
@@ -78,13 +73,15 @@ def test_responses_of_the_apis_that_browsers_call_are_compressed(synthesised):
     assert sizes == {"duetime-api-people": 1_024, "duetime-api-services": None}
 
 
-def test_a_page_that_is_not_built_fails_the_synthesis_with_the_command_that_builds_it(page_is_missing):
-    with pytest.raises(ConsoleNotBuilt, match="run `make console`"):
-        stack(is_bundled=True)
+def test_a_page_that_is_not_built_fails_the_synthesis_with_each_remedy(tmp_path):
+    with pytest.raises(ConsoleNotBuilt) as failed:
+        stack(is_bundled=True, console_page=tmp_path)
+    for part in (str(tmp_path), "`make console`", "the wheel", "Deployment(console=False)"):
+        assert part in str(failed.value)
 
 
-def test_without_the_console_nothing_is_to_be_built_and_mails_have_no_links(page_is_missing):
-    made, _ = stack(deployment=Deployment(console=False), is_bundled=True)
+def test_without_the_console_nothing_is_to_be_built_and_mails_have_no_links(tmp_path):
+    made, _ = stack(deployment=Deployment(console=False), console_page=tmp_path, is_bundled=True)
     there = Synthesised.from_stack(made)
     assert "console" not in there.functions()
     assert "DUETIME_CONSOLE_URL" not in there.environment("notify")

@@ -3,7 +3,9 @@
 import pytest
 
 from duetime.cdk import Deployment, Handlers
-from duetime.cost.units import queues_of
+from duetime.cost.estimate import estimate
+from duetime.cost.prices import usual_prices
+from duetime.cost.units import CAPACITIES, pollers_of, queues_of
 from duetime.cost.workload import Workload
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
 
@@ -18,6 +20,12 @@ def test_the_queues_that_are_polled_are_those_of_the_stack(handlers):
     assert len(polled) == queues_of(len(handlers))
 
 
+def test_the_tables_and_indexes_with_a_capacity_are_those_of_the_stack(synthesised):
+    tables = synthesised.of_type("AWS::DynamoDB::Table")
+    assert {table["BillingMode"] for table in tables} == {"PAY_PER_REQUEST"}
+    assert sum(1 + len(table["GlobalSecondaryIndexes"]) for table in tables) == CAPACITIES
+
+
 def test_the_default_workload_equals_the_default_deployment():
     deployment, work = Deployment(), Workload()
     assert work.handler_memory == deployment.worker_memory
@@ -29,3 +37,43 @@ def test_the_default_workload_equals_the_default_deployment():
 def test_the_alarms_and_dashboards_that_are_assumed_are_those_of_the_stack(synthesised):
     assert Workload().alarms == len(synthesised.of_type("AWS::CloudWatch::Alarm"))
     assert Workload().dashboards == len(synthesised.of_type("AWS::CloudWatch::Dashboard"))
+    assert Workload().canaries_per_hour == canaries_per_hour(synthesised)
+
+
+@pytest.mark.parametrize("handlers", [[BILLING], [BILLING, REPORTS]], ids=["one worker", "two workers"])
+def test_the_pollers_are_those_of_the_stacks_event_sources(handlers):
+    made, _ = stack(handlers=handlers)
+    sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
+    assert sum(map(pollers, sources)) == pollers_of(len(handlers))
+
+
+def canaries_per_hour(template):
+    return 3_600 / float(template.environment("sweep")["DUETIME_CANARY"])
+
+
+def pollers(source):
+    """Return the pollers of an idle event source: five with a bound, two without."""
+    if "StartingPosition" in source:
+        return 0  # reads of a table's stream are free
+    return 5 if "ScalingConfig" in source else 2
+
+
+def test_the_default_stack_costs_at_most_three_dollars_a_month_at_rest(synthesised):
+    """Every count comes from the template; the prices are list prices without free tiers."""
+    polls = sum(map(pollers, synthesised.of_type("AWS::Lambda::EventSourceMapping"))) * 3 * 60 * 24 * 30
+    alarms = sum(len(alarm.get("Metrics", [0])) for alarm in synthesised.of_type("AWS::CloudWatch::Alarm"))
+    per_month = {"rate(1 minute)": 60 * 24 * 30, "rate(6 hours)": 4 * 30}
+    schedules = synthesised.of_type("AWS::Scheduler::Schedule")
+    called = sum(per_month[schedule["ScheduleExpression"]] for schedule in schedules)
+    at_rest = Workload(
+        actions_per_day=0,
+        jobs=0,
+        api_requests_per_day=0,
+        alarms=alarms,
+        dashboards=len(synthesised.of_type("AWS::CloudWatch::Dashboard")),
+        canaries_per_hour=canaries_per_hour(synthesised),
+    )
+    lines = {line.name: line for line in estimate(at_rest, usual_prices()).lines}
+    assert lines["queues: requests"].quantity == polls + at_rest.canaries * 3
+    assert lines["timers"].quantity == called + at_rest.canaries
+    assert sum(line.dollars for line in lines.values()) <= 3

@@ -8,6 +8,7 @@ import pytest
 from duetime.cdk import Handlers
 from duetime.model.metric import NAMESPACE, Metric
 from duetime.settings import Settings
+from tests.infra.alarms import synthesised as synthesised  # noqa: PLC0414 - a fixture
 from tests.infra.synthesis import BILLING, ROOT, made_with, text
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
@@ -45,7 +46,7 @@ def lines(template):
 @pytest.fixture(scope="module")
 def another():
     settings = Settings(prefix="billing-", actions_table="restored", events="off")
-    return made_with(settings, handlers=[BILLING, REPORTS], api=False)
+    return made_with(settings, handlers=[BILLING, REPORTS], api=False, dashboard=True)
 
 
 def test_the_dashboard_is_named_by_the_prefix(another):
@@ -141,7 +142,7 @@ def test_the_alarms_that_are_there_stand_above_all_graphs(synthesised):
 
 
 def test_without_alarms_or_an_api_there_is_nothing_of_them(another):
-    template = made_with(alarms=False)
+    template = made_with(alarms=False, dashboard=True)
     assert not [widget for widget in widgets(template) if widget["type"] == "alarm"]
     assert not [title for title in titled(another) if "API" in title]
 
@@ -155,6 +156,5 @@ def test_the_line_across_lateness_is_the_alarms_bound(synthesised):
     assert across["value"] == alarm["Threshold"]
 
 
-def test_a_deployment_may_do_without(synthesised):
-    assert synthesised.of_type("AWS::CloudWatch::Dashboard")
-    assert not made_with(dashboard=False).of_type("AWS::CloudWatch::Dashboard")
+def test_the_default_deployment_has_no_dashboard():
+    assert not made_with().of_type("AWS::CloudWatch::Dashboard")

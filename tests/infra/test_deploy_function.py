@@ -145,3 +145,16 @@ def test_whatever_goes_wrong_is_answered(deploy, tables):
     answer = deploy("Create", "Manifest", Worker="default", Manifest="no json")
     assert answer["Status"] == "FAILED"
     assert answer["Reason"].startswith("JSONDecodeError")
+
+
+def test_a_table_of_another_application_is_refused_by_its_keys(deploy, client):
+    client.create_table(
+        TableName=Settings().jobs_table,
+        KeySchema=[{"AttributeName": "order", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "order", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    answer = deploy("Create", "Format")
+    assert answer["Status"] == "FAILED"
+    assert "the name of the table duetime-jobs is taken by another application" in answer["Reason"]
+    assert "its keys are order, those of duetime pk, sk. Choose another prefix" in answer["Reason"]

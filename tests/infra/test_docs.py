@@ -4,13 +4,14 @@ import json
 import re
 import subprocess
 import sys
+from shutil import copytree, ignore_patterns
 from textwrap import dedent
 
 import pytest
 
 from duetime.cdk import Duetime
 from duetime.cdk.settings_doc import page
-from tests.infra.synthesis import ROOT, Synthesised, caller, listed, named, stack
+from tests.infra.synthesis import PAGE, ROOT, Synthesised, caller, listed, named, stack
 
 
 def test_the_page_of_settings_equals_their_texts():
@@ -89,12 +90,15 @@ def test_the_policy_to_copy_equals_a_callers_grant():
     )
 
 
-WITH_A_PAGE = """
-import pathlib, runpy
-from duetime.cdk import console
-console.BUILT = pathlib.Path({!r})
-runpy.run_path("app.py", run_name="__main__")
-"""
+@pytest.fixture(scope="module")
+def site_packages(tmp_path_factory):
+    """Return a directory with the package as its wheel installs it, with a built page of the console."""
+    installed = tmp_path_factory.mktemp("site-packages")
+    not_code = ignore_patterns("built", "__pycache__")
+    copytree(ROOT / "src/duetime", installed / "duetime", ignore=not_code)
+    copytree(ROOT / "functions", installed / "duetime/functions", ignore=not_code)
+    copytree(PAGE, installed / "duetime/console/built")
+    return installed
 
 
 @pytest.fixture
@@ -117,31 +121,31 @@ def user_crontab(tmp_path):
 
 
 def test_the_least_app_of_the_page_on_deploying_synthesises_the_job_of_the_page_on_jobs(
-    user_crontab, page, monkeypatch
+    user_crontab, site_packages, monkeypatch
 ):
-    template = synthesised("least-app", user_crontab, page, monkeypatch, stack="Nightly")
+    template = synthesised("least-app", user_crontab, site_packages, monkeypatch, stack="Nightly")
 
     assert '"duetime-work-default"' in template
     assert "db-backup" in template
 
 
 def test_the_app_of_the_page_on_deploying_synthesises_in_a_project_of_ones_own(
-    user_project, page, monkeypatch
+    user_project, site_packages, monkeypatch
 ):
-    template = synthesised("own-app", user_project, page, monkeypatch, stack="Billing")
+    template = synthesised("own-app", user_project, site_packages, monkeypatch, stack="Billing")
 
     assert '"billing-work-default"' in template
 
 
-def synthesised(mark, project, page, monkeypatch, *, stack):
+def synthesised(mark, project, site_packages, monkeypatch, *, stack):
     """The template of the app that the page has behind a mark."""
     marked = (ROOT / "docs/deploy.md").read_text().partition(f"<!-- {mark} -->\n```py\n")[2]
     (project / "app.py").write_text(marked.partition("```")[0])
     monkeypatch.setenv("CDK_OUTDIR", "out")
     monkeypatch.setenv("CDK_VALIDATION", "false")  # which only warns, and costs ten seconds
-    command = [sys.executable, "-c", WITH_A_PAGE.format(str(page))]
-    done = subprocess.run(  # noqa: S603 - our own page
-        command, cwd=project, capture_output=True, text=True, check=False
+    monkeypatch.setenv("PYTHONPATH", str(site_packages))
+    done = subprocess.run(
+        [sys.executable, "app.py"], cwd=project, capture_output=True, text=True, check=False
     )
     assert not done.returncode, done.stderr
     return (project / "out" / f"{stack}.template.json").read_text()

@@ -8,8 +8,7 @@ import pytest
 
 from duetime.aws.tables import JOBS, actions_shape, create_table_request
 from duetime.clock import SystemClock
-from duetime.lambdas.job_manifest import packed
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import Manifest, packed
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.wakeups import system_jobs
@@ -136,3 +135,6 @@ def test_rights_that_stay_missing_fail_the_deploy_after_a_minute(deploy, iam, cl
     assert response["Status"] == "FAILED"
     assert "not authorized to perform: dynamodb:DescribeTable" in response["Reason"]
     assert clock.now() - began == timedelta(minutes=1)
+    assert (
+        "a permissions boundary or a service control policy denies it: allow it there" in response["Reason"]
+    )

@@ -6,8 +6,10 @@ from datetime import timedelta
 import pytest
 
 from duetime.cdk import Deployment, Handlers
+from duetime.cli.assembly import SynthesisedStack
+from duetime.cli.preflight_findings import KEPT_FREE, NEW_ACCOUNT
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack, text
 
 ALL = (
     "deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "publish", "notify", "work-default", "api",
@@ -83,10 +85,7 @@ def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
         for source in two.of_type("AWS::Lambda::EventSourceMapping")
         if "ScalingConfig" in source
     }
-    assert bounds == {
-        "duetime-work-default": 10, "duetime-work-reports": 2, "duetime-catch-up": 2, "duetime-salvage": 2,
-        "duetime-notify": 2,
-    }  # fmt: skip
+    assert bounds == {"duetime-work-default": 10, "duetime-work-reports": 2}
     assert two.one("AWS::SQS::Queue", QueueName="duetime-due-reports")
     assert two.environment("work-reports")["DUETIME_APP"] == "tests.infra.apps.reports:app"
     assert two.functions()["work-reports"]["Role"] != two.functions()["work-default"]["Role"]
@@ -97,7 +96,7 @@ def test_functions_fed_by_a_queue_get_single_messages_and_report_each(synthesise
     sources = [
         source
         for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
-        if "ScalingConfig" in source
+        if "BatchSize" in source and "StartingPosition" not in source
     ]
     assert len(sources) == 7
     for source in sources:
@@ -182,3 +181,11 @@ def test_the_rates_of_the_passes_are_settings():
 
 def test_a_sweep_has_ended_before_the_next_one(synthesised):
     assert synthesised.functions()["sweep"]["Timeout"] < 60
+
+
+def test_the_settings_for_a_new_account_fit_its_ten_executions_at_once():
+    fitting = Handlers(app="examples.billing:app", source=ROOT, concurrency=2)
+    made = made_with(Settings(events="off"), [fitting])
+    assert SynthesisedStack("fitting", {}, made.resources).concurrency + KEPT_FREE <= NEW_ACCOUNT
+    default = SynthesisedStack("default", {}, made_with().resources)
+    assert default.concurrency + KEPT_FREE > NEW_ACCOUNT

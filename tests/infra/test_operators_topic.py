@@ -8,7 +8,6 @@ def test_a_deployment_without_alarms_has_no_topic_either():
     template = made_with(alarms=False)
     assert not template.of_type("AWS::CloudWatch::Alarm")
     assert topic_of(template) is None
-    assert template.of_type("AWS::CloudWatch::Dashboard")
 
 
 def test_only_alarms_of_this_account_and_prefix_may_publish_and_only_with_tls(synthesised):

@@ -14,9 +14,9 @@ from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
 from duetime.jobs.register import Registration
-from duetime.lambdas.job_manifest import packed
 from duetime.model.action import Ending, Status
 from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.manifest import packed
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.model.transition import started
@@ -153,7 +153,9 @@ def test_the_functions_rights_cover_their_calls(function, deploy, with_jobs, rec
         event = message_for(jobs.trigger(job), "catch_up-triggered")
         assert function("catch_up")(event, Context()) == {"batchItemFailures": []}
     jobs.pause("billing-clean-up")
-    function("sweep")(sample("sweep"), Context())
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("DUETIME_CANARY", "60")
+        function("sweep")(sample("sweep"), Context())
     jobs.resume("billing-clean-up")
     function("catch_up")(sample("catch_up"), Context())
     function("arm")(sample("arm"), Context())

@@ -10,6 +10,7 @@ from botocore import xform_name
 from duetime.cli.main import parser
 from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - a fixture
 from tests.infra.alarms import alarms_of
+from tests.infra.alarms import synthesised as synthesised  # noqa: PLC0414
 from tests.infra.synthesis import ROOT, made_with, text
 
 RUNBOOK = (ROOT / "docs/runbook.md").read_text()
@@ -43,7 +44,7 @@ def test_without_a_console_an_alarm_names_none():
 
 def test_alarms_and_the_dashboard_have_the_runbooks_address():
     there = "https://wiki.example.com/duetime"
-    made = made_with(console=False, runbook=there)
+    made = made_with(console=False, runbook=there, dashboard=True)
     for alarm in alarms_of(made).values():
         assert alarm["AlarmDescription"].startswith(f"{there}#")
     assert f"is in {there}, in the section" in text(made.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
@@ -67,7 +68,7 @@ def test_the_runbook_names_each_alarm_by_its_ending(alarms):
 def commands():
     blocks = re.findall(r"^```sh\n(.*?)^```", RUNBOOK, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("duetime ")]
-    spans = re.findall(r"`(duetime (?:actions|jobs|dead-letters|undelivered|doctor)[^`]*)`", RUNBOOK)
+    spans = re.findall(r"`(duetime (?:actions|jobs|dead-letters|undelivered|doctor|restore)[^`]*)`", RUNBOOK)
     return sorted({*lines, *spans})
 
 
@@ -76,7 +77,7 @@ def test_each_command_of_the_runbook_is_one(command):
     parser().parse_args(shlex.split(command.replace("NAME", "billing-nightly"))[1:])
 
 
-OF_THE_COMMAND_LINE_ALONE = {"logs tail": {"since", "filter-pattern"}}
+OF_THE_COMMAND_LINE_ALONE = {"logs tail": {"since", "filter-pattern"}, "dynamodb wait": {"table-name"}}
 EVERYWHERE = {"query", "output", "max-items"}
 
 

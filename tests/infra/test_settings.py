@@ -65,7 +65,7 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         ({"prefix": "9-"}, r"prefix is '9-'; allowed are letters, digits, - and _, a letter first"),
         (
             {"laese": 60},
-            r"duetime:laese is 60, but is not a setting; settings are alarm_email, alarms, api, api_burst,",
+            r"duetime:laese is 60, but is not a setting; settings are actions_stream, alarm_email, alarms,",
         ),
         ({"job_group": "mine"}, r"duetime:job_group is 'mine', but the stack sets it itself"),
         (

@@ -119,6 +119,21 @@ def test_a_pool_that_is_given_gets_a_client_and_nothing_else(console):
     assert given.one("AWS::Cognito::UserPoolClient")["UserPoolId"] == "eu-west-1_AbCdEfGhI"
 
 
+@pytest.mark.parametrize("kind", ["AWS::Cognito::UserPoolGroup", "AWS::Cognito::UserPoolDomain"])
+def test_groups_and_sign_in_pages_stay_with_the_pool_unless_the_deploy_that_creates_them_fails(
+    synthesised, kind
+):
+    def policies(there):
+        return {
+            resource.get("DeletionPolicy", "Delete")
+            for resource in there.resources.values()
+            if resource["Type"] == kind
+        }
+
+    assert policies(synthesised) == {"RetainExceptOnCreate"}
+    assert policies(made_with(keep_data=False)) == {"Delete"}
+
+
 def test_the_pool_outlives_the_stack_if_the_tables_do(synthesised):
     def retention(there):
         [pool] = [

@@ -132,7 +132,7 @@ def test_a_run_without_a_slot_has_no_attempt_and_no_recovery(syncs):
     assert timedelta(0) <= begun - NOON - 5 * HOUR <= timedelta(seconds=75)
 
 
-def test_a_waiting_action_is_pending_as_it_was_scheduled(syncs):
+def test_a_waiting_action_stays_pending_and_unchanged(syncs):
     states = []
     syncs.schedule("long", lasts=HOUR)
     waits = syncs.schedule("waits")
@@ -165,7 +165,7 @@ def test_one_that_is_cancelled_while_it_waits_never_runs(syncs):
     assert [name for name, _, _ in syncs.spans] == ["long", "next"]
 
 
-def test_one_that_is_put_to_later_while_it_waits_waits_for_its_new_time(syncs):
+def test_a_rescheduled_waiting_action_waits_for_its_new_time(syncs):
     syncs.schedule("long", lasts=HOUR)
     waits = syncs.schedule("waits", at=timedelta(seconds=1))
     syncs.cloud.scheduler.reschedule(waits.id, 5 * HOUR)
@@ -220,7 +220,7 @@ def test_a_run_that_is_redriven_takes_a_slot_again(syncs):
     assert syncs.now_of(action).attempt > 3
 
 
-def test_a_message_of_an_older_arm_that_does_not_speak_of_the_key_is_handled_as_well(syncs):
+def test_an_older_message_without_the_key_is_handled(syncs):
     send = syncs.cloud.memory.queues.send
     syncs.cloud.memory.queues.send = lambda sends: send(
         [replace(send, message=replace(send.message, is_keyed=False)) for send in sends]

@@ -49,14 +49,14 @@ def test_the_key_of_an_action_that_is_due_in_a_year_holds_until_it_has_run(shop,
     assert schedule(cloud).id != first.id
 
 
-def test_a_key_goes_with_its_row(cloud):
+def test_a_key_is_removed_with_its_row(cloud):
     first = schedule(cloud, idempotency_ttl=30 * DAY)
     cloud.advance(days=31)
     assert cloud.actions() == ()
     assert schedule(cloud, Charge(order="o-2")).id != first.id
 
 
-def test_the_key_of_something_else_is_a_conflict_that_names_it(cloud):
+def test_a_key_of_another_action_is_a_conflict_that_names_it(cloud):
     first = schedule(cloud)
     with pytest.raises(IdempotencyConflict, match=f"'{KEY}' stands for action {first.id}") as conflict:
         schedule(cloud, Charge(order="o-2"))

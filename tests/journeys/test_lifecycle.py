@@ -82,7 +82,7 @@ def test_every_event_has_the_published_form_and_its_own_id(seed: int) -> None:
     cloud.close()
 
 
-def test_an_event_that_waits_reads_as_it_was_written() -> None:
+def test_a_waiting_event_is_read_unchanged() -> None:
     cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
     cloud.scheduler.schedule(Invoice(number=1), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
@@ -94,7 +94,7 @@ def test_an_event_that_waits_reads_as_it_was_written() -> None:
     assert [LifecycleEvent.from_json(event.to_json()) for event in published] == published
 
 
-def test_a_retry_that_is_called_off_was_cancelled_then_and_not_when_it_last_ran() -> None:
+def test_a_cancelled_retry_has_the_time_of_its_cancel() -> None:
     cloud = SimulatedCloud(shop())
     action = cloud.scheduler.schedule(Invoice(number=2), at=timedelta(minutes=1))
     cloud.advance(minutes=1, seconds=30)

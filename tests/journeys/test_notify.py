@@ -66,7 +66,7 @@ def test_a_published_notification_has_a_plain_subject_and_filter_attributes(worl
     }  # fmt: skip
 
 
-def test_the_tenants_language_is_passed_on_also_one_that_there_are_no_words_in(world):
+def test_the_tenants_language_is_passed_on_even_without_a_translation(world):
     world.choose(language="tlh", channels={FAILING: frozenset({Channel.EMAIL, Channel.SNS})}, addresses=BOTH)
     world.notify(job_failing())
     assert {mail.template for mail in world.ports.mailer.sent} == {"duetime-jobs-recurring-failing-tlh"}

@@ -38,7 +38,7 @@ def test_a_rejected_address_is_logged_and_not_retried(caplog):
 
 
 @pytest.mark.parametrize("how", [DOWN, BackendMisconfigured("SES", "no template", "Deploy again")])
-def test_while_one_mail_cannot_be_sent_all_else_is_and_then_it_alone(how):
+def test_a_failed_mail_does_not_stop_other_deliveries_and_only_it_is_retried(how):
     mailer = Fails(how, "ada@example.com")
     world = mails_to_both(mailer)
     for _ in range(3):
@@ -61,7 +61,7 @@ def test_a_deleted_topic_does_not_prevent_mails():
     assert (world.addresses, len(world.entries())) == ([*BOTH], 1)
 
 
-def test_the_trouble_of_one_of_an_events_notifications_is_not_the_others():
+def test_a_failing_notification_does_not_affect_others_of_the_same_event():
     world = World(mailer=Fails(DOWN, "ada@example.com"))
     world.choose(
         channels={FAILED: frozenset({Channel.EMAIL})},

@@ -7,7 +7,7 @@ import pytest
 from duetime.testing import Faults, SimulatedCloud
 from examples.plan_change import (
     ChangePlan,
-    Desk,
+    PlanService,
     Subscription,
     Subscriptions,
     SubscriptionsInMemory,
@@ -18,7 +18,7 @@ START = datetime(2026, 4, 20, 12, tzinfo=UTC)
 
 
 class Shop:
-    """A cloud, subscriptions of three customers, and the desk where they choose."""
+    """A cloud, subscriptions of three customers, and the service where they choose a plan."""
 
     def __init__(self, faults=None):
         self.subscriptions = SubscriptionsInMemory(
@@ -28,7 +28,7 @@ class Shop:
         )
         given = {Subscriptions: self.subscriptions}
         self.cloud = SimulatedCloud(app, start=START, resources=given, faults=faults)
-        self.desk = Desk(self.subscriptions, self.cloud.scheduler)
+        self.plan_service = PlanService(self.subscriptions, self.cloud.scheduler)
 
     def plan_of(self, customer):
         return self.subscriptions.all[customer].plan
@@ -51,7 +51,7 @@ def shop():
     ],
 )
 def test_the_plan_changes_at_the_end_of_the_paid_period_in_the_customers_zone(shop, customer, ends_at):
-    shop.desk.choose(customer, "large", request="r-1")
+    shop.plan_service.choose(customer, "large", request="r-1")
     shop.until(ends_at - timedelta(seconds=1))
     assert shop.plan_of(customer) == "small"
     shop.until(ends_at + timedelta(seconds=1))
@@ -59,8 +59,8 @@ def test_the_plan_changes_at_the_end_of_the_paid_period_in_the_customers_zone(sh
 
 
 def test_a_customer_who_pays_for_longer_changes_later(shop):
-    action = shop.desk.choose("ada", "large", request="r-1")
-    shop.desk.prolong("ada", date(2026, 5, 31))
+    action = shop.plan_service.choose("ada", "large", request="r-1")
+    shop.plan_service.prolong("ada", date(2026, 5, 31))
     shop.until(datetime(2026, 5, 30, tzinfo=UTC))
     assert (shop.plan_of("ada"), shop.cloud.scheduler.get(action.id).status) == ("small", "pending")
     shop.until(datetime(2026, 6, 1, tzinfo=UTC))
@@ -68,31 +68,31 @@ def test_a_customer_who_pays_for_longer_changes_later(shop):
 
 
 def test_a_change_of_mind_cancels_the_first_choice(shop):
-    first = shop.desk.choose("ada", "large", request="r-1")
-    second = shop.desk.choose("ada", "medium", request="r-2")
+    first = shop.plan_service.choose("ada", "large", request="r-1")
+    second = shop.plan_service.choose("ada", "medium", request="r-2")
     shop.cloud.advance(days=15)
     assert shop.plan_of("ada") == "medium"
     listed = shop.cloud.scheduler.list(correlation_id="subscription:ada")
     assert {item.id: item.status for item in listed} == {first.id: "cancelled", second.id: "executed"}
 
 
-def test_a_change_that_is_withdrawn_is_cancelled_and_one_that_is_done_cannot_be(shop):
-    action = shop.desk.choose("ada", "large", request="r-1")
-    assert shop.desk.withdraw("ada")
-    shop.desk.choose("bob", "large", request="r-2")
+def test_a_withdrawn_change_is_cancelled_and_an_applied_one_cannot_be(shop):
+    action = shop.plan_service.choose("ada", "large", request="r-1")
+    assert shop.plan_service.withdraw("ada")
+    shop.plan_service.choose("bob", "large", request="r-2")
     shop.cloud.advance(days=15)
     assert (shop.plan_of("ada"), shop.cloud.scheduler.get(action.id).status) == ("small", "cancelled")
-    assert not shop.desk.withdraw("bob")
+    assert not shop.plan_service.withdraw("bob")
     assert shop.plan_of("bob") == "large"
 
 
 def test_a_repeated_request_makes_one_change_even_after_it_is_done(shop):
-    action = shop.desk.choose("ada", "large", request="r-1")
-    assert shop.desk.choose("ada", "large", request="r-1").id == action.id
+    action = shop.plan_service.choose("ada", "large", request="r-1")
+    assert shop.plan_service.choose("ada", "large", request="r-1").id == action.id
     shop.cloud.advance(days=15)
-    assert shop.desk.choose("ada", "large", request="r-1").id == action.id
+    assert shop.plan_service.choose("ada", "large", request="r-1").id == action.id
     assert [action.status for action in shop.cloud.actions()] == ["executed"]
-    assert not shop.desk.withdraw("ada")
+    assert not shop.plan_service.withdraw("ada")
 
 
 def test_an_obsolete_action_changes_nothing(shop):
@@ -104,7 +104,7 @@ def test_an_obsolete_action_changes_nothing(shop):
 
 
 def test_a_subscription_that_has_ended_is_a_dead_letter_at_once(shop):
-    action = shop.desk.choose("ada", "large", request="r-1")
+    action = shop.plan_service.choose("ada", "large", request="r-1")
     del shop.subscriptions.all["ada"]
     shop.cloud.advance(days=15)
     failed = shop.cloud.scheduler.get(action.id)
@@ -116,9 +116,9 @@ def test_a_subscription_that_has_ended_is_a_dead_letter_at_once(shop):
 def test_under_faults_every_customer_has_their_last_choice(seed):
     shop = Shop(Faults.only(seed, crash=0.2, drop=0.2, double=0.2))
     for customer in ("ada", "bob", "nour"):
-        shop.desk.choose(customer, "large", request=f"{customer}-1")
-    shop.desk.choose("bob", "medium", request="bob-2")
-    shop.desk.withdraw("nour")
+        shop.plan_service.choose(customer, "large", request=f"{customer}-1")
+    shop.plan_service.choose("bob", "medium", request="bob-2")
+    shop.plan_service.withdraw("nour")
     shop.cloud.advance(days=15)
     shop.cloud.end_faults()
     shop.cloud.advance(days=1)

@@ -86,7 +86,7 @@ def raising(error):
     return fail
 
 
-def test_throttled_timers_delay_nothing_and_the_far_action_runs_on_time(shop, cloud, memory):
+def test_throttled_timers_delay_no_far_action(shop, cloud, memory):
     memory.timers.set = raising(BackendUnavailable("EventBridge Scheduler", "ThrottlingException"))
     cloud.scheduler.schedule(Charge(order="far"), at=timedelta(hours=5))
     cloud.scheduler.schedule(Charge(order="near"), at=timedelta(minutes=5))
@@ -194,7 +194,7 @@ def test_a_type_that_another_manifest_has_waits_for_the_roll_over(cloud, memory)
     assert cloud.scheduler.get(action.id).status is Status.PENDING
 
 
-def test_a_payload_that_its_model_no_longer_takes_fails_clearly_and_is_not_tried_again(shop):
+def test_a_payload_that_its_model_rejects_fails_with_the_reason_and_is_not_retried(shop):
     class Old(Payload, name="charge"):
         amount: int
 

@@ -42,7 +42,7 @@ def test_a_setting_bounds_the_life_of_a_registrations_key(reporting):
         reporting.register(idempotency_key="k-1")
 
 
-def test_a_registration_in_the_place_of_a_former_one_has_its_own_key_and_time(reporting):
+def test_a_replacing_registration_has_its_own_key_and_time(reporting):
     reporting.register(idempotency_key="k-1")
     reporting.cloud.advance(hours=23)
     reporting.register(idempotency_key="k-2", replace=True)
@@ -90,7 +90,7 @@ class TestRegisteredAndTriggered:
         assert reporting.begun() == at(0, 10)
         assert reporting.cloud.scheduler.get(run.id).status is Status.EXECUTED
 
-    def test_the_same_key_again_is_the_same_run_as_it_is_by_then(self, reporting):
+    def test_a_repeated_key_returns_the_same_run_in_its_current_state(self, reporting):
         _, first = self.register(reporting, idempotency_key="k-1")
         reporting.cloud.advance(minutes=5)
         job, again = self.register(reporting, idempotency_key="k-1", cadences=["every 5m"])

@@ -162,7 +162,7 @@ def test_a_payload_too_large_for_a_row_is_rejected(reporting):
         reporting.register(handler=Letter(text="x" * 3_000))
 
 
-def test_a_registered_job_is_started_by_its_own_tenants_events_alone(reporting):
+def test_a_registered_job_is_started_only_by_events_of_its_tenant(reporting):
     trigger = on_event("crm", "Sold", tenant="detail.tenant_id")
     reporting.register(handler="office-clean", cadences=[trigger])
     reporting.cloud.advance(minutes=1)

@@ -82,7 +82,7 @@ def test_a_touch_just_before_the_removal_keeps_the_record_for_ninety_days_more(r
     assert records_cloud.records.all == {}
 
 
-def test_a_touch_just_after_the_removal_raises_that_the_record_is_gone(records_cloud):
+def test_a_touch_just_after_the_removal_returns_false(records_cloud):
     shown = []
     records_cloud.records.after = lambda: shown.append(records_cloud.touch())
     records_cloud.cloud.advance(STALE_AFTER + timedelta(seconds=1))

@@ -166,7 +166,7 @@ def test_an_action_in_a_transaction_of_the_callers_own_carries_the_trace(traced,
     assert action.trace == text_of(schedule)
 
 
-def test_a_sampled_out_trace_is_carried_as_such(traced, cloud):
+def test_a_sampled_out_trace_stays_sampled_out(traced, cloud):
     unsampled = api.SpanContext(1, 2, is_remote=True, trace_flags=api.TraceFlags(0))
     with api.use_span(api.NonRecordingSpan(unsampled)):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
@@ -183,7 +183,7 @@ def test_without_a_provider_nothing_is_in_the_row(shop, cloud):
     assert len(shop.charged) == 1
 
 
-def test_without_a_provider_a_trace_from_elsewhere_is_passed_on(cloud):
+def test_without_a_provider_the_callers_trace_is_passed_on(cloud):
     cloud.memory.store.put(one_shot(trace=CARRIED))
     caller = api.SpanContext(1, 2, is_remote=True, trace_flags=api.TraceFlags(1))
     with api.use_span(api.NonRecordingSpan(caller)):

@@ -91,9 +91,9 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
 
 
 def _base(event: Event, prefix: str) -> str:
-    """Return the prefix as the client called it: with the stage, or the base of a custom domain."""
-    called = str(event["requestContext"]["path"] or event["path"])
-    return called.removesuffix(event["path"].removeprefix(prefix))
+    """Return the prefix as the client called it: with the stage, or the base path of a custom domain."""
+    called = str(event["requestContext"]["path"] or event["path"]).rstrip("/")
+    return called.removesuffix(event["path"].rstrip("/").removeprefix(prefix))
 
 
 def _with_content(event: Event, content: RequestContent) -> dict[str, Any]:

@@ -133,8 +133,7 @@ class JobOperationRoutes(ApiRoutes):
         """Pause the job, or one of its cadences."""
         body = body or PauseRequest()
         until = None if body.until is None else instant_of(body.until, self.api.clock.now())
-        jobs = self.api.jobs_for(request, name)
-        jobs.pause(name, reason=body.reason, until=until, cadence=body.cadence)
+        self.api.jobs_for(request, name).pause(name, reason=body.reason, until=until, cadence=body.cadence)
         return _done()
 
     @route(
@@ -190,8 +189,8 @@ class JobOperationRoutes(ApiRoutes):
     )
     def set(self, name: str, body: Annotated[SettingsRequest, Body()], request: Request) -> JobView:
         """Set the retry policy of runs; absent fields return to the declared policy."""
-        jobs = self.api.jobs_for(request, name)
-        return job_view(self.api, jobs.set(name, **body.model_dump()), request)
+        job = self.api.jobs_for(request, name).set(name, **body.model_dump())
+        return job_view(self.api, job, request)
 
 
 def _stored(jobs: Jobs, name: str) -> Job | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+_PARAMETER = re.compile(r"\{([^{}+]+)\+?\}")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _DEEPEST = 8
 """Levels of an event that are read; API Gateway's events have five."""
@@ -21,7 +22,7 @@ def normalise(sent: object) -> dict[str, Any]:
     parts = _encodable({name: event[name] for name in event if name != "body"})
     return {
         "httpMethod": _text(parts.get("httpMethod")),
-        "path": _text(parts.get("path")),
+        "path": _path(parts),
         "headers": _texts(parts.get("headers")),
         "multiValueHeaders": _lists(parts.get("multiValueHeaders")),
         "queryStringParameters": _texts(parts.get("queryStringParameters")),
@@ -30,6 +31,18 @@ def normalise(sent: object) -> dict[str, Any]:
         "body": event.get("body"),
         "isBase64Encoded": parts.get("isBase64Encoded") is True,
     }
+
+
+def _path(parts: Mapping[str, Any]) -> str:
+    """Return the path under the API's root: the resource with its parameters.
+
+    The event's own `path` also contains the base path of a custom domain. It is returned only if the event
+    lacks the resource or a parameter.
+    """
+    resource, parameters = _text(parts.get("resource")), _texts(parts.get("pathParameters"))
+    if not resource or not parameters.keys() >= set(_PARAMETER.findall(resource)):
+        return _text(parts.get("path"))
+    return _PARAMETER.sub(lambda found: parameters[found[1]], resource)
 
 
 def _context(context: Mapping[str, Any]) -> dict[str, Any]:

@@ -224,7 +224,6 @@ class _Seal:
         self._mark = "." + sha256(filters.encode()).hexdigest()[:12]
 
     def closed(self, cursor: str | None) -> str | None:
-        """Return the public cursor of a list's cursor."""
         return None if cursor is None else cursor + self._mark
 
     def opened(self, cursor: str | None) -> str | None:

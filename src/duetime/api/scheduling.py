@@ -138,8 +138,7 @@ class Scheduling(ApiRoutes):
     )
     def cancel_many(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
         """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
-        scheduler = self.api.scheduler(request)
-        step = scheduler.cancel_many(
+        step = self.api.scheduler(request).cancel_many(
             dry_run=body.dry_run, limit=body.limit, cursor=body.cursor, **body.filters()
         )
         return BulkView.from_result(step)
@@ -153,8 +152,7 @@ class Scheduling(ApiRoutes):
     )
     def redrive_many(self, body: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
         """Run the failed ones that meet the filters again; call again with `next_cursor`."""
-        scheduler = self.api.scheduler(request)
-        step = scheduler.redrive_many(
+        step = self.api.scheduler(request).redrive_many(
             at=body.when(),
             tz=body.tz,
             dry_run=body.dry_run,

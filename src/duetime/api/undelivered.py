@@ -147,8 +147,7 @@ class UndeliveredRoutes(ApiRoutes):
     )
     def redrive_many(self, body: Annotated[RedriveMany, Body()], request: Request) -> Redriven:
         """Redrive many, newest first; with `dry_run` only list them."""
-        undelivered = self._undelivered(request)
-        chosen = undelivered.redrive_many(body.kind, limit=body.limit, dry_run=body.dry_run)
+        chosen = self._undelivered(request).redrive_many(body.kind, limit=body.limit, dry_run=body.dry_run)
         return Redriven(
             items=[UndeliveredSummary.from_undelivered(item) for item in chosen], dry_run=body.dry_run
         )

@@ -63,7 +63,14 @@ class DynamoGrants:
         key = {"pk": {"S": partition(tenant_id, "grants")}, "sk": {"S": grant.role}}
         try:
             if grant.permissions:
-                self._table.put({**key, **_grant_item(grant)})
+                self._table.put(
+                    {
+                        **key,
+                        "permissions": {"SS": sorted(grant.permissions)},
+                        "granted_by": {"S": grant.granted_by},
+                        "granted_at": {"S": instant.text(grant.granted_at)},
+                    }
+                )
             else:
                 self._table.delete(key)
         finally:  # the write may have succeeded without a response
@@ -138,14 +145,6 @@ def _page(answer: Any, entries: list[AuditEntry]) -> AuditPage:
 
 def _partition_of(tenant_id: str, target: AuditTarget) -> str:
     return partition(tenant_id, f"audit#{sha256(str(target).encode()).hexdigest()[:16]}")
-
-
-def _grant_item(grant: Grant) -> Item:
-    return {
-        "permissions": {"SS": sorted(grant.permissions)},
-        "granted_by": {"S": grant.granted_by},
-        "granted_at": {"S": instant.text(grant.granted_at)},
-    }
 
 
 def _to_grant(item: Item) -> Grant:

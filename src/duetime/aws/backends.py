@@ -166,8 +166,12 @@ class AwsBackends:
     @cached_property
     def notifications(self) -> NotificationPorts:
         """The interfaces of notifications, with mails and a topic if the settings name them."""
-        from duetime.aws.notified import DynamoDeliveries  # noqa: PLC0415 - one function needs it
-        from duetime.aws.senders import SesMailer, SnsTopic, SqsDigestTimer  # noqa: PLC0415 - as above
+        from duetime.aws.deliveries import (  # noqa: PLC0415 - one function needs it
+            DynamoDeliveries,
+            SesMailer,
+            SnsTopic,
+            SqsDigestTimer,
+        )
         from duetime.aws.windows import DynamoWindows  # noqa: PLC0415 - as above
         from duetime.ports.notifications import NotificationPorts  # noqa: PLC0415 - as above
 
@@ -185,7 +189,6 @@ class AwsBackends:
 
     @cached_property
     def stream(self) -> DynamoStream:
-        """The actions table's stream."""
         from duetime.aws.streams import DynamoStream  # noqa: PLC0415 - one function reads it
 
         return DynamoStream(clients.dynamodb_streams())

@@ -58,6 +58,11 @@ class _Shared:
 _SHARED = _Shared()
 
 
+def of(service: str) -> Any:
+    """Return the client of a service that only the operator's commands call."""
+    return _SHARED.client(service, PATIENT)
+
+
 def dynamodb(config: Config = PATIENT) -> DynamoDBClient:
     """Return the client of DynamoDB.
 
@@ -95,3 +100,13 @@ def ses() -> SESClient:
 def sns() -> SNSClient:
     """Return the client of SNS. It repeats no call; the notification queue does."""
     return cast("SNSClient", _SHARED.client("sns", ONCE))
+
+
+def functions() -> Any:
+    """Return the client of Lambda."""
+    return _SHARED.client("lambda", PATIENT)
+
+
+def logs() -> Any:
+    """Return the client of CloudWatch Logs."""
+    return _SHARED.client("logs", PATIENT)

@@ -61,7 +61,6 @@ class CommitTransaction:
         return bool(codes) and all(len(self.entries) <= place < self.settle_index for place in codes)
 
     def request(self) -> Mapping[str, Any]:
-        """Return the arguments of the transaction."""
         settle = update(
             self.table, row_key(self.claimed.ref), conditions.settle(self.claimed, self.settlement)
         )

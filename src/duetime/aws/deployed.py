@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 from duetime.aws import clients, notes
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ignoring, translate_errors
+from duetime.errors import BackendMisconfigured
 from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
+_KEYS = ["pk", "sk"]
 _FORMAT_KEY = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
 _TIMERS_RENAMED_KEY = {"pk": {"S": "system#format"}, "sk": {"S": "timers-renamed"}}
 
@@ -22,7 +25,6 @@ class DeployedTables:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the tables that the settings name."""
         return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
@@ -30,15 +32,27 @@ class DeployedTables:
 
         `DescribeTable` comes first. The right to `GetItem` depends on a key. In a call on a table that does
         not exist IAM finds no key, and denies the call.
+
+        Raises:
+            BackendMisconfigured: the table has other keys, so another application owns it.
         """
         stored = None
         with translate_errors(SERVICE), ignoring("ResourceNotFoundException"):
-            self._table.client.describe_table(TableName=self.name)
+            described = self._table.client.describe_table(TableName=self.name)
+            self._check_keys([key["AttributeName"] for key in described["Table"]["KeySchema"]])
             stored = self._table.get(_FORMAT_KEY)
         return None if stored is None else int(stored["version"]["N"])
 
+    def _check_keys(self, keys: Sequence[str]) -> None:
+        if list(keys) != _KEYS:
+            raise BackendMisconfigured(
+                SERVICE,
+                f"the name of the table {self.name} is taken by another application: its keys are"
+                f" {', '.join(keys)}, those of duetime {', '.join(_KEYS)}",
+                "Choose another prefix, or delete that table",
+            )
+
     def mark(self, version: int) -> None:
-        """Store the format."""
         self._table.put({**_FORMAT_KEY, "version": {"N": str(version)}})
 
     def are_timers_renamed(self) -> bool:
@@ -46,13 +60,10 @@ class DeployedTables:
         return self._table.get(_TIMERS_RENAMED_KEY) is not None
 
     def mark_timers_renamed(self) -> None:
-        """Store that no timer of 0.1.0 is left."""
         self._table.put(_TIMERS_RENAMED_KEY)
 
     def publish(self, manifest: Manifest) -> None:
-        """Store a worker's manifest."""
         notes.publish(self._table.client, self.name, manifest)
 
     def withdraw(self, worker: str) -> None:
-        """Remove a worker's manifest."""
         self._table.delete({"pk": notes.MANIFESTS, "sk": {"S": worker}})

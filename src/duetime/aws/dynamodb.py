@@ -33,8 +33,7 @@ def readable(items: Iterable[Item], read: Callable[[Item], T], kind: str) -> Ite
         try:
             yield read(item)
         except _UNREADABLE:
-            extra = {"pk": item.get("pk"), "sk": item.get("sk")}
-            log.exception("%s cannot be read", kind, extra=extra)
+            log.exception("%s cannot be read", kind, extra={"pk": item.get("pk"), "sk": item.get("sk")})
 
 
 def sort_ties(marks: Iterable[M], key: Callable[[M], datetime], *, reverse: bool = False) -> Iterator[M]:
@@ -85,7 +84,6 @@ class DynamoTable:
             request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
     def put(self, item: Item, **condition: Any) -> None:
-        """Write an item, under a condition if given."""
         with translate_errors(SERVICE):
             self.client.put_item(TableName=self.name, Item=item, **condition)
 
@@ -95,6 +93,5 @@ class DynamoTable:
             return self.client.update_item(TableName=self.name, Key=key, **change).get("Attributes", {})
 
     def delete(self, key: Item, **condition: Any) -> None:
-        """Delete an item, under a condition if given."""
         with translate_errors(SERVICE):
             self.client.delete_item(TableName=self.name, Key=key, **condition)

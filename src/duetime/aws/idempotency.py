@@ -181,8 +181,7 @@ class DynamoIdempotencyKeys:
             return None
         if held.action_id == action.id:
             return action
-        row = self._get(ActionRef(action.tenant_id, held.action_id))
-        return held.first(action, row, terms.now)
+        return held.first(action, self._get(ActionRef(action.tenant_id, held.action_id)), terms.now)
 
     def _held(self, action: Action) -> HeldKey | None:
         return _read(self._table.get(self._key(action.ref, action.idempotency_key)))

@@ -70,11 +70,30 @@ class EventBridgeJobWakes:
 
     def put(self, wake: JobWake) -> None:
         if wake.kind == "schedule":
-            with translate_errors(SCHEDULER):
+            with translate_errors(SCHEDULER, lambda: self._schedule_cures(wake)):
                 self._put_schedule(wake)
         else:
-            with translate_errors(SERVICE):
+            with translate_errors(SERVICE, lambda: self._rule_cures(wake)):
                 self._put_rule(wake)
+
+    def _schedule_cures(self, wake: JobWake) -> Mapping[str, str]:
+        schedule = f"The schedule {wake.name} of the group {self._settings.job_group}"
+        return {
+            "ServiceQuotaExceededException": f"{schedule} has no room: an account and region may have as many"
+            " schedules as its quota allows. Raise the quota of EventBridge Scheduler in Service Quotas, or"
+            " delete schedules",
+            _GONE: f"{schedule} needs its group, which the stack creates. Deploy the stack again",
+        }
+
+    def _rule_cures(self, wake: JobWake) -> Mapping[str, str]:
+        rule, bus = f"The rule {self._settings.prefix}{wake.name}", f"the event bus {self._bus}"
+        return {
+            "LimitExceededException": f"{rule} has no room: {bus} may have as many rules as its quota allows,"
+            " 300 by default, in some regions 100. Raise the quota of EventBridge in Service Quotas, delete"
+            " rules, or set event_bus to another bus",
+            _GONE: f"{rule} needs {bus}, which does not exist in this account and region. Set event_bus to an"
+            " existing bus, or set own_bus=true to create it",
+        }
 
     def _put_schedule(self, wake: JobWake) -> None:
         request: Any = {  # complete each time: an update resets each omitted argument

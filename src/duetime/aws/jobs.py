@@ -105,8 +105,7 @@ class DynamoJobStore:
         try:
             write(self._client, tuple(self._claim(taking)))
         except TransactionFailed as failed:
-            row = failed.failed.get(_FIRST) or {}
-            return row.get("nonce") == {"S": taking.claimed.claim_nonce}
+            return (failed.failed.get(_FIRST) or {}).get("nonce") == {"S": taking.claimed.claim_nonce}
         except TransactionConflict:
             return False
         return True

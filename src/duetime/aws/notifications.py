@@ -114,8 +114,15 @@ class DynamoInbox:
         self._table = DynamoTable(client, table)
 
     def add(self, notification: Notification, *, expires_at: datetime) -> None:
-        key = _entry_key(notification.tenant_id, notification.entry_id)
-        item = {**key, **_entry_item(notification), "ttl": {"N": to_epoch(expires_at)}}
+        item = {
+            **_entry_key(notification.tenant_id, notification.entry_id),
+            "id": {"S": notification.id},
+            "kind": {"S": notification.kind.value},
+            "at": {"S": instant.text(notification.at)},
+            "facts": {"S": json.dumps(notification.facts)},
+            "is_digest": {"BOOL": notification.is_digest},
+            "ttl": {"N": to_epoch(expires_at)},
+        }
         with suppress(ConditionFailed):
             self._table.put(item, ConditionExpression=IS_NEW)
 
@@ -193,16 +200,6 @@ def _inbox(tenant_id: TenantId) -> str:
 
 def _entry_key(tenant_id: TenantId, entry_id: str) -> Item:
     return {"pk": {"S": _inbox(tenant_id)}, "sk": {"S": entry_id}}
-
-
-def _entry_item(notification: Notification) -> Item:
-    return {
-        "id": {"S": notification.id},
-        "kind": {"S": notification.kind.value},
-        "at": {"S": instant.text(notification.at)},
-        "facts": {"S": json.dumps(notification.facts)},
-        "is_digest": {"BOOL": notification.is_digest},
-    }
 
 
 def _to_entry(tenant_id: TenantId, item: Item) -> InboxEntry:

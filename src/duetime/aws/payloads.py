@@ -25,11 +25,9 @@ class DynamoPayloads:
         self._table = DynamoTable(client, table)
 
     def put(self, action: Action) -> None:
-        """Write the payload of `action`."""
         self._table.put(to_payload_item(action, action.due_at + _OUTLIVES))
 
     def entry(self, action: Action) -> Entry:
-        """Return the put of the payload as an entry of a transaction."""
         return put(self._table.name, to_payload_item(action, action.due_at + _OUTLIVES))
 
     def with_payload(self, action: Action) -> Action:
@@ -57,5 +55,4 @@ class DynamoPayloads:
         return outcome
 
     def remove(self, ref: ActionRef) -> None:
-        """Delete the payload of a removed row."""
         self._table.delete(payload_key(ref))

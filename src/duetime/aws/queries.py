@@ -197,7 +197,9 @@ class DynamoQueries:
         )
         entries = tuple(readable(answer["Items"], _due_entry, "due entry"))
         last: Item | None = answer.get("LastEvaluatedKey")
-        return DuePage(entries, _due_cursor(last) if last else None)
+        return DuePage(
+            entries, " ".join(last[name]["S"] for name in ("due_at", "pk", "sk")) if last else None
+        )
 
 
 def _due_entry(item: Item) -> DueEntry:
@@ -222,10 +224,6 @@ def _marks(job: JobName, cursor: str | None, *, has_events: bool) -> dict[bool, 
 
 def _is_run(text: str, job: JobName, *, is_event: bool) -> bool:
     return ids.is_action_id(text) and ids.job_of(text) == job and ids.is_event_run(text) == is_event
-
-
-def _due_cursor(last: Item) -> str:
-    return " ".join(last[name]["S"] for name in ("due_at", "pk", "sk"))
 
 
 def _due_start(shard: str, cursor: str) -> Item:

@@ -59,8 +59,7 @@ class DynamoSlots:
         try:
             self._write([begin, self._take(claimed)])
         except TransactionFailed as failed:
-            current = failed.failed.get(_ROW) or {}
-            return current.get("nonce") == {"S": claimed.claim_nonce}
+            return (failed.failed.get(_ROW) or {}).get("nonce") == {"S": claimed.claim_nonce}
         except TransactionCancelled:
             return False
         return True

@@ -236,8 +236,7 @@ class DynamoStore:
         return self._change(ref, conditions.ask_to_cancel(by=by, at=at))
 
     def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        outcome = self._change(ref, conditions.reschedule(due_at, by=by, at=at))
-        return self._payloads.keeping(outcome)
+        return self._payloads.keeping(self._change(ref, conditions.reschedule(due_at, by=by, at=at)))
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids
 from duetime.aws.faults import ignoring, translate_errors
-from duetime.aws.messages import from_json, to_json
+from duetime.aws.messages import UnreadableMessage, from_json, to_json
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports.wakeups import DueMessage, timer_name
@@ -55,6 +57,27 @@ class EventBridgeTimers:
                     if _is_previous_name(schedule["Name"]):
                         self._rename(schedule["Name"])
         return True
+
+    def known(self) -> Iterator[str]:
+        """Yield the names of all timers."""
+        with translate_errors(SERVICE):
+            for page in self._client.get_paginator("list_schedules").paginate(
+                GroupName=self._settings.schedule_group
+            ):
+                yield from (schedule["Name"] for schedule in page["Schedules"])
+
+    def message(self, name: str) -> DueMessage | None:
+        """Return the message of a timer; None if it is gone, or duetime did not set it."""
+        with translate_errors(SERVICE), ignoring(_GONE):
+            timer = self._client.get_schedule(Name=name, GroupName=self._settings.schedule_group)
+            with suppress(UnreadableMessage):
+                return from_json(timer["Target"]["Input"])[0]
+        return None
+
+    def remove(self, name: str) -> None:
+        """Remove a timer by its name. A missing one is ignored."""
+        with translate_errors(SERVICE):
+            self._delete(name)
 
     def _create(self, message: DueMessage, expression: str) -> None:
         with ignoring("ConflictException"):  # this generation has a timer

@@ -88,7 +88,13 @@ class DynamoWindows:
         self, notification: Notification, place: DigestPosition, expires_at: datetime
     ) -> list[Entry]:
         window, ttl = place.window, {"N": to_epoch(expires_at)}
-        mark = {**_place_key(notification, window), **_place_item(place), "ttl": ttl}
+        mark = {
+            **_place_key(notification, window),
+            "number": {"N": str(place.number)},
+            "since": {"S": instant.text(window.since)},
+            "until": {"S": instant.text(window.until)},
+            "ttl": ttl,
+        }
         one = {":one": {"N": "1"}, ":ttl": ttl}
         is_first = place.number == 1
         seen = {} if is_first else {":seen": {"N": str(place.number - 1)}}
@@ -162,18 +168,9 @@ def _name_mark(name: str) -> str:
 
 
 def _place_key(notification: Notification, window: DigestWindow) -> Item:
-    place = notified(window.tenant_id, window.kind)
     return {
-        "pk": {"S": place},
+        "pk": {"S": notified(window.tenant_id, window.kind)},
         "sk": {"S": f"place{SEPARATOR}{sha256(notification.id.encode()).hexdigest()}"},
-    }
-
-
-def _place_item(place: DigestPosition) -> Item:
-    return {
-        "number": {"N": str(place.number)},
-        "since": {"S": instant.text(place.window.since)},
-        "until": {"S": instant.text(place.window.until)},
     }
 
 

@@ -149,6 +149,5 @@ def _entry(given: date | str) -> str:
 
 
 def _names(day: int) -> tuple[str, str, str]:
-    """Return the three spellings of a day as an entry."""
     text = date.fromordinal(day + UNIX_DAY).isoformat()
     return text, text[5:], WEEKDAYS[weekday_of(day)]

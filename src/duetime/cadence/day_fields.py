@@ -87,8 +87,7 @@ class DayFields(NamedTuple):
 
 def _on(weekdays: int, weekday: int) -> int:
     """Return these weekdays in a month that begins with ``weekday``, the 1st as bit 0."""
-    turned = weekdays >> weekday | weekdays << 7 - weekday & ALL_WEEKDAYS
-    return turned * _EVERY_WEEK
+    return (weekdays >> weekday | weekdays << 7 - weekday & ALL_WEEKDAYS) * _EVERY_WEEK
 
 
 def _nth_weekday(weekday: int, length: int, day: int, nth: int) -> int:

@@ -133,7 +133,6 @@ class EveryDay(Days):
     """All days, as most cadences have."""
 
     def first_from(self, day: int) -> int:
-        """See :meth:`Days.first_from`."""
         return day if day <= LAST_DAY else NEVER
 
 
@@ -147,7 +146,6 @@ class OneDay:
     day: int
 
     def first_from(self, day: int) -> int:
-        """See :meth:`Days.first_from`."""
         return self.day if day <= self.day else NEVER
 
 

@@ -51,8 +51,7 @@ class CronField:
         Raises:
             FieldError: the field is invalid.
         """
-        known = self.common.get(text) or self.values.get(text)
-        return known or self.listed(text.split(","))
+        return self.common.get(text) or self.values.get(text) or self.listed(text.split(","))
 
     def listed(self, items: list[str]) -> int:
         """Return the values of a list's items.
@@ -129,7 +128,6 @@ class WeekdayField(CronField):
     """Day-of-week, where Sunday is 0 and 7: ranges may end on 7 (``FRI-7``) and begin on it (``7-2``)."""
 
     def folded(self, mask: int) -> int:
-        """See :meth:`CronField.folded`."""
         return mask & _WEEK | mask >> _SEVEN
 
     def _ranged(self, low: int, high: int, step: int) -> int:

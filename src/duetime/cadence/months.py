@@ -101,8 +101,7 @@ def monthly(
     Raises:
         InvalidCadence: a day, the time or an option is invalid, or the options leave no occurrence.
     """
-    modifiers = read_modifiers(**options)
-    return Monthly(modifiers=modifiers, at=second_of_day(at), on=_month_days(on))
+    return Monthly(modifiers=read_modifiers(**options), at=second_of_day(at), on=_month_days(on))
 
 
 def nth_weekday(

@@ -28,7 +28,6 @@ class TriggerCadence(Cadence):
         return "minute"
 
     def wakes(self) -> tuple[WakeExpression, ...]:
-        """Return no wakes: it has no times."""
         return ()
 
     def _next(self, at: int) -> int:

@@ -41,8 +41,6 @@ _FIRST_INSTANT = datetime.min.replace(tzinfo=UTC)
 
 
 class _Hours(NamedTuple):
-    """Minutes (a mask) of some hours (a mask)."""
-
     minutes: int
     hours: int
 

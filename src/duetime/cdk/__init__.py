@@ -8,7 +8,8 @@
                      └── manifests, with their jobs ── workers, the API with its user pool
                             └── alarms and the dashboard of all of it
 
-Everything depends on the check of the tables' format, so that a deploy over another format changes nothing.
+Everything but the tables depends on the check of their format, so that a deploy over another format fails
+early.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from duetime.cdk import series
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.monitored import Monitored
 from duetime.cdk.series import Series
+from duetime.ids import DEFAULT_WORKER
 from duetime.model.metric import Metric
 
 _FIVE_MINUTES, _QUARTER = timedelta(minutes=5), timedelta(minutes=15)
@@ -44,6 +45,8 @@ class Alarm:
         bound: values at or above it raise the alarm; for a silence, values below it.
         period: of one value.
         is_silence: the alarm is raised by too few events, also by none.
+        needs_data: the alarm is raised by no value, too.
+        is_symptom: a person must act on it; the others show causes, and are made with ``alarms="all"``.
     """
 
     name: str
@@ -54,6 +57,8 @@ class Alarm:
     bound: float = _ANY
     period: timedelta = _QUARTER
     is_silence: bool = False
+    needs_data: bool = False
+    is_symptom: bool = False
 
     def description(self, *, runbook: str, console: str) -> str:
         """Return the description: the section of the runbook, the meaning, and the console's address."""
@@ -62,8 +67,9 @@ class Alarm:
 
 
 def alarms_of(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]:
-    """Return all alarms, those of actions first."""
-    return [
+    """Return the alarms that the deployment chooses, those of actions first."""
+    every = [
+        *_of_canary(monitored, deployment),
         *_of_actions(monitored, deployment),
         *_of_passes(monitored),
         *(_of_queue(monitored, queue, hidden) for queue, hidden in monitored.queues.items()),
@@ -73,6 +79,24 @@ def alarms_of(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]:
         *_of_tables(monitored),
         *(_of_api(monitored, api) for api in monitored.apis),
     ]
+    return [
+        alarm for alarm in every if deployment.alarms == "all" or (deployment.alarms and alarm.is_symptom)
+    ]
+
+
+def _of_canary(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
+    if monitored.has_canary:
+        yield Alarm(
+            name="canary",
+            means="all canaries of three turns ran late, or none ran: actions do not run on time",
+            page="the-canary-is-late-or-silent",
+            watches=series.of_deployment(monitored.deployment, Metric.CANARY_LATENESS),
+            statistic="Minimum",
+            bound=deployment.lateness_alarm / timedelta(milliseconds=1),
+            period=3 * deployment.canary,
+            needs_data=True,
+            is_symptom=True,
+        )
 
 
 def _of_actions(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]:
@@ -86,6 +110,7 @@ def _of_actions(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]
             page="dead-letters",
             watches=read(Metric.FAILED),
             bound=deployment.failed_alarm,
+            is_symptom=True,
         ),
         Alarm(
             name="missed",
@@ -106,6 +131,7 @@ def _of_actions(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]
             means="salvage kept inputs that a queue, the stream or EventBridge gave up on",
             page="something-is-undelivered",
             watches=read(Metric.UNDELIVERED),
+            is_symptom=True,
         ),
     ]
 
@@ -119,6 +145,7 @@ def _of_passes(monitored: Monitored) -> Sequence[Alarm]:
             watches=series.of_deployment(monitored.deployment, Metric.OLDEST_DUE_AGE),
             statistic="Maximum",
             bound=_OVERDUE.total_seconds(),
+            is_symptom=True,
         ),
         Alarm(
             name="caught-up",
@@ -135,6 +162,7 @@ def _of_passes(monitored: Monitored) -> Sequence[Alarm]:
             watches=series.of_function(monitored.function("sweep"), "Invocations"),
             period=max(_FIVE_MINUTES, 2 * monitored.rates["sweep"]),
             is_silence=True,
+            is_symptom=not monitored.has_canary,
         ),
         Alarm(
             name="catch-up-silent",
@@ -143,6 +171,7 @@ def _of_passes(monitored: Monitored) -> Sequence[Alarm]:
             watches=series.of_function(monitored.function("catch-up"), "Invocations"),
             period=2 * monitored.rates["catch-up"],
             is_silence=True,
+            is_symptom=True,
         ),
     ]
 
@@ -214,6 +243,7 @@ def _of_function(monitored: Monitored, function: str) -> Sequence[Alarm]:
             page="a-function-is-throttled",
             watches=series.of_function(function, "Throttles"),
             bound=_THROTTLED,
+            is_symptom=function == monitored.function(f"work-{DEFAULT_WORKER}"),
         ),
     ]
 
@@ -248,4 +278,5 @@ def _of_api(monitored: Monitored, api: str) -> Alarm:
         page="the-api-answers-5xx",
         watches=series.of_api(api, "5XXError"),
         bound=_SERVER_ERRORS,
+        is_symptom=True,
     )

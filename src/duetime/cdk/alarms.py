@@ -20,7 +20,7 @@ STACK_TAG = "aws:cloudformation:stack-name"
 
 
 class Alarms(Construct):
-    """All alarms of a scheduler and its budget, as the deployment chooses. They are published on `topic`."""
+    """The alarms of a scheduler and its budget, as the deployment chooses. They are published on `topic`."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Alarms(Construct):
         super().__init__(scope, construct_id)
         self._console_url = console_url
         self._prefix, self._deployment = monitored.prefix, deployment
-        alarms = alarms_of(monitored, deployment) if deployment.alarms else []
+        alarms = alarms_of(monitored, deployment)
         self.names = [monitored.prefix + alarm.name for alarm in alarms]
         """The alarms' names, in the order of the list."""
         self.topic = self._topic() if alarms or deployment.budget else None
@@ -99,7 +99,7 @@ class Alarms(Construct):
             evaluation_periods=1,
             threshold=alarm.bound,
             comparison_operator="LessThanThreshold" if alarm.is_silence else "GreaterThanOrEqualToThreshold",
-            treat_missing_data="breaching" if alarm.is_silence else "notBreaching",
+            treat_missing_data="breaching" if alarm.is_silence or alarm.needs_data else "notBreaching",
             alarm_actions=[topic.topic_arn],
             ok_actions=[topic.topic_arn],
         )

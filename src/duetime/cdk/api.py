@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
@@ -44,6 +45,7 @@ class Api(Construct):
         resources: SharedResources,
         *,
         topic_arn: str,
+        console_page: Path,
     ) -> None:
         super().__init__(scope, construct_id)
         self._settings = settings = replace(resources.settings, topic_arn=topic_arn)
@@ -53,7 +55,7 @@ class Api(Construct):
         self.people = self._for_people()
         self.services = self._for_services()
         self.client = self.users.add_client(f"{settings.prefix}console", addresses=self._addresses)
-        self.console = self._console() if deployment.console else None
+        self.console = self._console(console_page) if deployment.console else None
         if deployment.api_log_role:
             account = GatewayLogs(self, "GatewayLogs").account
             for gateway in (self.people, self.services):
@@ -71,7 +73,7 @@ class Api(Construct):
         there = [self._settings.console_url] if self._settings.console_url else []
         return [f"{address}/" for address in (*here, *there)]
 
-    def _console(self) -> Console:
+    def _console(self, page: Path) -> Console:
         environment = ConsoleEnvironment(
             api_prefix=self._settings.api_prefix,
             sign_in_url=self.users.sign_in_url,
@@ -79,7 +81,9 @@ class Api(Construct):
             sign_in_client=self.client.user_pool_client_id,
         )
         name = f"{self._settings.prefix}console"
-        return Console(self, "Console", name, environment, people=self.people, deployment=self._deployment)
+        return Console(
+            self, "Console", name, environment, people=self.people, deployment=self._deployment, page=page
+        )
 
     def grant_call(self, grantee: iam.IGrantable) -> None:
         """Let a function or a role sign requests. The setting `identities` maps it to a tenant and roles."""

@@ -37,22 +37,27 @@ def entry_points(package: Path = PACKAGE) -> Path:
 class Bundle:
     """The content of one asset; all of duetime's own functions share one.
 
-    `package` is the directory of duetime: of the installed package or of a checkout.
+    `package` is the directory of duetime: of the installed package or of a checkout. `console_page` is the
+    directory of the console's built page, for the console's function only.
     """
 
     target: InstallTarget
     handlers: tuple[Handlers, ...] = ()
     has_api: bool = False
-    has_console: bool = False
+    console_page: Path | None = None
     package: Path = PACKAGE
 
     @classmethod
     def for_deployment(
-        cls, deployment: Deployment, *handlers: Handlers, has_api: bool = False, has_console: bool = False
+        cls,
+        deployment: Deployment,
+        *handlers: Handlers,
+        has_api: bool = False,
+        console_page: Path | None = None,
     ) -> Bundle:
         """Return the bundle for a deployment's machines."""
         machine = "aarch64" if deployment.architecture == "arm64" else deployment.architecture
-        return cls(InstallTarget(machine, deployment.python), handlers, has_api, has_console)
+        return cls(InstallTarget(machine, deployment.python), handlers, has_api, console_page)
 
     @property
     def requirements(self) -> Requirements:
@@ -76,6 +81,8 @@ class Bundle:
         copytree(self.package, directory / "duetime", ignore=self._unneeded, dirs_exist_ok=True)
         entries = directory / "duetime" / "functions"
         copytree(entry_points(self.package), entries, ignore=self._unneeded_entries, dirs_exist_ok=True)
+        if self.console_page is not None:
+            copytree(self.console_page, directory / "duetime" / "console" / "built")
         for handlers in {handlers.code.resolve(): handlers for handlers in self.handlers}.values():
             handlers.copy_to(directory)
 
@@ -84,6 +91,8 @@ class Bundle:
         unneeded = set(NOT_CODE(directory, names))
         if Path(directory) == self.package:
             unneeded |= _NOT_IN_LAMBDA | self._of_other_functions
+        if Path(directory) == self.package / _CONSOLE:
+            unneeded.add("built")  # `console_page` may be another directory
         return unneeded
 
     def _unneeded_entries(self, directory: str, names: list[str]) -> set[str]:
@@ -92,7 +101,7 @@ class Bundle:
     @property
     def _of_other_functions(self) -> set[str]:
         """The packages and entry points that only other functions need."""
-        needed = {_API: self.has_api, _CONSOLE: self.has_console}
+        needed = {_API: self.has_api, _CONSOLE: self.console_page is not None}
         return {name for name, is_needed in needed.items() if not is_needed}
 
     def code(self) -> lambda_.Code:

@@ -52,6 +52,11 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
         yield f"event_bus is {settings.event_bus!r}; allowed is the name (no ARN) of a bus of this account"
     if deployment.own_bus and settings.event_bus == DEFAULT_BUS:
         yield "own_bus is True, but event_bus is 'default', which always exists; name the bus to create"
+    if deployment.own_bus and ("/" in settings.event_bus or settings.event_bus.startswith("aws.")):
+        yield (
+            f"event_bus is {settings.event_bus!r}, but own_bus is True; allowed for a bus that the stack"
+            " creates is a name without / that does not begin with aws., which AWS reserves"
+        )
 
 
 def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:

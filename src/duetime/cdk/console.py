@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 from aws_cdk import Stack
 from constructs import Construct
@@ -26,9 +27,11 @@ class ConsoleNotBuilt(DuetimeError, RuntimeError):
 
     code = "console-not-built"
 
-    def __init__(self) -> None:
+    def __init__(self, page: Path) -> None:
         super().__init__(
-            "the console's page is not built; run `make console`, or set console=false to omit the console"
+            f"the console's page is not in {page}. A checkout of duetime lacks it until you run"
+            " `make console` there; the wheel of duetime contains it. To omit the console, set"
+            " Deployment(console=False), or -c duetime:console=false"
         )
 
 
@@ -48,10 +51,11 @@ class Console(Construct):
         *,
         people: Gateway,
         deployment: Deployment,
+        page: Path = BUILT,
     ) -> None:
         super().__init__(scope, construct_id)
-        if Stack.of(self).bundling_required and not Site(ConsoleConfig(api=""), BUILT).is_built:
-            raise ConsoleNotBuilt
+        if Stack.of(self).bundling_required and not Site(ConsoleConfig(api=""), page).is_built:
+            raise ConsoleNotBuilt(page)
         spec = FunctionSpec(
             name=name,
             about="serves the console",
@@ -60,8 +64,7 @@ class Console(Construct):
             environment=environment.to_env(),
             rights=(),
         )
-        self.function = DuetimeFunction(
-            self, "Serve", spec, Bundle.for_deployment(deployment, has_console=True).code(), deployment
-        ).function
+        code = Bundle.for_deployment(deployment, console_page=page).code()
+        self.function = DuetimeFunction(self, "Serve", spec, code, deployment).function
         for path in (PAGE, CONFIG, f"{ASSETS}{{{FILE}}}"):
             people.serve_openly(path, self.function, _OPEN)

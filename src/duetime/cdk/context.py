@@ -6,7 +6,7 @@ An unknown name is rejected like a wrong value, so that a misspelt setting never
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ KEY = "duetime:"
 MADE_BY_THE_STACK = frozenset(
     {
         "actions_table", "jobs_table", "schedule_group", "job_group", "queues", "queue_visibility",
-        "failure_queue", "notification_queue",
+        "failure_queue", "notification_queue", "canary",
         "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
     }
 )  # fmt: skip
@@ -69,7 +69,7 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
     for setting in chosen(kind):
         if (name := setting.name) in given:
             try:
-                values[name] = _read(default_of(setting), given[name])
+                values[name] = _read(default_of(setting), given[name], setting.metadata.get("choices", ()))
             except (ValueError, TypeError, OverflowError, KeyError):
                 problems.append(f"{name} is {given[name]!r}; allowed is {allowed(setting)}")
     try:
@@ -79,12 +79,14 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
         return None
 
 
-def _read(default: object, written: Any) -> object:
+def _read(default: object, written: Any, choices: Sequence[object]) -> object:
     """Parse a value of cdk.json, or the text of a command line."""
     if isinstance(default, Mapping):
         pairs = json.loads(written) if isinstance(written, str) else written
         return {str(name): str(value) for name, value in dict(pairs).items()}
     text = str(written)
+    if text.lower() in choices:
+        return text.lower()
     match default:
         case bool():
             return _SWITCH[text.lower()]
@@ -107,7 +109,7 @@ def allowed(setting: Field[Any]) -> str:
     if "low" in limits:
         return f"{shown(limits['low'])} to {shown(limits['high'])}"
     if "choices" in limits:
-        return ", ".join(map(str, limits["choices"]))
+        return ", ".join(str(choice).lower() for choice in limits["choices"])
     if isinstance(default_of(setting), Mapping):
         return "a JSON object of texts"
     if isinstance(setting.default, bool):

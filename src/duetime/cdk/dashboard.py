@@ -81,6 +81,9 @@ class Dashboard(Construct):
                     "How overdue is the oldest? (s)", self._lines.ours({Metric.OLDEST_DUE_AGE: "Maximum"})
                 ),
                 self._graph(
+                    "How late are the canaries? (ms)", self._lines.ours({Metric.CANARY_LATENESS: "Maximum"})
+                ),
+                self._graph(
                     "How late do changes reach their readers? (ms)",
                     self._lines.functions("IteratorAge", "Maximum", only=("arm", "publish")),
                 ),

@@ -21,6 +21,9 @@ LOG_DAYS = (
 _MINUTE = timedelta(minutes=1)
 _RUNBOOK = "docs/runbook.md"
 _PLACE = re.compile(r"[^\s#]{1,400}")
+_STREAM = re.compile(
+    r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/(?P<table>[A-Za-z0-9_.-]{3,255})/stream/\S+"
+)
 _MAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 
 
@@ -44,7 +47,8 @@ class Deployment:
     architecture: Literal["arm64", "x86_64"] = field(
         default="arm64",
         metadata=_about(
-            "The processors of the functions; arm64 costs a fifth less.", choices=("arm64", "x86_64")
+            "The processor architecture of the functions; arm64 costs a fifth less.",
+            choices=("arm64", "x86_64"),
         ),
     )
     python: str = field(
@@ -63,7 +67,7 @@ class Deployment:
     worker_concurrency: int = field(
         default=10,
         metadata=_about(
-            "The number of messages that a worker handles at once; the range of SQS event sources.",
+            "The number of messages that a worker handles at once, in the range of SQS event sources.",
             low=2,
             high=1_000,
         ),
@@ -105,11 +109,13 @@ class Deployment:
     api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
     api_rate: int = field(
         default=50,
-        metadata=_about("Requests a second that each of the two URLs of the API allows.", low=1, high=10_000),
+        metadata=_about(
+            "The number of requests a second that each of the API's two URLs allows.", low=1, high=10_000
+        ),
     )
     api_burst: int = field(
         default=100,
-        metadata=_about("Requests that may arrive at once, above that rate.", low=1, high=5_000),
+        metadata=_about("The number of simultaneous requests allowed above api_rate.", low=1, high=5_000),
     )
     api_log_role: bool = field(
         default=True,
@@ -131,8 +137,8 @@ class Deployment:
     sign_in_domain: str = field(
         default="",
         metadata=_about(
-            "The domain prefix of the pool's sign-in pages, unique in the region. Empty: one made from the"
-            " stack's id; none with console=false."
+            "The domain prefix of the pool's sign-in pages, unique in the region. Empty: derived from the"
+            " stack's id, or none with console=false."
         ),
     )
     sign_in_url: str = field(
@@ -142,21 +148,33 @@ class Deployment:
             " https://acme.auth.eu-west-1.amazoncognito.com. The console links to them."
         ),
     )
-    alarms: bool = field(
+    alarms: bool | Literal["all"] = field(
         default=True,
-        metadata=_about("CloudWatch alarms, published on the topic <prefix>alarms."),
+        metadata=_about(
+            "CloudWatch alarms, published on the topic <prefix>alarms. true: one for each symptom that a"
+            " person must act on. all: also one for each cause. false: none.",
+            choices=(True, False, "all"),
+        ),
+    )
+    canary: timedelta = field(
+        default=timedelta(minutes=5),
+        metadata=_about(
+            "How often the sweep schedules a canary: an action of duetime's own that takes an action's whole"
+            " path. Its lateness is a metric, which the alarm canary watches. Whole minutes; 0: never.",
+            **_seconds(0, 3_600),
+        ),
     )
     alarm_email: str = field(
         default="",
         metadata=_about(
-            "An address that gets a mail of each alarm, once it has confirmed the first mail. Empty: none."
+            "An address that gets a mail for each alarm after its owner confirms the first mail. Empty: none."
         ),
     )
     runbook: str = field(
         default=_RUNBOOK,
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Use one that operators can"
-            " open, such as that of the site from `make docs`, or of your copy."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Set one that operators can"
+            " open, such as the site from `make docs`, or your copy."
         ),
     )
     failed_alarm: int = field(
@@ -168,17 +186,21 @@ class Deployment:
     lateness_alarm: timedelta = field(
         default=timedelta(seconds=5),
         metadata=_about(
-            "The lateness of the latest one per cent of runs, over 15 minutes, that raises an alarm.",
+            "The lateness that raises an alarm: of three canaries in a row and, with alarms=all, of the"
+            " 99th percentile of runs over 15 minutes.",
             **_seconds(0.1, 86_400),
         ),
     )
     dashboard: bool = field(
-        default=True, metadata=_about("A CloudWatch dashboard for operators, named <prefix>scheduler.")
+        default=False,
+        metadata=_about(
+            "A CloudWatch dashboard for operators, named <prefix>scheduler; it costs 3 dollars a month."
+        ),
     )
     budget: int = field(
         default=0,
         metadata=_about(
-            "US dollars a day; exceeding them is published like an alarm. 0: no budget.",
+            "The daily budget in US dollars; exceeding it is published like an alarm. 0: no budget.",
             low=0,
             high=1_000_000,
         ),
@@ -190,6 +212,14 @@ class Deployment:
             " cost allocation tag first: until then the budget counts nothing. Off: it counts the account."
         ),
     )
+    actions_stream: str = field(
+        default="",
+        metadata=_about(
+            "The ARN of the stream of a restored actions table, as `duetime restore adopt` prints it. The"
+            " functions then use that table. Empty: the table that the stack created."
+        ),
+    )
+    jobs_stream: str = field(default="", metadata=_about("The same for a restored jobs table."))
     log_days: int = field(default=30, metadata=_about("The retention of logs in days.", choices=LOG_DAYS))
     keep_data: bool = field(
         default=True,
@@ -208,6 +238,11 @@ class Deployment:
         """The runbook's address if the deployment sets one; otherwise empty."""
         return self.runbook if self.runbook != _RUNBOOK else ""
 
+    def restored_table(self, kind: Literal["actions", "jobs"]) -> str:
+        """Return the name of the restored table; empty if it was not restored."""
+        found = _STREAM.fullmatch(self.actions_stream if kind == "actions" else self.jobs_stream)
+        return found["table"] if found else ""
+
     def __post_init__(self) -> None:
         if problems := [*self._not_allowed(), *self._contradictions()]:
             raise SettingsError(problems)
@@ -224,6 +259,8 @@ class Deployment:
     def _contradictions(self) -> Iterator[str]:
         if self.worker_timeout % timedelta(seconds=1):
             yield f"worker_timeout is {shown(self.worker_timeout)}; allowed are whole multiples of 1 s"
+        if self.canary % _MINUTE:
+            yield f"canary is {shown(self.canary)}; allowed are whole minutes"
         if self.alarm_email and not _MAIL.fullmatch(self.alarm_email):
             yield f"alarm_email is {self.alarm_email!r}; allowed is one address, such as ops@example.com"
         if not _PLACE.fullmatch(self.runbook):
@@ -236,6 +273,12 @@ class Deployment:
                 f"alarm_email is {self.alarm_email!r}, but alarms is False and budget is 0, so no mail would"
                 " be sent; set one of them"
             )
+        for name in ("actions_stream", "jobs_stream"):
+            if (stream := getattr(self, name)) and not _STREAM.fullmatch(stream):
+                yield (
+                    f"{name} is {stream!r}; allowed is the ARN of a table's stream, as"
+                    " `duetime restore adopt` prints it"
+                )
         if self.budget_by_tag and not self.budget:
             yield "budget_by_tag is True, but budget is 0; set a budget"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from aws_cdk import Duration, RemovalPolicy, Size, Stack
+from aws_cdk import Annotations, Duration, RemovalPolicy, Size, Stack
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -200,6 +200,15 @@ def _document(status: int, code: str, title: str) -> str:
     return json.dumps({"type": TYPE_PREFIX + code, "title": title, "status": status, "detail": title})
 
 
+LOG_ROLE_WARNING = "duetime:api-log-role"
+"""The id of the warning: `Annotations.acknowledge_warning` hides it."""
+
+_LOG_ROLE = (
+    "The first deploy sets the role in which all REST APIs of the account and region write logs, and replaces"
+    " one that is set. `duetime preflight` names it; the setting api_log_role=false keeps it"
+)
+
+
 class GatewayLogs(Construct):
     """The role, and the account's setting. Both remain after the stack, since other APIs may use them.
 
@@ -223,3 +232,4 @@ class GatewayLogs(Construct):
         )
         self.account = apigateway.CfnAccount(self, "Account", cloud_watch_role_arn=role.role_arn)
         self.account.apply_removal_policy(RemovalPolicy.RETAIN)
+        Annotations.of(self.account).add_warning_v2(LOG_ROLE_WARNING, _LOG_ROLE)

@@ -32,6 +32,11 @@ def let_start_by_events(actions: str) -> list[iam.PolicyStatement]:
     return [may_by_key("dynamodb:PutItem", on=actions, keys=PAYLOADS)]
 
 
+def let_schedule_canaries(actions: str) -> list[iam.PolicyStatement]:
+    """Allow to put the canary, a one-shot of the system: its partition is a shard."""
+    return [may_by_key("dynamodb:PutItem", on=actions, keys=[f"{SYSTEM_TENANT}{SEPARATOR}?"])]
+
+
 def let_claim(jobs: str) -> list[iam.PolicyStatement]:
     """Allow to check the job in the transaction that claims or settles its run."""
     return [may_by_key("dynamodb:ConditionCheckItem", on=jobs, keys=JOBS)]

@@ -20,8 +20,7 @@ from duetime.cdk.rights import publish_manifests
 from duetime.cdk.tables import table_arn
 from duetime.cdk.wakes import Wakes
 from duetime.lambdas.deploy import FORMAT_RESOURCE, MANIFEST_RESOURCE
-from duetime.lambdas.job_manifest import packed
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import Manifest, packed
 from duetime.settings import Settings
 
 _TIMEOUT = timedelta(minutes=5)
@@ -35,7 +34,8 @@ class Deploy(Construct):
     """The function that a deploy calls, and its first call: the check of the tables' format.
 
     It refers to the tables, dispatch and the groups of schedules by name only. All other parts depend on
-    `check`, the tables too. So a deploy over tables of another format fails before it changes any.
+    `check`, so a deploy over tables of another format fails before it changes any. Only the tables do not:
+    CloudFormation imports retained tables, and a resource to import must depend on none to create.
     """
 
     def __init__(
@@ -73,6 +73,8 @@ class Deploy(Construct):
         self._function = function.function
         self._triggers = {"DefaultTz": settings.default_tz, "EventBus": settings.event_bus}
         """Settings that the function reads; as properties, a change of them calls the function."""
+        if deployment.jobs_stream:  # a restored table has the manifests and the jobs of its restore point
+            self._triggers["JobsStream"] = deployment.jobs_stream
         self.check = self._call("Format", FORMAT_RESOURCE, {"Format": str(FORMAT)})
 
     def publish(self, construct_id: str, manifest: Manifest) -> CustomResource:

@@ -12,6 +12,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from duetime.aws.tables import JOBS, TableShape, actions_shape
+from duetime.cdk.deployment import Deployment
 from duetime.lambdas.metrics_buffer import deployment_of
 from duetime.settings import Settings
 
@@ -32,6 +33,7 @@ class Monitored:
         last_queues: those without dead letters, which feed salvage.
         tables: the shape of each table, by its name.
         apis: the REST APIs.
+        has_canary: the sweep schedules canaries.
     """
 
     prefix: str
@@ -42,9 +44,10 @@ class Monitored:
     last_queues: Sequence[str]
     tables: Mapping[str, TableShape]
     apis: Sequence[str]
+    has_canary: bool
 
     @classmethod
-    def from_construct(cls, scope: Construct, settings: Settings) -> Monitored:
+    def from_construct(cls, scope: Construct, settings: Settings, deployment: Deployment) -> Monitored:
         """Return the parts that are below a construct at this time."""
         constructs = scope.node.find_all()
         queues = [construct for construct in constructs if isinstance(construct, sqs.CfnQueue)]
@@ -66,6 +69,7 @@ class Monitored:
                 settings.jobs_table: JOBS,
             },
             apis=[_name(api.name) for api in constructs if isinstance(api, apigateway.CfnRestApi)],
+            has_canary=settings.enabled and bool(deployment.canary),
         )
 
     def function(self, name: str) -> str:

@@ -26,7 +26,6 @@ from duetime.model.notification import EVENT_TYPES
 from duetime.notifications.mail import templates
 from duetime.settings import Settings
 
-_AT_ONCE = 2
 """The minimum of an event source: in a mass failure, few messages are handled at once."""
 
 
@@ -106,7 +105,7 @@ class NotificationResources(Construct):
             accept_wildcard(self.notify.role, self._template_arn, "Each language has its own template.")
             for arn in (self._identities_arn, self._configuration_sets_arn):
                 accept_wildcard(self.notify.role, arn, "ses:FromAddress restricts the sender.")
-        feed(self, "Queue", self.notify, queue.queue, at_once=_AT_ONCE)
+        feed(self, "Queue", self.notify, queue.queue)
 
     def link_to(self, console_url: str) -> None:
         """Link mails to a console that no setting names, since the stack itself serves it."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 from aws_cdk import CustomResource, Stack
 from aws_cdk import aws_iam as iam
@@ -29,6 +31,7 @@ from duetime.cdk.tables import Tables
 from duetime.cdk.undelivered import UndeliveredFunction
 from duetime.cdk.wakes import FAILURES, Wakes
 from duetime.cdk.worker import WorkerFunction
+from duetime.console import BUILT
 from duetime.errors import SettingsError
 from duetime.model.manifest import Manifest
 from duetime.ports.wakeups import NOTIFICATIONS
@@ -39,6 +42,14 @@ from duetime.wakeups.system_jobs import manifest as system_manifest
 
 class Duetime(Construct):
     """A scheduler: its tables, queues and functions, a worker for each of `handlers`, and their admin API.
+
+    Args:
+        scope: as in CDK.
+        construct_id: as in CDK.
+        handlers: the workers.
+        settings: those that functions read.
+        deployment: those of the deployment only.
+        console_page: the directory of the console's built page; by default the package's own.
 
     Raises:
         SettingsError: the settings contradict each other or AWS' limits.
@@ -53,15 +64,21 @@ class Duetime(Construct):
         handlers: Sequence[Handlers],
         settings: Settings | None = None,
         deployment: Deployment | None = None,
+        console_page: Path = BUILT,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.settings = settings = settings or Settings()
+        created = settings or Settings()
         self.deployment = deployment = deployment or Deployment()
+        self.settings = settings = replace(
+            created,
+            actions_table=deployment.restored_table("actions") or created.actions_table,
+            jobs_table=deployment.restored_table("jobs") or created.jobs_table,
+        )
         if problems := [*contradictions(settings, deployment), *wrong_workers(handlers, settings)]:
             raise SettingsError(problems)
         wakes = Wakes(self, "Wakes", settings)
         self._deploy = Deploy(self, "Deploy", settings, deployment, wakes)
-        self.tables = Tables(self, "Tables", settings, keep_data=deployment.keep_data)
+        self.tables = Tables(self, "Tables", created, deployment)
         self.failures = FailureQueue(
             self, "Failures", name=settings.prefix + FAILURES, rules=wakes.rules_arn
         ).queue
@@ -105,12 +122,13 @@ class Duetime(Construct):
                 self, "Notifications", resources, queue=notification_queue, bus=self.lifecycle.bus
             )
         self._published = [self._publish(system_manifest(self.settings))]
+        self._console_page = console_page
         self.workers = {handler.worker: self._worker(handler) for handler in handlers}
         self.api = self._api(handlers) if deployment.api else None
         is_console_linked = deployment.serves_console and not settings.console_url
         if self.notifications and self.api and is_console_linked:
             self.notifications.link_to(self.api.console_url)
-        parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.undelivered]
+        parts = [self.failures, *self.due.values(), self.steps, self.passes, self.undelivered]
         optional = (notification_queue, self.lifecycle, self.notifications)
         for part in (*parts, *(part for part in optional if part is not None)):
             part.node.add_dependency(self._deploy.check)
@@ -177,7 +195,7 @@ class Duetime(Construct):
 
     def _monitor(self) -> None:
         """Add alarms and a dashboard of all parts; after the passes, whose silence is an alarm."""
-        monitored = Monitored.from_construct(self, self.settings)
+        monitored = Monitored.from_construct(self, self.settings, self.deployment)
         console = self.api.console_url if self.api else ""
         self.alarms = Alarms(self, "Alarms", monitored, deployment=self.deployment, console_url=console)
         self.alarms.node.add_dependency(self.passes)
@@ -209,6 +227,8 @@ class Duetime(Construct):
     def _api(self, handlers: Sequence[Handlers]) -> Api:
         """Add the API after all manifests: every type that it accepts then has a queue."""
         topic_arn = self.notifications.topic_arn if self.notifications else ""
-        api = Api(self, "Api", handlers, self._resources, topic_arn=topic_arn)
+        api = Api(
+            self, "Api", handlers, self._resources, topic_arn=topic_arn, console_page=self._console_page
+        )
         api.node.add_dependency(*self._published)
         return api

@@ -13,7 +13,7 @@ from duetime.aws.tables import DUE
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.changes import StreamSource
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
-from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_start_by_events
+from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_schedule_canaries, let_start_by_events
 from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import keep_bookmarks, may, may_by_key, read_stream, take_from
@@ -31,7 +31,6 @@ _HOUR = timedelta(hours=1)
 _ARM_RETRIES = 10
 _ARMED_WITHIN = _HOUR
 """The sweep sends unarmed actions long before that."""
-_PASSES_AT_ONCE = 2
 """Triggered passes; the minimum of an event source."""
 
 
@@ -85,9 +84,9 @@ class StepFunctions(Construct):
         sweep = self._function(
             "sweep",
             "sends overdue rows again, maintains jobs, and is the wheel if timers=wheel",
-            [*self._to_scan, *self._to_maintain],
+            [*self._to_scan, *self._to_maintain, *let_schedule_canaries(self._tables.actions.table_arn)],
             timeout=timedelta(seconds=55),
-            settings=self._settings_to_wake,
+            settings=replace(self._settings_to_wake, canary=self._resources.deployment.canary),
             retries=0,
         )
         self._wakes.accept_timers(sweep)
@@ -116,7 +115,7 @@ class StepFunctions(Construct):
         self._wakes.accept_timers(catch_up)
         self._wakes.accept_jobs(catch_up)
         self._wakes.accept_lists(catch_up)
-        feed(self, "System", catch_up, queue, at_once=_PASSES_AT_ONCE)
+        feed(self, "System", catch_up, queue)
         return catch_up
 
     def _arm(self) -> DuetimeFunction:

@@ -18,6 +18,7 @@ from duetime.aws.tables import (
     TableShape,
     actions_shape,
 )
+from duetime.cdk.deployment import Deployment
 from duetime.settings import Settings
 
 
@@ -29,16 +30,22 @@ class TableStream(NamedTuple):
 
 
 class Tables(Construct):
-    """The tables of `duetime.aws.tables`, named by the settings."""
+    """The tables of `duetime.aws.tables`, named by the settings; restored ones are referred to by name."""
 
-    def __init__(self, scope: Construct, construct_id: str, settings: Settings, *, keep_data: bool) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, settings: Settings, deployment: Deployment
+    ) -> None:
         super().__init__(scope, construct_id)
-        self._settings = settings
-        shape = actions_shape(due_order=settings.due_order)
-        self.actions = self._table("Actions", shape, settings.actions_table, keep=keep_data)
-        self.jobs = self._table("Jobs", JOBS, settings.jobs_table, keep=keep_data)
-        self.action_stream = self._stream(self.actions, settings.actions_table)
-        self.job_stream = self._stream(self.jobs, settings.jobs_table)
+        self._settings, self._keep = settings, deployment.keep_data
+        shape, restored = actions_shape(due_order=settings.due_order), deployment.restored_table
+        self.actions = self._either("Actions", shape, settings.actions_table, restored("actions"))
+        self.jobs = self._either("Jobs", JOBS, settings.jobs_table, restored("jobs"))
+        actions, jobs = (
+            restored("actions") or settings.actions_table,
+            restored("jobs") or settings.jobs_table,
+        )
+        self.action_stream = self._stream(self.actions, actions, deployment.actions_stream)
+        self.job_stream = self._stream(self.jobs, jobs, deployment.jobs_stream)
 
     @property
     def tenant_indexes(self) -> Sequence[str]:
@@ -50,8 +57,14 @@ class Tables(Construct):
         """Return the ARN of an index of the actions table."""
         return f"{self.actions.table_arn}/index/{index}"
 
-    def _stream(self, table: dynamodb.Table, name: str) -> TableStream:
-        return TableStream(table.table_stream_arn or "", table_arn(self, f"{name}/stream/*"))
+    def _stream(self, table: dynamodb.ITable, name: str, restored: str) -> TableStream:
+        return TableStream(restored or table.table_stream_arn or "", table_arn(self, f"{name}/stream/*"))
+
+    def _either(self, construct_id: str, shape: TableShape, name: str, restored: str) -> dynamodb.ITable:
+        """Return the table; the stack does not own a restored one with another name."""
+        if restored in {"", name}:
+            return self._table(construct_id, shape, name, keep=self._keep)
+        return dynamodb.Table.from_table_name(self, construct_id, restored)
 
     def _table(self, construct_id: str, shape: TableShape, name: str, *, keep: bool) -> dynamodb.Table:
         table = dynamodb.Table(

@@ -19,7 +19,6 @@ from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
 from duetime.ports.wakeups import NOTIFICATIONS
 
-_AT_ONCE = 2
 """The minimum of an event source: undelivered inputs are rare and seldom urgent."""
 
 
@@ -57,7 +56,7 @@ class UndeliveredFunction(Construct):
         self._wakes.accept_timers(function)
         accept_wildcard(function.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
         for name, queue in self._sources.items():
-            feed(self, f"Dead-{name}" if name else "Failures", function, queue, at_once=_AT_ONCE)
+            feed(self, f"Dead-{name}" if name else "Failures", function, queue)
 
     def _rights(self) -> Iterator[iam.PolicyStatement]:
         tables = self._resources.tables

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aws_cdk import Duration, Fn, RemovalPolicy, Stack
+from aws_cdk import Duration, Fn, RemovalPolicy, Resource, Stack
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
@@ -36,9 +36,9 @@ class Users(Construct):
             self.pool = cognito.UserPool.from_user_pool_id(self, "Pool", deployment.user_pool_id)
         else:
             self.pool = self._make_pool(f"{settings.prefix}users", keep=deployment.keep_data)
-            self._make_groups(settings)
+            self._make_groups(settings, keep=deployment.keep_data)
             if deployment.sign_in_domain or deployment.serves_console:
-                self.sign_in_url = self._make_pages(deployment.sign_in_domain)
+                self.sign_in_url = self._make_pages(deployment.sign_in_domain, keep=deployment.keep_data)
         self.issuer = f"https://cognito-idp.{Stack.of(self).region}.amazonaws.com/{self.pool.user_pool_id}"
         """The issuer of the pool's tokens."""
 
@@ -74,17 +74,18 @@ class Users(Construct):
             accept(pool, rule, reason)
         return pool
 
-    def _make_groups(self, settings: Settings) -> None:
+    def _make_groups(self, settings: Settings, *, keep: bool) -> None:
         for role in sorted({*settings.roles, settings.required_role} - {EVERYONE, ""}):
-            cognito.UserPoolGroup(
+            group = cognito.UserPoolGroup(
                 self,
                 f"Group-{role}",
                 user_pool=self.pool,
                 group_name=role,
                 description=settings.roles.get(role, "users who may call the API"),
             )
+            _keep_beside_the_pool(group, keep=keep)
 
-    def _make_pages(self, prefix: str) -> str:
+    def _make_pages(self, prefix: str, *, keep: bool) -> str:
         """Create Cognito's classic sign-in pages, which need no branding, and return their URL.
 
         The default prefix is permanent and unique to the stack: the last part of the stack's id is a UUID.
@@ -95,6 +96,7 @@ class Users(Construct):
             cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix),
             managed_login_version=cognito.ManagedLoginVersion.CLASSIC_HOSTED_UI,
         )
+        _keep_beside_the_pool(domain, keep=keep)
         return domain.base_url()
 
     def add_client(self, name: str, *, addresses: Sequence[str]) -> cognito.UserPoolClient:
@@ -133,6 +135,15 @@ class Users(Construct):
             enable_token_revocation=True,
             prevent_user_existence_errors=True,
         )
+
+
+def _keep_beside_the_pool(part: Resource, *, keep: bool) -> None:
+    """Retain a group or the sign-in pages with the pool: a later stack uses the pool as it was.
+
+    The policy deletes them if the deploy that creates them fails.
+    """
+    if keep:
+        part.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
 
 
 _LEFT_TO_THE_POOLS_OWNER = {

@@ -50,9 +50,23 @@ class WorkerFunction(Construct):
 
 
 def feed(
-    scope: Construct, construct_id: str, function: DuetimeFunction, queue: sqs.Queue, *, at_once: int
+    scope: Construct,
+    construct_id: str,
+    function: DuetimeFunction,
+    queue: sqs.Queue,
+    *,
+    at_once: int | None = None,
 ) -> None:
-    """Have Lambda call a function for each message of its queue, for at most `at_once` messages at a time."""
+    """Have Lambda call a function for each message of its queue.
+
+    Args:
+        scope: as in CDK.
+        construct_id: as in CDK.
+        function: what Lambda calls.
+        queue: what Lambda polls.
+        at_once: the most messages at a time. Lambda polls an idle queue with five pollers if there is a
+            bound, else with two.
+    """
     lambda_.EventSourceMapping(
         scope,
         construct_id,

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -86,8 +87,15 @@ class Site:
         """Whether the page exists: a checkout without ``make setup`` has none."""
         return (self._built / "index.html").is_file()
 
-    def answer(self, path: str) -> FileResponse | None:
-        """Return the file at a path, which begins with a slash."""
+    def answer(self, path: str, base: str = "") -> FileResponse | None:
+        """Return the file at a path, which begins with a slash.
+
+        Args:
+            path: of the file.
+            base: the path of the page, with a slash at the end. The page's links begin with it, so that they
+                are right even if the browser shows the page's address without the slash. Empty: relative
+                links.
+        """
         if path == CONFIG:
             return self._answer(json.dumps(self._config.to_json()), "application/json", "no-cache")
         name = "index.html" if path == PAGE else path.removeprefix(ASSETS)
@@ -98,7 +106,10 @@ class Site:
         kind = _TYPES.get(file.suffix)
         if kind is None or not file.is_file():
             return None
-        return self._answer(file.read_text(encoding="utf-8"), kind, _IMMUTABLE if is_asset else "no-cache")
+        content = file.read_text(encoding="utf-8")
+        if is_asset:
+            return self._answer(content, kind, _IMMUTABLE)
+        return self._answer(content.replace('="assets/', f'="{escape(base)}assets/'), kind, "no-cache")
 
     def _answer(self, body: str, kind: str, cache: str) -> FileResponse:
         return FileResponse(body, {"Content-Type": kind, "Cache-Control": cache, **self._headers})

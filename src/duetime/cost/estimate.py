@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from duetime.cost import tables, units
 from duetime.cost.alternatives import Alternative, alternatives
-from duetime.cost.functions import compute, fixed_calls, growing_calls, invocations, waiting
+from duetime.cost.functions import compute, fixed_calls, growing_calls, invocations, starts, waiting
 from duetime.cost.prices import CostLine, Prices, total
 from duetime.cost.units import DAYS
+from duetime.cost.variants import variants
 from duetime.cost.workload import Volume, Workload
 
 _GB = 1_000_000_000
@@ -54,15 +55,16 @@ def estimate(workload: Workload, prices: Prices) -> Estimate:
         *_tables(workload, volume, prices),
         *_messaging(workload, volume, prices),
         *_functions(workload, volume, prices),
-        *_surroundings(workload, prices),
+        *_surroundings(workload, volume, prices),
     )
-    return Estimate(workload, prices, volume.done, lines, alternatives(workload, volume, prices))
+    others = (*alternatives(workload, volume, prices), *variants(lines, volume, prices))
+    return Estimate(workload, prices, volume.done, lines, others)
 
 
 def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
     grows = tables.writes(work, volume)
     life = tables.life_writes(work.payload_bytes)
-    note = f"{life} a one-shot's life; the sweep's bookmark"
+    note = f"{life} a one-shot's life; the sweep's bookmark; canaries"
     yield CostLine("tables: writes", prices["write-units"], grows, tables.fixed_writes(work), note)
     note = "jobs, the API's lists; the sweep's reads"
     yield CostLine(
@@ -77,11 +79,12 @@ def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine
 def _messaging(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
     """Yield the lines of queues, timers and events."""
     queues = units.queues_of(work.workers)
-    polls = queues * units.POLLERS * units.POLLS * DAYS
+    polls = units.pollers_of(work.workers) * units.POLLS * DAYS
+    canaries = work.canaries * units.MESSAGE_REQUESTS
     note = f"send, receive, delete; long polls of {queues:g} queues"
     requests = volume.messages * units.MESSAGE_REQUESTS
-    yield CostLine("queues: requests", prices["queue-requests"], requests, polls, note)
-    passes = (units.SWEEPS + units.CATCH_UPS) * DAYS
+    yield CostLine("queues: requests", prices["queue-requests"], requests, polls + canaries, note)
+    passes = (units.SWEEPS + units.CATCH_UPS) * DAYS + work.canaries * (work.timers == "eventbridge")
     note = "far actions; a run's timer and its job's wake"
     yield CostLine("timers", prices["timers"], volume.timers + volume.runs, passes, note)
     yield CostLine("events", prices["events"], volume.events, 0, f"published: {work.events}")
@@ -89,13 +92,15 @@ def _messaging(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostL
 
 def _functions(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
     grow, fixed = list(growing_calls(work, volume)), list(fixed_calls(work))
-    note = "arm, dispatch, work, publish, api; sweep, catch-up"
+    note = "arm, dispatch, work, publish, api; sweep, catch-up, canaries"
     yield CostLine("functions: calls", prices["lambda-requests"], invocations(grow), invocations(fixed), note)
     price = prices[f"lambda-{work.architecture}"]
     note = f"handlers of {work.handler_ms:g} ms, and duetime's own; the passes"
     yield CostLine("functions: compute", price, compute(grow), compute(fixed), note)
     note = f"{units.WAIT_MS} ms an attempt, to start to the second"
     yield CostLine("functions: waiting", price, waiting(work, volume).gigabyte_seconds, 0, note)
+    note = f"INIT of {units.INIT_MS:,} ms, in one of a hundred calls"
+    yield CostLine("functions: starts", price, compute(starts(grow)), compute(starts(fixed)), note)
     written = (invocations(grow) * units.PLATFORM_BYTES + volume.messages * units.LINE_BYTES) / _GB
     at_rest = invocations(fixed) * (units.PLATFORM_BYTES + units.LINE_BYTES) / _GB
     note = "without what handlers write"
@@ -105,12 +110,16 @@ def _functions(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostL
     yield CostLine("logs: storage", prices["log-storage"], written * months, at_rest * months, note)
 
 
-def _surroundings(work: Workload, prices: Prices) -> Iterator[CostLine]:
+def _surroundings(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
     """Yield the lines of the API, notifications and monitoring."""
     requests = work.api_requests_per_day * DAYS
     yield CostLine("API: requests", prices["api-requests"], requests, 0, "the admin API")
     yield CostLine("mails", prices["mails"], work.mails_per_day * DAYS, 0, "notifications")
     yield CostLine("notices", prices["notices"], work.notices_per_day * DAYS, 0, "notifications to a topic")
-    yield CostLine("metrics", prices["metrics"], 0, work.metrics, "custom ones")
+    at_rest = min(work.metrics, 1 if work.canaries else 0)
+    growing = work.metrics - at_rest if volume.done else 0
+    yield CostLine(
+        "metrics", prices["metrics"], growing, at_rest, "custom ones; at rest the canary's lateness"
+    )
     yield CostLine("alarms", prices["alarms"], 0, work.alarms, "of standard resolution")
     yield CostLine("dashboards", prices["dashboards"], 0, work.dashboards, "one for operators")

@@ -52,16 +52,28 @@ def growing_calls(work: Workload, volume: Volume) -> Iterator[InvocationCounts]:
 
 
 def fixed_calls(work: Workload) -> Iterator[InvocationCounts]:
-    """Yield the calls of the scheduled passes."""
+    """Yield the calls of the scheduled passes and of the canaries."""
     turn = units.SWEEP_MS + (units.WHEEL_MS if work.timers == "wheel" else 0)
     sweeps, catch_ups = units.SWEEPS * DAYS, units.CATCH_UPS * DAYS
     yield InvocationCounts("sweep", sweeps, sweeps * turn, work.function_memory)
+    canaries = work.canaries
+    for name, each_ms in (("arm", units.ARM_MS + units.ARM_TIMER_MS), ("dispatch", units.DISPATCH_MS)):
+        yield InvocationCounts(name, canaries, canaries * each_ms, work.function_memory)
+    ran = canaries * (units.WORK_MS + units.WAIT_MS)
+    yield InvocationCounts("work", canaries, ran, work.handler_memory)
     yield InvocationCounts("catch-up", catch_ups, catch_ups * units.CATCH_UP_MS, work.function_memory)
 
 
 def waiting(work: Workload, volume: Volume) -> InvocationCounts:
     """Return the time that workers wait, within their calls, for an action's due time."""
     return InvocationCounts("work", 0, volume.messages * units.WAIT_MS, work.handler_memory)
+
+
+def starts(calls: Iterable[InvocationCounts]) -> Iterator[InvocationCounts]:
+    """Yield the INIT time of each function's environments; a function starts at most once a call."""
+    for call in calls:
+        number = min(call.number, call.number * units.INIT_SHARE + units.INIT_RENEWALS)
+        yield InvocationCounts(call.function, 0, number * units.INIT_MS, call.memory)
 
 
 def invocations(calls: Iterable[InvocationCounts]) -> float:

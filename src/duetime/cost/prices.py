@@ -124,14 +124,14 @@ def prices_at(path: Path) -> Prices:
     wrong = [f"{name!r} is missing" for name in usual if name not in prices.by_name]
     wrong += [f"{name!r} is unknown" for name in prices.by_name if name not in usual]
     if wrong:
-        raise InvalidPrices(str(path), "; ".join(wrong))
+        raise InvalidPrices(str(path), f"{'; '.join(wrong)}; copy the names from duetime/cost/{_USUAL}")
     return prices
 
 
 def _prices(source: str, given: Mapping[str, Any]) -> Prices:
     as_of, region = given.get("as_of"), given.get("region")
     if type(as_of) is not date or not isinstance(region, str):
-        raise InvalidPrices(source, 'begin it with as_of = 2025-06-01, a date, and region = "us-east-1"')
+        raise InvalidPrices(source, 'begin it with as_of = 2026-06-13, a date, and region = "us-east-1"')
     listed = {name: _price(source, name, entry) for name, entry in given.items() if name not in _HEAD}
     return Prices(source, as_of, region, listed)
 

@@ -32,8 +32,9 @@ def writes(work: Workload, volume: Volume) -> float:
 
 
 def fixed_writes(work: Workload) -> float:
-    """Return the write units a month of the passes."""
-    return units.SWEEPS * DAYS * (units.SWEEP_WRITES + _with_wheel(work, units.WHEEL_WRITES))
+    """Return the write units a month of the passes and the canaries."""
+    passes = units.SWEEPS * DAYS * (units.SWEEP_WRITES + _with_wheel(work, units.WHEEL_WRITES))
+    return passes + work.canaries * units.LIFE_WRITES
 
 
 def reads(work: Workload, volume: Volume) -> float:

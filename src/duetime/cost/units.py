@@ -75,8 +75,8 @@ LIST_READS = 18
 # Long polls of 20 seconds by one poller on an idle queue, a day.
 POLLS = 3 * 60 * 24
 
-# Concurrent pollers: the fewest that Lambda runs on a queue.
-POLLERS = 5
+# Concurrent pollers of an idle queue: of one with a bound of its concurrency, and of others.
+BOUNDED_POLLERS, POLLERS = 5, 2
 
 # Send, receive, delete: the worker takes messages one by one.
 MESSAGE_REQUESTS = 3
@@ -86,6 +86,9 @@ BATCH = 100
 
 # Scheduled or planned, started, ended.
 EVENTS_OF_ONE = 3
+
+# Tables and their indexes: with provisioned capacity, each has a capacity of its own.
+CAPACITIES = 8
 
 # Assumed.
 
@@ -109,6 +112,18 @@ API_MS = 100
 # A message of your own queue, received and sent again.
 HOP_MS = 30
 
+# INIT, which Lambda bills since August 2025: the runtime, boto3 and a module of duetime or of an app.
+INIT_MS = 1_000
+
+# The share of a function's calls that start an environment. AWS names less than one in a hundred.
+INIT_SHARE = 0.01
+
+# Further starts of a function, a month: Lambda replaces an environment after some two hours.
+INIT_RENEWALS = 12 * DAYS
+
+# The used share of a provisioned capacity; the rest is for bursts.
+CAPACITY_USE = 0.7
+
 # Lambda's own lines of an invocation, as CloudWatch counts them.
 PLATFORM_BYTES = 400
 
@@ -122,6 +137,11 @@ STORED_BYTES = 700
 def queues_of(workers: float) -> float:
     """Return the number of queues: workers, system and notifications, with dead letters, and the failures."""
     return 2 * (workers + 2) + 1
+
+
+def pollers_of(workers: float) -> float:
+    """Return the number of pollers of idle queues; only the due queues of workers have a bound."""
+    return workers * BOUNDED_POLLERS + (queues_of(workers) - workers) * POLLERS
 
 
 def kilobytes(size: float) -> int:

@@ -68,9 +68,10 @@ class Workload:
     api_requests_per_day: float = _number(1_000, "requests to the admin API a day")
     mails_per_day: float = _number(0, "notifications sent as mails a day")
     notices_per_day: float = _number(0, "notifications published to a topic a day")
-    metrics: float = _number(10, "custom metrics")
-    alarms: float = _number(53, "alarms")
-    dashboards: float = _number(1, "dashboards")
+    canaries_per_hour: float = _number(12, "canaries an hour", high=60)
+    metrics: float = _number(10, "custom metrics while actions run; at rest, the canary's alone")
+    alarms: float = _number(8, "alarms")
+    dashboards: float = _number(0, "dashboards")
 
     def __post_init__(self) -> None:
         problems = [
@@ -78,6 +79,11 @@ class Workload:
         ]
         if problems:
             raise InvalidWorkload(problems)
+
+    @property
+    def canaries(self) -> float:
+        """The canaries of a month."""
+        return DAYS * 24 * self.canaries_per_hour
 
     @property
     def runs_of_jobs_per_day(self) -> float:

@@ -12,6 +12,7 @@ from types import MappingProxyType, UnionType
 from typing import TYPE_CHECKING, Any
 
 from duetime.declare.job_options import JobOptions
+from duetime.declare.job_rules import RESERVED
 from duetime.errors import DeclarationError, InvalidPayload
 from duetime.model.job import Definition
 from duetime.model.run import Run, RunTimedOut
@@ -189,7 +190,8 @@ def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Ha
     """Return the handler of the payload type that a function signature.
 
     Raises:
-        DeclarationError: it does not take exactly one payload, or has a parameter that duetime cannot fill.
+        DeclarationError: it does not take exactly one payload, has a parameter that duetime cannot fill, or
+            its type has a reserved name.
     """
     signature = Signature.from_function(function)
     if signature.payload is None or not signature.is_valid:
@@ -198,6 +200,11 @@ def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Ha
             " may take one annotated with Run, some with the types of resources, and no other"
             " without a default:"
             f" write (payload: MyPayload, run: Run){signature.problem}"
+        )
+    if signature.payload.type_name.startswith(RESERVED):
+        raise DeclarationError(
+            f"the payload type of {where_of(function)} is named {signature.payload.type_name!r}; choose a"
+            f" name that does not begin with {RESERVED!r}, which is reserved for duetime's own"
         )
     return Handler(
         name=signature.payload.type_name,

@@ -50,7 +50,6 @@ class Factory:
 
     @property
     def name(self) -> str:
-        """The type, for messages."""
         return name_of(self.makes)
 
     @property

@@ -164,6 +164,7 @@ class MemoryCloud:
             fact.append(run_pass(self.backends.clock.now() + _PASS_LIMIT))
 
     def _sweep(self, stop_at: datetime) -> str:
+        self.steps.canary()
         ahead = self.steps.wheel if self.settings.timers == "wheel" else self.steps.rearm
         ahead(stop_at=stop_at)
         sent = self.steps.sweep(stop_at=stop_at).sent

@@ -72,7 +72,7 @@ class EventSelection:
                 assert_never(fact)
 
     def _of_action(self, change: Change, at: datetime) -> Iterator[LifecycleEvent]:
-        is_pass = change.new is not None and (change.new.job or "").startswith(RESERVED)
+        is_pass = change.new is not None and (change.new.job or change.new.type).startswith(RESERVED)
         for event in of_action(change, at):
             if change.new is not None and is_in_events(event, self._settings.events, is_pass=is_pass):
                 yield self._with_payload(event, change.new)

@@ -110,7 +110,6 @@ class _Stored:
         self._actions, self._ref = actions, ref
 
     def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
-        """See `duetime.jobs.timeline.OccurrenceRows`."""
         return _paged(
             lambda cursor: self._actions.occurrences(
                 self._ref.tenant_id,

@@ -127,7 +127,6 @@ class CalendarExcluded(TimeSource):
 
     @property
     def reason(self) -> str:
-        """The calendar, in short."""
         return truncate(f"calendar {self._calendar.name or calendar_text(self._calendar)}", 200)
 
     def next_after(self, at: datetime) -> datetime | None:
@@ -190,7 +189,6 @@ class DstGap(TimeSource):
         return None
 
     def note(self, at: datetime) -> tuple[str, Hashable]:
-        """Return a description of the gap."""
         return self.gap(at).words, at
 
     def turn(self, at: datetime) -> datetime:

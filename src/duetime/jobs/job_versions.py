@@ -103,8 +103,7 @@ def _redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Se
 
     A removed job needs a new version because the ids of its retired rows are taken.
     """
-    over = [name for name, pause in job.pauses.items() if pause.is_over(now)]
-    job, spans = resumed(job, over, now)
+    job, spans = resumed(job, [name for name, pause in job.pauses.items() if pause.is_over(now)], now)
     after = replace(job, definition=definition, removed_at=None)
     if job.removed_at is None and definition.plans_like(job.definition):
         return changed(after, now), spans

@@ -33,7 +33,6 @@ class Jobs:
     """The jobs of one tenant, and those that code declares, in one actor's name; `Scheduler.jobs` is one."""
 
     def __init__(self, context: TenantContext, ports: JobPorts) -> None:
-        """Use the context's tenant and actor, and the back ends of jobs."""
         self._context, self._actions, self._jobs = context, context.store, ports.jobs
         self._operations = JobOperations(context, ports.jobs, self.get)
         self._register = Register(context.store, ports, clock=context.clock, settings=context.settings)
@@ -104,8 +103,7 @@ class Jobs:
             InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
         """
         check_limit(limit)
-        now = self._context.clock.now()
-        selection = RunSelection.parse(status, nominal_after, nominal_until, now)
+        selection = RunSelection.parse(status, nominal_after, nominal_until, self._context.clock.now())
         job = self._known(name)
         page = self._actions.of_job(
             job.ref.tenant_id,
@@ -265,10 +263,9 @@ class Jobs:
         return JobPage(tuple(job for job in page if not job.removed_at), cursor)
 
     def _known(self, name: str) -> Job:
-        job = next(self._found(name), None)
-        if job is None:
-            raise JobNotFound(name)
-        return job
+        for job in self._found(name):
+            return job
+        raise JobNotFound(name)
 
     def _found(self, name: str) -> Iterator[Job]:
         """Yield the stored jobs of a name: code's first, then this tenant's own."""
@@ -277,7 +274,6 @@ class Jobs:
         except InvalidIdentifier:
             raise JobNotFound(name) from None
         own = self._context.tenant_id
-        tenants = (SYSTEM_TENANT, own) if self._context.sees_system else (own,)
-        for tenant in tenants:
+        for tenant in (SYSTEM_TENANT, own) if self._context.sees_system else (own,):
             if job := self._jobs.get(JobRef(tenant, checked)):
                 yield job

@@ -45,12 +45,10 @@ class JobOperations:
     """Changes a job in the name of one actor."""
 
     def __init__(self, context: TenantContext, jobs: JobStore, get: Callable[[str], Job]) -> None:
-        """Change the jobs that `get` finds by their names."""
         self._context, self._actions, self._jobs, self._get = context, context.store, jobs, get
         self._plan = Plan(context.store, jobs, clock=context.clock, settings=context.settings)
 
     def pause(self, name: str, reason: str, until: When | None, cadence: str | None) -> Job:
-        """Pause a job; see `Jobs.pause`."""
         now = self._context.clock.now()
         ends_at = None if until is None else instant.resolve(until, now=now)
         if ends_at is not None and ends_at <= now:
@@ -70,7 +68,6 @@ class JobOperations:
         return self._change(name, paused)
 
     def resume(self, name: str, cadence: str | None) -> Job:
-        """End a pause; see `Jobs.resume`."""
         which = cadence or WHOLE_JOB
 
         def resume() -> Job | Conflict:
@@ -88,8 +85,6 @@ class JobOperations:
         return self._get(name)
 
     def skip_next(self, name: str, cadence: str | None) -> Action:
-        """Skip the next run; see `Jobs.skip_next`."""
-
         def skip() -> Action | Conflict:
             job, now = self._get(name), self._context.clock.now()
             _refuse_removed(job, _SKIP)
@@ -118,7 +113,6 @@ class JobOperations:
         jitter: float | None,
         cadence: str | None,
     ) -> Job:
-        """Set how runs are retried; see `Jobs.set`."""
         waits = None if backoff is None else tuple(wait.total_seconds() for wait in back_offs(backoff))
         tuning = Tuning(attempts=attempts, backoff=waits, jitter=jitter)
         tuning.applied(RetryPolicy())
@@ -131,7 +125,6 @@ class JobOperations:
         return self._change(name, tuned)
 
     def trigger(self, name: str, payload: Payload | None, run_id: ActionId | None = None) -> Action:
-        """Run a job now; see `Jobs.trigger`."""
         attributes: spans.Attributes = {
             spans.JOB: truncate(name, 100),
             spans.TENANT: self._context.tenant_id,

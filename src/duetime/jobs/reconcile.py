@@ -35,8 +35,6 @@ class Reconciled:
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """A job's definition with the deployment's zone, and its description."""
-
     definition: Definition
     description: str
 

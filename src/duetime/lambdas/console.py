@@ -31,10 +31,7 @@ def make_handler(place: ConsoleEnvironment, built: Path = BUILT) -> Callable[[Ev
     site = Site(ConsoleConfig(place.api_prefix.removeprefix("/"), sign_in), built)
 
     def handler(event: Event, _context: object) -> Event:
-        path = _path(event)
-        if path == PAGE and (better := _with_slash(event["requestContext"]["path"])):
-            return _answered(HTTPStatus.MOVED_PERMANENTLY, {"Location": better})
-        if (answer := site.answer(path)) is None:
+        if (answer := site.answer(_path(event), _base(event))) is None:
             return _answered(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain"}, "There is no such file.\n")
         return _answered(HTTPStatus.OK, answer.headers, answer.body)
 
@@ -47,10 +44,14 @@ def _path(event: Event) -> str:
     return str(event["resource"]).replace(f"{{{FILE}}}", parameters.get(FILE, ""))
 
 
-def _with_slash(path: str) -> str:
-    """Return the address with a slash at its end, for the page's relative links; empty if it has one."""
-    last = path.rpartition("/")[2]
-    return f"./{last}/" if last else ""
+def _base(event: Event) -> str:
+    """Return the path of the stage or of the custom domain, such as ``/prod/``.
+
+    The page at ``/prod`` must work as the page at ``/prod/`` does. API Gateway may report either path for
+    both, so a redirect from one to the other could be missing or endless.
+    """
+    called = str(event["requestContext"].get("path") or "").strip("/")
+    return f"/{called}/" if called and event["resource"] == PAGE else "/"
 
 
 def _answered(status: HTTPStatus, headers: Mapping[str, str], body: str = "") -> Event:

@@ -17,9 +17,8 @@ from duetime.aws.deployed import DeployedTables
 from duetime.aws.faults import is_denied
 from duetime.clock import Clock, SystemClock
 from duetime.errors import DuetimeError, truncate
-from duetime.lambdas.job_manifest import unpacked
 from duetime.lambdas.rollout import Rollout
-from duetime.model.manifest import Manifest
+from duetime.model.manifest import Manifest, unpacked
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -59,11 +58,21 @@ def make_handler(settings: Settings, *, clock: Clock | None = None) -> Callable[
             data = _with_new_rights(lambda: _handle(event, rollout), clock)
         except Exception as error:  # noqa: BLE001 - sent to CloudFormation, which rolls back
             log.warning("deploy refused", extra={"reason": truncate(error)})
-            _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}")
+            _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}{_remedy(error)}")
         else:
             _answer(event, "SUCCESS", data=data)
 
     return handler
+
+
+def _remedy(error: BaseException) -> str:
+    """Return what to do if a service denies a call, although the stack grants the function its rights."""
+    if not is_denied(error):
+        return ""
+    return (
+        ". The stack grants the deploy function this right, so a permissions boundary or a service control"
+        " policy denies it: allow it there, and deploy again"
+    )
 
 
 def _with_new_rights(act: Callable[[], T], clock: Clock) -> T:
@@ -97,8 +106,7 @@ def _handle(event: Event, rollout: Rollout) -> Mapping[str, str]:
     elif event["ResourceType"] == MANIFEST_RESOURCE:
         _check_format(rollout.tables, int(about["Format"]))
         rollout.tables.mark(int(about["Format"]))
-        jobs = unpacked(about.get("Jobs", "[]"))
-        done = rollout.publish(Manifest.from_json(about["Manifest"], jobs))
+        done = rollout.publish(Manifest.from_json(about["Manifest"], unpacked(about.get("Jobs", "[]"))))
         return {
             "Changed": str(len(done.changes)),
             "Unchanged": str(done.unchanged),

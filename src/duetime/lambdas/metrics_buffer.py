@@ -62,7 +62,6 @@ class MetricsBuffer:
         self._gathered: dict[tuple[str | None, str | None], dict[Metric, list[float]]] = _empty()
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
-        """See `duetime.ports.meter.Meter`."""
         whose = (None, None) if of is None else (of.type, self._tenant(of.tenant_id))
         with self._lock:
             values = self._gathered[whose][metric]
@@ -72,7 +71,6 @@ class MetricsBuffer:
                 values.append(value)
 
     def flush(self) -> None:
-        """Write the metrics, and empty the buffer."""
         with self._lock:
             taken, self._gathered = self._gathered, _empty()
         if taken:
@@ -152,7 +150,6 @@ def write_metrics(gathered: Sequence[BufferedMetric]) -> None:
 
 def _lines(values: Mapping[Metric, Sequence[float]]) -> Iterator[Mapping[Metric, Sequence[float]]]:
     """Yield the values of each line; a second line is needed only for too many values of one metric."""
-    longest = max(map(len, values.values()))
-    for start in range(0, longest, _MOST_VALUES):
+    for start in range(0, max(map(len, values.values())), _MOST_VALUES):
         cut_out = {metric: some[start : start + _MOST_VALUES] for metric, some in values.items()}
         yield {metric: some for metric, some in cut_out.items() if some}

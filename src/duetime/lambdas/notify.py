@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
 
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
-from duetime.errors import DuetimeError
+from duetime.lambdas.partial_batch import Event, EventHandler, partial_batch_handler
 from duetime.model.notification import UnreadableEvent
 from duetime.notifications.deliver import MailRenderer, masked
 from duetime.notifications.notify import Notify
 from duetime.settings import Settings
 
-log = logging.getLogger(__name__)
 
-Event = Mapping[str, Any]
-
-
-def make_handler(settings: Settings, words: MailRenderer | None = None) -> Callable[[Event, object], Event]:
+def make_handler(settings: Settings, words: MailRenderer | None = None) -> EventHandler:
     """Return the handler of SQS events.
 
     Its partial batch response keeps the failures of one tenant from others. A failed message comes again.
@@ -35,31 +28,15 @@ def make_handler(settings: Settings, words: MailRenderer | None = None) -> Calla
     ports = AwsBackends(settings, clock).notifications
     renderer: MailRenderer = words or import_module("duetime.notifications.mail")
     notify = Notify(ports, renderer, clock=clock, settings=settings)
-
-    def handler(event: Event, _context: object) -> Event:
-        failed = [record["messageId"] for record in event["Records"] if not _handle(notify, record)]
-        return {"batchItemFailures": [{"itemIdentifier": record} for record in failed]}
-
-    return handler
-
-
-def _handle(notify: Notify, record: Mapping[str, Any]) -> bool:
-    about = {"message_id": record["messageId"]}
-    try:
-        notify(_content(record["body"]))
-    except UnreadableEvent:
-        log.exception("message cannot be read, it goes to the dead letters", extra=about)
-        return False
-    except DuetimeError as error:
-        log.warning("message will come again", extra=about | {"reason": masked(error)})
-        return False
-    except Exception:
-        log.exception("message failed, it will come again", extra=about)
-        return False
-    return True
+    return partial_batch_handler(
+        lambda record: notify(_content(record["body"])),
+        unreadable=UnreadableEvent,
+        unexpected=Exception,
+        reason_of=masked,
+    )
 
 
-def _content(body: str) -> Mapping[str, Any]:
+def _content(body: str) -> Event:
     try:
         content = json.loads(body)
     except (ValueError, RecursionError) as error:

@@ -45,11 +45,14 @@ class PassSteps:
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
         """Send what is due soon or was left without a timer, then what is overdue; then maintain due jobs."""
-        return in_turn((self._ahead, self._overdue, self._maintained), stop_at, self._clock)
+        return in_turn((self._canary, self._ahead, self._overdue, self._maintained), stop_at, self._clock)
 
     def catch_up(self, stop_at: datetime) -> Mapping[str, Any]:
         """Send everything overdue, maintain due jobs, and repair their schedules on EventBridge."""
         return in_turn((self._all_overdue, self._maintained, self._repaired), stop_at, self._clock)
+
+    def _canary(self, _stop_at: datetime) -> Mapping[str, Any]:
+        return {"canary": True} if self._steps.canary() else {}
 
     def _ahead(self, stop_at: datetime) -> Mapping[str, Any]:
         """Turn the wheel; with timers, arm what a former wheel left without them."""

@@ -5,31 +5,21 @@ It passes their messages to `duetime.undelivered.undelivered_handler`.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from duetime.aws import failures
 from duetime.aws.backends import AwsBackends
 from duetime.clock import Clock, SystemClock
-from duetime.errors import DuetimeError, truncate
 from duetime.events.publish import EventSelection
 from duetime.lambdas.dispatch import make_dispatch
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
+from duetime.lambdas.partial_batch import Event, EventHandler, partial_batch_handler
 from duetime.ports.meter import Meter
 from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings
 from duetime.undelivered.undelivered_handler import UndeliveredHandler
 from duetime.wakeups.assembly import Steps
 
-log = logging.getLogger(__name__)
 
-Event = Mapping[str, Any]
-
-
-def make_handler(
-    settings: Settings, *, metrics: HandOver = write_metrics
-) -> Callable[[Event, object], Event]:
+def make_handler(settings: Settings, *, metrics: HandOver = write_metrics) -> EventHandler:
     """Return the handler of SQS events; it returns a partial batch response.
 
     These queues have no dead letters of their own: a failed message comes again, for two weeks.
@@ -42,12 +32,7 @@ def make_handler(
     backends = AwsBackends(settings, clock)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
     handle = _undelivered_handler(settings, backends, clock, meter)
-
-    def handler(event: Event, _context: object) -> Event:
-        failed = [record["messageId"] for record in event["Records"] if not _handle(handle, record, settings)]
-        return {"batchItemFailures": [{"itemIdentifier": record} for record in failed]}
-
-    return meter.around(handler)
+    return meter.around(partial_batch_handler(lambda record: handle(failures.read(record, settings.prefix))))
 
 
 def _undelivered_handler(
@@ -79,14 +64,3 @@ def _undelivered_handler(
         settings=settings,
         meter=meter,
     )
-
-
-def _handle(handle: UndeliveredHandler, record: Mapping[str, Any], settings: Settings) -> bool:
-    try:
-        handle(failures.read(record, settings.prefix))
-    except DuetimeError as error:
-        log.warning(
-            "message will come again", extra={"message_id": record["messageId"], "reason": truncate(error)}
-        )
-        return False
-    return True

@@ -79,7 +79,6 @@ class CallLock:
 
     @property
     def waiting(self) -> int:
-        """The number of threads that wait for the lock."""
         return len(self._urgent) + len(self._others)
 
     @contextmanager

@@ -59,8 +59,7 @@ def transformed(transformer: Mapping[str, Any], event: Event) -> Any:
             f"it has {len(paths)} paths and {len(template)} characters;"
             f" AWS takes {_MOST_PATHS} and {_LONGEST_TEMPLATE}"
         )
-    values = {name: _at(path, event) for name, path in paths.items() if _is_name(name)}
-    written = _filled(template, values)
+    written = _filled(template, {name: _at(path, event) for name, path in paths.items() if _is_name(name)})
     try:
         return json.loads(written)
     except ValueError as error:
@@ -126,11 +125,9 @@ class LocalEventBus:
         self._patch = moto_patches.rule_targets(self._rule_method)
 
     def start(self) -> None:
-        """Begin to deliver."""
         self._patch.__enter__()
 
     def stop(self) -> None:
-        """Stop delivering."""
         self._patch.__exit__(None, None, None)
 
     def _rule_method(self, original: Any) -> Any:

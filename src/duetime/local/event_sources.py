@@ -176,7 +176,6 @@ class EventSources:
         )
 
     def start(self) -> None:
-        """Begin to deliver."""
         self._bus.start()
         for poller in self._pollers:
             poller.start()

@@ -58,7 +58,7 @@ def proxy_event(request: Request, *, now_ms: int) -> dict[str, Any]:
         "multiValueHeaders": {name: [value] for name, value in headers.items()},
         "queryStringParameters": {name: values[-1] for name, values in query.items()} or None,
         "multiValueQueryStringParameters": query or None,
-        "pathParameters": None,
+        "pathParameters": {"proxy": request.path.removeprefix("/")},
         "stageVariables": None,
         "requestContext": _request_context(request, now_ms),
         "body": body,

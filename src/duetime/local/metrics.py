@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from duetime.lambdas.metrics_buffer import BufferedMetric
 from duetime.model.metric import Metric
@@ -46,8 +45,7 @@ class Metrics:
                 for metric, values in buffered.values.items():
                     for dimensions in buffered.dimensions:
                         self._add(metric, dimensions, values)
-                    extra: dict[str, Any] = {"values": list(values), **buffered.dimensions[-1]}
-                    log.debug(metric.value, extra=extra)
+                    log.debug(metric.value, extra={"values": list(values), **buffered.dimensions[-1]})
 
     def _add(self, metric: Metric, dimensions: Mapping[str, str], values: Sequence[float]) -> None:
         key = (metric, tuple(sorted(dimensions.items())))

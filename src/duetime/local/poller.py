@@ -26,7 +26,6 @@ class WakeableSleeper:
         self._changed = threading.Condition()
 
     def set_for(self, instant: datetime) -> None:
-        """Let `wait` return at `instant`."""
         with self._changed:
             if instant in self._known:
                 return
@@ -36,7 +35,6 @@ class WakeableSleeper:
                 self._changed.notify_all()
 
     def ring(self) -> None:
-        """Let `wait` return now."""
         self.set_for(self._clock.now())
 
     def wait(self, longest: timedelta) -> None:
@@ -64,7 +62,6 @@ class Poller(ABC):
         """Do the pending work; return how long to sleep unless the alarm rings."""
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def stop(self) -> None:

@@ -59,9 +59,8 @@ class Stack:
         self._make_bus(settings.event_bus)
         for name, rate in (("sweep", settings.sweep_rate), ("catch-up", settings.catch_up_rate)):
             self._make_pass(name, system_jobs.rate_expression(rate))
-        notified = self._make_notifications(settings)
         return replace(
-            notified,
+            self._make_notifications(settings),
             queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system},
             failure_queue=failures,
             dispatch_arn=self._names.function("dispatch"),

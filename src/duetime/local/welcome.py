@@ -148,7 +148,6 @@ def _for_jobs(app: App) -> tuple[str, ...]:
 
 
 def _is_bare(handler: Handler) -> bool:
-    """Return whether its runs need a payload that no job declares."""
     return handler.payload is not None and (handler.job is None or handler.job.payload is None)
 
 

@@ -54,7 +54,6 @@ class WsgiApp:
         self._page, self._outbox, self._site = page, outbox, site
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Serve one request."""
         request = Request(environ)
         try:
             if _is_from_elsewhere(request):
@@ -153,7 +152,6 @@ class Server:
         self._thread: threading.Thread | None = None
 
     def start(self, application: WsgiApp) -> None:
-        """Answer requests."""
         port = self._socket.getsockname()[1]
         server = make_server(
             HOST, port, application, threaded=True, request_handler=_Handler, fd=self._socket.fileno()
@@ -175,8 +173,7 @@ class Server:
 class _Handler(WSGIRequestHandler):
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's own name
         """Log requests at debug level and errors as errors."""
-        level = logging.ERROR if type == "error" else logging.DEBUG
-        log.log(level, message.rstrip(), *args)
+        log.log(logging.ERROR if type == "error" else logging.DEBUG, message.rstrip(), *args)
 
 
 def _listen(port: int) -> socket.socket:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,7 +26,6 @@ class _Set:
     next_at: datetime | None = None
 
     def fires_like(self, wake: JobWake) -> bool:
-        """Return whether `wake` fires at the same times."""
         mine, its = ((one.is_enabled, one.expression, one.tz) for one in (self.wake, wake))
         return mine == its
 
@@ -53,7 +52,7 @@ class MemoryJobWakes:
         with self._lock:
             previous = self._wakes.get((wake.kind, wake.name))
             if previous is not None and previous.fires_like(wake):
-                fresh = _Set(wake, previous.start, previous.next_at)
+                fresh = replace(previous, wake=wake)
             else:
                 fresh = _Set(wake, now, _next_after(wake, now, start=now))
             self._wakes[wake.kind, wake.name] = fresh
@@ -72,17 +71,14 @@ class MemoryJobWakes:
             )
             for _, key in due:
                 fired = self._wakes[key]
-                following = _next_after(fired.wake, now, start=fired.start)
-                self._wakes[key] = _Set(fired.wake, fired.start, following)
+                self._wakes[key] = replace(fired, next_at=_next_after(fired.wake, now, start=fired.start))
             return tuple(self._wakes[key].wake for _, key in due)
 
     def next_at(self) -> datetime | None:
-        """Return the time of the next schedule."""
         with self._lock:
             return min([wake.next_at for wake in self._wakes.values() if wake.next_at], default=None)
 
     def matching(self, event: Mapping[str, Any]) -> tuple[JobWake, ...]:
-        """Return the enabled rules whose pattern matches an event."""
         with self._lock:
             wakes = [wake.wake for wake in self._wakes.values()]
         return tuple(

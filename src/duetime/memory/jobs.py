@@ -52,8 +52,7 @@ class MemoryJobStore:
             found = sorted(
                 (job for job in mine if cursor is None or job.name > cursor), key=lambda job: job.name
             )
-        shown = tuple(found[:limit])
-        return JobPage(shown, shown[-1].name if len(found) > limit else None)
+        return JobPage(tuple(found[:limit]), found[limit - 1].name if len(found) > limit else None)
 
     def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
@@ -64,8 +63,8 @@ class MemoryJobStore:
                 (_attention(job), job.ref) for job in self._jobs.values() if job.maintain_at <= until
             )
         found = list(islice((entry for entry in waiting if after is None or entry[0] > after), limit + 1))
-        more = len(found) > limit
-        return [ref for _, ref in found[:limit]], " ".join(found[limit - 1][0]) if more else None
+        following = " ".join(found[limit - 1][0]) if len(found) > limit else None
+        return [ref for _, ref in found[:limit]], following
 
     def add(self, job: Job) -> bool:
         with self._store.lock:
@@ -84,7 +83,8 @@ class MemoryJobStore:
             if current.revision != old.revision:
                 return current == replace(after, cursor=current.cursor, maintain_at=current.maintain_at)
             if after.version != current.version:
-                self._end_version(current, after.since)
+                versions = self._versions[old.ref]
+                versions[current.version] = replace(versions[current.version], until=after.since)
             self._keep_version(after)
             self._keep_spans(old.ref, spans)
             self._put(after)
@@ -186,7 +186,6 @@ class MemoryJobStore:
         return sorted(found, key=lambda span: span.start)
 
     def earliest_maintenance(self) -> datetime | None:
-        """Return the earliest maintenance time of all jobs."""
         with self._store.lock:
             return min([job.maintain_at for job in self._jobs.values()], default=None)
 
@@ -220,16 +219,11 @@ class MemoryJobStore:
     def _put(self, job: Job) -> None:
         old = self._jobs.get(job.ref)
         self._jobs[job.ref] = job
-        is_redefined = old is not None and old.definition != job.definition
-        self._on_change(JobChange(old, job, is_redefined))
+        self._on_change(JobChange(old, job, old is not None and old.definition != job.definition))
 
     def _keep_version(self, job: Job) -> None:
         version = Version(number=job.version, definition=job.definition, since=job.since)
         self._versions.setdefault(job.ref, {})[job.version] = version
-
-    def _end_version(self, job: Job, at: datetime) -> None:
-        versions = self._versions[job.ref]
-        versions[job.version] = replace(versions[job.version], until=at)
 
     def _keep_spans(self, ref: JobRef, spans: Sequence[JobSpan]) -> None:
         stored_spans = self._spans.setdefault(ref, {})

@@ -17,7 +17,6 @@ class MemoryRoutes:
         self.publish(manifests)
 
     def publish(self, manifests: Iterable[Manifest]) -> None:
-        """Replace all manifests."""
         self._routes = routes_by_type(manifests)
 
     def queue_for(self, type_name: str) -> str | None:

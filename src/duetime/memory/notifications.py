@@ -206,7 +206,6 @@ class MemoryDigestTimer:
 
     @property
     def next_at(self) -> datetime | None:
-        """The time of the next message."""
         return min(self.due.values(), default=None)
 
     def take_due(self) -> Iterable[Mapping[str, Any]]:

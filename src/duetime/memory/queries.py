@@ -54,10 +54,12 @@ class MemoryQueries:
         before = None if cursor is None else FailedMark.parse(cursor, tenants)
         with self._table.lock:
             rows = [row for row in self._rows.values() if row.tenant_id in tenants]
-        found = [row for row in rows if row.status is Status.FAILED]
-        if before is not None:
-            found = [row for row in found if FailedMark.from_row(row) < before]
-        found.sort(key=FailedMark.from_row, reverse=True)
+        failed = (row for row in rows if row.status is Status.FAILED)
+        found = sorted(
+            (row for row in failed if before is None or FailedMark.from_row(row) < before),
+            key=FailedMark.from_row,
+            reverse=True,
+        )
         shown = tuple(row.without_payload() for row in found[:limit])
         return Page(shown, str(FailedMark.from_row(shown[-1])) if len(found) > limit else None)
 
@@ -105,10 +107,9 @@ class MemoryQueries:
         run, _, event = cursor.partition(" ")
         if not event:
             raise InvalidCursor
-        event_places = [f"{job}{SEPARATOR}{shard}" for shard in SHARDS]
         with self._table.lock:
             runs = self._newest_first(tenant_id, [job], run)
-            events = self._newest_first(tenant_id, event_places, event)
+            events = self._newest_first(tenant_id, [f"{job}{SEPARATOR}{shard}" for shard in SHARDS], event)
             merged = heapq.merge(runs, events, key=lambda row: ids.nominal_at(row.id), reverse=True)
             found = tuple(islice(merged, limit + 1))
         for row in found[:limit]:
@@ -145,10 +146,9 @@ class MemoryQueries:
                 first = max(first, bisect_right(entries, _from_cursor(cursor)))
             last = bisect_left(entries, (until, "\uffff", ""))
             found = entries[first : min(last, first + limit)]
-        more = first + limit < last
         return DuePage(
             tuple(DueEntry(ActionRef(TenantId(tenant), row_id), due_at) for due_at, tenant, row_id in found),  # type: ignore[arg-type]
-            _to_cursor(found[-1]) if more else None,
+            _to_cursor(found[-1]) if first + limit < last else None,
         )
 
     def _newest_first(self, tenant_id: TenantId, places: Iterable[str], before: str) -> Iterator[Action]:

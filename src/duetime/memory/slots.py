@@ -33,9 +33,13 @@ class MemorySlots:
             if current is None or not is_as_read(current, row) or not is_free:
                 return False
             self.by_key[row.tenant_id, key] = holders | {row.id}
-            requested_at, requested_by = current.cancel_requested_at, current.cancel_requested_by
             self._table.write(
-                current, replace(claimed, cancel_requested_at=requested_at, cancel_requested_by=requested_by)
+                current,
+                replace(
+                    claimed,
+                    cancel_requested_at=current.cancel_requested_at,
+                    cancel_requested_by=current.cancel_requested_by,
+                ),
             )
             return True
 
@@ -60,7 +64,7 @@ class MemorySlots:
             self._drop(claimed.tenant_id, claimed.concurrency_key, claimed.id)
 
     def _drop(self, tenant_id: TenantId, key: str, holder: ActionId) -> None:
-        others = self.holders(tenant_id, key) - {holder}
-        self.by_key[tenant_id, key] = others
-        if not others:
-            del self.by_key[tenant_id, key]
+        if others := self.holders(tenant_id, key) - {holder}:
+            self.by_key[tenant_id, key] = others
+        else:
+            self.by_key.pop((tenant_id, key), None)

@@ -64,7 +64,6 @@ class MemoryTable:
             return expired
 
     def earliest_due(self) -> datetime | None:
-        """Return the due time of the unsettled row that is due first."""
         with self.lock:
             return min([entries[0][0] for entries in self.due_index.values() if entries], default=None)
 

@@ -22,12 +22,10 @@ class MemoryUndelivered:
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:  # noqa: ARG002 - memory ends first
         with self._lock:
-            stored = self._things.get(thing.id)
-            if stored is None:
-                self._things[thing.id] = replace(thing, count=1)
-            else:
-                again = replace(stored, count=stored.count + 1, reason=thing.reason, last_at=thing.last_at)
-                self._things[thing.id] = again
+            stored = self._things.get(thing.id) or replace(thing, count=0)
+            self._things[thing.id] = replace(
+                stored, count=stored.count + 1, reason=thing.reason, last_at=thing.last_at
+            )
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
         with self._lock:

@@ -71,7 +71,6 @@ class MemoryQueues:
         return None
 
     def delete(self, receipt: str) -> None:
-        """Delete a received message."""
         with self._lock:
             self._waiting.pop(receipt, None)
 
@@ -82,7 +81,6 @@ class MemoryQueues:
             return {receipt: waiting.message for receipt, waiting in self._waiting.items()}
 
     def next_at(self) -> datetime | None:
-        """Return the time of the next visible message."""
         with self._lock:
             while self._by_time and not self._is_current(*self._by_time[0]):
                 heapq.heappop(self._by_time)
@@ -131,7 +129,6 @@ class MemoryTimers:
         return tuple(fired)
 
     def next_at(self) -> datetime | None:
-        """Return the time of the next timer."""
         with self._lock:
             while self._by_time and self._by_time[0][2] not in self._set:
                 heapq.heappop(self._by_time)

@@ -20,6 +20,9 @@ from types import MappingProxyType
 from duetime import ids
 from duetime.ids import ActionId, JobName, TenantId
 
+CANARY = "duetime-canary"
+"""The type of the canary, which every worker runs; see `duetime.wakeups.canary`."""
+
 
 class Status(StrEnum):
     """The state of an action; rows, JSON, the command line and metrics use the same words."""
@@ -182,7 +185,6 @@ class Action:
 
     @property
     def ref(self) -> ActionRef:
-        """The key of this row."""
         return ActionRef(self.tenant_id, self.id)
 
     @property

@@ -41,7 +41,6 @@ class HeldKey:
 
     @classmethod
     def for_action(cls, action: Action, until: datetime) -> HeldKey:
-        """Return the key as `action` takes it."""
         return cls(action.id, content_of(action), until)
 
     def first(self, repeat: Action, row: Action | None, now: datetime) -> Action | None:
@@ -74,13 +73,9 @@ def key_terms(
         if ttl is not None:
             raise InvalidTime(ttl, "is a time to live without a key; pass idempotency_key as well")
         return None
-    span = settings.idempotency_ttl if ttl is None else ttl
+    span: object = settings.idempotency_ttl if ttl is None else ttl
     longest = min(LONGEST_KEY_TTL, settings.retention)
-    if not _is_within(span, longest):
+    if not (isinstance(span, timedelta) and SHORTEST_KEY_TTL <= span <= longest):
         allowed = f"allowed is a timedelta of {SHORTEST_KEY_TTL} to {longest}"
         raise InvalidTime(span, f"is no time to live of an idempotency key; {allowed}")
     return KeyTerms(now, now + span)
-
-
-def _is_within(span: object, longest: timedelta) -> bool:
-    return isinstance(span, timedelta) and SHORTEST_KEY_TTL <= span <= longest

@@ -5,8 +5,10 @@ A deploy publishes the types for routing, and reconciles the jobs.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -32,7 +34,6 @@ class Manifest:
 
     @property
     def hash(self) -> str:
-        """A hash of the content."""
         return hashlib.sha256(f"{self.to_json()}\n{self.jobs_json()}".encode()).hexdigest()
 
     def to_json(self) -> str:
@@ -53,7 +54,6 @@ class Manifest:
 
     @classmethod
     def from_json(cls, written: str, jobs: str = "[]") -> Self:
-        """Read the results of `to_json` and `jobs_json`."""
         from duetime.model.job import Definition  # noqa: PLC0415 - routing needs no definitions
 
         definitions = tuple(Definition.from_json(json.dumps(job)) for job in json.loads(jobs))
@@ -90,3 +90,23 @@ def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, WorkerRoute]:
             both = tuple(dict.fromkeys((*other.sensitive, *sensitive)))
             found[type_name] = max(other, route)._replace(sensitive=both)
     return found
+
+
+PLAIN_LIMIT = 20_000
+"""The most characters of JSON that the template contains uncompressed."""
+
+_COMPRESSED = "z:"
+
+
+def packed(json_text: str) -> str:
+    """Return the jobs as a property for CloudFormation, whose limit is short: long JSON is compressed."""
+    if len(json_text) <= PLAIN_LIMIT:
+        return json_text
+    return _COMPRESSED + base64.b64encode(zlib.compress(json_text.encode(), 9)).decode()
+
+
+def unpacked(written: str) -> str:
+    """Return the JSON of a property that `packed` has made."""
+    if not written.startswith(_COMPRESSED):
+        return written
+    return zlib.decompress(base64.b64decode(written.removeprefix(_COMPRESSED))).decode()

@@ -48,16 +48,17 @@ class Metric(StrEnum):
 
     LATENESS = "lateness"
     """From an attempt's due time to its start, never negative."""
+    CANARY_LATENESS = "canary_lateness"
+    """From the canary's due time to its start, never negative."""
     RUN_TIME = "run_time"
     """From an attempt's start to its end."""
     ATTEMPTS = "attempts"
     """The number of attempts of a settled action."""
     OLDEST_DUE_AGE = "oldest_due_age"
-    """The age of the oldest overdue row that a pass found not running; 0 without one."""
+    """The age of the oldest overdue row that a pass found not running; no value without one."""
 
     @property
     def unit(self) -> Unit:
-        """The unit of its values."""
         return _MEASURED.get(self, Unit.COUNT)
 
     @property
@@ -69,6 +70,7 @@ class Metric(StrEnum):
 _MEASURED: Mapping[Metric, Unit] = MappingProxyType(
     {
         Metric.LATENESS: Unit.MILLISECONDS,
+        Metric.CANARY_LATENESS: Unit.MILLISECONDS,
         Metric.RUN_TIME: Unit.MILLISECONDS,
         Metric.ATTEMPTS: Unit.COUNT,
         Metric.OLDEST_DUE_AGE: Unit.SECONDS,

@@ -63,7 +63,6 @@ class NotificationKind(StrEnum):
 
     @property
     def severity(self) -> Severity:
-        """The severity."""
         return _SEVERITIES[self]
 
     @property
@@ -122,8 +121,7 @@ class Notification:
     @property
     def entry_id(self) -> str:
         """The key in its tenant's list: safe in a URL, and sorted by time."""
-        written = self.at.astimezone(UTC).strftime(_ENTRY_TIME)
-        return f"{written}.{sha256(self.id.encode()).hexdigest()[:16]}"
+        return f"{self.at.astimezone(UTC).strftime(_ENTRY_TIME)}.{sha256(self.id.encode()).hexdigest()[:16]}"
 
 
 def is_entry_id(text: str) -> bool:

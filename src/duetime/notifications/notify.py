@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -84,7 +84,7 @@ class Notify:
     def _counted(self, notification: Notification) -> DigestPosition:
         """Return its position in the present window, or in the next if a faster clock has closed this one."""
         length, expires_at = self._settings.notification_window, self._clock.now() + REMEMBERED
-        since = _floor(self._clock.now(), length)
+        since = instant.floor(self._clock.now(), length)
         while True:
             window = DigestWindow(notification.tenant_id, notification.kind, since, since + length)
             position = self._ports.windows.count(notification, window, expires_at=expires_at)
@@ -111,7 +111,3 @@ class Notify:
     def _left(self, window: DigestWindow) -> timedelta:
         """Return the time until the window is over by every machine's clock."""
         return window.until + self._settings.clock_skew - self._clock.now()
-
-
-def _floor(now: datetime, length: timedelta) -> datetime:
-    return instant.EARLIEST + (now - instant.EARLIEST) // length * length

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from duetime.model.action import Action, Status
+from duetime.model.action import CANARY, Action, Status
 from duetime.model.lease import Settlement
 from duetime.model.metric import Metric
 from duetime.model.outcome import Outcome
@@ -49,6 +49,9 @@ class RunLog:
         word = "put off" if is_put_off else (counted or settlement.status).value
         log.info(word, extra={**log_fields(action), **fields})
         if is_put_off:
+            return
+        if action.type == CANARY:
+            self._meter.add(Metric.CANARY_LATENESS, max(late, 0.0))
             return
         if counted is not None:
             self._meter.add(counted, of=action)

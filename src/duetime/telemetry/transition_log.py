@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from duetime import instant
 from duetime.errors import truncate
-from duetime.model.action import SkipReason, Status
+from duetime.model.action import CANARY, SkipReason, Status
 from duetime.model.change import Change
 from duetime.model.metric import Metric
 from duetime.ports.meter import UNMETERED, Meter
@@ -51,7 +51,7 @@ class TransitionLog:
         """Log and count the changes; a worker has already logged a run that stopped on request."""
         for change in changes:
             transition, row = transition_of(change), change.new
-            if transition is None or row is None:
+            if transition is None or row is None or row.type == CANARY:
                 continue
             self._meter.add(transition, of=row)
             if row.skip_reason is SkipReason.MISSED:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from duetime.jobs.reconcile import Reconcile
     from duetime.jobs.repair import Repair
     from duetime.wakeups.arm import Arm
+    from duetime.wakeups.canary import Canary
     from duetime.wakeups.deep_sweep import DeepSweep
     from duetime.wakeups.dispatch import Dispatch, DispatchJobs
     from duetime.wakeups.due_scanner import DueScanner
@@ -55,7 +56,6 @@ class Steps:
 
     @cached_property
     def arm(self) -> Arm:
-        """Sets and clears the wakes of actions."""
         from duetime.wakeups.arm import Arm
 
         return Arm(
@@ -68,15 +68,20 @@ class Steps:
         )
 
     @cached_property
+    def canary(self) -> Canary:
+        """Schedules the canary."""
+        from duetime.wakeups.canary import Canary
+
+        return Canary(self._backends.store, clock=self._clock, settings=self._settings)
+
+    @cached_property
     def dispatch(self) -> Dispatch:
-        """Sends the due message of an action whose timer fired."""
         from duetime.wakeups.dispatch import Dispatch
 
         return Dispatch(self._backends.queues, self._backends.routes, clock=self._clock)
 
     @cached_property
     def dispatch_jobs(self) -> DispatchJobs:
-        """Plans a job whose schedule fired, or starts a run for an event."""
         from duetime.wakeups.dispatch import DispatchJobs
 
         return DispatchJobs(
@@ -85,7 +90,6 @@ class Steps:
 
     @cached_property
     def plan(self) -> Plan:
-        """Plans the next occurrences of a job."""
         from duetime.jobs.plan import Plan
 
         return Plan(
@@ -98,7 +102,6 @@ class Steps:
 
     @cached_property
     def maintain(self) -> Maintain:
-        """Maintains one job."""
         from duetime.jobs.maintain import Maintain
 
         return Maintain(
@@ -111,14 +114,12 @@ class Steps:
 
     @cached_property
     def maintain_due_jobs(self) -> MaintainDueJobs:
-        """Maintains each job that is due for it."""
         from duetime.jobs.maintain import MaintainDueJobs
 
         return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, settings=self._settings)
 
     @cached_property
     def repair(self) -> Repair:
-        """Removes stray schedules and sets missing ones."""
         from duetime.jobs.repair import Repair
 
         return Repair(
@@ -131,7 +132,6 @@ class Steps:
 
     @cached_property
     def reconcile(self) -> Reconcile:
-        """Brings the jobs that code declares into the table."""
         from duetime.jobs.reconcile import Reconcile
 
         return Reconcile(
@@ -145,7 +145,6 @@ class Steps:
 
     @cached_property
     def sweep(self) -> Sweep:
-        """Sends overdue actions again, in bands of lateness."""
         from duetime.wakeups.sweep import Sweep
 
         return Sweep(
@@ -158,7 +157,6 @@ class Steps:
 
     @cached_property
     def deep_sweep(self) -> DeepSweep:
-        """Sends everything overdue again."""
         from duetime.wakeups.deep_sweep import DeepSweep
 
         return DeepSweep(
@@ -171,14 +169,12 @@ class Steps:
 
     @cached_property
     def wheel(self) -> Wheel:
-        """Sends what is due within 14 minutes, in place of timers."""
         from duetime.wakeups.wheel import Wheel
 
         return Wheel(self._due_scanner, self._backends.bookmarks, clock=self._clock, settings=self._settings)
 
     @cached_property
     def rearm(self) -> Rearm:
-        """Arms what a previous wheel left without timers."""
         from duetime.wakeups.wheel import Rearm
 
         return Rearm(self._backends.store, self.arm, self._backends.bookmarks, clock=self._clock)

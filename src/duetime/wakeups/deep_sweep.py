@@ -50,6 +50,10 @@ class DeepSweep:
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         marks = {**marks_before, **moved}
         self._bookmarks.write(BOOKMARK, {shard: mark for shard, mark in marks.items() if is_cursor(mark)})
-        self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
-        self._meter.add(Metric.CATCH_UP_SENT, passed.sent)
+        for metric, value in (
+            (Metric.OLDEST_DUE_AGE, passed.oldest_due_age),
+            (Metric.CATCH_UP_SENT, passed.sent),
+        ):
+            if value:
+                self._meter.add(metric, value)
         return passed

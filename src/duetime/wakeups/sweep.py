@@ -49,12 +49,12 @@ class Sweep:
         """Sweep until done, or until `stop_at`; a failed shard is left for the next pass."""
         if not self._settings.enabled:
             return ScanResult()
-        marks = dict(self._bookmarks.read(BOOKMARK))
-        windows = list(self._windows(marks, self._clock.now()))
+        windows = list(self._windows(dict(self._bookmarks.read(BOOKMARK)), self._clock.now()))
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         begun = {window.name: window.start for window in windows if window.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
-        self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
+        if passed.oldest_due_age:
+            self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         return passed
 
     def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[DueWindow]:

@@ -131,8 +131,7 @@ class PassHistory:
         self._record(job, started_at, Ending.EXECUTED, truncate("; ".join(messages)) or None)
 
     def _record(self, job: JobName, started_at: datetime, ending: Ending, message: str | None) -> None:
-        nominal, now = _nominal(started_at, rate_of(job, self._settings)), self._clock.now()
-        action_id = ids.occurrence_id(job, 1, nominal)
+        nominal, now = instant.floor(started_at, rate_of(job, self._settings)), self._clock.now()
         attempt = Attempt(
             queued_at=started_at,
             started_at=started_at,
@@ -143,7 +142,7 @@ class PassHistory:
         )
         row = Action(
             tenant_id=SYSTEM_TENANT,
-            id=action_id,
+            id=ids.occurrence_id(job, 1, nominal),
             type=job,
             due_at=nominal,
             due_shard="",
@@ -159,8 +158,3 @@ class PassHistory:
             self._actions.record(row)
         except BackendUnavailable as error:  # the pass was made: a missing record is no failure of it
             log.warning("pass not recorded", extra={"job": job, "reason": truncate(error)})
-
-
-def _nominal(moment: datetime, every: timedelta) -> datetime:
-    """The whole minute, or sixth hour, that a pass is for."""
-    return instant.EARLIEST + (moment - instant.EARLIEST) // every * every

@@ -26,12 +26,13 @@ from datetime import timedelta
 from enum import StrEnum
 
 from duetime.clock import Clock
+from duetime.declare.handler import Handler
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
 from duetime.errors import DuetimeError, InvalidPayload, UnknownType, truncate
 from duetime.ids import is_one_shot
 from duetime.jobs.plan import Plan, is_behind
-from duetime.model.action import Action
+from duetime.model.action import CANARY, Action
 from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.model.run import RunCancelled
@@ -56,6 +57,17 @@ log = logging.getLogger(__name__)
 _ROLL_OVER = 60
 _SOONEST_WHILE_OFF = 60
 _SLACK = timedelta(seconds=10)
+
+
+_CANARY_HANDLER = Handler(
+    name=CANARY,
+    function=lambda: None,
+    payload=None,
+    payload_parameter=None,
+    run_parameter=None,
+    retry=NEVER,
+    timeout=timedelta(minutes=1),
+)
 
 
 class DeliveryResult(StrEnum):
@@ -95,6 +107,7 @@ class Worker:
         jitter_draw: Callable[[], float] = random.random,
         meter: Meter = UNMETERED,
     ) -> None:
+        handlers = replace(handlers, by_name={CANARY: _CANARY_HANDLER, **handlers.by_name})
         self._handlers, self._ports, self._resources = handlers, ports, handlers.resources()
         self._clock, self._settings, self._instance = clock, settings, instance
         self._jitter_draw, self._run_log = jitter_draw, RunLog(meter)

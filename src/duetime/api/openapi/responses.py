@@ -82,10 +82,9 @@ def _response(status: HTTPStatus) -> Schema:
     if status in _GATEWAY_PROBLEMS:
         titles |= [_GATEWAY_PROBLEMS[status]]
     kinds = {"properties": {"type": {"enum": [TYPE_PREFIX + code for code in titles]}}}
-    schema = {"allOf": [{"$ref": REFERENCE + PROBLEM}, kinds]}
     response: Schema = {
         "description": "; ".join(dict.fromkeys(titles.values())),
-        "content": {MEDIA_TYPE: {"schema": schema}},
+        "content": {MEDIA_TYPE: {"schema": {"allOf": [{"$ref": REFERENCE + PROBLEM}, kinds]}}},
     }
     if status in _RETRY_AFTER:
         response["headers"] = {

@@ -1,0 +1,140 @@
+"""The rows of a restored table: list unsettled ones, hold doubtful ones, release held ones.
+
+A held row is pending and due at the end of 2199, so no message, timer or sweep can start it. Its note has the
+evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from duetime import instant
+from duetime.aws.conditions import GEN_IS_AS_READ, IS_PENDING
+from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.faults import ConditionFailed
+from duetime.aws.items import from_item
+from duetime.aws.job_items import STATE, job_key
+from duetime.aws.keys import row_key
+from duetime.aws.store import DynamoStore
+from duetime.ids import ActionId
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.job import JobRef
+
+HELD_UNTIL = instant.LATEST
+"""The due time of held rows."""
+
+FENCE_JUMP = 1_000
+"""Added to the fence of a held row: a repeated run must have a higher fence than each run that was lost."""
+
+_PAGE = 100
+
+
+class RestoredRows:
+    """The unsettled rows of an actions table. Each method may raise `BackendUnavailable`."""
+
+    def __init__(self, client: Client, table: str, *, due_shards: int) -> None:
+        self._table = DynamoTable(client, table)
+        self.store = DynamoStore(client, table, due_shards=due_shards)
+
+    def unsettled(self) -> Iterator[Action]:
+        """Yield all pending and processing rows, held ones too, without offloaded payloads."""
+        return self._rows(after=None)
+
+    def held(self) -> Iterator[Action]:
+        """Yield the held rows."""
+        rows = self._rows(after=HELD_UNTIL.replace(microsecond=0, second=0))
+        return (row for row in rows if is_held(row))
+
+    def hold(self, row: Action, note: str, *, by: str, at: datetime) -> bool:
+        """Hold a row if status, generation and fence are as in `row`; its worker then holds nothing.
+
+        The due time moves to `first_due_at`. The wake of the previous generation changes nothing.
+        """
+        change = {
+            "ConditionExpression": f"#status = :as_read AND {GEN_IS_AS_READ} AND fence = :fence",
+            "UpdateExpression": (
+                "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at),"
+                " due_at = :due_at, gen = gen + :one, fence = fence + :jump, note = :note,"
+                " changed_by = :by, changed_at = :at"
+                " REMOVE lease_until, nonce, cancel_requested_at, cancel_requested_by"
+            ),
+            "ExpressionAttributeNames": {"#status": "status"},
+            "ExpressionAttributeValues": {
+                **_as_read(row),
+                ":as_read": {"S": row.status.value},
+                ":fence": {"N": str(row.fence)},
+                ":due_at": {"S": instant.text(HELD_UNTIL)},
+                ":jump": {"N": str(FENCE_JUMP)},
+                ":note": {"S": note},
+                ":by": {"S": by},
+                ":at": {"S": instant.text(at)},
+            },
+        }
+        return self._change(row.ref, change) is not None
+
+    def release(self, row: Action, *, by: str, at: datetime) -> Action | None:
+        """Make a held row due at its nominal time, or now if that has passed.
+
+        Return the row; None if it has changed.
+        """
+        due_at = max(row.nominal_at, at)
+        change = {
+            "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
+            "UpdateExpression": (
+                "SET due_at = :due_at, gen = gen + :one, changed_by = :by, changed_at = :at REMOVE note"
+            ),
+            "ExpressionAttributeNames": {"#status": "status"},
+            "ExpressionAttributeValues": {
+                **_as_read(row),
+                ":due_at": {"S": instant.text(due_at)},
+                ":by": {"S": by},
+                ":at": {"S": instant.text(at)},
+            },
+        }
+        return self._change(row.ref, change)
+
+    def newest_of(self, ref: JobRef) -> ActionId | None:
+        """Return the id of a job's row with the highest version; None without rows."""
+        page = self.store.of_job(ref.tenant_id, ref.name, limit=1, cursor=None)
+        return page.actions[0].id if page.actions else None
+
+    def _rows(self, after: datetime | None) -> Iterator[Action]:
+        for shard in self.store.due_shards:
+            cursor = None
+            while True:
+                page = self.store.due(shard, after=after, until=HELD_UNTIL, limit=_PAGE, cursor=cursor)
+                rows = self.store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
+                yield from (row for row in rows if not row.status.is_final)
+                cursor = page.cursor
+                if cursor is None:
+                    break
+
+    def _change(self, ref: ActionRef, change: dict[str, Any]) -> Action | None:
+        try:
+            return from_item(self._table.update(row_key(ref), ReturnValues="ALL_NEW", **change))
+        except ConditionFailed:
+            return None
+
+
+def is_held(row: Action) -> bool:
+    """Return whether a row is held."""
+    return row.status is Status.PENDING and row.due_at == HELD_UNTIL and row.note is not None
+
+
+def free_lock(client: Client, jobs_table: str, ref: JobRef) -> None:
+    """Free a job's lock and its waiting place: while the switch is off, no run holds them."""
+    DynamoTable(client, jobs_table).update(
+        job_key(ref, STATE),
+        UpdateExpression="REMOVE running, waiting",
+        ConditionExpression="attribute_exists(pk)",
+    )
+
+
+def _as_read(row: Action) -> dict[str, Any]:
+    return {
+        ":pending": {"S": Status.PENDING.value},
+        ":gen": {"N": str(row.generation)},
+        ":one": {"N": "1"},
+    }

@@ -1,0 +1,106 @@
+"""Bring the jobs of a restored deployment up to now, and account for the time since the restore point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+
+from duetime import ids, instant
+from duetime.clock import Clock
+from duetime.ids import ActionId
+from duetime.jobs.maintain import changed
+from duetime.model.job import Job, JobSpan, SpanKind
+from duetime.ports.actions import ActionStore
+from duetime.restore.gather import Gathered, RestoredTables
+from duetime.restore.report import JobAccount
+
+ACTOR = "restore"
+"""The author of the changes."""
+
+_MOST_TIMES = 10_000
+_MOST_ENDS = 20
+_PAGE = 100
+
+
+def current(
+    job: Job, newest: ActionId | None, tables: RestoredTables, clock: Clock
+) -> tuple[Job, tuple[JobSpan, ...]]:
+    """Return the job with its cursor at the present time, and the span that explains the time before.
+
+    The planner thus plans from now on. It makes up for no time whose runs may only be unknown. If the actions
+    table has rows of a later version than the job, the job gets a version after it: the ids of those rows are
+    taken.
+
+    Args:
+        job: as stored.
+        newest: the id of its row with the highest version; None without rows.
+        tables: which tables were restored.
+        clock: the present time.
+    """
+    now = clock.now()
+    after = changed(job, now)
+    version = ids.version_of(newest) if newest and tables.jobs else None
+    if version is not None and version > job.version:
+        ends = dict(sorted({**job.ends, job.version: now}.items())[-_MOST_ENDS:])
+        after = replace(after, version=version + 1, since=now, ends=ends)
+    if not job.is_live or job.definition.self_scheduled:
+        return after, ()
+    start = max(job.since, min([job.cursor, now, *([tables.restored_to] if tables.actions else [])]))
+    span = JobSpan(
+        kind=SpanKind.MISSED,
+        start=start,
+        end=now,
+        by=ACTOR,
+        reason=f"restored to {instant.text(tables.restored_to)[:19]}Z: its runs since then are unknown",
+    )
+    return replace(after, cursor=now), (span,) if start < now else ()
+
+
+def accounts(
+    found: Gathered, tables: RestoredTables, actions: ActionStore, now: datetime
+) -> Iterator[JobAccount]:
+    """Yield the account of each job that needs a look."""
+    for job in found.jobs:
+        notes = tuple(_notes(job, found))
+        unknown = _unknown(job, tables, actions, now) if tables.actions else 0
+        if unknown and job.definition.catch_up:
+            notes += (f"it makes up for none of them; `duetime jobs trigger {job.name}` runs it once",)
+        if unknown or notes:
+            yield JobAccount(ref=job.ref, unknown=unknown, notes=notes)
+    for ref in sorted(found.previous_jobs.keys() - {job.ref for job in found.jobs}, key=str):
+        yield JobAccount(
+            ref=ref, notes=("it was added after the restore point: deploy or register it again",)
+        )
+
+
+def _notes(job: Job, found: Gathered) -> Iterator[str]:
+    before = found.previous_jobs.get(job.ref)
+    if before is not None and before.revision != job.revision:
+        parts = [
+            name
+            for name in ("definition", "version", "pauses", "tuning", "removed_at")
+            if getattr(before, name) != getattr(job, name)
+        ]
+        yield f"changed after the restore point: {', '.join(parts) or 'its plan'}"
+    if job.running is not None:
+        yield f"its lock, held by {job.running.id}, is freed"
+
+
+def _unknown(job: Job, tables: RestoredTables, actions: ActionStore, now: datetime) -> int:
+    """Return the number of nominal times since the restore point that have no row."""
+    start = max(tables.restored_to, job.since)
+    if not job.is_live or job.definition.self_scheduled or start >= now:
+        return 0
+    times = {due.at for due in islice(job.cadence_set.between(start, now), _MOST_TIMES)}
+    cursor = None
+    while times:
+        page = actions.occurrences(
+            job.ref.tenant_id, job.name, job.version, after=start, until=now, limit=_PAGE, cursor=cursor
+        )
+        times -= {ids.nominal_at(row.id) for row in page if not ids.is_manual_run(row.id)}
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return len(times)

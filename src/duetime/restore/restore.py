@@ -1,0 +1,240 @@
+"""*Restore*: adopt restored tables, hold rows that may double, and let an operator decide about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from duetime.aws import clients
+from duetime.aws.backends import AwsBackends
+from duetime.aws.deployed import DeployedTables
+from duetime.aws.restored_rows import free_lock, is_held
+from duetime.aws.restored_tables import RestoredTable, UnfitTable
+from duetime.aws.tables import FORMAT, JOBS, actions_shape
+from duetime.aws.timers import EventBridgeTimers
+from duetime.clock import Clock
+from duetime.errors import DuetimeError, truncate
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
+from duetime.model.action import Action, SkipReason
+from duetime.model.change import Change
+from duetime.model.job import JobRef
+from duetime.restore.evidence import Verdict
+from duetime.restore.gather import Gather, Gathered, find_tables, rows_of
+from duetime.restore.jobs import ACTOR, accounts, current
+from duetime.restore.report import DoubtfulRow, RestoreReport
+from duetime.settings import Settings
+from duetime.wakeups.assembly import Steps
+
+_BATCH = 100
+_REPAIR_TIME = timedelta(minutes=10)
+
+
+class SwitchIsOn(DuetimeError, RuntimeError):
+    """The deployment runs actions, so restored rows would run before they are judged."""
+
+    code = "switch-is-on"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the global switch is on, so restored rows would run at once; nothing was changed. Deploy with"
+            " `-c duetime:enabled=false`, wait until running handlers have ended, and repeat this command"
+        )
+
+
+class Restore:
+    """One restore.
+
+    Args:
+        deployed: the settings of the deployment.
+        clock: the present time.
+        actions: the name of the restored actions table; empty if it was not restored.
+        jobs: the name of the restored jobs table; empty if it was not restored.
+        restored_to: the restore point, where DynamoDB has no record of it.
+        reads_logs: whether logs are read as evidence.
+
+    Raises:
+        UnfitTable: a table cannot be adopted, or is not named.
+    """
+
+    def __init__(
+        self,
+        deployed: Settings,
+        clock: Clock,
+        *,
+        actions: str = "",
+        jobs: str = "",
+        restored_to: datetime | None = None,
+        reads_logs: bool = True,
+    ) -> None:
+        if not actions and not jobs:
+            raise UnfitTable("no table is named; name the restored ones with --actions, --jobs, or both")
+        self._tables = find_tables(deployed, clock, actions=actions, jobs=jobs, restored_to=restored_to)
+        self._settings = replace(
+            deployed,
+            actions_table=actions or deployed.actions_table,
+            jobs_table=jobs or deployed.jobs_table,
+        )
+        self._clock, self._reads_logs = clock, reads_logs
+        self._backends = AwsBackends(self._settings, clock)
+        self._steps = Steps(self._backends, clock=clock, settings=self._settings)
+        self._rows = rows_of(self._settings)
+        self._check_format()
+
+    def report(self) -> RestoreReport:
+        """Return the account, and change nothing."""
+        return self._account(self._gather())
+
+    def adopt(self) -> RestoreReport:
+        """Hold doubtful rows, reconcile jobs and EventBridge with the rows, and enable what is missing.
+
+        Rows are held before the stream exists, so nothing publishes or wakes them. A repeat is safe.
+
+        Raises:
+            SwitchIsOn: the deployment is not switched off; nothing was changed.
+            BackendUnavailable: not all was done; repeat it.
+        """
+        if self._settings.enabled:
+            raise SwitchIsOn
+        found = self._gather()
+        account = self._account(found)
+        doubtful = [self._hold(row) for row in account.doubtful]
+        enabled = {kind: table.enable(tags_of=tags).enabled for kind, table, tags in self._restored()}
+        for job in found.jobs:
+            self._settle_job(job.ref)
+        doubted = {row.row.ref for row in account.doubtful}
+        waking = [row for row in found.rows if row.ref not in doubted]
+        removed = self._set_timers(found, waking)
+        repaired = self._steps.repair(stop_at=self._clock.now() + _REPAIR_TIME)
+        return replace(
+            account,
+            doubtful=doubtful,
+            enabled=enabled,
+            settings=self._lines(),
+            timers_set=len(waking),
+            timers_removed=removed,
+            wakes_removed=repaired.removed,
+        )
+
+    def _check_format(self) -> None:
+        found = DeployedTables(clients.dynamodb(), self._settings.jobs_table).format()
+        if found not in {FORMAT, None} or (found is None and self._tables.jobs):
+            raise UnfitTable(
+                f"the table {self._settings.jobs_table} has the format {found}; allowed is {FORMAT}. Name a"
+                " jobs table of duetime, and use the version of duetime that wrote it"
+            )
+
+    def _gather(self) -> Gathered:
+        return Gather(self._settings, self._tables, self._clock, reads_logs=self._reads_logs)()
+
+    def _account(self, found: Gathered) -> RestoreReport:
+        judged = [(row, found.evidence.judge(row)) for row in found.rows] if self._tables.actions else []
+        doubtful = [
+            DoubtfulRow(row=row, judgement=judgement)
+            for row, judgement in sorted(judged, key=lambda pair: (pair[0].nominal_at, pair[0].id))
+            if judgement.verdict.is_doubtful
+        ]
+        now = self._clock.now()
+        return RestoreReport(
+            tables={kind: table.name for kind, table, _ in self._restored()},
+            restored_to=self._tables.restored_to,
+            at=now,
+            sources=found.sources,
+            unchanged=len(found.rows) - len(doubtful),
+            held=len(found.held),
+            doubtful=doubtful,
+            lost=found.lost,
+            jobs=tuple(accounts(found, self._tables, self._backends.store, now)),
+            enabled={},
+            settings={},
+        )
+
+    def _restored(self) -> Iterator[tuple[str, RestoredTable, Sequence[str]]]:
+        """Yield each restored table, with the tables whose tags it gets."""
+        settings, tables, client = self._settings, self._tables, clients.dynamodb()
+        if tables.actions:
+            shape = actions_shape(due_order=settings.due_order)
+            tagged = [tables.previous_actions or settings.jobs_table, settings.jobs_table]
+            yield "actions", RestoredTable(client, tables.actions, shape, self._clock), tagged
+        if tables.jobs:
+            tagged = [tables.previous_jobs or settings.actions_table, settings.actions_table]
+            yield "jobs", RestoredTable(client, tables.jobs, JOBS, self._clock), tagged
+
+    def _lines(self) -> Mapping[str, str]:
+        return {f"duetime:{kind}_stream": table.stream() for kind, table, _ in self._restored()}
+
+    def _hold(self, doubtful: DoubtfulRow) -> DoubtfulRow:
+        verdict, evidence = doubtful.judgement
+        note = truncate(f"{verdict}: {evidence}")
+        is_done = self._rows.hold(doubtful.row, note, by=ACTOR, at=self._clock.now())
+        return replace(doubtful, is_held=is_done)
+
+    def _settle_job(self, ref: JobRef) -> None:
+        """Free the job's lock, move its cursor to now, and set its wakes on EventBridge."""
+        free_lock(clients.dynamodb(), self._settings.jobs_table, ref)
+
+        def write() -> Conflict | None:
+            job = self._backends.jobs.get(ref)
+            if job is None:
+                return None
+            after, spans = current(job, self._rows.newest_of(ref), self._tables, self._clock)
+            return None if self._backends.jobs.change(job, after, spans=spans) else CHANGED
+
+        change_with_retry(write, f"job {ref.name}")
+        self._steps.maintain(ref)
+
+    def _set_timers(self, found: Gathered, waking: Sequence[Action]) -> int:
+        """Wake the rows that run when they are due; remove and count the timers of all others."""
+        removed, timers = 0, self._backends.timers
+        if isinstance(timers, EventBridgeTimers):
+            named = found.evidence.names_of(waking)
+            for name in sorted((found.evidence.timers or frozenset()) - named):
+                timers.remove(name)
+                removed += 1
+        for first in range(0, len(waking), _BATCH):
+            self._steps.arm([Change(None, row) for row in waking[first : first + _BATCH]])
+        return removed
+
+
+class HeldRows:
+    """The rows that a restore holds, and an operator's decisions about them.
+
+    Args:
+        settings: the deployment's, with the name of the restored actions table.
+        clock: the present time.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings, self._clock, self._rows = settings, clock, rows_of(settings)
+        self._steps = Steps(AwsBackends(settings, clock), clock=clock, settings=settings)
+
+    def list(self) -> Sequence[Action]:
+        """Return the held rows, by their nominal times."""
+        return sorted(self._rows.held(), key=lambda row: (row.nominal_at, row.id))
+
+    def run_again(self, rows: Iterable[Action]) -> int:
+        """Let rows run at their nominal times, or now if these have passed; return how many were held."""
+        released = [
+            changed for row in rows if (changed := self._rows.release(row, by=ACTOR, at=self._clock.now()))
+        ]
+        for first in range(0, len(released), _BATCH):
+            self._steps.arm([Change(None, row) for row in released[first : first + _BATCH]])
+        return len(released)
+
+    def mark_done(self, rows: Iterable[Action]) -> int:
+        """Skip rows for good, because they have run; return how many were held."""
+        now, done = self._clock.now(), 0
+        for row in rows:
+            if is_held(row):
+                note = truncate(f"marked as done after a restore; {row.note}")
+                expires_at = now + self._settings.retention
+                outcome = self._rows.store.skip(
+                    row, SkipReason.ASKED, note=note, by=ACTOR, at=now, expires_at=expires_at
+                )
+                done += outcome.action is not None and outcome.action.status.is_final
+        return done
+
+
+def verdict_of(row: Action) -> Verdict:
+    """Return the verdict in the note of a held row."""
+    return Verdict((row.note or "").partition(":")[0])

@@ -1,0 +1,72 @@
+"""Names fit what AWS allows, with the longest prefix and worker, in each partition."""
+
+import re
+
+import pytest
+
+from duetime.cdk import Deployment, Handlers
+from duetime.errors import SettingsError
+from duetime.settings import Settings
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
+
+LONGEST_PREFIX = "p" * 39 + "-"
+LONGEST_WORKER = "w" * (64 - len(f"{LONGEST_PREFIX}work-"))
+ALLOWED = {
+    "AWS::DynamoDB::Table": ("TableName", r"[A-Za-z0-9_.-]{3,255}"),
+    "AWS::SQS::Queue": ("QueueName", r"[A-Za-z0-9_-]{1,80}"),
+    "AWS::Lambda::Function": ("FunctionName", r"[A-Za-z0-9_-]{1,64}"),
+    "AWS::Scheduler::ScheduleGroup": ("Name", r"(?!default$)[A-Za-z0-9_.-]{1,64}"),
+    "AWS::Scheduler::Schedule": ("Name", r"[A-Za-z0-9_.-]{1,64}"),
+    "AWS::SNS::Topic": ("TopicName", r"[A-Za-z0-9_-]{1,256}"),
+    "AWS::Logs::LogGroup": ("LogGroupName", r"(?!aws/)[A-Za-z0-9_./#-]{1,512}"),
+    "AWS::CloudWatch::Alarm": ("AlarmName", r"[ -~]{1,255}"),
+    "AWS::CloudWatch::Dashboard": ("DashboardName", r"[A-Za-z0-9_-]{1,255}"),
+    "AWS::Cognito::UserPool": ("UserPoolName", r"[\w\s+=,.@-]{1,128}"),
+    "AWS::Cognito::UserPoolGroup": ("GroupName", r"[^\s]{1,128}"),
+    "AWS::ApiGateway::RestApi": ("Name", r".{1,1024}"),
+}
+"""The property with the name, and the names that the service allows."""
+
+
+@pytest.fixture(scope="module")
+def longest():
+    reports = Handlers(app="tests.infra.apps.reports:app", worker=LONGEST_WORKER, source=ROOT)
+    settings = Settings(prefix=LONGEST_PREFIX, mail_from="ops@example.com")
+    deployment = Deployment(alarms="all", dashboard=True)
+    made, _ = stack(settings=settings, deployment=deployment, handlers=[BILLING, reports])
+    return Synthesised.from_stack(made)
+
+
+@pytest.mark.parametrize("kind", ALLOWED)
+def test_the_longest_names_are_allowed(longest, kind):
+    name, pattern = ALLOWED[kind]
+    names = [properties[name] for properties in longest.of_type(kind)]
+    assert names
+    assert [row for row in names if not re.fullmatch(pattern, text(row))] == []
+
+
+def test_the_longest_names_of_mails_templates_are_allowed(longest):
+    names = [row["Template"]["TemplateName"] for row in longest.of_type("AWS::SES::Template")]
+    assert names
+    assert [name for name in names if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name)] == []
+
+
+def test_no_arn_names_a_partition(longest):
+    def arns(value):
+        match value:
+            case str():
+                yield from re.findall(r"arn:aws[\w-]*:", value)
+            case dict():
+                for nested in value.values():
+                    yield from arns(nested)
+            case list():
+                for nested in value:
+                    yield from arns(nested)
+
+    assert list(arns(longest.resources)) == []
+
+
+@pytest.mark.parametrize("bus", ["aws.partner/shop", "shop/orders", "aws.orders"])
+def test_a_bus_that_the_stack_is_to_create_has_no_reserved_name(bus):
+    with pytest.raises(SettingsError, match=r"event_bus is '.*', but own_bus is True; allowed for a bus"):
+        stack(settings=Settings(event_bus=bus), deployment=Deployment(own_bus=True))

@@ -1,0 +1,18 @@
+import logging
+
+import pytest
+
+from tests.restore.drill import Drill, LogGroup
+
+
+@pytest.fixture
+def drill(deployed):
+    """A deployment on moto whose log lines are in CloudWatch Logs."""
+    made = Drill(deployed)
+    handler, logger = LogGroup(made.clock), logging.getLogger("duetime")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    yield made
+    logger.removeHandler(handler)
+    logger.setLevel(level)
