@@ -1,11 +1,8 @@
 """A store that breaks a rule fails the contract, and a project of its own can run it."""
 
-import inspect
 import subprocess
 import sys
 from contextlib import nullcontext
-from functools import partial
-from types import MethodType
 
 import pytest
 
@@ -45,6 +42,7 @@ from tests.contract.broken_stores import (
     Undiscerning,
     Unlocking,
     Unrevised,
+    bound,
 )
 
 BROKEN = {
@@ -71,22 +69,6 @@ BROKEN = {
     Holding: "test_a_commit_frees_the_slot",
     Keyless: "test_a_redrive_is_rejected_while_another_action_has_the_key",
 }
-
-
-def bound(contract, sentence, **values):
-    """Bind a test of the contract to its fixtures, which the contract makes from `values`."""
-
-    def resolved(function):
-        return {name: value_of(name) for name in inspect.signature(function).parameters}
-
-    def value_of(name):
-        if name not in values:
-            make = MethodType(inspect.unwrap(getattr(type(contract), name)), contract)
-            values[name] = make(**resolved(make))
-        return values[name]
-
-    check = getattr(contract, sentence)
-    return partial(check, **resolved(check))
 
 
 @pytest.mark.parametrize(
