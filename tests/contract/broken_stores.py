@@ -1,8 +1,11 @@
-"""Stores that break a rule of the contract each."""
+"""Stores that break a rule of the contract each, and the binding of a test to one of them."""
 # ruff: noqa: ARG002 - what a broken store does not look at is what it breaks
 
+import inspect
 import threading
 from dataclasses import replace
+from functools import partial
+from types import MethodType
 
 from duetime.errors import IdempotencyConflict
 from duetime.memory.jobs import MemoryJobStore
@@ -217,3 +220,19 @@ class Hurried(MemoryJobStore):
     def move_cursor(self, job, cursor, maintain_at, *, missed=()):
         read = replace(job, cursor=self.get(job.ref).cursor)
         return super().move_cursor(read, cursor, maintain_at, missed=missed)
+
+
+def bound(contract, sentence, **values):
+    """Bind a test of the contract to its fixtures, which the contract makes from `values`."""
+
+    def resolved(function):
+        return {name: value_of(name) for name in inspect.signature(function).parameters}
+
+    def value_of(name):
+        if name not in values:
+            make = MethodType(inspect.unwrap(getattr(type(contract), name)), contract)
+            values[name] = make(**resolved(make))
+        return values[name]
+
+    check = getattr(contract, sentence)
+    return partial(check, **resolved(check))

@@ -3,7 +3,6 @@
 Exactly once, whatever is lost on the way.
 """
 
-import inspect
 from dataclasses import replace
 from functools import partial
 
@@ -23,6 +22,7 @@ from duetime.testing.contract.committing import (
 )
 from duetime.testing.contract.races import together
 from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, running, stored_row, terms
+from tests.contract.broken_stores import bound
 from tests.contract.commit_faults import jobs_over as jobs_over  # noqa: PLC0414 - fixtures
 from tests.contract.commit_faults import over as over  # noqa: PLC0414
 from tests.contract.commit_faults import store as store  # noqa: PLC0414
@@ -70,15 +70,10 @@ class Credulous(MemoryStore):
     }.items(),
 )
 def test_a_store_that_breaks_a_rule_of_commits_fails_that_rules_test(broken, sentence):
-    check = getattr(CommitContract(), sentence)
-    takes_a_claim = "claimed" in inspect.signature(check).parameters
-
-    def run_over(store):
-        check(store, **({"claimed": running(store)} if takes_a_claim else {}))
-
-    run_over(MemoryStore())
+    bound(CommitContract(), sentence, store=MemoryStore())()
+    check = bound(CommitContract(), sentence, store=broken())
     with pytest.raises(AssertionError):
-        run_over(broken())
+        check()
 
 
 def test_both_are_written(store, ledger):

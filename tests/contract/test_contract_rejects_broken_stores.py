@@ -1,6 +1,5 @@
 """A store that breaks a rule fails the contract, and a project of its own can run it."""
 
-import inspect
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -43,6 +42,7 @@ from tests.contract.broken_stores import (
     Undiscerning,
     Unlocking,
     Unrevised,
+    bound,
 )
 
 BROKEN = {
@@ -75,10 +75,10 @@ BROKEN = {
     ("store", "sentence"), BROKEN.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
 def test_a_store_that_breaks_a_rule_fails_that_rules_test(store, sentence):
-    check = getattr(ActionStoreContract(), sentence)
-    check(MemoryStore())
+    bound(ActionStoreContract(), sentence, store=MemoryStore())()
+    check = bound(ActionStoreContract(), sentence, store=store())
     with pytest.raises(AssertionError):
-        check(store())
+        check()
 
 
 def test_a_store_that_lists_out_of_due_order_fails_that_rules_test():
@@ -103,25 +103,24 @@ BROKEN_JOBS = {
     ("jobs", "sentence"), BROKEN_JOBS.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
 def test_a_job_store_that_breaks_a_rule_fails_that_rules_test(jobs, sentence):
-    check = getattr(JobStoreContract(), sentence)
-    faces = set(inspect.signature(check).parameters)
-
-    def over(kind):
+    def check_of(kind):
         store = MemoryStore()
-        return {name: face for name, face in (("store", store), ("jobs", kind(store))) if name in faces}
+        return bound(JobStoreContract(), sentence, store=store, jobs=kind(store))
 
-    check(**over(MemoryJobStore))
+    check_of(MemoryJobStore)()
+    check = check_of(jobs)
     with pytest.raises(AssertionError):
-        check(**over(jobs))
+        check()
 
 
 def test_a_job_store_that_ignores_its_job_fails_for_each_hold_that_needs_it():
-    check = JobStoreContract().test_a_job_that_changed_after_the_read_rejects_the_claim
+    sentence = "test_a_job_that_changed_after_the_read_rejects_the_claim"
     for hold in (LockRequirement.LOCK, LockRequirement.UNCHANGED):
         for kind in (MemoryJobStore, Negligent):
             store = MemoryStore()
+            check = bound(JobStoreContract(), sentence, store=store, jobs=kind(store), hold=hold)
             with nullcontext() if kind is MemoryJobStore else pytest.raises(AssertionError):
-                check(store, kind(store), hold)
+                check()
 
 
 def test_a_contract_without_a_store_names_the_fixture_to_override(tmp_path):

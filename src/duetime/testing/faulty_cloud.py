@@ -95,8 +95,9 @@ class FaultyCloud(JournaledCloud):
         done: list[Reconciled] = []
         while not done:
             over: list[BaseException | None] = []
-            do = partial(self._deploy, app, done)
-            self.processes.start(Process("deploy", self.dice.skew()), do, over.append)
+            self.processes.start(
+                Process("deploy", self.dice.skew()), partial(self._deploy, app, done), over.append
+            )
             while not over:
                 self.clock.wait_until(self.next_at())
                 self.turn()
@@ -187,8 +188,9 @@ class FaultyCloud(JournaledCloud):
 
     def _work_of(self, queue: str, number: int) -> Worker:
         if (queue, number) not in self._works:
-            handlers = self._handlers.get(queue, self._handlers[self._usual])
-            self._works[queue, number] = self._worker(handlers, f"{queue}-{number}")
+            self._works[queue, number] = self._worker(
+                self._handlers.get(queue, self._handlers[self._usual]), f"{queue}-{number}"
+            )
         return self._works[queue, number]
 
     def _heartbeat(self) -> Heartbeat:

@@ -16,7 +16,6 @@ from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, JobRef
-from duetime.ports.jobs import JobStore
 from duetime.testing.journey import short
 from duetime.wakeups.sweep import bands
 from duetime.worker.claim_job_run import job_ref_of
@@ -43,7 +42,8 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
     yield from _lost(cloud, rows, now)
     yield from _run_twice(rows)
     yield from _too_many(rows, now, cloud.settings.clock_skew)
-    for ref in _jobs(cloud.job_store):
+    refs, _ = cloud.job_store.due_for_maintenance(instant.LATEST, limit=_MOST, cursor=None)
+    for ref in refs:
         yield from _Times(cloud, ref).broken()
 
 
@@ -114,11 +114,6 @@ def _run_twice(rows: Sequence[Action]) -> Iterator[str]:
                 yield f"{short(row.id)} is run, and so is {short(other.id)} (invariant 3)"
 
 
-def _jobs(store: JobStore) -> Sequence[JobRef]:
-    refs, _ = store.due_for_maintenance(instant.LATEST, limit=_MOST, cursor=None)
-    return refs
-
-
 class _Times:
     """The nominal times of one job with their results."""
 
@@ -159,14 +154,15 @@ class _Times:
             retention=self._cloud.settings.retention,
             job_grace=self._cloud.settings.job_grace,
         )
-        start = min(version.since for version in self._versions)
-        return explain(self._ref, start, self._now, limit=_MOST)
+        return explain(self._ref, min(version.since for version in self._versions), self._now, limit=_MOST)
 
     def _nominal(self) -> Iterator[datetime]:
         for version in self._versions:
             cadence_set = CadenceSet.parse(version.definition.cadences, self._job.anchor)
-            end = min(self._now, version.until or self._now)
-            yield from (due.at for due in cadence_set.between(version.since, end))
+            yield from (
+                due.at
+                for due in cadence_set.between(version.since, min(self._now, version.until or self._now))
+            )
 
     def _off_the_cadence(self) -> Iterator[str]:
         """5: each occurrence's nominal time is a time of its version's cadences."""
@@ -185,5 +181,6 @@ def unexpected(rows: Sequence[Action], known: frozenset[str]) -> Iterator[str]:
     """8: an action of an unknown type has failed."""
     for row in rows:
         if row.type not in known and row.status is not Status.FAILED:
-            state = row.status.value
-            yield f"{short(row.id)} is {state}, though no handler is named {row.type} (invariant 8)"
+            yield (
+                f"{short(row.id)} is {row.status.value}, though no handler is named {row.type} (invariant 8)"
+            )

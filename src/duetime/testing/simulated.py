@@ -67,23 +67,17 @@ class SimulatedCloud:
         self._settings, self._given = settings or Settings(), resources or {}
         app = app.with_resources(self._given)
         self._story, self.metrics = Journal(self.clock), RecordedMetrics()
-        self._faulty = None if faults is None else self._faulty_cloud(app, faults)
-        self._cloud = self._faulty or JournaledCloud(
-            app, clock=self.clock, settings=self._settings, story=self._story, meter=self.metrics
-        )
+        options: dict[str, Any] = {
+            "clock": self.clock,
+            "settings": self._settings,
+            "story": self._story,
+            "meter": self.metrics,
+        }
+        self._faulty = None if faults is None else FaultyCloud(app, faults=faults, **options)
+        self._cloud = self._faulty or JournaledCloud(app, **options)
         self._cloud.store.on_commit = on_commit
         self._waiting_out: list[Delivery] = []
         self.scheduler = self.scheduler_for(tenant_id, actor)
-
-    def _faulty_cloud(self, app: App, faults: Faults) -> FaultyCloud:
-        return FaultyCloud(
-            app,
-            clock=self.clock,
-            settings=self._settings,
-            faults=faults,
-            story=self._story,
-            meter=self.metrics,
-        )
 
     def scheduler_for(
         self, tenant_id: str, actor: str = "simulation", *, meets_faults: bool = False
@@ -123,8 +117,9 @@ class SimulatedCloud:
 
         The cloud's resources replace this app's, too.
         """
-        given = {kind: value for kind, value in self._given.items() if kind in app.resources}
-        app = app.with_resources(given)
+        app = app.with_resources(
+            {kind: value for kind, value in self._given.items() if kind in app.resources}
+        )
         app.complete()  # before anything changes
         return self._cloud.deploy(app).changes
 
@@ -157,13 +152,15 @@ class SimulatedCloud:
 
     def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
         """Return all tenants' actions by id, without the system's passes, optionally of one status."""
-        rows = self._cloud.store.rows()
-        return tuple(row for row in rows if status in {None, row.status} and not _is_pass(row))
+        return tuple(
+            row
+            for row in self._cloud.store.rows()
+            if status in {None, row.status} and not (row.job or "").startswith(RESERVED)
+        )
 
     def events(self, type: str | None = None) -> tuple[Mapping[str, Any], ...]:  # noqa: A002 - EventBridge's word
         """Return the published lifecycle events as subscribers get them, optionally of one type."""
-        published = self._cloud.bus.published
-        return tuple(event for event in published if type in {None, event["detail-type"]})
+        return tuple(event for event in self._cloud.bus.published if type in {None, event["detail-type"]})
 
     def advance(self, span: timedelta | None = None, /, **units: float) -> None:
         """Let time pass: ``advance(minutes=5)`` or ``advance(timedelta(minutes=5))``."""
@@ -220,7 +217,3 @@ class SimulatedCloud:
                 self._waiting_out.append(delivery)
             else:
                 self._cloud.run(delivery)
-
-
-def _is_pass(row: Action) -> bool:
-    return (row.job or "").startswith(RESERVED)

@@ -41,8 +41,9 @@ class SimulatedHeartbeat(Heartbeat):
             if self._has_ended(process, watched):
                 continue
             if process.paused_until is None or process.paused_until <= clock.now():
-                over = partial(self._over, process, watched)
-                self._processes.start(process, partial(self.look_after, watched), over)
+                self._processes.start(
+                    process, partial(self.look_after, watched), partial(self._over, process, watched)
+                )
             self._beat_again(process, watched)
 
     def _beat_again(self, process: Process, watched: WatchedRun) -> None:

@@ -66,12 +66,10 @@ class GrantsContract:
 
     @pytest.fixture
     def another(self) -> Grants:
-        """The same back end, as another process has it."""
         raise NotImplementedError("override the fixture `another`: it returns the same as another process")
 
     @pytest.fixture
     def pass_time(self) -> Callable[[timedelta], None]:
-        """Lets so much time pass for both."""
         raise NotImplementedError("override the fixture `pass_time`: it turns the clock of both")
 
     def test_a_tenant_that_was_granted_nothing_has_no_grants(self, grants: Grants) -> None:

@@ -23,9 +23,9 @@ from duetime.testing.contract.specimens import (
     ORPHANED_AT,
     SECOND,
     TICK,
+    applied,
     claim,
     end,
-    running,
     scheduled,
     stored_row,
     terms,
@@ -43,9 +43,7 @@ class CancelContract(StoreContract):
     """*cancel* and *ask to cancel*."""
 
     def test_a_pending_action_is_cancelled(self, store: ActionStore, action: Action) -> None:
-        moved = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
-        row = stored_row(store, action.ref)
-        assert moved == Applied(row)
+        row = applied(store, action.ref, store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY))
         assert (row.status, row.changed_by, row.changed_at) == (Status.CANCELLED, "ops", AT)
         assert (row.expires_at, row.cancelled_by) == (EXPIRY, "ops")
 
@@ -54,16 +52,18 @@ class CancelContract(StoreContract):
         assert self.due_time(store, action) is None
 
     def test_a_repeated_cancel_returns_the_first_result(self, store: ActionStore, action: Action) -> None:
-        first = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
-        assert store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY) == first
+        assert store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY) == store.cancel(
+            action.ref, by="ops", at=AT, expires_at=EXPIRY
+        )
 
     @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
     def test_another_cancel_is_rejected_with_the_cancelled_row(
         self, store: ActionStore, by: str, at: datetime, action: Action
     ) -> None:
         store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
-        refused = store.cancel(action.ref, by=by, at=at, expires_at=EXPIRY)
-        assert refused == Rejected(stored_row(store, action.ref))
+        assert store.cancel(action.ref, by=by, at=at, expires_at=EXPIRY) == Rejected(
+            stored_row(store, action.ref)
+        )
 
     def test_a_retry_that_waits_is_cancelled_like_any_pending_action(
         self, store: ActionStore, claimed: Action
@@ -75,13 +75,10 @@ class CancelContract(StoreContract):
     def test_a_request_to_cancel_leaves_run_and_fence_alone(
         self, store: ActionStore, claimed: Action
     ) -> None:
-        moved = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
-        row = stored_row(store, claimed.ref)
-        assert moved == Applied(row)
+        row = applied(store, claimed.ref, store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND))
         assert row == replace(claimed, cancel_requested_by="ops", cancel_requested_at=NOON + SECOND)
 
-    def test_the_first_request_to_cancel_stays(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_the_first_request_to_cancel_stays(self, store: ActionStore, claimed: Action) -> None:
         first = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
         assert store.ask_to_cancel(claimed.ref, by="another caller", at=NOON + MINUTE) == first
 
@@ -89,11 +86,8 @@ class CancelContract(StoreContract):
 class RescheduleContract(StoreContract):
     """*reschedule*."""
 
-    def test_a_pending_action_gets_another_due_time(self, store: ActionStore) -> None:
-        action = scheduled(store)
-        moved = store.reschedule(action.ref, LATER, by="ops", at=AT)
-        row = stored_row(store, action.ref)
-        assert moved == Applied(row)
+    def test_a_pending_action_gets_another_due_time(self, store: ActionStore, action: Action) -> None:
+        row = applied(store, action.ref, store.reschedule(action.ref, LATER, by="ops", at=AT))
         assert row == replace(action, due_at=LATER, generation=2, changed_by="ops", changed_at=AT)
 
     def test_a_rescheduled_row_moves_in_the_due_index(self, store: ActionStore, action: Action) -> None:
@@ -164,9 +158,7 @@ class RedriveContract(StoreContract):
         return self.bring_to(store, Status.FAILED)
 
     def test_a_failed_action_is_pending_again(self, store: ActionStore, failed: Action) -> None:
-        moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        row = stored_row(store, failed.ref)
-        assert moved == Applied(row)
+        row = applied(store, failed.ref, store.redrive(failed.ref, LATER, by="ops", at=LATER))
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert (row.changed_by, row.changed_at) == ("ops", LATER)
 
@@ -190,22 +182,23 @@ class RedriveContract(StoreContract):
         assert (again.attempt, again.fence) == (2, 2)
 
     def test_a_redrive_forgets_recoveries_and_a_request_to_cancel(
-        self, store: ActionStore, claimed: Action
+        self, store: ActionStore, claimed: Action, taken_over: Action
     ) -> None:
-        living = claim(store, claimed.ref, ORPHANED_AT)
         store.ask_to_cancel(claimed.ref, by="ops", at=ORPHANED_AT)
-        store.settle(living, end(Status.FAILED, ORPHANED_AT))
+        store.settle(taken_over, end(Status.FAILED, ORPHANED_AT))
         store.redrive(claimed.ref, LATER, by="ops", at=LATER)
         row = stored_row(store, claimed.ref)
         assert (row.recoveries, row.cancel_requested_at, row.cancel_requested_by) == (0, None, None)
 
     def test_a_repeated_redrive_returns_the_first_result(self, store: ActionStore, failed: Action) -> None:
-        first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
+        assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == store.redrive(
+            failed.ref, LATER, by="ops", at=LATER
+        )
 
     def test_another_redrive_is_rejected_with_the_pending_row(
         self, store: ActionStore, failed: Action
     ) -> None:
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        refused = store.redrive(failed.ref, LATER, by="another caller", at=LATER)
-        assert refused == Rejected(stored_row(store, failed.ref))
+        assert store.redrive(failed.ref, LATER, by="another caller", at=LATER) == Rejected(
+            stored_row(store, failed.ref)
+        )

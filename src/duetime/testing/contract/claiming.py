@@ -69,8 +69,9 @@ class ClaimContract(StoreContract):
     def test_a_row_due_this_very_instant_is_claimed(self, store: ActionStore) -> None:
         assert isinstance(store.claim(scheduled(store).ref, terms(NOON)), Claimed)
 
-    def test_a_claim_before_the_due_time_gets_nothing_and_changes_nothing(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_a_claim_before_the_due_time_gets_nothing_and_changes_nothing(
+        self, store: ActionStore, action: Action
+    ) -> None:
         assert store.claim(action.ref, terms(NOON - TICK)) is None
         assert store.get(action.ref) == action
 
@@ -160,35 +161,32 @@ class TakeOverContract(StoreContract):
         claim(store, claimed.ref, ORPHANED_AT)
         assert store.claim(claimed.ref, terms(ORPHANED_AT)) == LeaseHeld(ORPHANED_AT + LEASE)
 
-    def test_each_take_over_is_counted(self, store: ActionStore, claimed: Action) -> None:
-        second = claim(store, claimed.ref, ORPHANED_AT)
+    def test_each_take_over_is_counted(self, store: ActionStore, claimed: Action, taken_over: Action) -> None:
         third = claim(store, claimed.ref, ORPHANED_AT + LEASE + SKEW + TICK)
-        assert (second.recoveries, third.recoveries, third.fence, third.attempt) == (1, 2, 3, 1)
+        assert (taken_over.recoveries, third.recoveries, third.fence, third.attempt) == (1, 2, 3, 1)
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
     def test_a_run_that_was_taken_over_settles_nothing(
-        self, store: ActionStore, status: Status, claimed: Action
+        self, store: ActionStore, status: Status, claimed: Action, taken_over: Action
     ) -> None:
-        living = claim(store, claimed.ref, ORPHANED_AT)
         assert store.settle(claimed, end(status, ORPHANED_AT)) is SettleResult.LEASE_LOST
-        assert store.get(claimed.ref) == living
+        assert store.get(claimed.ref) == taken_over
 
-    def test_a_run_that_was_taken_over_renews_nothing(self, store: ActionStore, claimed: Action) -> None:
-        living = claim(store, claimed.ref, ORPHANED_AT)
+    def test_a_run_that_was_taken_over_renews_nothing(
+        self, store: ActionStore, claimed: Action, taken_over: Action
+    ) -> None:
         assert store.renew(claimed, ORPHANED_AT + HOUR) is None
-        assert store.get(claimed.ref) == living
+        assert store.get(claimed.ref) == taken_over
 
     def test_a_run_that_was_taken_over_sees_so_when_it_looks(
-        self, store: ActionStore, claimed: Action
+        self, store: ActionStore, claimed: Action, taken_over: Action
     ) -> None:
-        living = claim(store, claimed.ref, ORPHANED_AT)
         assert store.peek(claimed) is None
-        assert store.get(claimed.ref) == living
+        assert store.get(claimed.ref) == taken_over
 
     def test_a_run_that_was_taken_over_settles_nothing_that_the_next_one_has_ended(
-        self, store: ActionStore
+        self, store: ActionStore, claimed: Action
     ) -> None:
-        dead = running(store)
-        store.settle(claim(store, dead.ref, ORPHANED_AT), end(Status.FAILED, ORPHANED_AT))
-        with unchanged(store.get, dead.ref):
-            assert store.settle(dead, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST
+        store.settle(claim(store, claimed.ref, ORPHANED_AT), end(Status.FAILED, ORPHANED_AT))
+        with unchanged(store.get, claimed.ref):
+            assert store.settle(claimed, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST

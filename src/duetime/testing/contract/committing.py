@@ -68,18 +68,22 @@ def commit_run(
     return jobs.commit(run, executed(), ref, ended(run), entries=entries, number=number)
 
 
-def follow_up(store: ActionStore) -> tuple[Action, Entries]:
-    """An action that a handler schedules with its commit, and the entries that do it.
-
-    None where a back end has none.
-    """
-    action = fresh(store)
+def entries_of(store: ActionStore, action: Action) -> Entries:
+    """Return the entries that schedule an action; skip the test if the back end has no transactions."""
     with suppress(Unsupported):
-        return action, store.entries(action)
+        return store.entries(action)
     pytest.skip("this back end has no transactions")
 
 
-class CommitContract(StoreContract):
+class FollowUpContract(StoreContract):
+    """Commits that schedule another action."""
+
+    @pytest.fixture
+    def follow_up(self, store: ActionStore) -> Action:
+        return fresh(store)
+
+
+class CommitContract(FollowUpContract):
     """*settle by commit*."""
 
     def test_a_commit_executes_the_action(self, store: ActionStore, claimed: Action) -> None:
@@ -99,26 +103,27 @@ class CommitContract(StoreContract):
         commit(store, claimed)
         assert self.due_time(store, claimed) is None
 
-    def test_a_commit_writes_its_entries(self, store: ActionStore) -> None:
-        claimed, (action, entries) = running(store), follow_up(store)
-        assert commit(store, claimed, entries) is DONE
-        assert store.get(action.ref) == action
+    def test_a_commit_writes_its_entries(
+        self, store: ActionStore, claimed: Action, follow_up: Action
+    ) -> None:
+        assert commit(store, claimed, entries_of(store, follow_up)) is DONE
+        assert store.get(follow_up.ref) == follow_up
         assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
-    def test_a_repeated_commit_returns_the_first_result(self, store: ActionStore) -> None:
-        claimed, (action, entries) = running(store), follow_up(store)
-        commit(store, claimed, entries)
+    def test_a_repeated_commit_returns_the_first_result(
+        self, store: ActionStore, claimed: Action, follow_up: Action
+    ) -> None:
+        commit(store, claimed, entries_of(store, follow_up))
         with unchanged(store.get, claimed.ref):
-            assert commit(store, claimed, entries) is DONE
-        assert store.get(action.ref) == action
+            assert commit(store, claimed, entries_of(store, follow_up)) is DONE
+        assert store.get(follow_up.ref) == follow_up
 
     def test_a_repeated_commit_without_entries_returns_the_first_result(
         self, store: ActionStore, claimed: Action
     ) -> None:
         assert (commit(store, claimed), commit(store, claimed)) == (DONE, DONE)
 
-    def test_a_second_commit_of_a_run_is_not_the_first(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_second_commit_of_a_run_is_not_the_first(self, store: ActionStore, claimed: Action) -> None:
         commit(store, claimed)
         with unchanged(store.get, claimed.ref):
             assert commit(store, claimed, number=2, at=NOON + HOUR) is LOST
@@ -144,27 +149,26 @@ class CommitContract(StoreContract):
         with unchanged(store.get, claimed.ref):
             assert store.renew(claimed, NOON + HOUR) is None
 
-    def test_a_run_that_was_taken_over_commits_nothing(self, store: ActionStore) -> None:
-        late, (action, entries) = running(store), follow_up(store)
-        following = claim(store, late.ref, ORPHANED_AT)
-        assert commit(store, late, entries) is LOST
-        assert store.get(action.ref) is None
-        assert store.get(late.ref) == following
+    def test_a_run_that_was_taken_over_commits_nothing(
+        self, store: ActionStore, claimed: Action, follow_up: Action, taken_over: Action
+    ) -> None:
+        assert commit(store, claimed, entries_of(store, follow_up)) is LOST
+        assert store.get(follow_up.ref) is None
+        assert store.get(claimed.ref) == taken_over
 
     def test_a_run_that_was_taken_over_commits_nothing_without_entries_either(
-        self, store: ActionStore
+        self, store: ActionStore, claimed: Action, taken_over: Action
     ) -> None:
-        late = running(store)
-        following = claim(store, late.ref, ORPHANED_AT)
-        assert commit(store, late) is LOST
-        assert store.get(late.ref) == following
+        assert commit(store, claimed) is LOST
+        assert store.get(claimed.ref) == taken_over
 
-    def test_of_a_run_and_its_successor_one_commits(self, store: ActionStore, claimed: Action) -> None:
-        (stale, of_the_late), (action, entries) = follow_up(store), follow_up(store)
-        following = claim(store, claimed.ref, ORPHANED_AT)
-        assert commit(store, following, entries, at=ORPHANED_AT) is DONE
-        assert commit(store, claimed, of_the_late, at=ORPHANED_AT) is LOST
-        assert (store.get(stale.ref), store.get(action.ref)) == (None, action)
+    def test_of_a_run_and_its_successor_one_commits(
+        self, store: ActionStore, claimed: Action, follow_up: Action, taken_over: Action
+    ) -> None:
+        stale = fresh(store)
+        assert commit(store, taken_over, entries_of(store, follow_up), at=ORPHANED_AT) is DONE
+        assert commit(store, claimed, entries_of(store, stale), at=ORPHANED_AT) is LOST
+        assert (store.get(stale.ref), store.get(follow_up.ref)) == (None, follow_up)
 
     def test_a_commit_without_a_row_has_lost_its_lease(self, store: ActionStore) -> None:
         claimed = replace(running(store), id=fresh(store).id)
@@ -177,35 +181,38 @@ class CommitContract(StoreContract):
         row = stored_row(store, claimed.ref)
         assert (row.status, row.cancel_requested_by) == (Status.EXECUTED, CALLER)
 
-    def test_a_rejected_commit_writes_nothing_and_names_the_entry(self, store: ActionStore) -> None:
-        claimed, (action, entries) = running(store), follow_up(store)
+    def test_a_rejected_commit_writes_nothing_and_names_the_entry(
+        self, store: ActionStore, claimed: Action, follow_up: Action
+    ) -> None:
         there = scheduled(store)
         with pytest.raises(CommitRejected) as refused:
-            commit(store, claimed, [*entries, *store.entries(there)])
+            commit(store, claimed, [*entries_of(store, follow_up), *store.entries(there)])
         assert [(reason.index, reason.code) for reason in refused.value.reasons] == [
             (1, "ConditionalCheckFailed")
         ]
-        assert store.get(action.ref) is None
+        assert store.get(follow_up.ref) is None
         assert store.get(there.ref) == there
         assert store.get(claimed.ref) == claimed
 
-    def test_a_run_with_a_rejected_commit_can_commit_other_entries(self, store: ActionStore) -> None:
-        claimed, (action, entries) = running(store), follow_up(store)
+    def test_a_run_with_a_rejected_commit_can_commit_other_entries(
+        self, store: ActionStore, claimed: Action, follow_up: Action
+    ) -> None:
         with pytest.raises(CommitRejected):
-            commit(store, claimed, store.entries(scheduled(store)))
-        assert commit(store, claimed, entries, number=2, at=NOON + HOUR) is DONE
-        assert store.get(action.ref) == action
+            commit(store, claimed, entries_of(store, scheduled(store)))
+        assert commit(store, claimed, entries_of(store, follow_up), number=2, at=NOON + HOUR) is DONE
+        assert store.get(follow_up.ref) == follow_up
         assert stored_row(store, claimed.ref).attempts[-1].finished_at == NOON + HOUR
 
-    def test_a_run_with_a_rejected_commit_can_settle_in_any_way(self, store: ActionStore) -> None:
-        claimed, _ = running(store), follow_up(store)
+    def test_a_run_with_a_rejected_commit_can_settle_in_any_way(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
         with pytest.raises(CommitRejected):
-            commit(store, claimed, store.entries(scheduled(store)))
+            commit(store, claimed, entries_of(store, scheduled(store)))
         assert store.settle(claimed, end(Status.PENDING)) is DONE
         assert stored_row(store, claimed.ref).status is Status.PENDING
 
 
-class OccurrenceCommitContract(JobsContract):
+class OccurrenceCommitContract(JobsContract, FollowUpContract):
     """*settle an occurrence by commit*: the lock and the tally go with it."""
 
     def test_a_committed_run_frees_its_lock_and_is_counted(
@@ -217,19 +224,22 @@ class OccurrenceCommitContract(JobsContract):
         assert (row.status, row.attempts[-1].ending) == (Status.EXECUTED, Ending.EXECUTED)
 
     def test_entries_lock_and_row_are_written_together(
-        self, store: ActionStore, jobs: JobStore, job: Job
+        self,
+        store: ActionStore,
+        jobs: JobStore,
+        job: Job,
+        run: Action,
+        follow_up: Action,
     ) -> None:
-        run, (action, entries) = taken(store, jobs, job), follow_up(store)
-        assert commit_run(jobs, run, job.ref, entries) is DONE
-        assert store.get(action.ref) == action
+        assert commit_run(jobs, run, job.ref, entries_of(store, follow_up)) is DONE
+        assert store.get(follow_up.ref) == follow_up
         assert stored_job(jobs, job.ref).running is None
 
     def test_a_repeated_commit_of_a_run_is_counted_once(
-        self, store: ActionStore, jobs: JobStore, job: Job
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action, follow_up: Action
     ) -> None:
-        run, (_, entries) = taken(store, jobs, job), follow_up(store)
         for _ in range(3):
-            assert commit_run(jobs, run, job.ref, entries) is DONE
+            assert commit_run(jobs, run, job.ref, entries_of(store, follow_up)) is DONE
         assert stored_job(jobs, job.ref).tally.executed == 1
 
     def test_a_commit_repeated_after_the_next_has_the_lock_leaves_it(
@@ -242,24 +252,30 @@ class OccurrenceCommitContract(JobsContract):
 
     @pytest.mark.parametrize("is_held", [True, False])
     def test_without_the_lock_the_entries_are_written_with_the_action_alone(
-        self, store: ActionStore, jobs: JobStore, is_held: bool, job: Job
+        self, store: ActionStore, jobs: JobStore, is_held: bool, job: Job, follow_up: Action
     ) -> None:
         holder = taken(store, jobs, job) if is_held else None
-        beside, (action, entries) = claim(store, planned(store, NOON - DAY).ref), follow_up(store)
+        beside = claim(store, planned(store, NOON - DAY).ref)
         before = stored_job(jobs, job.ref)
-        assert commit_run(jobs, beside, job.ref, entries) is DONE
+        assert commit_run(jobs, beside, job.ref, entries_of(store, follow_up)) is DONE
         assert stored_job(jobs, job.ref) == before
         assert before.running == (holder.ref if holder else None)
-        assert store.get(action.ref) == action
+        assert store.get(follow_up.ref) == follow_up
         assert stored_row(store, beside.ref).status is Status.EXECUTED
 
-    def test_a_rejected_commit_retains_the_lock(self, store: ActionStore, jobs: JobStore, job: Job) -> None:
-        run, (action, entries) = taken(store, jobs, job), follow_up(store)
+    def test_a_rejected_commit_retains_the_lock(
+        self,
+        store: ActionStore,
+        jobs: JobStore,
+        job: Job,
+        run: Action,
+        follow_up: Action,
+    ) -> None:
         before, there = stored_job(jobs, job.ref), scheduled(store)
         with pytest.raises(CommitRejected) as refused:
-            commit_run(jobs, run, job.ref, [*entries, *store.entries(there)])
+            commit_run(jobs, run, job.ref, [*entries_of(store, follow_up), *store.entries(there)])
         assert [reason.index for reason in refused.value.reasons] == [1]
-        assert store.get(action.ref) is None
+        assert store.get(follow_up.ref) is None
         assert (stored_job(jobs, job.ref), store.get(run.ref)) == (before, run)
 
     def test_a_run_of_a_job_that_was_taken_over_commits_nothing(

@@ -30,6 +30,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     pages,
+    put,
     scheduled,
     stored_row,
 )
@@ -55,8 +56,10 @@ class DueContract(StoreContract):
 
     def test_the_first_bound_is_excluded_and_the_last_included(self, store: ActionStore) -> None:
         self._put(store, [NOON, NOON + TICK, NOON + MINUTE, NOON + MINUTE + TICK])
-        page = self._due(store, after=NOON, until=NOON + MINUTE)
-        assert [entry.due_at for entry in page.entries] == [NOON + TICK, NOON + MINUTE]
+        assert [entry.due_at for entry in self._due(store, after=NOON, until=NOON + MINUTE).entries] == [
+            NOON + TICK,
+            NOON + MINUTE,
+        ]
 
     @pytest.mark.parametrize("span", [timedelta(0), -TICK, -HOUR])
     def test_a_window_that_is_empty_or_turned_round_has_no_entries(
@@ -85,13 +88,15 @@ class DueContract(StoreContract):
         page = self._due(store, limit=2)
         store.cancel(actions[1].ref, by="ops", at=NOON, expires_at=NOON + HOUR)
         self.let_indexes_follow()
-        rest = self._due(store, limit=2, cursor=page.cursor)
-        assert [entry.ref for entry in rest.entries] == [actions[2].ref, actions[3].ref]
+        assert [entry.ref for entry in self._due(store, limit=2, cursor=page.cursor).entries] == [
+            actions[2].ref,
+            actions[3].ref,
+        ]
 
     def test_a_cursor_goes_on_under_a_later_end_of_the_window(self, store: ActionStore) -> None:
         actions = self._put(store, [NOON + place * SECOND for place in range(4)])
-        page = self._due(store, until=NOON + 2 * SECOND, limit=2)
-        rest = self._due(store, until=NOON + HOUR, limit=5, cursor=page.cursor)
+        cursor = self._due(store, until=NOON + 2 * SECOND, limit=2).cursor
+        rest = self._due(store, until=NOON + HOUR, limit=5, cursor=cursor)
         assert [entry.ref for entry in rest.entries] == [actions[2].ref, actions[3].ref]
 
     @pytest.mark.parametrize("status", [Status.PENDING, Status.PROCESSING])
@@ -108,8 +113,7 @@ class DueContract(StoreContract):
 
     def test_rows_of_all_tenants_are_found(self, store: ActionStore) -> None:
         mine, theirs = self._put(store, [NOON, NOON + SECOND])
-        twin = replace(theirs, tenant_id=GLOBEX)
-        store.put(twin)
+        twin = put(store, replace(theirs, tenant_id=GLOBEX))
         self.let_indexes_follow()
         assert {entry.ref for entry in self._due(store).entries} == {mine.ref, theirs.ref, twin.ref}
 
@@ -118,8 +122,7 @@ class DueContract(StoreContract):
         actions = [replace(fresh(store), due_shard=name) for name in (shard, other, shard)]
         store.put_many(actions)
         self.let_indexes_follow()
-        found = {due_entry.ref for due_entry in due_entries(store, shard)}
-        assert found == {actions[0].ref, actions[2].ref}
+        assert {due_entry.ref for due_entry in due_entries(store, shard)} == {actions[0].ref, actions[2].ref}
 
     def test_a_run_that_outlives_its_lease_is_found_at_its_due_time(self, store: ActionStore) -> None:
         (action,) = self._put(store, [NOON])
@@ -171,8 +174,7 @@ class DueOrderContract(StoreContract):
     def test_pages_of_the_due_order_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
         rows = [self._in_one_shard(store, NOON + place // 6 * SECOND) for place in range(18)]
         rows += [scheduled(store, due_at=NOON + place * SECOND) for place in range(6)]
-        expected = sorted(rows, key=lambda row: (row.due_at, row.id))
-        assert self._listed(store, limit=limit) == expected
+        assert self._listed(store, limit=limit) == sorted(rows, key=lambda row: (row.due_at, row.id))
 
     @pytest.mark.parametrize("status", list(Status))
     def test_the_due_order_shows_the_current_row_in_every_status(
@@ -206,16 +208,14 @@ class DueOrderContract(StoreContract):
         store.cancel(row.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert [row.ref for row in self._listed(store)] == [row.ref, other.ref]
 
-    def test_runs_of_jobs_are_not_in_the_due_order(self, store: ActionStore) -> None:
+    def test_runs_of_jobs_are_not_in_the_due_order(self, store: ActionStore, action: Action) -> None:
         store.put(occurrence(store))
-        mine = scheduled(store)
-        assert self._listed(store) == [mine]
+        assert self._listed(store) == [action]
 
-    def test_the_due_order_shows_no_other_tenants_actions(self, store: ActionStore) -> None:
-        mine = scheduled(store)
+    def test_the_due_order_shows_no_other_tenants_actions(self, store: ActionStore, action: Action) -> None:
         scheduled(store, tenant_id=GLOBEX)
         scheduled(store, tenant_id=TenantId("acme2"))
-        assert self._listed(store) == [mine]
+        assert self._listed(store) == [action]
 
     def test_a_new_row_between_pages_hides_and_repeats_none(self, store: ActionStore) -> None:
         rows = [scheduled(store, due_at=NOON + place * SECOND) for place in range(9)]
@@ -248,16 +248,17 @@ class DueOrderContract(StoreContract):
             "\ud800",
         ],
     )
-    def test_a_forged_cursor_of_the_due_order_is_rejected(self, store: ActionStore, made_up: str) -> None:
-        row = scheduled(store)
+    def test_a_forged_cursor_of_the_due_order_is_rejected(
+        self, store: ActionStore, made_up: str, action: Action
+    ) -> None:
         with pytest.raises(InvalidCursor):
-            store.in_due_order(ACME, after=None, until=None, limit=5, cursor=made_up.replace("{id}", row.id))
+            store.in_due_order(
+                ACME, after=None, until=None, limit=5, cursor=made_up.replace("{id}", action.id)
+            )
 
     def _in_one_shard(self, store: ActionStore, due_at: datetime) -> Action:
         action = fresh(store, due_at=due_at)
-        action = replace(action, id=ActionId(action.id[:-1] + "7"))
-        store.put(action)
-        return action
+        return put(store, replace(action, id=ActionId(action.id[:-1] + "7")))
 
     def _listed(
         self,

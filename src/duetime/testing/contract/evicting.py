@@ -32,17 +32,16 @@ class EvictContract(KeyedContract):
         assert store.get(run.ref) == replace(run, fence=run.fence + 1, claim_nonce=None)
         assert store.holders(ACME, KEY) == frozenset()
 
-    def test_an_evicted_run_that_wakes_holds_nothing(self, store: ActionStore) -> None:
-        dead = holding(store)
-        store.evict(ACME, KEY, dead.id, dead)
+    def test_an_evicted_run_that_wakes_holds_nothing(self, store: ActionStore, run: Action) -> None:
+        store.evict(ACME, KEY, run.id, run)
         following = holding(store)
-        before = store.get(dead.ref)
-        assert store.renew(dead, ORPHANED_AT + LEASE) is None
-        assert store.peek(dead) is None
+        before = store.get(run.ref)
+        assert store.renew(run, ORPHANED_AT + LEASE) is None
+        assert store.peek(run) is None
         executed = end(Status.EXECUTED, ORPHANED_AT)
-        assert store.settle(dead, executed) is SettleResult.LEASE_LOST
-        assert store.commit(dead, executed, entries=(), number=1) is SettleResult.LEASE_LOST
-        assert (store.get(dead.ref), store.holders(ACME, KEY)) == (before, frozenset({following.id}))
+        assert store.settle(run, executed) is SettleResult.LEASE_LOST
+        assert store.commit(run, executed, entries=(), number=1) is SettleResult.LEASE_LOST
+        assert (store.get(run.ref), store.holders(ACME, KEY)) == (before, frozenset({following.id}))
 
     def test_a_claim_whose_response_comes_after_its_eviction_fails(self, store: ActionStore) -> None:
         action, claim_terms = keyed(store), terms()
@@ -64,12 +63,13 @@ class EvictContract(KeyedContract):
         assert (row.fence, row.attempt, row.recoveries) == (3, 1, 1)
         assert store.holders(ACME, KEY) == {run.id}
 
-    def test_a_holder_that_renewed_its_lease_meanwhile_retains_its_slot(self, store: ActionStore) -> None:
-        dead = holding(store)
-        store.renew(dead, ORPHANED_AT + LEASE)
-        before = store.get(dead.ref)
-        assert not store.evict(ACME, KEY, dead.id, dead)
-        assert (store.get(dead.ref), store.holders(ACME, KEY)) == (before, frozenset({dead.id}))
+    def test_a_holder_that_renewed_its_lease_meanwhile_retains_its_slot(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        store.renew(run, ORPHANED_AT + LEASE)
+        before = store.get(run.ref)
+        assert not store.evict(ACME, KEY, run.id, run)
+        assert (store.get(run.ref), store.holders(ACME, KEY)) == (before, frozenset({run.id}))
 
     def test_a_holder_that_was_taken_over_meanwhile_retains_its_slot(
         self, store: ActionStore, run: Action

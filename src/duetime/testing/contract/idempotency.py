@@ -28,6 +28,7 @@ from duetime.testing.contract.specimens import (
     MINUTE,
     NOON,
     SECOND,
+    applied,
     claim,
     end,
     fresh,
@@ -95,8 +96,7 @@ class IdempotencyContract(StoreContract):
         assert self._rows(store) == [first.ref]
 
     def test_the_due_time_is_not_compared(self, store: ActionStore, first: Action) -> None:
-        again = under_key(store, due_at=NOON + HOUR)
-        assert store.put_once(again, key_from(NOON)) == first
+        assert store.put_once(under_key(store, due_at=NOON + HOUR), key_from(NOON)) == first
 
     def test_a_repeat_gets_the_action_as_it_is_by_then(self, store: ActionStore, first: Action) -> None:
         running = claim(store, first.ref)
@@ -122,8 +122,7 @@ class IdempotencyContract(StoreContract):
         assert self._rows(store) == [first.ref]
 
     def test_another_key_is_another_action(self, store: ActionStore, first: Action) -> None:
-        other = store.put_once(under_key(store, key=f"{KEY} "), key_from(NOON))
-        assert other.id != first.id
+        assert store.put_once(under_key(store, key=f"{KEY} "), key_from(NOON)).id != first.id
 
     def test_another_tenants_same_key_is_another(self, store: ActionStore, first: Action) -> None:
         theirs = under_key(store, tenant_id=GLOBEX, payload=OTHER)
@@ -158,20 +157,20 @@ class IdempotencyContract(StoreContract):
         assert placed(store, LATER, OTHER) == second
 
     def test_the_key_of_an_action_that_was_cancelled_before_it_ran_is_free_after_its_time(
-        self, store: ActionStore
+        self, store: ActionStore, first: Action
     ) -> None:
-        previous = placed(store)
-        store.cancel(previous.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        store.cancel(first.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert placed(store, LATER - SECOND).status is Status.CANCELLED
-        assert placed(store, LATER).id != previous.id
+        assert placed(store, LATER).id != first.id
 
     def test_a_large_payload_takes_a_key_over(self, store: ActionStore, previous: Action) -> None:
         second = placed(store, LATER, LARGE)
         assert second.id != previous.id
         assert stored_row(store, second.ref).payload == LARGE
 
-    def test_an_expired_key_applies_until_its_action_is_final(self, store: ActionStore) -> None:
-        first = placed(store)
+    def test_an_expired_key_applies_until_its_action_is_final(
+        self, store: ActionStore, first: Action
+    ) -> None:
         assert placed(store, LATER + HOUR) == first
         running = claim(store, first.ref)
         assert placed(store, LATER + HOUR) == running
@@ -202,22 +201,20 @@ class KeyRedriveContract(StoreContract):
     """*redrive* of an action that was scheduled under a key."""
 
     @pytest.fixture
-    def failed_under_key(self, store: ActionStore) -> Action:
+    def failed_keyed(self, store: ActionStore) -> Action:
         return finished(store, placed(store), Status.FAILED)
 
-    def test_a_redriven_action_has_its_key_again(self, store: ActionStore, failed_under_key: Action) -> None:
-        moved = store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER)
-        row = stored_row(store, failed_under_key.ref)
-        assert moved == Applied(row)
+    def test_a_redriven_action_has_its_key_again(self, store: ActionStore, failed_keyed: Action) -> None:
+        row = applied(store, failed_keyed.ref, store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER))
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert placed(store, LATER + HOUR) == row
 
     def test_it_takes_a_key_again_that_was_removed_meanwhile(
-        self, store: ActionStore, failed_under_key: Action
+        self, store: ActionStore, failed_keyed: Action
     ) -> None:
-        store.remove_key(failed_under_key.ref, KEY)
-        assert isinstance(store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER), Applied)
-        assert placed(store, LATER) == stored_row(store, failed_under_key.ref)
+        store.remove_key(failed_keyed.ref, KEY)
+        assert isinstance(store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER), Applied)
+        assert placed(store, LATER) == stored_row(store, failed_keyed.ref)
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER, OTHER)
 
@@ -227,29 +224,26 @@ class KeyRedriveContract(StoreContract):
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert placed(store, LATER, LARGE) == stored_row(store, failed.ref)
 
-    def test_a_redrive_retains_the_time_of_a_key(self, store: ActionStore, failed_under_key: Action) -> None:
-        store.redrive(failed_under_key.ref, NOON, by="ops", at=NOON + MINUTE)
-        row = finished(store, failed_under_key)
+    def test_a_redrive_retains_the_time_of_a_key(self, store: ActionStore, failed_keyed: Action) -> None:
+        store.redrive(failed_keyed.ref, NOON, by="ops", at=NOON + MINUTE)
+        row = finished(store, failed_keyed)
         assert placed(store, LATER - SECOND) == row
         assert placed(store, LATER).id != row.id
 
-    def test_a_redrive_is_rejected_while_another_action_has_the_key(self, store: ActionStore) -> None:
-        failed = finished(store, placed(store), Status.FAILED)
+    def test_a_redrive_is_rejected_while_another_action_has_the_key(
+        self, store: ActionStore, failed_keyed: Action
+    ) -> None:
         second = placed(store, LATER)
-        refused = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        assert refused == Rejected(
-            failed.without_payload() if failed.payload_offloaded else failed, second.id
-        )
-        assert store.get(failed.ref) == failed
+        assert store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER) == Rejected(failed_keyed, second.id)
+        assert store.get(failed_keyed.ref) == failed_keyed
         assert placed(store, LATER) == second
 
     def test_a_repeated_redrive_with_a_key_returns_the_first_result(
-        self, store: ActionStore, failed_under_key: Action
+        self, store: ActionStore, failed_keyed: Action
     ) -> None:
-        first = store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER)
-        assert store.redrive(failed_under_key.ref, LATER, by="ops", at=LATER) == first
-        refused = store.redrive(failed_under_key.ref, LATER, by="another caller", at=LATER)
-        assert refused == Rejected(stored_row(store, failed_under_key.ref))
+        redrive = partial(store.redrive, failed_keyed.ref, LATER, at=LATER)
+        assert redrive(by="ops") == redrive(by="ops")
+        assert redrive(by="another caller") == Rejected(stored_row(store, failed_keyed.ref))
 
 
 class KeyRaceContract(StoreContract):

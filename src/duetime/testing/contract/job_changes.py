@@ -59,8 +59,9 @@ class JobChangeContract(JobsContract):
     def test_a_registrations_key_is_stored_with_its_end(self, jobs: JobStore) -> None:
         job = added(jobs, idempotency_key="k-1", idempotency_until=NOON)
         assert (job.holds_key("k-1", NOON - TICK), job.holds_key("k-1", NOON)) == (True, False)
-        again = replace(job, registered_at=NOON, idempotency_key="k-2", idempotency_until=NOON + DAY)
-        assert jobs.change(job, again)
+        assert jobs.change(
+            job, replace(job, registered_at=NOON, idempotency_key="k-2", idempotency_until=NOON + DAY)
+        )
         job_row = stored_job(jobs, job.ref)
         assert (job_row.holds_key("k-1", NOON - TICK), job_row.holds_key("k-2", NOON + DAY - TICK)) == (
             False,
@@ -82,15 +83,19 @@ class JobChangeContract(JobsContract):
             assert jobs.change(job, replace(job, wakes=WakeState(number, 0, "0a")))
         assert stored_job(jobs, job.ref).revision == 4
 
-    def test_a_change_of_an_older_revision_changes_nothing(self, jobs: JobStore) -> None:
-        old = added(jobs)
-        assert jobs.change(old, replace(old, pauses={WHOLE_JOB: PAUSE}))
-        with unchanged(jobs.get, old.ref):
-            definition = replace(old.definition, type="open-books")
-            late = replace(old, definition=definition, version=2, since=NOON, ends={1: NOON})
-            assert not jobs.change(old, late, spans=[OUTAGE])
-        assert [version.number for version in jobs.versions(old.ref)] == [1]
-        assert [*jobs.spans(old.ref, ADDED_AT, NOON)] == []
+    def test_a_change_of_an_older_revision_changes_nothing(self, jobs: JobStore, job: Job) -> None:
+        assert jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
+        with unchanged(jobs.get, job.ref):
+            late = replace(
+                job,
+                definition=replace(job.definition, type="open-books"),
+                version=2,
+                since=NOON,
+                ends={1: NOON},
+            )
+            assert not jobs.change(job, late, spans=[OUTAGE])
+        assert [version.number for version in jobs.versions(job.ref)] == [1]
+        assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == []
 
     def test_without_a_job_nothing_changes(self, jobs: JobStore) -> None:
         job = nightly()
@@ -98,9 +103,13 @@ class JobChangeContract(JobsContract):
         assert jobs.get(job.ref) is None
 
     def test_a_repeated_change_returns_the_first_result(self, jobs: JobStore, job: Job) -> None:
-        definition = replace(job.definition, type="open-books")
         new = replace(
-            job, definition=definition, version=2, since=NOON, cursor=NOON, **OPERATED | {"ends": {1: NOON}}
+            job,
+            definition=replace(job.definition, type="open-books"),
+            version=2,
+            since=NOON,
+            cursor=NOON,
+            **OPERATED | {"ends": {1: NOON}},
         )
         for _ in range(2):
             assert jobs.change(job, new, spans=[OUTAGE])
@@ -135,8 +144,9 @@ class JobChangeContract(JobsContract):
         first, second = taken(store, jobs, old), occurrence(store, NOON + DAY)
         assert jobs.wait(old, second.ref)
         jobs.count(old.ref, EndedRun(id="one", status="failed", started_at=NOON, error="no ledger"))
-        meant = replace(old, wakes=WakeState(1, 0, "0a"), running=None, waiting=None, tally=RunStats())
-        assert jobs.change(old, meant)
+        assert jobs.change(
+            old, replace(old, wakes=WakeState(1, 0, "0a"), running=None, waiting=None, tally=RunStats())
+        )
         job = stored_job(jobs, old.ref)
         assert (job.running, job.waiting, job.wakes) == (first.ref, second.ref, WakeState(1, 0, "0a"))
         assert (job.tally.failed, job.tally.last_error) == (1, "no ledger")
@@ -153,12 +163,11 @@ class JobChangeContract(JobsContract):
         assert jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
         assert stored_job(jobs, job.ref).is_paused
 
-    def test_a_new_version_is_stored_and_ends_the_previous_one(self, jobs: JobStore) -> None:
-        first = added(jobs)
-        second = self._next_version(jobs, first, "open-books", NOON)
+    def test_a_new_version_is_stored_and_ends_the_previous_one(self, jobs: JobStore, job: Job) -> None:
+        second = self._next_version(jobs, job, "open-books", NOON)
         third = self._next_version(jobs, second, "audit-books", NOON + DAY)
-        assert [*jobs.versions(first.ref)] == [
-            Version(number=1, definition=first.definition, since=ADDED_AT, until=NOON),
+        assert [*jobs.versions(job.ref)] == [
+            Version(number=1, definition=job.definition, since=ADDED_AT, until=NOON),
             Version(number=2, definition=second.definition, since=NOON, until=NOON + DAY),
             Version(number=3, definition=third.definition, since=NOON + DAY),
         ]
@@ -197,8 +206,9 @@ class JobChangeContract(JobsContract):
             for start, end in ((6, 8), (0, 2), (2, 4), (-9, 20), (4, 6))
         ]
         assert jobs.change(job, job, spans=spans)
-        found = jobs.spans(job.ref, NOON + 2 * HOUR, NOON + 6 * HOUR)
-        assert [(span.start - NOON) // HOUR for span in found] == [-9, 2, 4]
+        assert [
+            (span.start - NOON) // HOUR for span in jobs.spans(job.ref, NOON + 2 * HOUR, NOON + 6 * HOUR)
+        ] == [-9, 2, 4]
 
     @pytest.mark.parametrize(
         ("start", "end", "is_found"),
@@ -229,8 +239,13 @@ class JobChangeContract(JobsContract):
         assert [[*jobs.spans(job.ref, ADDED_AT, NOON)] for job in (other, theirs)] == [[], []]
 
     def _next_version(self, jobs: JobStore, job: Job, type_name: str, at: datetime) -> Job:
-        definition = replace(job.definition, type=type_name)
-        ends = {**job.ends, job.version: at}
-        new = replace(job, definition=definition, version=job.version + 1, since=at, cursor=at, ends=ends)
+        new = replace(
+            job,
+            definition=replace(job.definition, type=type_name),
+            version=job.version + 1,
+            since=at,
+            cursor=at,
+            ends={**job.ends, job.version: at},
+        )
         assert jobs.change(job, new)
         return stored_job(jobs, job.ref)

@@ -16,7 +16,6 @@ from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.testing.contract.job_specimens import (
     NEXT,
     REINDEX,
-    added,
     changed,
     nightly,
     occurrence,
@@ -68,11 +67,10 @@ class OccurrenceClaimContract(JobsContract):
 
     @pytest.mark.parametrize("hold", [LockRequirement.UNCHANGED, LockRequirement.NOTHING])
     def test_a_claim_without_the_lock_runs_beside_its_holder(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, run: Action
     ) -> None:
-        holder = taken(store, jobs, job)
         taken(store, jobs, job, NEXT, hold)
-        assert stored_job(jobs, job.ref).running == holder.ref
+        assert stored_job(jobs, job.ref).running == run.ref
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_row_that_was_settled_since_it_was_read_is_not_claimed(
@@ -124,9 +122,8 @@ class OccurrenceClaimContract(JobsContract):
 
     @pytest.mark.parametrize("hold", HELD)
     def test_a_job_that_changed_after_the_read_rejects_the_claim(
-        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
-        job, row = added(jobs), planned(store)
         changed(jobs, job)
         assert refused(store, jobs, taking(row, job, hold))
 

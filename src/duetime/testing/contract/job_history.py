@@ -31,6 +31,7 @@ from duetime.testing.contract.specimens import (
     claim,
     end,
     pages,
+    put,
     scheduled,
     stored_row,
 )
@@ -114,10 +115,10 @@ class JobHistoryContract(StoreContract):
         assert sorted(row.id for row in listed) == sorted(row.id for row in rows)
 
     def test_a_tenants_runs_of_anothers_job_are_in_its_own_list(self, store: ActionStore) -> None:
-        row = event_run(store, "event-1", job_tenant=GLOBEX)
-        store.put(row)
-        listed = store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)
-        assert [row.ref for row in listed] == [row.ref]
+        row = put(store, event_run(store, "event-1", job_tenant=GLOBEX))
+        assert [row.ref for row in store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)] == [
+            row.ref
+        ]
 
     def test_occurrences_come_oldest_first(self, store: ActionStore) -> None:
         rows = [planned(store, NOON + place * HOUR) for place in (2, 0, 1)]
@@ -127,21 +128,21 @@ class JobHistoryContract(StoreContract):
         self, store: ActionStore
     ) -> None:
         rows = [planned(store, NOON + place * SECOND) for place in range(4)]
-        found = self._refs(store, after=NOON, until=NOON + 2 * SECOND)
-        assert found == [rows[1].ref, rows[2].ref]
+        assert self._refs(store, after=NOON, until=NOON + 2 * SECOND) == [rows[1].ref, rows[2].ref]
 
     def test_bounds_between_two_seconds_select_the_times_between_them(self, store: ActionStore) -> None:
         rows = [planned(store, NOON + place * SECOND) for place in range(4)]
         half = timedelta(milliseconds=500)
-        found = self._refs(store, after=NOON + half, until=NOON + 2 * SECOND + half)
-        assert found == [rows[1].ref, rows[2].ref]
+        assert self._refs(store, after=NOON + half, until=NOON + 2 * SECOND + half) == [
+            rows[1].ref,
+            rows[2].ref,
+        ]
 
     def test_manual_runs_are_among_the_occurrences_within_the_same_bounds(self, store: ActionStore) -> None:
         before, inside, last, beyond = (manual_run(store, NOON + place * SECOND) for place in (0, 1, 2, 3))
         store.put_many([before, inside, last, beyond])
         row = planned(store, NOON + 2 * SECOND)
-        found = self._refs(store, after=NOON, until=NOON + 2 * SECOND)
-        assert found == [inside.ref, row.ref, last.ref]
+        assert self._refs(store, after=NOON, until=NOON + 2 * SECOND) == [inside.ref, row.ref, last.ref]
 
     @pytest.mark.parametrize("span", [timedelta(0), -SECOND, -DAY])
     def test_a_window_that_is_empty_or_turned_round_has_no_occurrences(

@@ -39,6 +39,7 @@ from duetime.testing.contract.specimens import (
     ORPHANED_AT,
     claim,
     end,
+    put,
     stored_row,
     terms,
 )
@@ -47,6 +48,11 @@ from duetime.testing.contract.subject import JobsContract
 
 class LockContract(JobsContract):
     """The lock: of the runs that ask for it, one at a time."""
+
+    @pytest.fixture
+    def locked(self, job: Job, run: Action) -> Job:
+        """The job while its run holds the lock."""
+        return replace(job, running=run.ref)
 
     def test_a_lock_of_another_run_rejects_the_claim(
         self, store: ActionStore, jobs: JobStore, job: Job
@@ -72,12 +78,10 @@ class LockContract(JobsContract):
     def test_the_same_occurrence_of_another_tenant_does_not_hold_my_lock(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        theirs = event_run(store, "event-1", tenant_id=GLOBEX, job_tenant=job.ref.tenant_id)
-        store.put(theirs)
+        theirs = put(store, event_run(store, "event-1", tenant_id=GLOBEX, job_tenant=job.ref.tenant_id))
         assert jobs.claim(taking(theirs, job))
         assert stored_job(jobs, job.ref).running == theirs.ref
-        mine = event_run(store, "event-1")
-        store.put(mine)
+        mine = put(store, event_run(store, "event-1"))
         assert refused(store, jobs, taking(mine, stored_job(jobs, job.ref)))
 
     def test_each_job_has_a_lock_of_its_own(self, store: ActionStore, jobs: JobStore) -> None:
@@ -86,16 +90,14 @@ class LockContract(JobsContract):
         assert [stored_job(jobs, job.ref).running for job in (one, two, three)] == [run.ref for run in runs]
 
     def test_of_many_occurrences_that_claim_the_lock_at_once_exactly_one_wins(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         rows = [planned(store, NOON + place * MINUTE) for place in range(CROWD)]
         answers = together([partial(jobs.claim, taking(row, job)) for row in rows])
         assert answers.count(True) == 1
         winner = rows[answers.index(True)]
         assert stored_job(jobs, job.ref).running == winner.ref
-        found = {row.ref for row in store.get_rows([row.ref for row in rows]) if row.fence}
-        assert found == {winner.ref}
+        assert {row.ref for row in store.get_rows([row.ref for row in rows]) if row.fence} == {winner.ref}
 
     def test_of_a_claim_and_a_change_at_once_the_claim_does_not_come_second(
         self, store: ActionStore, jobs: JobStore
@@ -122,27 +124,24 @@ class LockContract(JobsContract):
         assert store.get(dead.ref) == (fenced_off if status is Status.PROCESSING else dead)
 
     def test_a_dead_holder_that_wakes_holds_nothing_once_its_lock_was_taken(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, locked: Job, run: Action
     ) -> None:
-        job, dead = self._held_by(store, jobs, Status.PROCESSING)
-        assert jobs.claim(taking(planned(store, NEXT), job, dead=dead))
-        assert store.renew(dead, ORPHANED_AT + LEASE) is None
-        assert store.settle(dead, end(Status.EXECUTED)) is SettleResult.LEASE_LOST
-        assert isinstance(store.claim(dead.ref, terms(ORPHANED_AT)), Claimed)
+        assert jobs.claim(taking(planned(store, NEXT), locked, dead=run))
+        assert store.renew(run, ORPHANED_AT + LEASE) is None
+        assert store.settle(run, end(Status.EXECUTED)) is SettleResult.LEASE_LOST
+        assert isinstance(store.claim(run.ref, terms(ORPHANED_AT)), Claimed)
 
     def test_a_holder_that_was_taken_over_meanwhile_retains_the_lock(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, locked: Job, run: Action
     ) -> None:
-        job, dead = self._held_by(store, jobs, Status.PROCESSING)
-        claim(store, dead.ref, ORPHANED_AT)
-        assert refused(store, jobs, taking(planned(store, NEXT), job, dead=dead))
+        claim(store, run.ref, ORPHANED_AT)
+        assert refused(store, jobs, taking(planned(store, NEXT), locked, dead=run))
 
     def test_a_holder_that_renewed_its_lease_meanwhile_retains_the_lock(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, locked: Job, run: Action
     ) -> None:
-        job, dead = self._held_by(store, jobs, Status.PROCESSING)
-        store.renew(dead, ORPHANED_AT + LEASE)
-        assert refused(store, jobs, taking(planned(store, NEXT), job, dead=dead))
+        store.renew(run, ORPHANED_AT + LEASE)
+        assert refused(store, jobs, taking(planned(store, NEXT), locked, dead=run))
 
     def test_a_holder_that_is_pending_again_retains_the_lock(
         self, store: ActionStore, jobs: JobStore
@@ -159,11 +158,9 @@ class LockContract(JobsContract):
         assert stored_job(jobs, job.ref).running == row.ref
 
     def test_a_holder_that_exists_after_all_retains_the_lock(
-        self, store: ActionStore, jobs: JobStore, job: Job
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        holder = taken(store, jobs, job)
-        now = stored_job(jobs, job.ref)
-        assert refused(store, jobs, taking(planned(store, NEXT), now, dead_ref=holder.ref))
+        assert refused(store, jobs, taking(planned(store, NEXT), stored_job(jobs, job.ref), dead_ref=run.ref))
 
     @pytest.mark.parametrize("is_gone", [False, True])
     def test_the_lock_is_not_taken_from_another_than_the_dead_holder(
@@ -182,13 +179,12 @@ class LockContract(JobsContract):
         assert stored_job(jobs, job.ref).running == live.ref
 
     def test_of_many_that_take_a_dead_holders_lock_at_once_exactly_one_wins(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, locked: Job, run: Action
     ) -> None:
-        job, dead = self._held_by(store, jobs, Status.PROCESSING)
         rows = [planned(store, NEXT + place * MINUTE) for place in range(CROWD)]
-        answers = together([partial(jobs.claim, taking(row, job, dead=dead)) for row in rows])
+        answers = together([partial(jobs.claim, taking(row, locked, dead=run)) for row in rows])
         assert answers.count(True) == 1
-        assert stored_job(jobs, job.ref).running == rows[answers.index(True)].ref
+        assert stored_job(jobs, locked.ref).running == rows[answers.index(True)].ref
 
     def _held_by(self, store: ActionStore, jobs: JobStore, status: Status) -> tuple[Job, Action]:
         """The job, and the holder of its lock.

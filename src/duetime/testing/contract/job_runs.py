@@ -29,10 +29,11 @@ from duetime.testing.contract.specimens import (
     MINUTE,
     NOON,
     SECOND,
+    applied,
     claim,
     due_time_in_index,
     end,
-    scheduled,
+    put,
     stored_row,
     unchanged,
 )
@@ -62,8 +63,7 @@ class JobRunContract(StoreContract):
     def test_a_jobs_run_is_read_back_as_it_was_put(
         self, store: ActionStore, make: Callable[[ActionStore], Action]
     ) -> None:
-        row = make(store)
-        store.put(row)
+        row = put(store, make(store))
         assert store.get(row.ref) == row
         assert [*store.get_rows([row.ref])] == [row]
 
@@ -74,8 +74,7 @@ class JobRunContract(StoreContract):
         assert (found.nominal_at, found.trigger, found.created_at) == (NOON, Trigger.CATCH_UP, PLANNED_AT)
 
     def test_an_event_run_stores_its_job(self, store: ActionStore) -> None:
-        row = event_run(store, "event-1", job_tenant=GLOBEX, correlation_id="order:7")
-        store.put(row)
+        row = put(store, event_run(store, "event-1", job_tenant=GLOBEX, correlation_id="order:7"))
         assert store.get(row.ref) == row
 
     def test_many_runs_of_jobs_are_put_in_bulk(self, store: ActionStore) -> None:
@@ -111,20 +110,21 @@ class JobRunContract(StoreContract):
         assert (found.cadence, found.planned_at, found.catches_up) == ("daily_12:00", PLANNED_AT, True)
         assert (found.nominal_at, found.due_at) == (NOON, NOON + SECOND + HOUR)
 
-    def test_runs_of_jobs_are_not_in_their_tenants_list_of_one_shots(self, store: ActionStore) -> None:
-        one_shot = scheduled(store)
+    def test_runs_of_jobs_are_not_in_their_tenants_list_of_one_shots(
+        self, store: ActionStore, action: Action
+    ) -> None:
         planned(store)
         store.put(event_run(store, "event-1"))
-        assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [one_shot.ref]
+        assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [action.ref]
 
 
 class SkipContract(StoreContract):
     """*skip*."""
 
     def test_a_pending_run_is_skipped_with_its_reason(self, store: ActionStore, row: Action) -> None:
-        moved = skip(store, row, SkipReason.OVERLAP, note="the one of noon still runs")
-        found = stored_row(store, row.ref)
-        assert moved == Applied(found)
+        found = applied(
+            store, row.ref, skip(store, row, SkipReason.OVERLAP, note="the one of noon still runs")
+        )
         assert (found.status, found.skip_reason) == (Status.SKIPPED, SkipReason.OVERLAP)
         assert (found.note, found.expires_at) == ("the one of noon still runs", EXPIRY)
         assert (found.changed_by, found.changed_at) == ("ops", AT)
@@ -179,9 +179,8 @@ class SkipContract(StoreContract):
         assert skip(store, row) == Rejected(None)
         assert store.get(row.ref) is None
 
-    def test_a_skipped_run_cannot_be_claimed(self, store: ActionStore, claimed: Action) -> None:
+    def test_a_skipped_run_cannot_be_claimed(self, store: ActionStore, claimed: Action, row: Action) -> None:
         assert isinstance(skip(store, claimed), Rejected)
-        row = planned(store)
         skip(store, row)
         with pytest.raises(AssertionError):
             claim(store, row.ref)

@@ -92,12 +92,14 @@ class OccurrenceSettleContract(JobsContract):
         assert jobs.settle(run, end(Status.EXECUTED), job.ref, run_end) is SettleResult.SETTLED
         assert jobs.get(job.ref) == replace(now, running=None, tally=run_end.counted(now.tally))
 
-    def test_a_repeated_settle_is_settled_and_counted_once(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
-        run = taken(store, jobs, job)
+    def test_a_repeated_settle_is_settled_and_counted_once(
+        self, jobs: JobStore, job: Job, run: Action
+    ) -> None:
         for _ in range(3):
-            settled = jobs.settle(run, end(Status.FAILED), job.ref, ended(run, Status.FAILED, "x"))
-            assert settled is SettleResult.SETTLED
+            assert (
+                jobs.settle(run, end(Status.FAILED), job.ref, ended(run, Status.FAILED, "x"))
+                is SettleResult.SETTLED
+            )
         tally = stored_job(jobs, job.ref).tally
         assert (tally.failed, tally.consecutive_failures) == (1, 1)
 
@@ -111,13 +113,11 @@ class OccurrenceSettleContract(JobsContract):
         assert store.get(following.ref) == following
 
     def test_a_run_that_lost_its_lock_settles_nothing(
-        self, store: ActionStore, jobs: JobStore, job: Job
+        self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        late = taken(store, jobs, job)
-        row = planned(store, NEXT)
-        assert jobs.claim(taking(row, stored_job(jobs, job.ref), dead=late))
-        with unchanged(store.get, late.ref), unchanged(jobs.get, job.ref):
-            assert jobs.settle(late, end(Status.EXECUTED), job.ref, ended(late)) is SettleResult.LEASE_LOST
+        assert jobs.claim(taking(planned(store, NEXT), stored_job(jobs, job.ref), dead=run))
+        with unchanged(store.get, run.ref), unchanged(jobs.get, job.ref):
+            assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.LEASE_LOST
 
     def test_without_the_lock_the_action_alone_is_settled(
         self, store: ActionStore, jobs: JobStore, job: Job

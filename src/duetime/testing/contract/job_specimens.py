@@ -25,6 +25,7 @@ from duetime.testing.contract.specimens import (
     NOON,
     SECOND,
     TICK,
+    put,
     stored_row,
     terms,
 )
@@ -98,8 +99,13 @@ def occurrence(
     **fields: Any,
 ) -> Action:
     """Return an unwritten occurrence."""
-    given = {"cadence": "daily_12:00"} | fields
-    return _run(store, occurrence_id(job, version, nominal_at), nominal_at, tenant_id, given)
+    return _run(
+        store,
+        occurrence_id(job, version, nominal_at),
+        nominal_at,
+        tenant_id,
+        ({"cadence": "daily_12:00"} | fields),
+    )
 
 
 def manual_run(
@@ -124,8 +130,13 @@ def event_run(
     **fields: Any,
 ) -> Action:
     """Return an unwritten run that an event starts."""
-    given = {"cadence": "OnEvent_orders_OrderPlaced"} | fields
-    return _run(store, event_run_id(job, at, event_id), at, tenant_id, given)
+    return _run(
+        store,
+        event_run_id(job, at, event_id),
+        at,
+        tenant_id,
+        ({"cadence": "OnEvent_orders_OrderPlaced"} | fields),
+    )
 
 
 def _run(
@@ -144,9 +155,7 @@ def _run(
 
 def planned(store: ActionStore, nominal_at: datetime = NOON, **fields: Any) -> Action:
     """A pending occurrence."""
-    row = occurrence(store, nominal_at, **fields)
-    store.put(row)
-    return row
+    return put(store, occurrence(store, nominal_at, **fields))
 
 
 def taking(

@@ -56,9 +56,8 @@ class WaitContract(JobsContract):
         assert stored_job(jobs, job.ref).waiting == second.ref
 
     def test_an_action_does_not_wait_in_place_of_one_that_came_before_it(
-        self, store: ActionStore, jobs: JobStore
+        self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
-        job = added(jobs)
         first, second, third = (planned(store, NOON + place * DAY) for place in range(3))
         jobs.wait(job, first.ref)
         assert not jobs.wait(job, second.ref)
@@ -113,8 +112,7 @@ class EndPendingContract(JobsContract):
     def test_a_pending_run_is_cancelled(
         self, store: ActionStore, jobs: JobStore, job: Job, row: Action
     ) -> None:
-        after = cancelled(row, by="ops", at=NOON, expires_at=EXPIRY)
-        assert jobs.end_pending(row, after, job.ref)
+        assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
         found = stored_row(store, row.ref)
         assert (found.status, found.changed_by, found.changed_at) == (Status.CANCELLED, "ops", NOON)
         assert (found.expires_at, found.due_at, found.generation) == (EXPIRY, NOON, 1)
@@ -147,8 +145,7 @@ class EndPendingContract(JobsContract):
         found = stored_row(store, run.ref)
         assert (found.status, found.attempts, found.generation) == (Status.CANCELLED, row.attempts, 2)
 
-    def test_the_lock_of_another_is_left_alone(self, store: ActionStore, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_the_lock_of_another_is_left_alone(self, store: ActionStore, jobs: JobStore, job: Job) -> None:
         holder, row = taken(store, jobs, job), planned(store, NEXT)
         with unchanged(jobs.get, job.ref):
             assert jobs.end_pending(row, self._skipped(row), job.ref)
@@ -195,8 +192,7 @@ class EndPendingContract(JobsContract):
                 ]
             )
             assert claimed is not gone
-            now = stored_job(jobs, job.ref)
-            assert now.running == (row.ref if claimed else None)
+            assert stored_job(jobs, job.ref).running == (row.ref if claimed else None)
 
     def _skipped(self, row: Action) -> Action:
         return skipped(row, SkipReason.ASKED, note="a holiday", by="ops", at=NOON, expires_at=EXPIRY)

@@ -44,7 +44,6 @@ class JobWakesContract:
 
     @pytest.fixture
     def wakes(self) -> JobWakes:
-        """Wakes of which none is set, for this test alone."""
         raise NotImplementedError("override the fixture `wakes`: it returns your back end with no wake set")
 
     @abstractmethod

@@ -38,12 +38,12 @@ from duetime.testing.contract.specimens import (
     GLOBEX,
     HOUR,
     MINUTE,
-    MOST_PAGES,
     NOON,
     SECOND,
     TICK,
     claim,
     pages,
+    read_all,
     scheduled,
     unchanged,
 )
@@ -85,8 +85,7 @@ class JobRowContract(JobsContract):
         assert [*jobs.versions(job.ref)] == [Version(number=1, definition=job.definition, since=ADDED_AT)]
 
     def test_another_job_of_that_name_is_not_added(self, jobs: JobStore, job: Job) -> None:
-        other = nightly(definition=replace(job.definition, type="open-books"), cursor=NOON)
-        assert not jobs.add(other)
+        assert not jobs.add(nightly(definition=replace(job.definition, type="open-books"), cursor=NOON))
         assert jobs.get(job.ref) == job
         assert [version.definition for version in jobs.versions(job.ref)] == [job.definition]
 
@@ -122,8 +121,9 @@ class JobRowContract(JobsContract):
     def test_pages_of_a_tenants_jobs_lose_and_double_none(self, jobs: JobStore, limit: int) -> None:
         names = [added(jobs, JobName(f"report-{letter}")).name for letter in "gbaihdfec"]
         self.let_indexes_follow()
-        listed = pages(lambda cursor: jobs.list(ACME, limit=limit, cursor=cursor), limit)
-        assert [job.name for job in listed] == sorted(names)
+        assert [
+            job.name for job in pages(lambda cursor: jobs.list(ACME, limit=limit, cursor=cursor), limit)
+        ] == sorted(names)
 
     def test_a_tenants_list_has_its_own_jobs_only(self, jobs: JobStore) -> None:
         mine = added(jobs)
@@ -184,15 +184,13 @@ class AttendContract(JobsContract):
 
     def _to_attend(self, jobs: JobStore, until: datetime, limit: int = 50) -> Sequence[JobRef]:
         self.let_indexes_follow()
-        found: list[JobRef] = []
-        cursor = None
-        for _ in range(MOST_PAGES):
-            refs, cursor = jobs.due_for_maintenance(until, limit=limit, cursor=cursor)
+
+        def read(cursor: str | None) -> tuple[Sequence[JobRef], str | None]:
+            refs, following = jobs.due_for_maintenance(until, limit=limit, cursor=cursor)
             assert len(refs) <= limit
-            found += refs
-            if cursor is None:
-                return sorted(found, key=str)
-        raise AssertionError("the pages of jobs to attend never end")
+            return refs, following
+
+        return sorted(read_all(read), key=str)
 
 
 class CursorContract(JobsContract):
@@ -203,8 +201,7 @@ class CursorContract(JobsContract):
         assert jobs.move_cursor(job, NOON + DAY, NOON + 2 * DAY)
         assert jobs.get(job.ref) == replace(job, cursor=NOON + DAY, maintain_at=NOON + 2 * DAY)
 
-    def test_a_plan_from_an_older_cursor_moves_nothing(self, jobs: JobStore) -> None:
-        job = added(jobs)
+    def test_a_plan_from_an_older_cursor_moves_nothing(self, jobs: JobStore, job: Job) -> None:
         assert jobs.move_cursor(job, NOON, NOON + HOUR)
         with unchanged(jobs.get, job.ref):
             assert not jobs.move_cursor(job, NOON + MINUTE, NOON + DAY, missed=[OUTAGE])
@@ -233,8 +230,9 @@ class CursorContract(JobsContract):
         assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == []
 
     def test_of_many_plans_at_once_exactly_one_moves_the_cursor(self, jobs: JobStore, job: Job) -> None:
-        moves = [partial(jobs.move_cursor, job, NOON + place * SECOND, NOON + DAY) for place in range(CROWD)]
-        answers = together(moves)
+        answers = together(
+            [partial(jobs.move_cursor, job, NOON + place * SECOND, NOON + DAY) for place in range(CROWD)]
+        )
         assert answers.count(True) == 1
         assert stored_job(jobs, job.ref).cursor == NOON + answers.index(True) * SECOND
 

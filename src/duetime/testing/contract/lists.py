@@ -60,10 +60,9 @@ class ListContract(StoreContract):
         listed = store.of_tenant(ACME, limit=10, cursor=None)
         assert (listed.actions, listed.cursor) == ((), None)
 
-    def test_a_tenants_list_shows_its_own_actions_only(self, store: ActionStore) -> None:
-        mine = scheduled(store)
+    def test_a_tenants_list_shows_its_own_actions_only(self, store: ActionStore, action: Action) -> None:
         scheduled(store, tenant_id=GLOBEX)
-        assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [mine.ref]
+        assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [action.ref]
 
     @pytest.mark.parametrize("status", list(Status))
     def test_lists_show_the_current_row_in_every_status(self, store: ActionStore, status: Status) -> None:
@@ -130,8 +129,7 @@ class FailedContract(StoreContract):
 
     def test_the_latest_failure_comes_first_whenever_it_was_scheduled(self, store: ActionStore) -> None:
         rows = [self._fail(store, NOON + place % 5 * SECOND + place * HOUR) for place in (3, 0, 4, 1, 2)]
-        latest_first = [rows[place].without_payload() for place in (2, 0, 4, 3, 1)]
-        assert self._failed(store) == latest_first
+        assert self._failed(store) == [rows[place].without_payload() for place in (2, 0, 4, 3, 1)]
 
     def test_those_that_failed_at_one_instant_come_by_id_the_highest_first(self, store: ActionStore) -> None:
         rows = [self._fail(store) for _ in range(12)]
@@ -148,8 +146,9 @@ class FailedContract(StoreContract):
         rows = [self._fail(store, NOON + place * SECOND) for place in range(9)]
         first = self._failed_page(store)
         self._fail(store, NOON + HOUR)
-        rest = self._failed_page(store, first.cursor)
-        assert [row.id for row in (*first, *rest)] == [row.id for row in reversed(rows)]
+        assert [row.id for row in (*first, *self._failed_page(store, first.cursor))] == [
+            row.id for row in reversed(rows)
+        ]
 
     def test_a_redriven_row_leaves_the_failed_list(self, store: ActionStore) -> None:
         redriven, other = self._fail(store), self._fail(store)
@@ -161,8 +160,7 @@ class FailedContract(StoreContract):
         first = self._failed_page(store)
         for row in first:
             store.redrive(row.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
-        rest = self._failed_page(store, first.cursor)
-        assert [row.ref for row in rest] == [row.ref for row in rows[2::-1]]
+        assert [row.ref for row in self._failed_page(store, first.cursor)] == [row.ref for row in rows[2::-1]]
 
     def test_a_row_that_failed_again_is_listed_by_its_latest_failure(self, store: ActionStore) -> None:
         again, once = self._fail(store), self._fail(store, NOON + SECOND)
@@ -184,8 +182,9 @@ class FailedContract(StoreContract):
             self._fail(store, NOON + place * SECOND, tenant_id=(ACME, GLOBEX)[place % 2])
             for place in range(8)
         ]
-        listed = self._failed(store, ACME, GLOBEX, limit=limit)
-        assert [row.ref for row in listed] == [row.ref for row in reversed(rows)]
+        assert [row.ref for row in self._failed(store, ACME, GLOBEX, limit=limit)] == [
+            row.ref for row in reversed(rows)
+        ]
 
     @pytest.mark.parametrize("limit", [1, 5])
     def test_two_tenants_runs_of_one_name_that_fail_at_one_instant_are_both_shown(
@@ -195,8 +194,7 @@ class FailedContract(StoreContract):
         theirs = replace(run, tenant_id=GLOBEX)
         store.record(run)
         store.record(theirs)
-        listed = self._failed(store, ACME, GLOBEX, limit=limit)
-        assert [row.ref for row in listed] == [theirs.ref, run.ref]
+        assert [row.ref for row in self._failed(store, ACME, GLOBEX, limit=limit)] == [theirs.ref, run.ref]
 
     def test_the_failed_list_shows_no_other_tenants_actions(self, store: ActionStore) -> None:
         mine = self._fail(store)

@@ -35,8 +35,7 @@ ROUNDS = 5
 class RaceContract(StoreContract):
     """What holds when several do something at the same moment."""
 
-    def test_of_many_claims_at_once_exactly_one_wins(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_of_many_claims_at_once_exactly_one_wins(self, store: ActionStore, action: Action) -> None:
         answers = together([partial(store.claim, action.ref, terms()) for _ in range(CROWD)])
         assert sum(isinstance(answer, Claimed) for answer in answers) == 1
         assert answers.count(LeaseHeld(LEASE_END)) == CROWD - 1

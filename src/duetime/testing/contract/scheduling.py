@@ -23,7 +23,7 @@ from duetime.testing.contract.specimens import (
     due_time_in_index,
     end,
     fresh,
-    scheduled,
+    put,
     stored_row,
     terms,
     unchanged,
@@ -40,18 +40,15 @@ class SchedulingContract(StoreContract):
     """*schedule*: `put`, `put_many`, `entries`, and the reads by id."""
 
     def test_a_put_row_is_read_back(self, store: ActionStore) -> None:
-        action = fresh(store, correlation_id="subscription:42")
-        store.put(action)
+        action = put(store, fresh(store, correlation_id="subscription:42"))
         assert store.get(action.ref) == action
 
     def test_a_put_row_has_its_payloads_version(self, store: ActionStore) -> None:
-        action = replace(fresh(store), payload_version=3)
-        store.put(action)
+        action = put(store, replace(fresh(store), payload_version=3))
         assert stored_row(store, action.ref).payload_version == 3
 
     def test_a_put_row_stores_text_beyond_ascii(self, store: ActionStore) -> None:
-        action = fresh(store, payload='{"name":"Zoë 🚀"}', correlation_id="commande n° 7")
-        store.put(action)
+        action = put(store, fresh(store, payload='{"name":"Zoë 🚀"}', correlation_id="commande n° 7"))
         assert store.get(action.ref) == action
 
     def test_the_row_retains_the_trace_of_its_scheduling(self, store: ActionStore) -> None:
@@ -77,8 +74,9 @@ class SchedulingContract(StoreContract):
         assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [action.ref]
         assert due_time_in_index(store, action) == NOON
 
-    def test_putting_again_changes_nothing_in_a_row_that_has_run(self, store: ActionStore) -> None:
-        action = scheduled(store)
+    def test_putting_again_changes_nothing_in_a_row_that_has_run(
+        self, store: ActionStore, action: Action
+    ) -> None:
         store.settle(claim(store, action.ref), end(Status.EXECUTED))
         with unchanged(store.get, action.ref):
             store.put(action)
@@ -184,8 +182,7 @@ class PayloadContract(StoreContract):
 
     def test_lists_show_no_payload_at_all(self, store: ActionStore) -> None:
         large = self._large(store, correlation_id="subscription:42")
-        small = fresh(store, correlation_id="subscription:42", created_at=NOON)
-        store.put(small)
+        small = put(store, fresh(store, correlation_id="subscription:42", created_at=NOON))
         self.let_indexes_follow()
         shown = [large.without_payload(), small.without_payload()]
         assert [*store.by_correlation(ACME, "subscription:42", limit=10, cursor=None)] == shown
@@ -207,8 +204,7 @@ class PayloadContract(StoreContract):
     def test_another_tenants_payload_of_the_same_id_is_another(
         self, store: ActionStore, large: Action
     ) -> None:
-        twin = replace(large, tenant_id=GLOBEX, payload=LARGE + " ")
-        store.put(twin)
+        store.put(replace(large, tenant_id=GLOBEX, payload=LARGE + " "))
         assert stored_row(store, large.ref).payload == LARGE
 
     def test_removing_the_payload_of_a_missing_row_changes_nothing(self, store: ActionStore) -> None:
@@ -219,6 +215,4 @@ class PayloadContract(StoreContract):
         assert stored_row(store, large.ref).payload == LARGE
 
     def _large(self, store: ActionStore, correlation_id: str | None = None) -> Action:
-        action = fresh(store, payload=LARGE, payload_offloaded=True, correlation_id=correlation_id)
-        store.put(action)
-        return action
+        return put(store, fresh(store, payload=LARGE, payload_offloaded=True, correlation_id=correlation_id))

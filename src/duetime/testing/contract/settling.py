@@ -126,8 +126,7 @@ class RetryContract(StoreContract):
         assert (again.attempt, again.fence, again.recoveries) == (2, 2, 0)
         assert [number for number, _ in again.numbered_attempts()] == [1, 2]
 
-    def test_a_retry_is_rejected_after_a_request_to_cancel(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_retry_is_rejected_after_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
         outcome = store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert store.settle(claimed, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
         assert outcome == Applied(stored_row(store, claimed.ref))
@@ -199,8 +198,7 @@ class LeaseContract(StoreContract):
     def test_a_heartbeat_may_be_repeated(self, store: ActionStore, claimed: Action) -> None:
         assert store.renew(claimed, LATER) == store.renew(claimed, LATER)
 
-    def test_a_heartbeat_returns_a_request_to_cancel(self, store: ActionStore) -> None:
-        claimed = running(store)
+    def test_a_heartbeat_returns_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert store.renew(claimed, LATER) == Renewed(cancel_requested=True)
 

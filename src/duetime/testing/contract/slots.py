@@ -27,6 +27,7 @@ from duetime.testing.contract.specimens import (
     TICK,
     end,
     fresh,
+    put,
     stored_row,
     terms,
 )
@@ -46,14 +47,15 @@ def keyed(
     payload_offloaded: bool = False,
 ) -> Action:
     """A pending row with a concurrency key."""
-    action = replace(
-        fresh(store, tenant_id=tenant_id, payload=LARGE if payload_offloaded else "{}"),
-        payload_offloaded=payload_offloaded,
-        concurrency_key=key,
-        concurrency_limit=limit,
+    return put(
+        store,
+        replace(
+            fresh(store, tenant_id=tenant_id, payload=LARGE if payload_offloaded else "{}"),
+            payload_offloaded=payload_offloaded,
+            concurrency_key=key,
+            concurrency_limit=limit,
+        ),
     )
-    store.put(action)
-    return action
 
 
 def begin(store: ActionStore, ref: ActionRef, claim_terms: ClaimTerms | None = None) -> bool:
@@ -221,8 +223,7 @@ class SlotContract(KeyedContract):
         assert store.settle(run, end(Status.CANCELLED)) is SettleResult.SETTLED
         assert store.holders(ACME, KEY) == frozenset()
 
-    def test_a_commit_frees_the_slot(self, store: ActionStore) -> None:
-        run = holding(store)
+    def test_a_commit_frees_the_slot(self, store: ActionStore, run: Action) -> None:
         executed = end(Status.EXECUTED)
         assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
         assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
@@ -233,8 +234,10 @@ class SlotContract(KeyedContract):
         self, store: ActionStore, run: Action
     ) -> None:
         begin(store, run.ref, terms(ORPHANED_AT))
-        executed = end(Status.EXECUTED, ORPHANED_AT)
-        assert store.commit(run, executed, entries=(), number=1) is SettleResult.LEASE_LOST
+        assert (
+            store.commit(run, end(Status.EXECUTED, ORPHANED_AT), entries=(), number=1)
+            is SettleResult.LEASE_LOST
+        )
         assert store.holders(ACME, KEY) == {run.id}
 
     def test_a_heartbeat_retains_the_slot(self, store: ActionStore, run: Action) -> None:

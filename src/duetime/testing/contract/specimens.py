@@ -6,7 +6,7 @@ Every instant is far ahead, so that no back end removes a row as expired while i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.model.action import Action, ActionRef, Ending, Status
-from duetime.model.lease import Claimed, ClaimTerms, Settlement
+from duetime.model.lease import Applied, Claimed, ClaimTerms, Rejected, Settlement
 from duetime.ports.actions import ActionStore, DueEntry
 
 T = TypeVar("T")
@@ -77,6 +77,12 @@ def fresh(
     )
 
 
+def put(store: ActionStore, action: Action) -> Action:
+    """Put a row and return it."""
+    store.put(action)
+    return action
+
+
 def scheduled(
     store: ActionStore,
     *,
@@ -85,9 +91,7 @@ def scheduled(
     correlation_id: str | None = None,
 ) -> Action:
     """Return a pending row."""
-    action = fresh(store, due_at=due_at, tenant_id=tenant_id, correlation_id=correlation_id)
-    store.put(action)
-    return action
+    return put(store, fresh(store, due_at=due_at, tenant_id=tenant_id, correlation_id=correlation_id))
 
 
 def terms(at: datetime = NOON, *, nonce: str | None = None, retry: str = POLICY) -> ClaimTerms:
@@ -135,6 +139,13 @@ def stored_row(store: ActionStore, ref: ActionRef) -> Action:
     return row
 
 
+def applied(store: ActionStore, ref: ActionRef, outcome: Applied | Rejected) -> Action:
+    """Return the stored row; the outcome of its change must have it."""
+    row = stored_row(store, ref)
+    assert outcome == Applied(row)
+    return row
+
+
 class _Page(Protocol[T_co]):
     @property
     def cursor(self) -> str | None: ...
@@ -146,13 +157,22 @@ class _Page(Protocol[T_co]):
 
 def pages(page_after: Callable[[str | None], _Page[T]], limit: int) -> list[T]:
     """Return all items of a list, page by page."""
+
+    def read(cursor: str | None) -> tuple[Sequence[T], str | None]:
+        page = page_after(cursor)
+        assert len(page) <= limit
+        return [*page], page.cursor
+
+    return read_all(read)
+
+
+def read_all(read: Callable[[str | None], tuple[Sequence[T], str | None]]) -> list[T]:
+    """Return all items of a list; `read` returns those after a cursor, and the next cursor."""
     items: list[T] = []
     cursor = None
     for _ in range(MOST_PAGES):
-        page = page_after(cursor)
-        assert len(page) <= limit
+        page, cursor = read(cursor)
         items += page
-        cursor = page.cursor
         if cursor is None:
             return items
     raise AssertionError("the list's pages never end")
@@ -168,16 +188,14 @@ def unchanged(read: Callable[..., object], *key: object) -> Iterator[None]:
 
 def due_entries(
     store: ActionStore, shard: str, *, until: datetime = EXPIRY, limit: int = 100
-) -> Iterator[DueEntry]:
-    """All entries of a due shard, page by page."""
-    cursor = None
-    for _ in range(MOST_PAGES):
+) -> list[DueEntry]:
+    """Return all entries of a due shard, page by page."""
+
+    def read(cursor: str | None) -> tuple[Sequence[DueEntry], str | None]:
         page = store.due(shard, after=None, until=until, limit=limit, cursor=cursor)
-        yield from page.entries
-        cursor = page.cursor
-        if cursor is None:
-            return
-    raise AssertionError("the due index' pages never end")
+        return page.entries, page.cursor
+
+    return read_all(read)
 
 
 def due_time_in_index(store: ActionStore, action: Action) -> datetime | None:

@@ -17,6 +17,7 @@ from duetime.testing.contract.specimens import (
     CALLER,
     EXPIRY,
     NOON,
+    ORPHANED_AT,
     claim,
     due_time_in_index,
     end,
@@ -31,7 +32,6 @@ class StoreContract:
 
     @pytest.fixture
     def store(self) -> ActionStore:
-        """An empty store, for this test alone."""
         raise NotImplementedError("override the fixture `store`: it returns an empty store of your back end")
 
     @pytest.fixture
@@ -41,6 +41,11 @@ class StoreContract:
     @pytest.fixture
     def claimed(self, store: ActionStore) -> Action:
         return running(store)
+
+    @pytest.fixture
+    def taken_over(self, store: ActionStore, claimed: Action) -> Action:
+        """The claimed action, as another worker took it over."""
+        return claim(store, claimed.ref, ORPHANED_AT)
 
     @pytest.fixture
     def row(self, store: ActionStore) -> Action:

@@ -38,7 +38,6 @@ class DueQueuesContract:
 
     @pytest.fixture
     def queues(self) -> DueQueues:
-        """Empty queues, for this test alone."""
         raise NotImplementedError("override the fixture `queues`: it returns your back end with empty queues")
 
     @abstractmethod
@@ -122,7 +121,6 @@ class TimersContract:
 
     @pytest.fixture
     def timers(self) -> Timers:
-        """Timers of which none is set, for this test alone."""
         raise NotImplementedError("override the fixture `timers`: it returns your back end with no timer set")
 
     @abstractmethod
@@ -220,8 +218,10 @@ class RoutesContract:
         assert self.routes([]).queue_for("apply-plan-change") is None
 
     def test_a_type_that_moves_leads_to_one_of_its_workers(self) -> None:
-        moved = Manifest("reports", {"send-invoice": 2})
-        assert self.routes([BILLING, moved]).queue_for("send-invoice") in {"default", "reports"}
+        assert self.routes([BILLING, Manifest("reports", {"send-invoice": 2})]).queue_for("send-invoice") in {
+            "default",
+            "reports",
+        }
 
     def test_a_type_leads_to_the_worker_that_reads_its_newest_version(self) -> None:
         for version, worker in ((1, "default"), (3, "reports")):
@@ -240,7 +240,6 @@ class BookmarksContract:
 
     @pytest.fixture
     def bookmarks(self) -> Bookmarks:
-        """Bookmarks with nothing written."""
         raise NotImplementedError("override the fixture `bookmarks`: it returns your back end, empty")
 
     def test_nothing_is_marked_at_first(self, bookmarks: Bookmarks) -> None:
