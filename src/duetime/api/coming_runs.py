@@ -47,6 +47,7 @@ class ComingView(BaseModel):
 
     @classmethod
     def from_job(cls, job: Job, now: datetime, last: datetime, most: int) -> Self:
+        """The job as a client sees it, with so many of its times."""
         times = takewhile(lambda at: at <= last, (due.at for due in upcoming(job, now)))
         counted = list(islice(times, MOST_COUNTED + 1))
         return cls(

@@ -109,6 +109,7 @@ class BulkView(BaseModel):
 
     @classmethod
     def from_result(cls, step: BulkResult) -> Self:
+        """Return the view of the step."""
         return cls(
             changed=[ActionSummary.from_action(action) for action in step.changed],
             left=[SkippedView(id=action_id, reason=reason) for action_id, reason in step.left.items()],

@@ -63,6 +63,7 @@ class RetryView(BaseModel):
 
     @classmethod
     def from_policy(cls, policy: RetryPolicy) -> Self:
+        """Return the view of the policy."""
         return cls(
             attempts=policy.attempts,
             backoff=[delay.total_seconds() for delay in policy.backoff],
@@ -136,6 +137,7 @@ class JobSummary(BaseModel):
 
     @classmethod
     def from_job(cls, job: Job, now: datetime, recent: Iterable[Action] | None = None) -> Self:
+        """Return the view of the job in a list."""
         runs = None if recent is None else [RecentRunView.from_action(job) for job in recent]
         return cls(**_summary(job, next(upcoming(job, now), None)) | {"recent_runs": runs})
 

@@ -25,9 +25,11 @@ class Redactor:
     sees_all: bool
 
     def of_action(self, action: Action) -> Redacted:
+        """Return the payload of an action."""
         return self._redact(action.type, action.payload, action.payload_version)
 
     def of_job(self, job: Job) -> Redacted:
+        """Return the payload of a job's runs."""
         definition = job.definition
         return self._redact(definition.type, definition.payload, definition.payload_version)
 

@@ -52,6 +52,7 @@ class RecentRunView(BaseModel):
 
     @classmethod
     def from_action(cls, run: Action) -> Self:
+        """Return the view of the run."""
         last = run.attempts[-1] if run.attempts else None
         return cls(
             id=run.id,

@@ -49,6 +49,7 @@ class UndeliveredSummary(BaseModel):
 
     @classmethod
     def from_undelivered(cls, thing: Undelivered) -> Self:
+        """Return the view of the thing."""
         facts = {name: getattr(thing, name) for name in cls.model_fields if name not in _MADE}
         ref = thing.action
         return cls(**facts, tenant_id=ref.tenant_id if ref else None, action_id=ref.id if ref else None)
@@ -66,6 +67,7 @@ class UndeliveredView(UndeliveredSummary):
 
     @classmethod
     def in_full(cls, thing: Undelivered, redacted_body: Redacted) -> Self:
+        """Return the full view, with the redacted body."""
         summary = dict(UndeliveredSummary.from_undelivered(thing))
         return cls(
             **summary, body=redacted_body.payload, redacted=list(redacted_body.paths), is_cut=thing.is_cut

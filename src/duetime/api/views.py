@@ -49,6 +49,7 @@ class AttemptView(BaseModel):
 
     @classmethod
     def from_attempt(cls, number: int, attempt: Attempt, *, is_last: bool) -> Self:
+        """Return the view of the attempt."""
         unfinished = "running" if is_last else "lost"
         return cls(
             number=number,
@@ -117,6 +118,7 @@ class ActionSummary(BaseModel):
 
     @classmethod
     def from_action(cls, action: Action) -> Self:
+        """Return the view of the action."""
         facts = {name: getattr(action, name) for name in cls.model_fields if name not in _MADE}
         return cls(**facts, **_made(action))
 
@@ -131,6 +133,7 @@ class ActionView(ActionSummary):
 
     @classmethod
     def in_full(cls, action: Action, redacted_payload: Redacted) -> Self:
+        """Return the full view, with the redacted payload."""
         summary = dict(ActionSummary.from_action(action))
         return cls(**summary, payload=redacted_payload.payload, redacted=list(redacted_payload.paths))
 

@@ -140,6 +140,7 @@ class WallCadence(Cadence):
 
     @property
     def precision(self) -> Precision:
+        """See :attr:`Cadence.precision`."""
         return "minute" if self.wall.times.whole_minutes else "second"
 
     def _rule(self) -> DstPolicy:
@@ -154,6 +155,7 @@ class WallCadence(Cadence):
         """
 
     def wakes(self) -> tuple[WakeExpression, ...]:
+        """See :meth:`Cadence.wakes`."""
         from duetime.cadence.wakes import wall_wakes  # noqa: PLC0415 - most processes never compile wakes
 
         return wall_wakes(self)

@@ -133,6 +133,7 @@ class EveryDay(Days):
     """All days, as most cadences have."""
 
     def first_from(self, day: int) -> int:
+        """See :meth:`Days.first_from`."""
         return day if day <= LAST_DAY else NEVER
 
 
@@ -146,6 +147,7 @@ class OneDay:
     day: int
 
     def first_from(self, day: int) -> int:
+        """See :meth:`Days.first_from`."""
         return self.day if day <= self.day else NEVER
 
 

@@ -128,6 +128,7 @@ class WeekdayField(CronField):
     """Day-of-week, where Sunday is 0 and 7: ranges may end on 7 (``FRI-7``) and begin on it (``7-2``)."""
 
     def folded(self, mask: int) -> int:
+        """See :meth:`CronField.folded`."""
         return mask & _WEEK | mask >> _SEVEN
 
     def _ranged(self, low: int, high: int, step: int) -> int:

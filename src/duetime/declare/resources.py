@@ -50,6 +50,7 @@ class Factory:
 
     @property
     def name(self) -> str:
+        """The type, for messages."""
         return name_of(self.makes)
 
     @property

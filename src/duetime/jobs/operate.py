@@ -49,6 +49,7 @@ class JobOperations:
         self._plan = Plan(context.store, jobs, clock=context.clock, settings=context.settings)
 
     def pause(self, name: str, reason: str, until: When | None, cadence: str | None) -> Job:
+        """Pause a job; see `Jobs.pause`."""
         now = self._context.clock.now()
         ends_at = None if until is None else instant.resolve(until, now=now)
         if ends_at is not None and ends_at <= now:
@@ -68,6 +69,7 @@ class JobOperations:
         return self._change(name, paused)
 
     def resume(self, name: str, cadence: str | None) -> Job:
+        """End a pause; see `Jobs.resume`."""
         which = cadence or WHOLE_JOB
 
         def resume() -> Job | Conflict:
@@ -85,6 +87,8 @@ class JobOperations:
         return self._get(name)
 
     def skip_next(self, name: str, cadence: str | None) -> Action:
+        """Skip the next run; see `Jobs.skip_next`."""
+
         def skip() -> Action | Conflict:
             job, now = self._get(name), self._context.clock.now()
             _refuse_removed(job, _SKIP)
@@ -113,6 +117,7 @@ class JobOperations:
         jitter: float | None,
         cadence: str | None,
     ) -> Job:
+        """Set how runs are retried; see `Jobs.set`."""
         waits = None if backoff is None else tuple(wait.total_seconds() for wait in back_offs(backoff))
         tuning = Tuning(attempts=attempts, backoff=waits, jitter=jitter)
         tuning.applied(RetryPolicy())
@@ -125,6 +130,7 @@ class JobOperations:
         return self._change(name, tuned)
 
     def trigger(self, name: str, payload: Payload | None, run_id: ActionId | None = None) -> Action:
+        """Run a job now; see `Jobs.trigger`."""
         attributes: spans.Attributes = {
             spans.JOB: truncate(name, 100),
             spans.TENANT: self._context.tenant_id,

@@ -59,6 +59,7 @@ class Planned:
     missed: bool = False
 
     def plus(self, other: Planned) -> Planned:
+        """Return the sum of both."""
         return Planned(self.made + other.made, self.missed or other.missed)
 
 

@@ -171,6 +171,7 @@ class Register:
         return registration.idempotency_key is None and job.definition == definition
 
     def unregister(self, name: str, tenant_id: TenantId) -> None:
+        """Remove a registered job; see `Jobs.unregister`."""
         try:
             ref = JobRef(tenant_id, job_name(name))
         except InvalidIdentifier:

@@ -62,6 +62,7 @@ class MetricsBuffer:
         self._gathered: dict[tuple[str | None, str | None], dict[Metric, list[float]]] = _empty()
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
+        """See `duetime.ports.meter.Meter`."""
         whose = (None, None) if of is None else (of.type, self._tenant(of.tenant_id))
         with self._lock:
             values = self._gathered[whose][metric]
@@ -71,6 +72,7 @@ class MetricsBuffer:
                 values.append(value)
 
     def flush(self) -> None:
+        """Write the metrics, and empty the buffer."""
         with self._lock:
             taken, self._gathered = self._gathered, _empty()
         if taken:

@@ -50,6 +50,7 @@ class ResourceNames:
         self.work_function = self.function(f"work-{worker}")
 
     def due_queue(self, worker: str) -> str:
+        """Return the name of a worker's due queue."""
         return f"{self._prefix}due-{worker}"
 
     def dead_letter_queues(self, *, notifies: bool) -> tuple[str, ...]:

@@ -79,6 +79,7 @@ class CallLock:
 
     @property
     def waiting(self) -> int:
+        """The number of threads that wait for the lock."""
         return len(self._urgent) + len(self._others)
 
     @contextmanager

@@ -222,6 +222,7 @@ class LocalCloud:
         return [job for job in listed if job.name in self.app.jobs and job.origin is Origin.CODE]
 
     def invoke(self, function: str, event: Mapping[str, Any] | None = None) -> InvocationOutcome:
+        """Invoke a function now, such as ``sweep``."""
         return self._functions.invoke(self._names.function(function), event or {})
 
     def client(self, service: Any) -> Any:

@@ -64,6 +64,7 @@ class Environment:
         self._put(absent | settings.to_env())
 
     def restore(self) -> None:
+        """Restore the previous variables."""
         self._put(self._before)
         self._before = {}
 

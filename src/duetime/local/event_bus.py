@@ -125,9 +125,11 @@ class LocalEventBus:
         self._patch = moto_patches.rule_targets(self._rule_method)
 
     def start(self) -> None:
+        """Begin to deliver."""
         self._patch.__enter__()
 
     def stop(self) -> None:
+        """Stop delivering."""
         self._patch.__exit__(None, None, None)
 
     def _rule_method(self, original: Any) -> Any:

@@ -176,6 +176,7 @@ class EventSources:
         )
 
     def start(self) -> None:
+        """Begin to deliver."""
         self._bus.start()
         for poller in self._pollers:
             poller.start()

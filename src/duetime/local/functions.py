@@ -44,6 +44,7 @@ class LocalContext:
     memory_limit_in_mb: int = 512
 
     def get_remaining_time_in_millis(self) -> int:
+        """Return the milliseconds until the function's timeout."""
         return max(0, (self.ends_at - self.clock.now()) // _MILLISECOND)
 
 
@@ -77,6 +78,7 @@ class LocalFunctions:
         self._by_arn: Mapping[str, LocalFunction] = {}
 
     def deploy(self, functions: Mapping[str, LocalFunction]) -> None:
+        """Replace all functions."""
         self._by_arn = dict(functions)
 
     def __contains__(self, arn: str) -> bool:

@@ -104,13 +104,16 @@ class Outbox:
     )
 
     def put_event(self, type: str, **values: Any) -> None:  # noqa: A002 - as the field
+        """Store an event with the fields of `SentEvent`."""
         sent = self.events.add(type, **values)
         log.debug("%s of %s", sent.type, sent.detail.get("tenant_id"), extra={"word": "event"})
 
     def put_mail(self, type: str, **values: Any) -> None:  # noqa: A002 - as the field
+        """Store a mail with the fields of `SentMail`."""
         sent = self.mails.add(type, **values)
         log.info("to %s: %s", masked(sent.address), sent.subject, extra={"word": "mail"})
 
     def put_message(self, type: str, **values: Any) -> None:  # noqa: A002 - as the field
+        """Store a message of the topic with the fields of `SentMessage`."""
         sent = self.messages.add(type, **values)
         log.info("to the topic: %s", sent.subject, extra={"word": "message"})

@@ -26,6 +26,7 @@ class WakeableSleeper:
         self._changed = threading.Condition()
 
     def set_for(self, instant: datetime) -> None:
+        """Let `wait` return at `instant`."""
         with self._changed:
             if instant in self._known:
                 return
@@ -35,6 +36,7 @@ class WakeableSleeper:
                 self._changed.notify_all()
 
     def ring(self) -> None:
+        """Let `wait` return now."""
         self.set_for(self._clock.now())
 
     def wait(self, longest: timedelta) -> None:
@@ -62,6 +64,7 @@ class Poller(ABC):
         """Do the pending work; return how long to sleep unless the alarm rings."""
 
     def start(self) -> None:
+        """Begin."""
         self._thread.start()
 
     def stop(self) -> None:

@@ -67,6 +67,7 @@ class RunLines(logging.Formatter):
         self._in_colour = in_colour
 
     def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter`."""
         at = datetime.fromtimestamp(record.created).astimezone()
         line = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}  "
         line += self._run(record) if hasattr(record, "late_ms") else self._other(record)

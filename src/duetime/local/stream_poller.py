@@ -60,6 +60,7 @@ class StreamDelivery:
         self._pause, self._longest_pause, self._is_stopping = pause, longest_pause, is_stopping
 
     def __call__(self, batch: Sequence[Record]) -> None:
+        """Deliver one batch."""
         rest, tries = batch, 0
         while rest and not self._is_stopping():
             taken, reason = self._try(rest)
@@ -177,6 +178,7 @@ class StreamPoller(Poller):
             self.alarm.ring()
 
     def turn(self) -> timedelta:
+        """Read and deliver new records."""
         self.pause(max(timedelta(0), self._read_at + _BETWEEN_READS - self.clock.now()))
         self._read_at = self.clock.now()
         records = self._shard.read(_PAGE)

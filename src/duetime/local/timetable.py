@@ -108,13 +108,16 @@ class Timetable:
         return fire_at
 
     def forget(self, key: ScheduleKey) -> None:
+        """Remove a schedule."""
         self._known.pop(key, None)
 
     def forget_group(self, group: str) -> None:
+        """Remove a group's schedules."""
         for key in [key for key in self._known if key.group == group]:
             self.forget(key)
 
     def take_due(self, now: datetime) -> list[Schedule]:
+        """Remove and return the schedules that fire by `now`."""
         due = []
         while self._by_time and self._by_time[0][0] <= now:
             _, number, key = heapq.heappop(self._by_time)

@@ -54,6 +54,7 @@ class WsgiApp:
         self._page, self._outbox, self._site = page, outbox, site
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Serve one request."""
         request = Request(environ)
         try:
             if _is_from_elsewhere(request):
@@ -152,6 +153,7 @@ class Server:
         self._thread: threading.Thread | None = None
 
     def start(self, application: WsgiApp) -> None:
+        """Answer requests."""
         port = self._socket.getsockname()[1]
         server = make_server(
             HOST, port, application, threaded=True, request_handler=_Handler, fd=self._socket.fileno()

@@ -182,6 +182,7 @@ class Action:
 
     @property
     def ref(self) -> ActionRef:
+        """The key of this row."""
         return ActionRef(self.tenant_id, self.id)
 
     @property

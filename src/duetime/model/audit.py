@@ -64,6 +64,7 @@ class AuditEntry:
         return self if self.target.name else replace(self, target=replace(self.target, name=name))
 
     def ended(self, status: int, result: Mapping[str, Any]) -> AuditEntry:
+        """Return the entry with its result."""
         return replace(self, status=status, result=result)
 
 

@@ -47,6 +47,7 @@ class CadenceSet:
 
     @cached_property
     def by_name(self) -> dict[str, Cadence]:
+        """The cadences, by name."""
         return {cadence.name: cadence for cadence in self.cadences}
 
     @cached_property

@@ -41,6 +41,7 @@ class HeldKey:
 
     @classmethod
     def for_action(cls, action: Action, until: datetime) -> HeldKey:
+        """Return the key as `action` takes it."""
         return cls(action.id, content_of(action), until)
 
     def first(self, repeat: Action, row: Action | None, now: datetime) -> Action | None:

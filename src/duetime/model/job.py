@@ -127,6 +127,7 @@ class Pause:
     """When it ends by itself."""
 
     def is_over(self, now: datetime) -> bool:
+        """Return whether it has ended by itself."""
         return self.until is not None and self.until <= now
 
 
@@ -205,10 +206,12 @@ class Job:
 
     @property
     def name(self) -> JobName:
+        """Its name, unique in its tenant."""
         return self.ref.name
 
     @property
     def cadence_set(self) -> CadenceSet:
+        """Its cadences, parsed."""
         return CadenceSet.parse(self.definition.cadences, self.anchor)
 
     @property

@@ -128,6 +128,7 @@ class LifecycleEvent:
 
     @classmethod
     def from_json(cls, written: str) -> Self:
+        """Read the result of `to_json`."""
         fields = json.loads(written)
         return cls(
             **{name: fields[name] for name in _TEXTS}

@@ -34,6 +34,7 @@ class Manifest:
 
     @property
     def hash(self) -> str:
+        """A hash of the content."""
         return hashlib.sha256(f"{self.to_json()}\n{self.jobs_json()}".encode()).hexdigest()
 
     def to_json(self) -> str:
@@ -54,6 +55,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, written: str, jobs: str = "[]") -> Self:
+        """Read the results of `to_json` and `jobs_json`."""
         from duetime.model.job import Definition  # noqa: PLC0415 - routing needs no definitions
 
         definitions = tuple(Definition.from_json(json.dumps(job)) for job in json.loads(jobs))

@@ -24,6 +24,7 @@ class DueMark:
 
     @classmethod
     def from_row(cls, row: Action) -> Self:
+        """Return the position of a row."""
         return cls(row.due_at, row.id)
 
     def __str__(self) -> str:
@@ -56,10 +57,12 @@ class FailedMark:
 
     @classmethod
     def from_row(cls, row: Action) -> Self:
+        """Return the position of a row."""
         return cls(row.failed_at, row.id, row.tenant_id)
 
     @property
     def ref(self) -> ActionRef:
+        """The key of the row."""
         return ActionRef(self.tenant_id, self.id)
 
     def __str__(self) -> str:

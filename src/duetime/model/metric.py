@@ -59,6 +59,7 @@ class Metric(StrEnum):
 
     @property
     def unit(self) -> Unit:
+        """The unit of its values."""
         return _MEASURED.get(self, Unit.COUNT)
 
     @property

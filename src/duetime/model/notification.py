@@ -63,6 +63,7 @@ class NotificationKind(StrEnum):
 
     @property
     def severity(self) -> Severity:
+        """The severity."""
         return _SEVERITIES[self]
 
     @property

@@ -75,6 +75,7 @@ class Preferences:
             raise InvalidPreferences(problems)
 
     def channels_for(self, kind: NotificationKind) -> frozenset[Channel]:
+        """Return the channels of a kind."""
         chosen = self.channels.get(kind)
         if chosen is not None:
             return chosen

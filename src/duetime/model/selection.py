@@ -86,9 +86,11 @@ class Selection:
 
     @property
     def has_due_range(self) -> bool:
+        """Whether it has a bound on the due time."""
         return self.due_after is not None or self.due_until is not None
 
     def admits(self, row: Action) -> bool:
+        """Return whether a row meets all filters."""
         return (
             row.status in self.statuses
             and all(getattr(self, name) in {None, getattr(row, name)} for name in _EQUAL)
@@ -131,6 +133,7 @@ class RunSelection:
             raise InvalidSelection("the span of nominal times must begin before it ends")
 
     def admits(self, row: Action) -> bool:
+        """Return whether a run meets all filters."""
         return row.status in self.statuses and _lies(row.nominal_at, self.nominal_after, self.nominal_until)
 
 

@@ -51,6 +51,7 @@ class FunctionCalls:
         self.dead_letters: list[DeadLetter] = []
 
     def next_at(self) -> datetime | None:
+        """Return the time of the next call."""
         return self._waiting[0][0] if self._waiting else None
 
     def invoke(self, function: str, do: Callable[[], object], done: Callable[[str, datetime], None]) -> None:
@@ -64,10 +65,12 @@ class FunctionCalls:
             self._come(FunctionCall(function, do, done, RETRIES[function]))
 
     def make_due(self) -> None:
+        """Make the calls that are due."""
         while self._waiting and self._waiting[0][0] <= self._processes.clock.now():
             self._make(heappop(self._waiting)[2])
 
     def give_up(self, function: str, about: str = "") -> None:
+        """Store a dead letter."""
         self._story.record(function, about, "is given up: a dead letter")
         self.dead_letters.append(DeadLetter(self._processes.clock.now(), function, about))
 

@@ -34,9 +34,11 @@ class FaultyQueues:
     story: Journal
 
     def send(self, sends: Sequence[Send]) -> None:
+        """See `duetime.ports.wakeups.DueQueues`, here and below."""
         self.queues.send([delivered for send in sends for delivered in self._sent(send)])
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:
+        """See `send`."""
         self.queues.extend(queue, receipt, seconds)
 
     def _sent(self, send: Send) -> Iterator[Send]:
@@ -84,6 +86,7 @@ class FaultyStream:
     _busy: set[int] = field(default_factory=set)
 
     def add(self, change: Change) -> None:
+        """Add a change."""
         row = change.new or change.old
         if row is None:
             return

@@ -73,6 +73,7 @@ class Dice:
         return not self.are_fair and rate > 0 and self.random.random() < rate
 
     def is_heads(self) -> bool:
+        """Return True or False with equal probability."""
         return self.random.getrandbits(1) == 1
 
     def span(self, longest: timedelta) -> timedelta:
@@ -84,4 +85,5 @@ class Dice:
         return timedelta(0) if self.are_fair else self.faults.skew * round(self.random.random() - 0.5, 3)
 
     def random_bytes(self, size: int) -> bytes:
+        """Return random bytes for ids."""
         return self.random.randbytes(size)

@@ -70,9 +70,11 @@ class FaultyCloud(JournaledCloud):
         return seen
 
     def seen_by_caller(self, name: str | None) -> MemoryBackends:
+        """Return the back ends of a caller outside; with a name they have faults."""
         return self._real if name is None else self.seen_by(Process(name, self.dice.skew()))
 
     def random_bytes(self, size: int) -> bytes:
+        """Return random bytes for ids."""
         return self.dice.random_bytes(size)
 
     def seen_by(self, caller: Process | None) -> MemoryBackends:
@@ -128,6 +130,7 @@ class FaultyCloud(JournaledCloud):
             self.run(delivery)
 
     def next_at(self) -> datetime:
+        """Return when the next work is due."""
         others = [source.next_at() for source in (self.processes, self.stream, self.calls, self._hearts)]
         return min([super().next_at(), *(other for other in others if other is not None)])
 

@@ -41,6 +41,7 @@ class Journal:
         self._lines.append((self._clock.now(), who, about, what))
 
     def record_change(self, who: str, change: Change) -> None:
+        """Record the change of a row."""
         row = change.new or change.old
         if row is not None:
             self.record(who, row.id, lambda: description_of(change))
@@ -76,6 +77,7 @@ class JournaledCloud(MemoryCloud):
         return self.backends
 
     def random_bytes(self, size: int) -> bytes:
+        """Return random bytes for ids."""
         return os.urandom(size)
 
 

@@ -36,10 +36,12 @@ class Clouds:
         return cloud
 
     def close(self) -> None:
+        """Close all clouds, the last one first."""
         for cloud, _ in reversed(self._clouds):
             cloud.close()
 
     def stories(self) -> Iterator[tuple[str, str]]:
+        """Yield a heading and the story of each cloud with faults."""
         for cloud, faults in self._clouds:
             if faults is not None:
                 yield f"the story of the cloud with faults of seed {faults.seed}", cloud.story()

@@ -142,6 +142,7 @@ class Processes:
 
     @property
     def current(self) -> Process:
+        """The running process."""
         if self.acting is not None:
             return self.acting
         return self._now.process if self._now else self.outside
@@ -172,9 +173,11 @@ class Processes:
         self.wait_until(until)
 
     def next_at(self) -> datetime | None:
+        """Return when the next process resumes."""
         return self._parked[0][0] if self._parked else None
 
     def resume_due(self) -> None:
+        """Resume the processes that are due."""
         while self._parked and self._parked[0][0] <= self.clock.now():
             running = heappop(self._parked)[2]
             paused_until = running.process.paused_until
@@ -213,9 +216,15 @@ class ProcessClock:
     named: Process | None = None
 
     def now(self) -> datetime:
+        """See `duetime.clock.Clock`, here and below."""
         return self.processes.clock.now() + (self.named or self.processes.current).offset
 
     def wait_until(self, instant: datetime) -> None:
+        """Suspend the running process until `at`, while others go on.
+
+        Raises:
+            Crashed: it crashed meanwhile.
+        """
         self.processes.wait_until(instant - (self.named or self.processes.current).offset)
 
 
@@ -237,6 +246,7 @@ class Workers:
         return self._receives[receipt]
 
     def hire(self, queue: str) -> int:
+        """Return the lowest idle number."""
         free = self._free.setdefault(queue, [])
         if not free:
             heappush(free, 1 + sum(name == queue for name, _ in self._skews))
@@ -244,7 +254,9 @@ class Workers:
         return heappop(free)
 
     def process(self, queue: str, number: int, *, is_system: bool) -> Process:
+        """Return a new process of that worker."""
         return Process(f"{queue if is_system else WORK}-{number}", self._skews[queue, number])
 
     def let_go(self, queue: str, number: int) -> None:
+        """Make a worker idle."""
         heappush(self._free[queue], number)

@@ -25,6 +25,7 @@ class RecordedMetrics:
         self._turn = threading.Lock()
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
+        """See `duetime.ports.meter.Meter`."""
         whose = (None, None) if of is None else (of.type, of.tenant_id)
         with self._turn:
             self._values[metric].append(_Value(value, *whose))
@@ -50,4 +51,5 @@ class RecordedMetrics:
         type: str | None = None,  # noqa: A002 - as above
         tenant_id: str | None = None,
     ) -> float:
+        """Return a counter's sum."""
         return sum(self.values(metric, type=type, tenant_id=tenant_id))

@@ -31,11 +31,13 @@ class SimulatedHeartbeat(Heartbeat):
         self._watched.discard(watched)
 
     def next_at(self) -> datetime | None:
+        """Return when the next beat is due."""
         while self._beats and self._has_ended(*self._beats[0][2:]):
             heappop(self._beats)
         return self._beats[0][0] if self._beats else None
 
     def beat(self, clock: Clock) -> None:
+        """Do the due beats; a paused process beats when it resumes."""
         while self._beats and self._beats[0][0] <= clock.now():
             _, _, process, watched = heappop(self._beats)
             if self._has_ended(process, watched):

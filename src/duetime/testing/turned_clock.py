@@ -14,6 +14,7 @@ class TurnedClock:
         self._now = now.astimezone(UTC)
 
     def now(self) -> datetime:
+        """Return the time in UTC."""
         return self._now
 
     def wait_until(self, instant: datetime) -> None:

@@ -38,6 +38,7 @@ class InvariantWatch:
     _in_turn: dict[tuple[TenantId, str], dict[ActionRef, Action]] = field(default_factory=dict)
 
     def check(self, process: Process, change: Change) -> None:
+        """Check the write of a process."""
         old, new = change.old, change.new
         if new is None or new.job in _PASSES:
             return

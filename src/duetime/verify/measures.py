@@ -17,6 +17,8 @@ LIMITS = (10, 25, 50, 100, 250, 500, 1_000, 2_000, 5_000)
 
 _SECOND = timedelta(seconds=1)
 _MOST_HELD = timedelta(seconds=30)
+_ARMED_WITHIN = timedelta(seconds=30)
+"""Arm decides between a queue and a timer some time after the action was scheduled."""
 
 
 class Arrival(NamedTuple):
@@ -155,7 +157,7 @@ def _timer_lateness(arrivals: Iterable[Arrival], limits: Json) -> float | None:
     near, early = (timedelta(seconds=limits[name]) for name in ("near_limit", "wake_early"))
     for arrival in arrivals:
         due_at = instant.parse(arrival.row["due_at"])
-        was_far = due_at - instant.parse(arrival.row["created_at"]) > near
+        was_far = due_at - instant.parse(arrival.row["created_at"]) > near + _ARMED_WITHIN
         if was_far and arrival.sent_at is not None:
             return milliseconds(arrival.sent_at - (due_at - early))
     return None

@@ -56,6 +56,7 @@ class Steps:
 
     @cached_property
     def arm(self) -> Arm:
+        """Sets and clears the wakes of actions."""
         from duetime.wakeups.arm import Arm
 
         return Arm(
@@ -76,12 +77,14 @@ class Steps:
 
     @cached_property
     def dispatch(self) -> Dispatch:
+        """Sends the due message of an action whose timer fired."""
         from duetime.wakeups.dispatch import Dispatch
 
         return Dispatch(self._backends.queues, self._backends.routes, clock=self._clock)
 
     @cached_property
     def dispatch_jobs(self) -> DispatchJobs:
+        """Plans a job whose schedule fired, or starts a run for an event."""
         from duetime.wakeups.dispatch import DispatchJobs
 
         return DispatchJobs(
@@ -90,6 +93,7 @@ class Steps:
 
     @cached_property
     def plan(self) -> Plan:
+        """Plans the next occurrences of a job."""
         from duetime.jobs.plan import Plan
 
         return Plan(
@@ -102,6 +106,7 @@ class Steps:
 
     @cached_property
     def maintain(self) -> Maintain:
+        """Maintains one job."""
         from duetime.jobs.maintain import Maintain
 
         return Maintain(
@@ -114,12 +119,14 @@ class Steps:
 
     @cached_property
     def maintain_due_jobs(self) -> MaintainDueJobs:
+        """Maintains each job that is due for it."""
         from duetime.jobs.maintain import MaintainDueJobs
 
         return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, settings=self._settings)
 
     @cached_property
     def repair(self) -> Repair:
+        """Removes stray schedules and sets missing ones."""
         from duetime.jobs.repair import Repair
 
         return Repair(
@@ -132,6 +139,7 @@ class Steps:
 
     @cached_property
     def reconcile(self) -> Reconcile:
+        """Brings the jobs that code declares into the table."""
         from duetime.jobs.reconcile import Reconcile
 
         return Reconcile(
@@ -145,6 +153,7 @@ class Steps:
 
     @cached_property
     def sweep(self) -> Sweep:
+        """Sends overdue actions again, in bands of lateness."""
         from duetime.wakeups.sweep import Sweep
 
         return Sweep(
@@ -157,6 +166,7 @@ class Steps:
 
     @cached_property
     def deep_sweep(self) -> DeepSweep:
+        """Sends everything overdue again."""
         from duetime.wakeups.deep_sweep import DeepSweep
 
         return DeepSweep(
@@ -169,12 +179,14 @@ class Steps:
 
     @cached_property
     def wheel(self) -> Wheel:
+        """Sends what is due within 14 minutes, in place of timers."""
         from duetime.wakeups.wheel import Wheel
 
         return Wheel(self._due_scanner, self._backends.bookmarks, clock=self._clock, settings=self._settings)
 
     @cached_property
     def rearm(self) -> Rearm:
+        """Arms what a previous wheel left without timers."""
         from duetime.wakeups.wheel import Rearm
 
         return Rearm(self._backends.store, self.arm, self._backends.bookmarks, clock=self._clock)

@@ -52,6 +52,7 @@ class ScanResult:
     """Seconds by which the oldest overdue row that was not running was late; 0 without one."""
 
     def plus(self, other: ScanResult) -> ScanResult:
+        """Return the sum of both."""
         if other == _NOTHING:
             return self
         return ScanResult(
@@ -92,6 +93,7 @@ class DueScanner:
 
     @property
     def shards(self) -> Sequence[str]:
+        """All possible due shards."""
         return self._store.due_shards
 
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:

@@ -71,6 +71,7 @@ class RunCommit:
         self.settlement: Settlement | None = None
 
     def __call__(self, entries: Sequence[Entry]) -> None:
+        """See `duetime.model.run.Run.commit`."""
         with self._lock:
             if self.stage is CommitStage.COMMITTED:
                 raise AlreadyCommitted(self._held.action.id)

@@ -39,6 +39,7 @@ class Settle:
         self._queues, self._routes, self._clock = queues, routes, clock
 
     def __call__(self, held: ClaimWon, settlement: Settlement) -> SettleResult:
+        """Settle a run."""
         return self._end(held, settlement, self._actions.settle, self._jobs.settle)
 
     def commit(

@@ -2,7 +2,7 @@
 
 Grants by role, and entries that are begun, ended and never changed.
 """
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

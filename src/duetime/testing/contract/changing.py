@@ -1,5 +1,5 @@
 """Changes by callers: cancel, request to cancel, reschedule and redrive, each from the status it needs."""
-# ruff: noqa: S101, PLR2004 - a test's name is its sentence
+# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
 

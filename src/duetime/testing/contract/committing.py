@@ -4,7 +4,7 @@ What a handler writes is shown here with actions that it schedules, since every 
 be written in its
 transactions. A back end without transactions says so, and commits without entries alone.
 """
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

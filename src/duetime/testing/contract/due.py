@@ -1,5 +1,5 @@
 """The due index, which the sweep reads, and lists in the order of due times."""
-# ruff: noqa: S101, PLR2004 - a test's name is its sentence
+# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
 

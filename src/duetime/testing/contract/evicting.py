@@ -1,5 +1,5 @@
 """Evictions: what a dead run holds of a concurrency key is freed for others; and races for slots."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Who runs: claims of runs of jobs, which ask something of their job."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

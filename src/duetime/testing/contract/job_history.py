@@ -1,5 +1,5 @@
 """The history of a job: its runs newest first, and its occurrences by their nominal time."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The lock of a job: runs that take it, from free jobs and from dead runs."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Runs of jobs, as rows: how they are kept, skipped, and recorded after the fact."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What wakes a job's planner and starts its runs: schedules and rules on EventBridge, seen from outside."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The job's row: it is added, read, listed and maintained; its cursor moves and its runs are counted."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

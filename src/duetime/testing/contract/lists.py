@@ -1,5 +1,5 @@
 """Lists of a tenant's actions, failed ones too: complete, in order, page by page, of this tenant only."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

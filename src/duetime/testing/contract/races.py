@@ -1,5 +1,5 @@
 """Races: many threads write one row, which ends in a state that one order of the writes explains."""
-# ruff: noqa: S101, PLR2004 - a test's name is its sentence
+# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
 

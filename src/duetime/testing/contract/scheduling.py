@@ -1,5 +1,5 @@
 """Rows that are put, alone and in bulk, and payloads stored apart from their rows."""
-# ruff: noqa: S101, PLR2004 - a test's name is its sentence
+# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
 

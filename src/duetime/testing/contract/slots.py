@@ -1,5 +1,5 @@
 """Concurrency keys: a claim takes a slot of its key, and the run's end frees it."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The subject of a contract: the store. A test of a back end overrides its fixtures."""
-# ruff: noqa: S101 - what is not as it should be fails the test that asked
+# ruff: noqa: D102, S101 - what is not as it should be fails the test that asked
 
 from __future__ import annotations
 

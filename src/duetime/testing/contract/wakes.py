@@ -1,5 +1,5 @@
 """The ports of wake-ups: due queues, timers, routes to workers, and bookmarks of sweeps."""
-# ruff: noqa: S101 - a test's name is its sentence
+# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 
