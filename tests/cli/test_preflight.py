@@ -247,7 +247,7 @@ def test_a_region_without_a_service_names_the_service_and_other_regions(check, m
     [(state, message, remedy)] = check("region")
     assert state == "ill"
     assert message == "cn-north-1 has no Amazon Cognito, which the stack needs"
-    assert remedy.startswith("set api=false, or user_pool_id to a pool, or deploy elsewhere: no region")
+    assert remedy.startswith("set people_api=false, or deploy elsewhere: no region")
 
 
 @pytest.mark.usefixtures("aws")

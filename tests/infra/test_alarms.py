@@ -186,6 +186,12 @@ def test_the_canary_alarm_needs_three_late_canaries_or_none():
     assert (canary["Period"], canary["TreatMissingData"]) == (1_800, "breaching")
 
 
+def test_with_a_slow_sweep_the_canary_alarm_waits_for_three_sweeps():
+    slow = Settings(sweep_rate=timedelta(minutes=20), job_grace=timedelta(hours=1))
+    named = alarms_of(made_with(slow, canary=timedelta(minutes=5)))
+    assert named["duetime-canary"]["Period"] == 3_600
+
+
 @pytest.mark.parametrize(
     ("settings", "canary"), [(Settings(), timedelta(0)), (Settings(enabled=False), timedelta(minutes=5))]
 )
@@ -199,6 +205,17 @@ def test_the_sweep_alone_gets_the_canarys_rate():
     made = made_with(canary=timedelta(minutes=7))
     rates = {name: made.environment(name).get("DUETIME_CANARY") for name in made.functions()}
     assert {name: rate for name, rate in rates.items() if rate} == {"sweep": "420"}
+
+
+@pytest.mark.parametrize(("canary", "may_put"), [(timedelta(minutes=5), True), (timedelta(0), False)])
+def test_the_sweep_may_put_actions_only_to_schedule_canaries(canary, may_put):
+    rights = made_with(canary=canary).rights("sweep")
+    keys = {key for right in rights for key in _keys_of(right)}
+    assert ("system#?" in keys) is may_put
+
+
+def _keys_of(right):
+    return right.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", ())
 
 
 def test_a_stack_has_room_for_much_of_ones_own(another):

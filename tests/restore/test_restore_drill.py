@@ -1,12 +1,17 @@
 """The drill on moto: backup, ten more minutes of runs, restore, adopt."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import boto3
 import pytest
 
 from duetime import Status
 from duetime.aws.restored_rows import HELD_UNTIL
 from duetime.aws.restored_tables import UnfitTable
+from duetime.model.built_in import CANARY
 from duetime.restore.restore import HeldRows, Restore, SwitchIsOn
+from duetime.wakeups.canary import Canary
 from tests.restore.drill import description, off
 from tests.restore.story import STILL_TO_RUN, Story, name_of, verdicts
 
@@ -218,3 +223,18 @@ def test_tables_that_cannot_be_adopted_are_rejected_with_a_remedy(drill):
     for message, tables in cases.items():
         with pytest.raises(UnfitTable, match=message):
             Restore(off(drill.settings), drill.clock, **tables)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_canaries_are_neither_held_nor_listed_as_lost(drill, is_lost):
+    def schedule_canary(drill):
+        often = replace(drill.settings, canary=timedelta(minutes=1), near_limit=timedelta(minutes=2))
+        assert Canary(drill.backends.store, clock=drill.clock, settings=often)()
+
+    story = Story(drill, "actions", before=schedule_canary, after=schedule_canary)
+    if is_lost:
+        story.lose()
+    report = story.restore().report()
+    assert CANARY not in {row.row.type for row in report.doubtful} | {action.type for action in report.lost}
+    assert "moved" in verdicts(report)

@@ -97,7 +97,7 @@ def _of_canary(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
             watches=series.of_deployment(monitored.deployment, Metric.CANARY_LATENESS),
             statistic="Minimum",
             bound=deployment.lateness_alarm / timedelta(milliseconds=1),
-            period=3 * deployment.canary,
+            period=3 * max(deployment.canary, monitored.rates["sweep"]),
             needs_data=True,
             is_symptom=True,
         )

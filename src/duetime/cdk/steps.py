@@ -81,12 +81,13 @@ class StepFunctions(Construct):
 
     def _sweep(self) -> DuetimeFunction:
         """Create the sweep. A failed sweep is not retried: the next one follows within a minute."""
+        canary, rows = self._resources.deployment.canary, self._tables.actions.table_arn
         sweep = self._function(
             "sweep",
             "sends overdue rows again, maintains jobs, and is the wheel if timers=wheel",
-            [*self._to_scan, *self._to_maintain, *let_schedule_canaries(self._tables.actions.table_arn)],
+            [*self._to_scan, *self._to_maintain, *(let_schedule_canaries(rows) if canary else ())],
             timeout=timedelta(seconds=55),
-            settings=replace(self._settings_to_wake, canary=self._resources.deployment.canary),
+            settings=replace(self._settings_to_wake, canary=canary),
             retries=0,
         )
         self._wakes.accept_timers(sweep)

@@ -17,7 +17,7 @@ KEPT_FREE = 3
 """Executions for dispatch, the sweep and the API, which no event source bounds."""
 _RULES = ("events", "L-244521F2")
 _SERVICES = {
-    "AWS::Cognito::UserPool": ("cognito-idp", "Amazon Cognito", "set api=false, or user_pool_id to a pool"),
+    "AWS::Cognito::UserPool": ("cognito-idp", "Amazon Cognito", "set people_api=false"),
     "AWS::Scheduler::ScheduleGroup": ("scheduler", "EventBridge Scheduler", ""),
     "AWS::SES::Template": ("ses", "Amazon SES", "set mail_from to nothing"),
     "AWS::Lambda::Function": ("lambda", "AWS Lambda", ""),

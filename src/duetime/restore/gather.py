@@ -10,6 +10,7 @@ from duetime import ids, instant
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.function_logs import LoggedTransition, logged_transitions
+from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.restored_rows import RestoredRows, is_held
 from duetime.aws.restored_tables import RestoredTable, UnfitTable
 from duetime.aws.tables import JOBS, actions_shape
@@ -20,6 +21,7 @@ from duetime.ids import TenantId
 from duetime.jobs.maintain import refs_until
 from duetime.model.action import Action, ActionRef
 from duetime.model.audit import AuditEntry, AuditKind
+from duetime.model.built_in import is_built_in
 from duetime.model.job import Job, JobRef
 from duetime.ports.access import AuditTrail
 from duetime.ports.wakeups import timer_name
@@ -143,8 +145,6 @@ class Gather:
         if not self._tables.previous_jobs:
             return {}
         settings = self._settings
-        from duetime.aws.jobs import DynamoJobStore  # noqa: PLC0415 - with a table of its own
-
         jobs = DynamoJobStore(
             clients.dynamodb(),
             settings.actions_table,
@@ -182,7 +182,7 @@ class Gather:
         seen: dict[ActionRef, LostAction] = {}
 
         def add(ref: ActionRef, type_name: str, due_at: datetime | None, source: str) -> None:
-            if ref not in seen and _is_made_once(ref):
+            if ref not in seen and _is_made_once(ref) and not is_built_in(type_name):
                 logged = evidence.logged.get(ref)
                 is_open = logged is None or logged.word not in {"executed", "failed", "cancelled", "skipped"}
                 last = (

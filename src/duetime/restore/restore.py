@@ -17,6 +17,7 @@ from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.model.action import Action, SkipReason
+from duetime.model.built_in import is_built_in
 from duetime.model.change import Change
 from duetime.model.job import JobRef
 from duetime.restore.evidence import Verdict
@@ -132,7 +133,7 @@ class Restore:
         doubtful = [
             DoubtfulRow(row=row, judgement=judgement)
             for row, judgement in sorted(judged, key=lambda pair: (pair[0].nominal_at, pair[0].id))
-            if judgement.verdict.is_doubtful
+            if judgement.verdict.is_doubtful and not is_built_in(row.type)
         ]
         now = self._clock.now()
         return RestoreReport(
