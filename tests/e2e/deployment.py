@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.emulator import ACCOUNT, REGION
+from duetime.rehearsal.emulator import ACCOUNT, REGION
 
 ROOT = Path(__file__).parents[2]
 CDK = ROOT / "node_modules" / ".bin" / "cdk"

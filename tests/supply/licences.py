@@ -34,6 +34,8 @@ _OTHER_SPELLINGS = {
     "bsd license": "BSD",
     "dual license": "",  # python-dateutil's classifiers name both
     "mit license": "MIT",
+    "psfl": "PSF-2.0",  # defusedxml
+    "the mit license (mit)": "MIT",
     "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
     "unknown": "",
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -47,6 +47,19 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
     if problems or settings is None or deployment is None:
         raise SettingsError(problems)
     return settings, deployment
+
+
+def on_machine(node: Node, deployment: Deployment) -> Deployment:
+    """Return the deployment with the architecture and the Python of the context, if it has them.
+
+    `duetime rehearse` sets them for this machine, also for an app that passes a `Deployment` of its own.
+
+    Raises:
+        SettingsError: one has a value that is not allowed.
+    """
+    context = {name: node.try_get_context(KEY + name) for name in ("architecture", "python")}
+    given: dict[str, Any] = {name: str(value) for name, value in context.items() if value is not None}
+    return replace(deployment, **given)
 
 
 def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
