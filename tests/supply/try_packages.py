@@ -96,7 +96,7 @@ def _installed(directory: Path, archive: str, listed: str) -> Installed:
 
 
 def _cloned(directory: Path) -> Path:
-    """Return a clone of the last commit, as a user has it: without the console and without Node's packages."""
+    """Return a clone of the last commit, without the console and without the packages of Node."""
     subprocess.run(["git", "clone", "--quiet", ROOT, directory / CLONE], check=True)  # noqa: S607 - any git
     return directory / CLONE
 

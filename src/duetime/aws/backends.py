@@ -5,6 +5,7 @@ Imports inside functions keep the cold start of Lambda functions and of the SDK 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,16 @@ def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
 def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
     """Return the jobs' back ends for the SDK, over `client` if given."""
     return AwsBackends(settings, clock, client).job_ports
+
+
+def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callable[[], Sequence[str]]:
+    """Return a function that reads the types of all published manifests, with at most one repetition."""
+
+    def read() -> Sequence[str]:
+        given = client or clients.dynamodb(clients.BRIEF)
+        return DynamoRoutes(given, settings.jobs_table, clock=clock).types()
+
+    return read
 
 
 def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPorts:
