@@ -122,11 +122,34 @@ class Scheduler:
             BackendMisconfigured: boto3 has no region.
             InvalidIdentifier: the tenant or the actor cannot be part of a key.
         """
+        return cls.over_clients(client, tenant_id=tenant_id, actor=actor, sees_system=sees_system)
+
+    @classmethod
+    def over_clients(
+        cls,
+        client: Any = None,
+        single_shot: Any = None,
+        sqs: Any = None,
+        *,
+        tenant_id: str | None,
+        actor: str,
+        sees_system: bool,
+    ) -> Self:
+        """Make a scheduler as `from_env` does, over given clients.
+
+        Args:
+            client: of DynamoDB.
+            single_shot: of DynamoDB, one that repeats no call; without it, bulk calls write rows one by one.
+            sqs: of SQS, to redrive undelivered inputs.
+            tenant_id: see `from_env`, as for `actor` and `sees_system`.
+            actor: see `from_env`.
+            sees_system: see `from_env`.
+        """
         from duetime import aws  # noqa: PLC0415 - only callers of AWS load boto3
 
         settings, clock = Settings.from_env(), SystemClock()
         scheduler = cls(
-            aws.action_store(settings, client),
+            aws.action_store(settings, client, single_shot),
             tenant_id=tenant_of(tenant_id, settings),
             actor=actor,
             clock=clock,
@@ -136,7 +159,7 @@ class Scheduler:
         if settings.check_types:
             scheduler._hosted = HostedTypes(aws.hosted_types(settings, clock, client), clock)
         scheduler._job_ports = lambda: aws.job_ports(settings, clock, client)
-        scheduler._undelivered_ports = lambda: aws.undelivered_ports(settings, client)
+        scheduler._undelivered_ports = lambda: aws.undelivered_ports(settings, client, sqs)
         return scheduler
 
     def schedule(

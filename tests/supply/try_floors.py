@@ -11,7 +11,7 @@ import sys
 from tests.supply.project import ROOT, supported_pythons
 from tests.supply.try_environments import FAST, interpreter, passes, prepared
 
-OVER_AWS = ("tests/contract", "tests/functions", "tests/local")
+OVER_AWS = ("tests/contract", "tests/functions", "tests/local", "tests/asynchronous")
 
 
 def main() -> None:
