@@ -82,6 +82,9 @@ docs: .venv/.ready ## build the documentation site in site/; a dead link is an e
 package: setup ## build the wheel and the sdist into dist/, and test each, and a clone (TRIALS='wheel[local,cdk] …': only those)
 	$(PY) -m tests.supply.try_packages $(TRIALS)
 
+release: setup ## release VERSION=x.y.z: changelog, wheel, sdist, bills of materials, a commit and a tag here
+	@$(PY) -m tools.release "$(VERSION)"
+
 floors: .venv/.ready ## run the fast part of the suite with the oldest allowed dependencies
 	$(PY) -m tests.supply.try_floors
 
@@ -101,4 +104,4 @@ lock: .venv/.ready ## update requirements/*.txt and package-lock.json
 clean: ## remove all built files
 	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test again browser screenshots proof contract e2e drill rehearse synth bench check docs package floors pythons lock clean
+.PHONY: help setup console run test again browser screenshots proof contract e2e drill rehearse synth bench check docs package release floors pythons lock clean
