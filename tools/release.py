@@ -1,8 +1,8 @@
 """Release a version: changelog, version numbers, wheel, sdist, bills of materials, commit and tag.
 
 ``python -m tools.release 0.2.0`` refuses a version that cannot be released. It builds the archives into
-dist/, checks them in empty environments, and only then commits and tags, in this clone alone. If a step fails,
-it restores the files. Pushing the tag and uploading dist/ are up to you.
+dist/, checks them in empty environments, and only then commits and tags, in this clone alone. If a step
+fails, it restores the files. Pushing the tag and uploading dist/ are up to you.
 """
 
 from __future__ import annotations
