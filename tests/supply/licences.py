@@ -28,6 +28,7 @@ ALLOWED = {
 }
 
 _OTHER_SPELLINGS = {
+    "apache 2.0": "Apache-2.0",
     "apache license 2.0": "Apache-2.0",
     "apache software license": "Apache-2.0",
     "bsd 2-clause license": "BSD-2-Clause",
