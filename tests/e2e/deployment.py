@@ -31,6 +31,7 @@ SETTINGS = {
     "heartbeat": 1,
     "cancel_poll": 0.5,
     "worker_timeout": 5,
+    "canary": 60,
     "max_receives": 2,
     "notification_burst": BURST,
     "notification_window": 20,

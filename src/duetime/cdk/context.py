@@ -26,7 +26,7 @@ MADE_BY_THE_STACK = frozenset(
         "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
     }
 )  # fmt: skip
-"""Settings that the functions read, but that the stack derives from others."""
+"""Fields of `Settings` that the stack derives from others; `canary` from the deployment's."""
 
 ON_MACHINE = ("architecture", "python", "fips")
 """Settings of the machine that runs the functions."""
@@ -71,7 +71,8 @@ def on_machine(node: Node, deployment: Deployment) -> Deployment:
 
 def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
     """Return the fields of a settings class that a deployment may choose."""
-    return tuple(field for field in fields(kind) if field.name not in MADE_BY_THE_STACK)
+    made = MADE_BY_THE_STACK if kind is Settings else frozenset()
+    return tuple(field for field in fields(kind) if field.name not in made)
 
 
 def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
