@@ -20,8 +20,9 @@ from duetime.rehearsal.emulator import ACCOUNT, REGION, environment_of
 OF_THIS_MACHINE = {
     "architecture": "arm64" if platform.machine() == "aarch64" else "x86_64",
     "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+    "fips": "false",
 }
-"""Settings of functions: the emulator runs them on this machine, with this Python."""
+"""Settings of functions: the emulator runs them on this machine, with this Python, at its own endpoint."""
 
 USER, TENANT, GROUPS = "ada@acme.example", "acme", ("admins",)
 """The user of the rehearsal, who is created if the deployment has a user pool."""
