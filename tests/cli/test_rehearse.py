@@ -3,11 +3,14 @@
 import json
 import socket
 
+import boto3
 import pytest
+from moto.server import ThreadedMotoServer
 
 from duetime.cli import main
+from duetime.cli.rehearse import _instructions
 from duetime.rehearsal.emulator import NotStarted, free_port
-from duetime.rehearsal.rehearse import CdkApp, RehearsalFailed, api_at
+from duetime.rehearsal.rehearse import CdkApp, RehearsalFailed
 
 ENDPOINT = "http://127.0.0.1:4566"
 OUTPUTS = {"ActionsTable": "duetime-actions", "JobsTable": "duetime-jobs"}
@@ -45,12 +48,25 @@ def test_a_deployment_without_an_api_is_called_by_its_tables(project):
     assert "DUETIME_URL" not in rehearsal.environment
 
 
-def test_an_api_for_services_alone_is_called_with_signatures(project):
+def test_an_api_for_services_alone_is_called_with_the_signature_of_a_new_user(project):
     (project / "outputs").write_text(json.dumps({"Nightly": {**OUTPUTS, "SignedApi": SIGNED}}))
-    environment = deploy(project).environment
-    assert environment["DUETIME_URL"] == f"{ENDPOINT}/_aws/execute-api/a1b2/prod/api/v1"
-    assert environment["DUETIME_SIGN"] == "1"
-    assert api_at(SIGNED, ENDPOINT) == environment["DUETIME_URL"]
+    aws = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    aws.start()
+    try:
+        host, port = aws.get_host_and_port()
+        rehearsal = CdkApp(project).deploy(f"http://{host}:{port}", project / "working")
+        key = {
+            "aws_access_key_id": rehearsal.environment["AWS_ACCESS_KEY_ID"],
+            "aws_secret_access_key": rehearsal.environment["AWS_SECRET_ACCESS_KEY"],
+        }
+        sts = boto3.client("sts", endpoint_url=f"http://{host}:{port}", region_name="us-east-1", **key)
+        assert sts.get_caller_identity()["Arn"] == rehearsal.signer
+    finally:
+        aws.stop()
+    assert rehearsal.signer.endswith(":user/rehearsal")
+    assert rehearsal.environment["DUETIME_URL"] == f"http://{host}:{port}/_aws/execute-api/a1b2/prod/api/v1"
+    assert rehearsal.environment["DUETIME_SIGN"] == "1"
+    assert rehearsal.signer in _instructions(rehearsal, project, project)
 
 
 def test_app_stack_and_context_are_passed_to_cdk_with_this_machines_settings(project):
@@ -85,6 +101,14 @@ def test_without_cdk_the_command_that_installs_it_is_named(project, monkeypatch)
     (project / "node_modules/.bin/cdk").unlink()
     monkeypatch.setenv("PATH", str(project))
     with pytest.raises(RehearsalFailed, match="npm install aws-cdk@2"):
+        deploy(project)
+
+
+def test_without_node_its_installation_is_named(project, monkeypatch):
+    monkeypatch.setenv("PATH", str(project))
+    with pytest.raises(
+        RehearsalFailed, match=r"Node is missing, which runs .*/cdk: install Node 22 or later"
+    ):
         deploy(project)
 
 

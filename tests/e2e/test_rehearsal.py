@@ -70,6 +70,18 @@ def rehearsal(project):
     program.stdout.close()
 
 
+def processes_of(working):
+    """Return the processes whose environment names the directory: the emulator and its functions."""
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if str(working).encode() in environment.read_bytes():
+                found.append(environment.parent.name)
+        except OSError:  # it has ended
+            continue
+    return found
+
+
 def test_an_app_of_six_lines_is_deployed_its_commands_work_and_ctrl_c_ends_it(rehearsal, monkeypatch, capsys):
     printed = ""
     while "The functions' output is in" not in printed and (line := rehearsal.stdout.readline()):
@@ -87,6 +99,10 @@ def test_an_app_of_six_lines_is_deployed_its_commands_work_and_ctrl_c_ends_it(re
         return status if status in {"executed", "failed"} else None
 
     assert Bench.eventually(ended, within=RUNS_WITHIN) == "executed"
+    working = Path(file).parent
+    assert len(processes_of(working)) > 1  # the emulator, and the functions that have run
     rehearsal.send_signal(signal.SIGINT)
     assert rehearsal.stdout.read().endswith("gone\n")
     assert rehearsal.wait() == 0
+    assert processes_of(working) == []
+    assert not working.exists()

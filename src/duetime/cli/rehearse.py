@@ -29,7 +29,9 @@ The functions' output is in {log}.
 _WITH_API = """duetime verify          # tests the deployment with probes
 duetime jobs list
 duetime whoami"""
-_SIGNED = "# the API takes signed requests of the ARNs in the setting identities"
+_SIGNED = """duetime whoami          # signed with the key in that file, which is of
+                        # {signer};
+                        # name it in the setting identities, such as {{"{signer}": "acme admins"}}"""
 _WITHOUT_API = "# the deployment has no API: schedule by Scheduler.from_env(tenant_id=…, actor=…)"
 
 
@@ -96,7 +98,7 @@ def _exports(rehearsal: Rehearsal) -> str:
 def _instructions(rehearsal: Rehearsal, file: Path, log: Path) -> str:
     outputs = "\n".join(f"{name:24} {value}" for name, value in sorted(rehearsal.outputs.items()))
     environment = rehearsal.environment
-    commands = _WITH_API if "DUETIME_TOKEN" in environment else _SIGNED
+    commands = _SIGNED.format(signer=rehearsal.signer) if rehearsal.signer else _WITH_API
     return f"\n{outputs}\n" + _TRY.format(
         file=file,
         commands=commands if "DUETIME_URL" in environment else _WITHOUT_API,

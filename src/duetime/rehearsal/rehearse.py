@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from duetime.aws.iam_users import IamUser
 from duetime.aws.pool_users import PoolUsers
 from duetime.errors import DuetimeError
 from duetime.rehearsal.emulator import ACCOUNT, REGION, environment_of
@@ -26,6 +27,9 @@ OF_THIS_MACHINE = {
 
 USER, TENANT, GROUPS = "ada@acme.example", "acme", ("admins",)
 """The user of the rehearsal, who is created if the deployment has a user pool."""
+
+SIGNER = "rehearsal"
+"""The user of IAM, who is created if the API only takes signed requests."""
 
 _OWN_CREDENTIALS = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN")
 _TABLES = {"DUETIME_ACTIONS_TABLE": "ActionsTable", "DUETIME_JOBS_TABLE": "JobsTable"}
@@ -44,10 +48,12 @@ class Rehearsal:
     Attributes:
         outputs: of the stack with the scheduler, by their short names.
         environment: of a process that calls the deployment.
+        signer: the ARN that signs requests, if the API takes only these; else empty.
     """
 
     outputs: Mapping[str, str]
     environment: Mapping[str, str]
+    signer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,8 @@ class CdkApp:
         self._cdk([*words, *self.words(working / "cdk.out")], environment, cwd=self.directory)
         outputs = _of_scheduler(json.loads(written.read_text()) if written.is_file() else {})
         tables = {name: outputs[output] for name, output in _TABLES.items()}
-        return Rehearsal(outputs, environment | tables | _caller(outputs, endpoint))
+        caller, signer = _caller(outputs, endpoint)
+        return Rehearsal(outputs, environment | tables | caller, signer)
 
     def words(self, output: Path) -> list[str]:
         """Return the options of CDK that choose the app and its settings."""
@@ -111,14 +118,23 @@ class CdkApp:
             )
 
     def _command_line(self) -> str:
+        """Return CDK's command line: of the app or a directory above it, or else on the path."""
+        found = self._installed() or shutil.which("cdk")
+        if found is None:
+            raise RehearsalFailed(
+                f"CDK's command line is missing: run `npm install aws-cdk@2` in {self.directory}"
+            )
+        if shutil.which("node") is None:
+            raise RehearsalFailed(
+                f"Node is missing, which runs {found}: install Node 22 or later, with `node` on the PATH"
+            )
+        return found
+
+    def _installed(self) -> str | None:
         for directory in (self.directory.absolute(), *self.directory.absolute().parents):
             if (found := directory / "node_modules" / ".bin" / "cdk").exists():
                 return str(found)
-        if found_on_path := shutil.which("cdk"):
-            return found_on_path
-        raise RehearsalFailed(
-            f"CDK's command line is missing: run `npm install aws-cdk@2` in {self.directory}"
-        )
+        return None
 
 
 def _of_scheduler(stacks: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
@@ -131,18 +147,23 @@ def _of_scheduler(stacks: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
     )
 
 
-def _caller(outputs: Mapping[str, str], endpoint: str) -> dict[str, str]:
-    """Return the variables of the command line: the API's address here, and the token of a new user."""
+def _caller(outputs: Mapping[str, str], endpoint: str) -> tuple[dict[str, str], str]:
+    """Return the variables of the command line, and the ARN that signs its requests; empty for a token.
+
+    The variables have the API's address here, and the token or the access key of a new user.
+    """
     name = next((name for name in ("Api", "SignedApi") if name in outputs), None)
     if name is None:
-        return {}
+        return {}, ""
     address = {"DUETIME_URL": api_at(outputs[name], endpoint)}
     if name == "SignedApi":
-        return address | {"DUETIME_SIGN": "1"}
+        user = IamUser.create(SIGNER, endpoint=endpoint, region=REGION)
+        key = {"AWS_ACCESS_KEY_ID": user.key_id, "AWS_SECRET_ACCESS_KEY": user.secret}
+        return address | {"DUETIME_SIGN": "1"} | key, user.arn
     pool = PoolUsers(outputs["UserPool"], outputs["UserPoolClient"], endpoint=endpoint, region=REGION)
     password = f"{secrets.token_urlsafe(16)}-Aa1"
     pool.add(USER, password, tenant=TENANT, groups=GROUPS)
-    return address | {"DUETIME_TOKEN": pool.id_token(USER, password)}
+    return address | {"DUETIME_TOKEN": pool.id_token(USER, password)}, ""
 
 
 def api_at(address: str, endpoint: str) -> str:
