@@ -1,14 +1,17 @@
 """The probe: every worker runs it, its payload chooses what it does, and its name is reserved."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from duetime import App, Fatal, Payload, Retry
 from duetime.declare.built_in import probe_handler
 from duetime.errors import DeclarationError, InvalidPayload, UnknownType
+from duetime.ids import ActionId, TenantId
 from duetime.lambdas.loading import load_apps
-from duetime.model.built_in import PROBE, is_probe, probe_type, worker_of
+from duetime.model.action import Action
+from duetime.model.built_in import CANARY, PROBE, is_counted, is_probe, probe_type, worker_of
 from duetime.model.run import RunCancelled
 from duetime.testing.fakes import fake_run
 
@@ -96,3 +99,32 @@ def test_a_probe_may_settle_by_a_commit_of_its_own():
 def test_a_probe_is_bounded(payload):
     with pytest.raises(InvalidPayload):
         App().payload(PROBE, payload)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "payload", "counts"),
+    [
+        ("remind", "no JSON", True),
+        (CANARY, '{"notify": true}', False),
+        (PROBE, None, False),
+        (PROBE, "{}", False),
+        (PROBE, '{"notify": true}', True),
+        (PROBE, "no JSON", False),
+        (PROBE, "[1]", False),
+        (PROBE, "[" * 100_000, False),
+    ],
+)
+def test_only_a_probe_that_requests_it_is_counted_whatever_its_payload_is(type_name, payload, counts):
+    assert is_counted(replace(stored_action(), type=type_name, payload=payload)) is counts
+
+
+def stored_action():
+    return Action(
+        tenant_id=TenantId("acme"),
+        id=ActionId("01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"),
+        type=PROBE,
+        due_at=datetime(2026, 3, 1, tzinfo=UTC),
+        due_shard="0",
+        created_by="ada",
+        payload=None,
+    )

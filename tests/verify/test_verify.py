@@ -8,6 +8,7 @@ import pytest
 from duetime.model.metric import Metric
 from duetime.testing import Faults
 from duetime.verify.verify import NotVerifiable
+from tests.verify.conftest import Rejected
 
 ALL = [
     "health",
@@ -209,3 +210,31 @@ def test_a_worker_that_does_not_run_its_probe_is_named(deploy):
     failed = deployment.failed()
     assert [*failed] == ["due now (mails)", "at second boundaries (mails)"]
     assert all("duetime-probe-mails" in actual for actual in failed.values())
+
+
+def rejecting(deployment, times):
+    """Reject so many reads of the rows, once the first probe has run."""
+    ask, left = deployment.ask, [times]
+
+    def sometimes(method, *path, **more):
+        if path == ("scheduling", "query") and left[0] and deployment.cloud.actions("executed"):
+            left[0] -= 1
+            raise Rejected("too many requests at once")
+        return ask(method, *path, **more)
+
+    deployment.ask = sometimes
+
+
+def test_some_rejected_reads_change_no_result(deploy):
+    deployment = deploy()
+    rejecting(deployment, 4)
+    assert deployment.failed() == {}
+
+
+def test_an_api_that_stays_away_ends_the_verification_and_its_probes_are_still_removed(deploy):
+    deployment = deploy()
+    rejecting(deployment, 6)
+    with pytest.raises(Rejected):
+        deployment.verify()
+    deployment.cloud.advance(minutes=5)
+    assert {row.status.value for row in deployment.cloud.actions()} == FINAL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from duetime.cli.arguments import Commands, add_command, client_of
@@ -36,8 +36,8 @@ def add_parser(commands: Commands) -> None:
         "test the deployment end to end with probes, and measure it",
         "Schedule probes, which every worker runs beside the app's actions, and compare their runs with"
         " duetime's promises: about half a minute. It needs the permissions actions:read, actions:manage and"
-        " system. Metrics, alarms and events leave probes out; their rows are removed after an hour, two"
-        " cancelled ones after the retention. Exit status 1: a check failed.",
+        " system. Metrics, alarms and events leave probes out; their rows are removed after an hour,"
+        " one that is cancelled before its run after the retention. Exit status 1: a check failed.",
     )
     add = parser.add_argument
     add("--far", action="store_true", help="also a probe with a timer: a quarter of an hour")
@@ -84,7 +84,9 @@ def _progress(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-def _further(arguments: argparse.Namespace, url: str, prefix: str, run_id: str) -> list[Any]:
+def _further(
+    arguments: argparse.Namespace, url: str, prefix: str, run_id: str
+) -> list[Callable[[], list[Result]]]:
     """Return the checks beside the probes: pages and alarms."""
     from duetime.cli.exchange import exchange, is_loopback  # noqa: PLC0415 - as above
     from duetime.verify.pages import check_pages  # noqa: PLC0415 - as above
@@ -96,7 +98,7 @@ def _further(arguments: argparse.Namespace, url: str, prefix: str, run_id: str) 
             return 0, b""
 
     page = arguments.console or url.rstrip("/").removesuffix(prefix)
-    checks: list[Any] = [
+    checks: list[Callable[[], list[Result]]] = [
         lambda: check_pages(page.rstrip("/") + "/", fetch, is_named=arguments.console is not None)
     ]
     if arguments.notify and (arguments.prefix is not None or not is_loopback(url)):

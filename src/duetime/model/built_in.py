@@ -44,7 +44,14 @@ def retention_of(type_name: str, retention: timedelta) -> timedelta:
 
 
 def is_counted(row: Action) -> bool:
-    """Return whether metrics and lifecycle events include an action: a probe must request it."""
+    """Return whether metrics and lifecycle events include an action: a probe must request it.
+
+    A row that another program wrote may have any payload; such a probe is not counted.
+    """
     if not is_built_in(row.type):
         return True
-    return is_probe(row.type) and json.loads(row.payload or "{}").get("notify") is True
+    try:
+        payload = json.loads(row.payload or "{}")
+    except (ValueError, RecursionError):
+        return False
+    return is_probe(row.type) and isinstance(payload, dict) and payload.get("notify") is True

@@ -21,8 +21,15 @@ _NEEDED_TO_NOTIFY = frozenset({"tenant:admin"})
 _CLEANED = timedelta(seconds=30)
 _MINUTE = timedelta(minutes=1)
 
+_MOST_FAILED_READS = 5
+"""How many reads may fail one after the other: an API under load rejects some."""
+
 Report = Callable[[str], object]
 """Receives a line on the progress."""
+
+
+def _nothing(_line: str) -> None:
+    """Report nothing."""
 
 
 class NotVerifiable(DuetimeError, RuntimeError):
@@ -56,7 +63,7 @@ class Options:
 class Verify:
     """Verifies one deployment through its API."""
 
-    def __init__(self, api: Api, clock: Clock, options: Options, report: Report = str) -> None:
+    def __init__(self, api: Api, clock: Clock, options: Options, report: Report = _nothing) -> None:
         self._lab, self._options, self._report = Lab(api, clock), options, report
         self.run_id = self._lab.run_id
         """The correlation id of its probes."""
@@ -113,9 +120,9 @@ class Verify:
         return [trial.result() for trial in trials]
 
     def _follow(self, trials: Sequence[Trial]) -> None:
-        lab, before = self._lab, len(trials)
+        lab, before, failed = self._lab, len(trials), 0
         while True:
-            lab.refresh()
+            failed = self._refresh(failed)
             waiting = [trial for trial in trials if not trial.is_over]
             if not waiting:
                 return
@@ -126,14 +133,29 @@ class Verify:
                 self._report(f"{before} of {len(trials)} checks are not over")
             lab.clock.wait_until(lab.clock.now() + SECOND)
 
+    def _refresh(self, failed: int) -> int:
+        """Read all rows; return how many reads have failed in a row by now.
+
+        Raises:
+            DuetimeError: this one failed, after too many others.
+        """
+        try:
+            self._lab.refresh()
+        except DuetimeError as error:
+            if failed >= _MOST_FAILED_READS:
+                raise
+            self._report(f"the probes could not be read: {error}")
+            return failed + 1
+        return 0
+
     def _clean_up(self) -> list[str]:
         """Cancel and redrive what is left, and return what is not final after half a minute."""
         lab = self._lab
-        lab.refresh()
+        failed = self._refresh(0)
         left = lab.clean_up()
         ends = lab.now() + _CLEANED
         while not left and lab.now() < ends:
-            lab.refresh()
+            failed = self._refresh(failed)
             if all(row["status"] in FINAL - {"failed"} for row in lab.rows.values()):
                 return []
             lab.clock.wait_until(lab.clock.now() + SECOND)
