@@ -156,7 +156,7 @@ def test_many_notifications_become_one_digest_when_their_window_ends():
 
 
 def test_a_poison_message_becomes_undelivered_and_a_redrive_sends_it_again():
-    with LocalCloud(app_of(), replace(HASTY, mail_to=TO)) as cloud:
+    with LocalCloud(app_of(), replace(HASTY, mail_to=TO, max_receives=1)) as cloud:
         sqs, url = cloud.client("sqs"), cloud.settings.notification_queue
         sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
         sqs.send_message(QueueUrl=url, MessageBody="poison")
