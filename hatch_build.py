@@ -22,7 +22,7 @@ _REMEDIES = """\
 Do one of these:
 - install Node 20 or later with npm from https://nodejs.org, and repeat the command;
 - install a released wheel, which has the console: pip install duetime;
-- build without the console, if nobody opens it: set HATCH_BUILD_NO_HOOKS=true, and repeat the command."""
+- build without the console, if you do not need it: set HATCH_BUILD_NO_HOOKS=true, and repeat the command."""
 
 
 class ConsoleMissing(Exception):

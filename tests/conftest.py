@@ -11,8 +11,8 @@ settings.load_profile("untimed")  # whatever else runs on this machine
 
 
 @pytest.fixture
-def deployed(monkeypatch):
-    """A deployment on moto: the tables, the queue and the schedule group that the environment names."""
+def mocked_aws(monkeypatch):
+    """An empty account on moto, with credentials and a region in the environment."""
     credentials = {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
@@ -22,18 +22,30 @@ def deployed(monkeypatch):
     for name, value in credentials.items():
         monkeypatch.setenv(name, value)
     with mock_aws():
-        dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
-        url = sqs.create_queue(QueueName="duetime-due-default")["QueueUrl"]
-        settings = Settings(
-            queues={"default": url},
-            failure_queue=sqs.create_queue(QueueName="duetime-failures")["QueueUrl"],
-            dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
-            timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
-            app="examples.billing:app",
-        )
-        for shape, name in ((ACTIONS, settings.actions_table), (JOBS, settings.jobs_table)):
-            dynamodb.create_table(**create_table_request(shape, name))
-        boto3.client("scheduler").create_schedule_group(Name=settings.schedule_group)
-        for name, value in settings.to_env().items():
-            monkeypatch.setenv(name, value)
-        yield settings
+        yield
+
+
+@pytest.fixture
+def dynamodb(mocked_aws):
+    """The client of DynamoDB in that account."""
+    return boto3.client("dynamodb")
+
+
+@pytest.fixture
+def deployed(mocked_aws, monkeypatch):
+    """A deployment on moto: the tables, the queue and the schedule group that the environment names."""
+    dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
+    url = sqs.create_queue(QueueName="duetime-due-default")["QueueUrl"]
+    settings = Settings(
+        queues={"default": url},
+        failure_queue=sqs.create_queue(QueueName="duetime-failures")["QueueUrl"],
+        dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
+        timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
+        app="examples.billing:app",
+    )
+    for shape, name in ((ACTIONS, settings.actions_table), (JOBS, settings.jobs_table)):
+        dynamodb.create_table(**create_table_request(shape, name))
+    boto3.client("scheduler").create_schedule_group(Name=settings.schedule_group)
+    for name, value in settings.to_env().items():
+        monkeypatch.setenv(name, value)
+    return settings

@@ -7,6 +7,7 @@ fails, it restores the files. Pushing the tag and uploading dist/ are up to you.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
@@ -146,6 +148,19 @@ def _bill(clone: Clone, file: Path, python: Path) -> None:
     """Write the bill of an environment's Python packages in CycloneDX, the same for the same packages."""
     options = ("--output-reproducible", "--of", "JSON", "-o", file)
     clone.run(sys.executable, "-m", "cyclonedx_py", "environment", *options, python)
+    file.write_text(json.dumps(without_local_addresses(json.loads(file.read_text())), indent=2) + "\n")
+
+
+def without_local_addresses(bill: dict[str, Any]) -> dict[str, Any]:
+    """Return a bill of materials without references to files of the machine that made it."""
+    return {**bill, "components": [_published(component) for component in bill.get("components", ())]}
+
+
+def _published(component: dict[str, Any]) -> dict[str, Any]:
+    references = component.get("externalReferences", ())
+    public = [reference for reference in references if not reference["url"].startswith("file:")]
+    others = {name: value for name, value in component.items() if name != "externalReferences"}
+    return {**others, "externalReferences": public} if public else others
 
 
 def release(clone: Clone, version: str, day: date, make: Callable[[Clone, str], None]) -> None:

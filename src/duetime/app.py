@@ -218,11 +218,8 @@ class App:
     @property
     def handler_set(self) -> HandlerSet:
         """The handlers of this app's worker, with its probe."""
-        return HandlerSet(self.worker, {**self._handlers, **self._probe}, self._factories)
-
-    @property
-    def _probe(self) -> Mapping[str, Handler]:
-        return {(handler := probe_handler(self.worker)).name: handler}
+        probe = probe_handler(self.worker)
+        return HandlerSet(self.worker, {**self._handlers, probe.name: probe}, self._factories)
 
     def complete(self) -> Resources:
         """Check the app, and return the resources for its handlers; none is made yet.

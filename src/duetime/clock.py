@@ -31,5 +31,5 @@ class SystemClock:
             time.sleep(left.total_seconds())  # noqa: TID251 - as above
 
 
-PAUSES: ContextVar[Clock] = ContextVar("duetime_pauses", default=SystemClock())  # noqa: B039 - it has no state
+PAUSES: ContextVar[Clock] = ContextVar("duetime_pauses", default=SystemClock())  # noqa: B039 - without state
 """The clock that waits between the attempts of a call; under asyncio, another one."""

@@ -104,7 +104,7 @@ def test_a_repeated_key_returns_the_first_action_to_tasks_at_once(dynamodb):
     assert len({action.id for action in using(steps)}) == 1
 
 
-def test_jobs_are_registered_listed_and_paused(dynamodb):
+def test_jobs_and_undelivered_inputs_are_listed(dynamodb):
     async def steps(scheduler):
         return [job.name for job in await scheduler.jobs.list()], await scheduler.undelivered.list()
 

@@ -129,8 +129,8 @@ def test_an_empty_account_has_no_obstacle(check):
 @pytest.mark.parametrize(
     ("status", "state", "message", "remedy"),
     [
-        ("ROLLBACK_COMPLETE", "ok", "was rolled back; cdk deploy deletes the stack", ""),
-        ("ROLLBACK_FAILED", "ok", "was rolled back; cdk deploy deletes the stack", ""),
+        ("ROLLBACK_COMPLETE", "ok", "was rolled back; cdk deploy deletes and creates it", ""),
+        ("ROLLBACK_FAILED", "ok", "was rolled back; cdk deploy deletes and creates it", ""),
         ("UPDATE_IN_PROGRESS", "ill", "another deploy is under way", "wait for its end"),
         (
             "UPDATE_ROLLBACK_FAILED",

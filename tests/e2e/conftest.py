@@ -8,6 +8,7 @@ import pytest
 from duetime import Scheduler
 from duetime.rehearsal import emulator
 from tests.e2e.deployment import PREFIX, SENDER, Deployment
+from tests.e2e.emulated import use_emulator
 
 ASK_EVERY = 0.5
 """Seconds."""
@@ -66,10 +67,7 @@ def directory(tmp_path_factory):
     """Every AWS client of this process, and of the CDK command line, knows the emulator only."""
     made = tmp_path_factory.mktemp("e2e")
     with pytest.MonkeyPatch.context() as patch, emulator.running(made) as endpoint:
-        for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
-            patch.delenv(name, raising=False)
-        for name, value in emulator.environment_of(endpoint).items():
-            patch.setenv(name, value)
+        use_emulator(patch, endpoint)
         yield made
 
 

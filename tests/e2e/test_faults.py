@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import json
 import logging
-import os
 import threading
 import time
 from collections.abc import Mapping
@@ -27,8 +26,8 @@ from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
 from duetime.model.action import Ending
 from duetime.rehearsal import emulator
-from duetime.rehearsal.emulator import REGION
 from tests.e2e import fault_proxy
+from tests.e2e.emulated import use_emulator
 from tests.e2e.fault_proxy import Fault, TargetedFault, random_faults
 from tests.e2e.orders import (
     BULK,
@@ -117,21 +116,10 @@ class Left:
 
 @pytest.fixture(scope="module")
 def emulated(tmp_path_factory):
-    given = {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_REGION": REGION,
-        "AWS_DEFAULT_REGION": REGION,
-        "AWS_CONFIG_FILE": os.devnull,
-        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
     directory = tmp_path_factory.mktemp("emulated")
     with pytest.MonkeyPatch.context() as patch, emulator.running(directory) as endpoint:
-        for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
-            patch.delenv(name, raising=False)
-        for name, value in given.items():
-            patch.setenv(name, value)
+        use_emulator(patch, endpoint)
+        patch.delenv("AWS_ENDPOINT_URL")  # the steps call the proxy, the feeds the emulator
         yield Emulated(endpoint)
 
 

@@ -56,7 +56,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def rehearsal(project):
-    path = f"{ROOT / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"  # noqa: TID251 - CDK's, as npm installs it
+    path = f"{ROOT / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"  # noqa: TID251 - for CDK
     program = subprocess.Popen(
         [sys.executable, "-m", "duetime", "rehearse"],
         cwd=project,

@@ -18,6 +18,7 @@ from duetime.clock import SystemClock
 from duetime.rehearsal import emulator
 from tests.e2e.conftest import Bench
 from tests.e2e.deployment import PREFIX, ROOT, SENDER, Deployment
+from tests.e2e.emulated import use_emulator
 from tests.e2e.handlers.errands import RunErrand
 
 pytestmark = [pytest.mark.e2e, pytest.mark.drill]
@@ -32,10 +33,7 @@ def lost(tmp_path_factory):
     """A deployment of its own on an emulator of its own: the drill leaves nothing as it was."""
     directory = tmp_path_factory.mktemp("restore")
     with pytest.MonkeyPatch.context() as patch, emulator.running(directory) as endpoint:
-        for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
-            patch.delenv(name, raising=False)
-        for name, value in emulator.environment_of(endpoint).items():
-            patch.setenv(name, value)
+        use_emulator(patch, endpoint)
         for kind, name in TABLES.items():
             patch.setenv(f"DUETIME_{kind.upper()}_TABLE", name)
         boto3.client("ses").verify_email_identity(EmailAddress=SENDER)

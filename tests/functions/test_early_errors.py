@@ -2,9 +2,7 @@
 
 from datetime import timedelta
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from duetime import Payload, Scheduler
 from duetime.aws.notes import publish
@@ -24,14 +22,9 @@ class Refund(Payload):
 
 
 @pytest.fixture
-def dynamodb(monkeypatch):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_tables(client)
-        yield client
+def dynamodb(dynamodb):
+    create_tables(dynamodb)
+    return dynamodb
 
 
 @pytest.fixture

@@ -2,25 +2,12 @@
 
 from datetime import timedelta
 
-import boto3
-import pytest
-from moto import mock_aws
-
 from duetime import Payload, Scheduler
 from duetime.testing import create_tables
 
 
 class Remind(Payload):
     order: str
-
-
-@pytest.fixture
-def dynamodb(monkeypatch):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    with mock_aws():
-        yield boto3.client("dynamodb")
 
 
 def test_the_scheduler_finds_its_tables(dynamodb):

@@ -2,9 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from duetime import App, Payload, Run, Scheduler, every
 from duetime.errors import CommitRejected, Unsupported
@@ -22,20 +20,15 @@ class Archive(Payload):
 
 
 @pytest.fixture
-def dynamodb(monkeypatch):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_tables(client)
-        client.create_table(
-            TableName="orders",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-        )
-        yield client
+def dynamodb(dynamodb):
+    create_tables(dynamodb)
+    dynamodb.create_table(
+        TableName="orders",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+    )
+    return dynamodb
 
 
 def order_of(client, name="o-1"):

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from tests.supply.project import ROOT
-from tools.release import CannotRelease, Clone, release, unreleased, with_heading
+from tools.release import CannotRelease, Clone, release, unreleased, with_heading, without_local_addresses
 
 DAY = date(2027, 6, 1)
 CHANGELOG = """# Changelog
@@ -111,3 +111,25 @@ def test_this_projects_changelog_can_be_released():
     changelog = (ROOT / "CHANGELOG.md").read_text()
     assert unreleased(with_heading(changelog, "99.0.0", DAY)).strip() == ""
     assert changelog.count("\n## Unreleased\n") == 1
+
+
+def test_a_bill_of_materials_names_no_file_of_the_machine_that_made_it():
+    local, public = (
+        {"type": "distribution", "url": url} for url in ("file:///home/ada/d.whl", "https://a.example")
+    )
+    bill = {
+        "bomFormat": "CycloneDX",
+        "components": [
+            {"name": "duetime", "externalReferences": [local]},
+            {"name": "boto3", "externalReferences": [local, public]},
+            {"name": "tzdata"},
+        ],
+    }
+    assert without_local_addresses(bill) == {
+        "bomFormat": "CycloneDX",
+        "components": [
+            {"name": "duetime"},
+            {"name": "boto3", "externalReferences": [public]},
+            {"name": "tzdata"},
+        ],
+    }

@@ -23,7 +23,7 @@ def interpreter(version: str) -> Path | None:
 
 
 def prepared(made: Path, found: Path, requirements: str) -> Path:
-    """Return the Python of a virtual environment, made anew if its locked requirements have changed.
+    """Return the Python of a virtual environment, made again if its locked requirements have changed.
 
     Args:
         made: the environment's directory.

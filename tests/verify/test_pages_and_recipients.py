@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from duetime.model.notification import Notification, NotificationKind
 from duetime.verify.pages import check_pages
@@ -66,15 +65,6 @@ def test_an_issuer_that_does_not_respond_is_named():
     assert states(site(**{ISSUER: None}))["sign-in"] == ("failed", "issuer: 404")
 
 
-@pytest.fixture
-def account(monkeypatch):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    with mock_aws():
-        yield
-
-
 def make_alarm(name, *topics):
     boto3.client("cloudwatch").put_metric_alarm(
         AlarmName=name,
@@ -89,7 +79,7 @@ def make_alarm(name, *topics):
     )
 
 
-def test_an_alarm_with_a_subscriber_is_fired(account):
+def test_an_alarm_with_a_subscriber_is_fired(mocked_aws):
     sns = boto3.client("sns")
     topic = sns.create_topic(Name="duetime-alarms")["TopicArn"]
     make_alarm("duetime-canary", topic)
@@ -104,7 +94,7 @@ def test_an_alarm_with_a_subscriber_is_fired(account):
     assert (fired["StateValue"], "verify-1" in fired["StateReason"]) == ("ALARM", True)
 
 
-def test_without_alarms_the_prefix_is_the_remedy(account):
+def test_without_alarms_the_prefix_is_the_remedy(mocked_aws):
     found = alarms_reach_someone("other-", "verify-1")
     assert (found.state, found.actual, found.remedy) == (
         "failed",
@@ -113,7 +103,7 @@ def test_without_alarms_the_prefix_is_the_remedy(account):
     )
 
 
-def test_without_rights_the_reason_is_the_result(account, monkeypatch):
+def test_without_rights_the_reason_is_the_result(mocked_aws, monkeypatch):
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     monkeypatch.setenv("AWS_CONFIG_FILE", "none")
     assert alarms_reach_someone("duetime-", "verify-1").state == "failed"

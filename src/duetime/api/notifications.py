@@ -72,7 +72,7 @@ class NotificationView(BaseModel):
     @classmethod
     def from_entry(cls, entry: InboxEntry, language: str) -> Self:
         """Return the view of the entry."""
-        from duetime.notifications.mail import mail_language, words_of  # noqa: PLC0415 - a cold start needs none
+        from duetime.notifications.mail import mail_language, words_of  # noqa: PLC0415 - rarely used
 
         notification = entry.notification
         subject, text = words_of(notification, language=language)

@@ -119,7 +119,7 @@ class PreferencesView(BaseModel):
     @classmethod
     def from_preferences(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
         """Return the view of the preferences."""
-        from duetime.notifications.mail import languages, mail_language  # noqa: PLC0415 - a cold start needs none
+        from duetime.notifications.mail import languages, mail_language  # noqa: PLC0415 - rarely used
 
         return cls(
             language=chosen.language,

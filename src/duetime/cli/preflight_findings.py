@@ -85,10 +85,10 @@ def _region(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
 
 
 def _stack(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
-    """CDK deletes a stack whose creation was rolled back, and deploys it anew; other failures block it."""
+    """CDK deletes a stack whose creation was rolled back, and creates it again; other failures block it."""
     name, status = stack.name, account.stack_status(stack.name)
     if status in {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}:
-        message = f"the first deploy of {name} was rolled back; cdk deploy deletes the stack and begins anew"
+        message = f"the first deploy of {name} was rolled back; cdk deploy deletes and creates it"
         yield Finding("stack", "ok", message)
     elif status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
         yield Finding(

@@ -111,7 +111,7 @@ class CdkApp:
         for name in _OWN_CREDENTIALS:
             inherited.pop(name, None)
         command = [self._command_line(), *words]
-        done = subprocess.run(command, cwd=cwd, env=inherited, check=False)  # noqa: S603 - the caller's own words
+        done = subprocess.run(command, cwd=cwd, env=inherited, check=False)  # noqa: S603 - the caller's words
         if done.returncode:
             raise RehearsalFailed(
                 f"`cdk {words[0]}` failed with status {done.returncode}; see its output above"
