@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from duetime.aws.iam_users import IamUser
-from duetime.aws.pool_users import PoolUsers
+from duetime.aws.emulated_users import IamUser, PoolUsers
 from duetime.errors import DuetimeError
 from duetime.rehearsal.emulator import ACCOUNT, REGION, environment_of
 
