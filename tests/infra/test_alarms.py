@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.cdk import Deployment
 from duetime.lambdas.metrics_buffer import deployment_of
 from duetime.model.metric import NAMESPACE, Metric
 from duetime.settings import Settings
@@ -11,7 +12,7 @@ from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - fixtures
 from tests.infra.alarms import alarms_of, dimensions, topic_of
 from tests.infra.alarms import another as another  # noqa: PLC0414
 from tests.infra.alarms import synthesised as synthesised  # noqa: PLC0414
-from tests.infra.synthesis import made_with
+from tests.infra.synthesis import ROOT, made_with
 
 AWS_METRICS = {
     "AWS/Lambda": {"Errors", "Throttles", "Invocations", "IteratorAge"},
@@ -184,6 +185,13 @@ def test_the_canary_alarm_needs_three_late_canaries_or_none():
     assert (canary["MetricName"], canary["Statistic"]) == ("canary_lateness", "Minimum")
     assert (canary["Threshold"], canary["ComparisonOperator"]) == (8_000, "GreaterThanOrEqualToThreshold")
     assert (canary["Period"], canary["TreatMissingData"]) == (1_800, "breaching")
+
+
+def test_the_runbook_has_the_time_until_the_first_canary_has_run():
+    settings, deployment = Settings(), Deployment()
+    longest = deployment.canary + settings.near_limit + settings.sweep_rate
+    text = (ROOT / "docs/runbook.md").read_text()
+    assert f"at most {longest // timedelta(minutes=1)} minutes with the defaults" in text
 
 
 def test_with_a_slow_sweep_the_canary_alarm_waits_for_three_sweeps():
