@@ -6,7 +6,8 @@ import boto3
 import pytest
 from boto3.dynamodb.conditions import Attr
 
-from duetime import Order, Payload, Status
+from duetime import Order, Payload, Scheduler, Status
+from duetime.errors import TypeNotHosted
 from duetime.model.built_in import CANARY
 from duetime.rehearsal.emulator import LOG
 from tests.e2e.conftest import POISON
@@ -102,8 +103,15 @@ def test_an_unreadable_message_is_stored_as_undelivered(bench):
     assert (poison.source, poison.body) == ("due-default", POISON)
 
 
-def test_an_unknown_type_fails_at_once_with_the_reason(bench):
-    action = bench.scheduler.schedule(NobodysErrand(), at=timedelta(seconds=1))
+def test_a_type_that_no_worker_hosts_is_rejected_with_the_hosted_ones(bench):
+    with pytest.raises(TypeNotHosted, match="did you mean 'run-errand'"):
+        bench.scheduler.schedule(NobodysErrand(), at=timedelta(seconds=1))
+
+
+def test_an_unknown_type_fails_at_once_with_the_reason(bench, monkeypatch):
+    monkeypatch.setenv("DUETIME_CHECK_TYPES", "false")
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="e2e")
+    action = scheduler.schedule(NobodysErrand(), at=timedelta(seconds=1))
     failed = bench.settled(action.id, within=60)
     assert failed.status is Status.FAILED
     assert "no handler is registered for the type 'nobodys-errand'" in failed.failure_reason

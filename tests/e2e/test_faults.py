@@ -92,9 +92,12 @@ GIVEN_UP = {
     "timer not set, hopping through the queue",
     "batch not armed, it will come again",
     "message will come again",
-    "its commit is in doubt, the row is left alone",
 }
-"""The warnings of the steps after the AWS client gave up: they must recover themselves."""
+"""The warnings of the steps after the AWS client gave up: they must recover themselves.
+
+A commit in doubt is not among them: if another run takes over before the client gives up, the row resolves
+the doubt.
+"""
 ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1})
 
 
