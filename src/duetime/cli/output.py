@@ -15,6 +15,9 @@ from duetime.clock import SystemClock
 # The options of a connection that a printed command repeats.
 _CONNECTION = ("profile", "url", "region", "tenant", "user")
 
+# How many pages a list reads after an empty one, before it prints the command that continues.
+_EMPTY_PAGES = 20
+
 
 def print_json(content: object) -> None:
     """Print the API's JSON unchanged."""
@@ -54,7 +57,8 @@ def print_page(
     if arguments.json:
         print_json(page)
         return 0
-    print(describe(page["items"], SystemClock().now()) if page["items"] else empty)
+    unread = "none on the pages read" if page["next_cursor"] else empty
+    print(describe(page["items"], SystemClock().now()) if page["items"] else unread)
     if page["next_cursor"]:
         given = {f"--{name.replace('_', '-')}": value for name, value in filters.items()}
         given |= {"--limit": arguments.limit, "--cursor": page["next_cursor"]}
@@ -72,10 +76,18 @@ def print_list(
     filters: Mapping[str, str | None] | None = None,
     scope: Mapping[str, str | None] | None = None,
 ) -> int:
-    """Request a page from the API and print it as `print_page` does; `scope` has further parameters."""
+    """Request a page from the API and print it as `print_page` does; `scope` has further parameters.
+
+    A filter can leave pages empty: as text, a list reads on to the first item, within a bound.
+    """
     filters = filters or {}
     query = {**filters, **(scope or {}), "limit": str(arguments.limit), "cursor": arguments.cursor}
-    page = client_of(arguments).ask("GET", *path, query=query)
+    client = client_of(arguments)
+    page = client.ask("GET", *path, query=query)
+    for _ in range(_EMPTY_PAGES):
+        if arguments.json or page["items"] or not page["next_cursor"]:
+            break
+        page = client.ask("GET", *path, query={**query, "cursor": page["next_cursor"]})
     return print_page(arguments, page, command, describe, empty=empty, filters=filters)
 
 
