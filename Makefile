@@ -7,7 +7,7 @@ SEEDS ?= 20000
 RUNS ?= 20
 PORT ?= 8080
 SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
-SOURCES := src tests tools functions examples bench rivals infra app.py
+SOURCES := src tests tools functions examples bench rivals infra app.py hatch_build.py
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -39,8 +39,8 @@ test: setup ## run the suite over memory back ends and moto
 again: setup ## run the suite twenty times, each in another order, up to the first failure (RUNS=…)
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
-proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; test all time zones and restores
-	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/cadence tests/restore tests/verify --seeds $(SEEDS)
+proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; test all time zones, restores, the verification and asyncio
+	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/cadence tests/restore tests/verify tests/asynchronous --seeds $(SEEDS)
 
 browser: setup ## test the console in a real browser (needs chromium)
 	$(PY) -m pytest -m browser -n 2 --dist loadfile tests/console
@@ -58,7 +58,7 @@ drill: setup ## deploy again after a failure, after a destroy, and over restored
 	$(PY) -m pytest -m drill -p no:randomly tests/e2e
 
 rehearse: setup ## deploy the app of cdk.json onto an emulator of AWS, until Ctrl-C (WITH='-c duetime:…': with these settings)
-	@$(PY) -m tests.e2e.rehearse $(WITH)
+	@.venv/bin/duetime rehearse $(WITH)
 
 synth: setup ## write the CloudFormation template to cdk.out; without Docker
 	npx --no-install cdk synth --quiet
@@ -79,8 +79,14 @@ check: setup ## check formatting, lint, types, import rules, words and docs, and
 docs: .venv/.ready ## build the documentation site in site/; a dead link is an error
 	$(PY) -m tests.docs.site
 
-package: setup ## build the wheel and the sdist into dist/, and test each (TRIALS='wheel[local,cdk] …': only those)
+package: setup ## build the wheel and the sdist into dist/, and test each, and a clone (TRIALS='wheel[local,cdk] …': only those)
 	$(PY) -m tests.supply.try_packages $(TRIALS)
+
+release: setup ## release VERSION=x.y.z: changelog, wheel, sdist, bills of materials, a commit and a tag here
+	@$(PY) -m tools.release "$(VERSION)"
+
+floors: .venv/.ready ## run the fast part of the suite with the oldest allowed dependencies
+	$(PY) -m tests.supply.try_floors
 
 pythons: ## run the fast part of the suite on each supported Python that is installed
 	python3 -m tests.supply.try_pythons
@@ -90,10 +96,12 @@ lock: .venv/.ready ## update requirements/*.txt and package-lock.json
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    rivals/requirements.in --output-file rivals/requirements.txt
+	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
+	    --resolution lowest-direct --all-extras pyproject.toml requirements/floors.in --output-file requirements/floors.txt
 	npm install --package-lock-only --silent
 	node -e 'const fs = require("fs"), file = "package-lock.json", lock = JSON.parse(fs.readFileSync(file)); for (const entry of Object.values(lock.packages)) delete entry.resolved; fs.writeFileSync(file, JSON.stringify(lock, null, 2) + "\n")'
 
 clean: ## remove all built files
 	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test again browser screenshots proof contract e2e drill rehearse synth bench check docs package pythons lock clean
+.PHONY: help setup console run test again browser screenshots proof contract e2e drill rehearse synth bench check docs package release floors pythons lock clean

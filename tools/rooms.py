@@ -18,7 +18,7 @@ _ROWS = {
     "cdk": "deploy, command line",
     "local": "local cloud, checks",
     "lambdas": "Lambda, simulated time",
-    "api": "HTTP, one process",
+    "api": "HTTP, embedded, asyncio",
     "aws": "back ends",
     "scheduler": "what callers use",
     "actions": "steps of an action",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from duetime.actions.order import Order
     from duetime.app import App
+    from duetime.async_scheduler import AsyncScheduler
     from duetime.cadence import (
         Calendar,
         cron,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Action": "model.action",
     "App": "app",
+    "AsyncScheduler": "async_scheduler",
     "DuetimeError": "errors",
     "Fatal": "retry",
     "Order": "actions.order",
@@ -67,6 +69,7 @@ _HOMES = {
 __all__ = [
     "Action",
     "App",
+    "AsyncScheduler",
     "Calendar",
     "DuetimeError",
     "Fatal",

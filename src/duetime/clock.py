@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -28,3 +29,7 @@ class SystemClock:
         """Sleep until `instant`; a sleep that wakes early sleeps again."""
         while (left := instant - self.now()) > timedelta(0):
             time.sleep(left.total_seconds())  # noqa: TID251 - as above
+
+
+PAUSES: ContextVar[Clock] = ContextVar("duetime_pauses", default=SystemClock())  # noqa: B039 - it has no state
+"""The clock that waits between the attempts of a call; under asyncio, another one."""

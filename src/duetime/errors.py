@@ -101,6 +101,36 @@ class UnknownType(DuetimeError, LookupError):
         )
 
 
+class TypeNotHosted(DuetimeError, LookupError):
+    """A type that no deployed worker hosts; nothing was scheduled."""
+
+    code = "type-not-hosted"
+
+    def __init__(self, type_name: str, hosted: Iterable[str]) -> None:
+        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
+        self.type_name, self.hosted = type_name, tuple(sorted(hosted))
+        near = get_close_matches(type_name, self.hosted, n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        super().__init__(
+            f"no worker hosts the type {truncate(type_name, 100)!r}; {meant}Workers host:"
+            f" {truncate(', '.join(self.hosted))}. Deploy its worker first, or set DUETIME_CHECK_TYPES=false"
+        )
+
+
+class TenantRequired(DuetimeError, ValueError):
+    """The deployment has several tenants, and the caller names none."""
+
+    code = "tenant-required"
+
+    def __init__(self, tenants: str) -> None:
+        self.tenants = tenants
+        known = "many tenants" if tenants == "*" else f"the tenants {', '.join(tenants.split())}"
+        super().__init__(
+            f"this deployment has {known} (DUETIME_TENANTS), and no tenant was given; pass tenant_id=…"
+        )
+
+
 class ActionNotFound(DuetimeError, LookupError):
     """No such action for this tenant; another tenant's action gives the same error."""
 

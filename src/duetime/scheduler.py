@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from duetime import ids, instant
 from duetime.actions.actions import Actions
 from duetime.actions.bulk import BulkResult, bulk_selection, change_many
+from duetime.actions.hosted_types import HostedTypes
 from duetime.actions.order import Order, ScheduleResult
 from duetime.clock import Clock, SystemClock
 from duetime.errors import OperatorsOnly, Unsupported
 from duetime.instant import When
-from duetime.jobs.tenant_context import TenantContext
+from duetime.jobs.tenant_context import TenantContext, tenant_of
 from duetime.model.action import Action, Status
 from duetime.model.idempotency import KeyTerms
 from duetime.model.selection import Filters, Selection
@@ -90,12 +91,13 @@ class Scheduler:
         self._context, self.tenant_id, self.actor = context, context.tenant_id, context.actor
         self._job_ports = (lambda: jobs) if jobs else None
         self._undelivered_ports = (lambda: undelivered) if undelivered else None
+        self._hosted: HostedTypes | None = None
 
     @classmethod
     def from_env(
         cls,
         *,
-        tenant_id: str = "default",
+        tenant_id: str | None = None,
         actor: str = "sdk",
         client: Any = None,
         sees_system: bool = True,
@@ -103,31 +105,61 @@ class Scheduler:
         """Make a scheduler on DynamoDB; ``DUETIME_ACTIONS_TABLE`` or ``DUETIME_PREFIX`` names its table.
 
         Args:
-            tenant_id: the tenant; IAM limits which tenants the caller's role may write.
+            tenant_id: the tenant; IAM limits which tenants the caller's role may write. None: the only one of
+                ``DUETIME_TENANTS``, or ``default``.
             actor: the name that the audit shows for each change, such as a service's name.
             client: a boto3 DynamoDB client to use instead of a new one. `schedule_many` then writes one
                 action per call, since that client may repeat a batch by itself.
             sees_system: whether the code's jobs, and their runs, are visible beside the tenant's own. Set
                 False if the caller's role is bound to tenants.
 
+        Scheduling then raises `TypeNotHosted` for a type that no worker hosts, if the role may read the
+        workers' manifests; ``DUETIME_CHECK_TYPES=false`` turns this off.
+
         Raises:
             SettingsError: the environment contradicts itself.
+            TenantRequired: the deployment has several tenants, and none is given.
             BackendMisconfigured: boto3 has no region.
             InvalidIdentifier: the tenant or the actor cannot be part of a key.
+        """
+        return cls.over_clients(client, tenant_id=tenant_id, actor=actor, sees_system=sees_system)
+
+    @classmethod
+    def over_clients(
+        cls,
+        client: Any = None,
+        single_shot: Any = None,
+        sqs: Any = None,
+        *,
+        tenant_id: str | None,
+        actor: str,
+        sees_system: bool,
+    ) -> Self:
+        """Make a scheduler as `from_env` does, over given clients.
+
+        Args:
+            client: of DynamoDB.
+            single_shot: of DynamoDB, one that repeats no call; without it, bulk calls write rows one by one.
+            sqs: of SQS, to redrive undelivered inputs.
+            tenant_id: see `from_env`, as for `actor` and `sees_system`.
+            actor: see `from_env`.
+            sees_system: see `from_env`.
         """
         from duetime import aws  # noqa: PLC0415 - only callers of AWS load boto3
 
         settings, clock = Settings.from_env(), SystemClock()
         scheduler = cls(
-            aws.action_store(settings, client),
-            tenant_id=tenant_id,
+            aws.action_store(settings, client, single_shot),
+            tenant_id=tenant_of(tenant_id, settings),
             actor=actor,
             clock=clock,
             settings=settings,
             sees_system=sees_system,
         )
+        if settings.check_types:
+            scheduler._hosted = HostedTypes(aws.hosted_types(settings, clock, client), clock)
         scheduler._job_ports = lambda: aws.job_ports(settings, clock, client)
-        scheduler._undelivered_ports = lambda: aws.undelivered_ports(settings, client)
+        scheduler._undelivered_ports = lambda: aws.undelivered_ports(settings, client, sqs)
         return scheduler
 
     def schedule(
@@ -162,6 +194,7 @@ class Scheduler:
             IdempotencyConflict: the first action of the key has another type or payload.
             InvalidPayload: the value is no `Payload`, or JSON cannot carry it.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
+            TypeNotHosted: no deployed worker hosts the payload's type; see `from_env`.
             BackendUnavailable: the action may or may not have been scheduled; with a key, call again.
         """
         order = Order(
@@ -414,4 +447,7 @@ class Scheduler:
         return action
 
     def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:
-        return order.action(self._context, trace=spans.carried())
+        action, terms = order.action(self._context, trace=spans.carried())
+        if self._hosted is not None:
+            self._hosted.check(action.type)
+        return action, terms

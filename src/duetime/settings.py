@@ -238,6 +238,20 @@ class Settings:
         like=r"((https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
         allowed="a URL without a slash at its end, such as https://console.example.com",
     )
+    tenants: str = _text(
+        "",
+        "The tenants, separated by spaces; `*`: many. With several, `Scheduler.from_env` needs a tenant; of"
+        " one, it is that tenant's. Empty: a caller that names no tenant is `default`.",
+        like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
+        allowed="tenants' names with one space between them, or * alone",
+    )
+    check_types: bool = field(
+        default=True,
+        metadata={
+            "about": "`Scheduler.from_env` rejects a payload type that no worker hosts. It reads the workers'"
+            " manifests once in ten minutes; without them, or without the right, it checks nothing."
+        },
+    )
     metric_tenants: str = _text(
         "",
         "The tenants with their own metrics, separated by spaces; the others share `other`. `*`: all tenants."

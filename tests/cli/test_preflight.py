@@ -126,6 +126,35 @@ def test_an_empty_account_has_no_obstacle(check):
 
 
 @pytest.mark.usefixtures("aws")
+@pytest.mark.parametrize(
+    ("status", "state", "message", "remedy"),
+    [
+        ("ROLLBACK_COMPLETE", "ok", "was rolled back; cdk deploy deletes the stack", ""),
+        ("ROLLBACK_FAILED", "ok", "was rolled back; cdk deploy deletes the stack", ""),
+        ("UPDATE_IN_PROGRESS", "ill", "another deploy is under way", "wait for its end"),
+        (
+            "UPDATE_ROLLBACK_FAILED",
+            "ill",
+            "accepts no deploy",
+            "continue-update-rollback --stack-name duetime-",
+        ),
+        ("DELETE_FAILED", "ill", "accepts no deploy", "npx cdk destroy duetime-scheduler"),
+    ],
+)
+def test_a_stack_that_blocks_a_deploy_is_named_with_its_remedy(check, status, state, message, remedy):
+    [found] = check("stack", stack_status=lambda _account, _name: status)
+    assert found[0] == state
+    assert message in found[1]
+    assert remedy in found[2]
+
+
+@pytest.mark.usefixtures("aws")
+def test_a_new_or_healthy_stack_is_no_finding(check):
+    assert check("stack") == []
+    assert check("stack", stack_status=lambda _account, _name: "UPDATE_COMPLETE") == []
+
+
+@pytest.mark.usefixtures("aws")
 def test_a_missing_bootstrap_names_its_command(check):
     target = f"aws://{ACCOUNT}/{REGION}"
     message = f"the bootstrap stack of {target} is missing"

@@ -2,7 +2,6 @@
 
 import boto3
 import pytest
-from botocore.config import Config
 
 from duetime.aws.streams import DynamoStream
 from duetime.aws.undelivered import DynamoUndelivered
@@ -13,9 +12,6 @@ from duetime.testing.contract import UndeliveredContract
 from duetime.testing.contract.specimens import EXPIRY, end, running, scheduled
 from duetime.testing.contract.undelivered import given_up
 from tests import dynamodb_local
-
-PLAIN = Config(account_id_endpoint_mode="disabled")
-"""moto knows no account's own endpoints."""
 
 
 class TestMemoryUndelivered(UndeliveredContract):
@@ -37,14 +33,15 @@ class TestDynamoUndelivered(UndeliveredContract):
 
 
 @pytest.fixture
-def stream(table, request):
+def stream(table, request, monkeypatch):
     """The stream of an actions table, in each engine: its reader, its ARN and its only shard."""
+    monkeypatch.setenv("AWS_ACCOUNT_ID_ENDPOINT_MODE", "disabled")  # moto knows no account's own endpoints
     endpoint = (
         {"endpoint_url": request.getfixturevalue("local_endpoint")}
         if "dynamodb-local" in request.node.name
         else {}
     )
-    client = boto3.client("dynamodbstreams", config=PLAIN, **endpoint, **dynamodb_local.CREDENTIALS)
+    client = boto3.client("dynamodbstreams", **endpoint, **dynamodb_local.CREDENTIALS)
     arn = table.client.describe_table(TableName=table.name)["Table"]["LatestStreamArn"]
     (shard,) = client.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
     return client, arn, shard["ShardId"]

@@ -6,7 +6,7 @@ import boto3
 import pytest
 
 from duetime import Scheduler
-from tests.e2e import emulator
+from duetime.rehearsal import emulator
 from tests.e2e.deployment import PREFIX, SENDER, Deployment
 
 ASK_EVERY = 0.5

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.emulator import ACCOUNT, REGION
+from duetime.rehearsal.emulator import ACCOUNT, REGION
 
 ROOT = Path(__file__).parents[2]
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
@@ -31,6 +31,7 @@ SETTINGS = {
     "heartbeat": 1,
     "cancel_poll": 0.5,
     "worker_timeout": 5,
+    "canary": 60,
     "max_receives": 2,
     "notification_burst": BURST,
     "notification_window": 20,

@@ -19,7 +19,7 @@ from typing import Any
 
 import urllib3
 
-from tests.e2e.emulator import free_port, serving
+from duetime.rehearsal.emulator import free_port, serving
 
 PROGRAM = Path(__file__).with_name("seeded_microburst.py")
 CONTROL = "/_microburst"

@@ -33,8 +33,8 @@ from duetime.local.poller import Poller
 from duetime.local.queue_poller import QueuePoller, QueueSource
 from duetime.local.stream_poller import BATCH, StreamDelivery, in_lambda_form
 from duetime.model.event_pattern import matches
+from duetime.rehearsal.emulator import ACCOUNT, REGION
 from duetime.settings import Settings
-from tests.e2e.emulator import ACCOUNT, REGION
 
 AT_ONCE, DOUBLES = 24, 0.05
 """How many messages are worked at once, and the chance that one is delivered twice."""

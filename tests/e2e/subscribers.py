@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import boto3
 
-from tests.e2e.emulator import ACCOUNT
+from duetime.rehearsal.emulator import ACCOUNT
 
 AT_ONCE = 10
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from duetime.clock import SystemClock
-from tests.e2e.emulator import ACCOUNT, REGION
+from duetime.rehearsal.emulator import ACCOUNT, REGION
 
 pytestmark = pytest.mark.e2e
 

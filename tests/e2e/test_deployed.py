@@ -2,9 +2,13 @@
 
 from datetime import timedelta
 
+import boto3
 import pytest
+from boto3.dynamodb.conditions import Attr
 
 from duetime import Order, Payload, Status
+from duetime.model.built_in import CANARY
+from duetime.rehearsal.emulator import LOG
 from tests.e2e.conftest import POISON
 from tests.e2e.deployment import PREFIX
 from tests.e2e.handlers.errands import Collapse, RunErrand
@@ -103,3 +107,15 @@ def test_an_unknown_type_fails_at_once_with_the_reason(bench):
     failed = bench.settled(action.id, within=60)
     assert failed.status is Status.FAILED
     assert "no handler is registered for the type 'nobodys-errand'" in failed.failure_reason
+
+
+def test_a_canary_takes_the_whole_path_and_its_lateness_is_measured(bench, directory):
+    table = boto3.resource("dynamodb").Table(bench.deployment.outputs["ActionsTable"])
+
+    def executed():
+        rows = table.scan(FilterExpression=Attr("type").eq(CANARY) & Attr("status").eq("executed"))["Items"]
+        return rows[0] if rows else None
+
+    row = bench.eventually(executed, within=240)
+    assert row["pk"].startswith("system#")
+    assert "canary_lateness" in (directory / LOG).read_text()

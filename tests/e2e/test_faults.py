@@ -26,8 +26,9 @@ from duetime import Action, Scheduler, Status
 from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
 from duetime.model.action import Ending
-from tests.e2e import emulator, fault_proxy
-from tests.e2e.emulator import REGION
+from duetime.rehearsal import emulator
+from duetime.rehearsal.emulator import REGION
+from tests.e2e import fault_proxy
 from tests.e2e.fault_proxy import Fault, TargetedFault, random_faults
 from tests.e2e.orders import (
     BULK,

@@ -1,14 +1,17 @@
-"""A rehearsal of a deploy, and what it says to try."""
+"""`duetime rehearse` of a CDK app of one's own: what it prints works, and Ctrl-C ends all of it."""
 
+import json
+import os
 import re
 import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from duetime import Scheduler
+from duetime.cli import main
 from tests.e2e.conftest import Bench
 from tests.e2e.deployment import ROOT
 
@@ -17,33 +20,73 @@ pytestmark = pytest.mark.e2e
 RUNS_WITHIN = 120
 """Seconds: the emulator starts a function's first process slowly."""
 
+APP = """
+from aws_cdk import App, Stack
+from duetime.cdk import Duetime, Handlers
+
+app = App()
+Duetime(Stack(app, "Nightly"), "Scheduler", handlers=[Handlers(app="nightly.handlers:app")])
+app.synth()
+"""
+HANDLERS = """
+from duetime import App, Payload
+
+app = App()
+
+
+class Tidy(Payload):
+    room: str
+
+
+@app.action
+def tidy(payload: Tidy) -> None:
+    print("tidied", payload.room)
+"""
+
 
 @pytest.fixture
-def rehearsal():
-    words = [sys.executable, "-m", "tests.e2e.rehearse"]
-    program = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)  # noqa: S603
+def project(tmp_path):
+    (tmp_path / "nightly").mkdir()
+    (tmp_path / "app.py").write_text(APP)
+    (tmp_path / "cdk.json").write_text(json.dumps({"app": f"{sys.executable} app.py"}))
+    (tmp_path / "nightly/__init__.py").write_text("")
+    (tmp_path / "nightly/handlers.py").write_text(HANDLERS)
+    return tmp_path
+
+
+@pytest.fixture
+def rehearsal(project):
+    path = f"{ROOT / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"  # noqa: TID251 - CDK's, as npm installs it
+    program = subprocess.Popen(
+        [sys.executable, "-m", "duetime", "rehearse"],
+        cwd=project,
+        env={**os.environ, "PATH": path},  # noqa: TID251
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     yield program
     program.terminate()
     program.wait()
     program.stdout.close()
 
 
-def test_the_commands_that_a_rehearsal_prints_work_and_ctrl_c_ends_it(rehearsal, monkeypatch):
-    report = ""
-    while "What the functions say" not in report and (line := rehearsal.stdout.readline()):
-        report += line
-    [environment] = re.findall(r"^export (.*)$", report, re.MULTILINE)
-    for name, _, value in (part.partition("=") for part in shlex.split(environment)):
-        monkeypatch.setenv(name, value)
-    [script] = re.findall(r"^\.venv/bin/python -c '(.*?)'$", report, re.MULTILINE | re.DOTALL)
-    printed = subprocess.check_output([sys.executable, "-c", script], cwd=ROOT, text=True)  # noqa: S603
-    scheduler = Scheduler.from_env(tenant_id="acme", actor="e2e")
+def test_an_app_of_six_lines_is_deployed_its_commands_work_and_ctrl_c_ends_it(rehearsal, monkeypatch, capsys):
+    printed = ""
+    while "The functions' output is in" not in printed and (line := rehearsal.stdout.readline()):
+        printed += line
+    [file] = re.findall(r"^\. (.*)$", printed, re.MULTILINE)
+    for line in Path(file).read_text().splitlines():
+        monkeypatch.setenv(*shlex.split(line)[1].split("=", 1))
+    capsys.readouterr()
+    assert main(["schedule", "tidy", "--in", "5s", "--payload", '{"room": "attic"}', "--json"]) == 0
+    action_id = json.loads(capsys.readouterr().out)["id"]
 
     def ended():
-        action = scheduler.get(printed.strip())
-        return action if action.status.is_final else None
+        assert main(["actions", "show", action_id, "--json"]) == 0
+        status = json.loads(capsys.readouterr().out)["status"]
+        return status if status in {"executed", "failed"} else None
 
-    assert Bench.eventually(ended, within=RUNS_WITHIN).status == "executed"
+    assert Bench.eventually(ended, within=RUNS_WITHIN) == "executed"
     rehearsal.send_signal(signal.SIGINT)
     assert rehearsal.stdout.read().endswith("gone\n")
     assert rehearsal.wait() == 0

@@ -15,7 +15,7 @@ import pytest
 
 from duetime import Scheduler, Status
 from duetime.clock import SystemClock
-from tests.e2e import emulator
+from duetime.rehearsal import emulator
 from tests.e2e.conftest import Bench
 from tests.e2e.deployment import PREFIX, ROOT, SENDER, Deployment
 from tests.e2e.handlers.errands import RunErrand

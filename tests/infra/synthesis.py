@@ -2,7 +2,7 @@
 
 import atexit
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
@@ -36,13 +36,15 @@ def stack(
     is_bundled: bool = False,
     is_validated: bool = False,
     region: str | None = None,
+    context: Mapping[str, str] | None = None,
 ) -> tuple[cdk.Stack, Duetime]:
     """A stack with a scheduler. Without bundling nothing is installed or imported, and manifests are empty.
 
     CDK's own validation costs a process ten seconds: it is on where a test reads what it finds.
     """
-    context = {} if is_bundled else {"aws:cdk:bundling-stacks": []}
-    app = cdk.App(outdir=mkdtemp(dir=_OUT), context=context, builtin_cloud_formation_validation=is_validated)
+    bundling = {} if is_bundled else {"aws:cdk:bundling-stacks": []}
+    words = {**bundling, **(context or {})}
+    app = cdk.App(outdir=mkdtemp(dir=_OUT), context=words, builtin_cloud_formation_validation=is_validated)
     made = cdk.Stack(app, "test", env=cdk.Environment(region=region) if region else None)
     return made, Duetime(
         made,

@@ -17,7 +17,9 @@ from tests.infra.synthesis import Synthesised, caller, listed, stack, text
 
 
 def granted(grant=Duetime.grant_schedule, *, due_order=False, **given):
-    settings = Settings(prefix="b-", due_shards=32, job_grace=timedelta(hours=1), due_order=due_order)
+    settings = Settings(
+        prefix="b-", due_shards=32, job_grace=timedelta(hours=1), due_order=due_order, tenants="acme globex"
+    )
     made, scheduler = stack(settings=settings)
     function = caller(made)
     grant(scheduler, function, **given)
@@ -42,12 +44,15 @@ def test_a_grant_covers_exactly_the_sdks_calls():
         "<Arn>/index/correlation",
         "<Arn>/index/failed",
     }
+    assert keys_of(statements, "dynamodb:Query", "<Arn>") == {"any", "system#manifest"}
 
 
 def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_indexes():
     statements, _ = granted(tenants=["acme", "globex"])
-    assert len(statements) == 3
-    for statement in statements:
+    *own, hosted = statements
+    assert len(own) == 3
+    assert keys_of([hosted], "dynamodb:Query", "<Arn>") == {"system#manifest"}
+    for statement in own:
         assert statement["Condition"] == {
             "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["acme#*", "globex#*"]},
             "Null": {"dynamodb:LeadingKeys": "false"},
@@ -126,6 +131,7 @@ def test_a_grant_sets_the_tables_name_in_the_environment():
     settings = Settings.from_env(variables)
     assert settings.actions_table == "b-actions"
     assert settings.due_shards == 32
+    assert settings.tenants == "acme globex"
 
 
 def test_a_function_of_another_stack_is_granted_by_its_role_and_gets_an_environment_to_copy():
@@ -134,7 +140,7 @@ def test_a_function_of_another_stack_is_granted_by_its_role_and_gets_an_environm
     scheduler.grant_schedule(role, tenants=["acme"])
     [policy] = Synthesised.from_stack(made).of_type("AWS::IAM::Policy")
     assert policy["Roles"] == ["shop-checkout"]
-    assert len(policy["PolicyDocument"]["Statement"]) == 3
+    assert len(policy["PolicyDocument"]["Statement"]) == 4
     callers = Settings.from_env(scheduler.caller_environment)
     assert (callers.actions_table, callers.due_shards) == ("b-actions", 32)
 

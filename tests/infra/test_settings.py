@@ -1,4 +1,5 @@
 import json
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import aws_cdk as cdk
 import pytest
 
 from duetime.cdk import Deployment, Handlers, from_context
+from duetime.cdk.context import chosen
 from duetime.errors import SettingsError
 from duetime.lambdas.loading import load_app
 from duetime.settings import Settings
@@ -45,6 +47,11 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         sweep_rate=timedelta(minutes=2),
     )
     assert deployment == Deployment(architecture="x86_64")
+
+
+def test_each_setting_of_a_deployment_can_be_chosen():
+    assert read(canary=600) == (Settings(), Deployment(canary=timedelta(minutes=10)))
+    assert {field.name for field in chosen(Deployment)} == {field.name for field in fields(Deployment)}
 
 
 @pytest.mark.parametrize(

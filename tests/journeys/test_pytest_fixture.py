@@ -142,7 +142,7 @@ def test_the_example_of_the_documentation_passes(project):
     page = (ROOT / "docs/testing.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     result = run(project, "\n".join(blocks))
-    result.assert_outcomes(passed=6)
+    result.assert_outcomes(passed=7)
 
 
 def test_a_run_of_pytest_that_needs_no_cloud_loads_nothing_of_duetime():

@@ -61,6 +61,7 @@ def test_the_report_and_the_adoption_print_what_may_double_and_what_to_do_next(s
     assert '  "duetime:actions_stream": "arn:aws:dynamodb:eu-west-1:' in adopted
 
 
+@pytest.mark.long
 def test_the_json_has_the_same_facts(story, duetime):
     report = json.loads(duetime("adopt", *options(story), "--json")[1])
     held = {row["id"] for row in report["doubtful"] if row["held"]}
@@ -87,6 +88,7 @@ def test_an_operator_decides_by_id_by_verdict_and_for_all(story, duetime):
     assert statuses["cancelled"] is statuses["moved"] is Status.SKIPPED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
@@ -99,6 +101,7 @@ def test_a_decision_without_a_held_row_is_rejected(story, duetime, words, proble
     assert (status, error) == (2, f"duetime: {problem}\n")
 
 
+@pytest.mark.long
 def test_a_wrong_prefix_is_reported_with_its_remedy(story, duetime):
     status, _, error = duetime("report", *options(story), "--prefix", "other-")
     assert status == 1

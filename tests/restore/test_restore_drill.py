@@ -57,7 +57,7 @@ def test_without_any_evidence_all_that_was_due_since_the_restore_point_may_doubl
     }
 
 
-@pytest.mark.parametrize("is_lost", [True, False])
+@pytest.mark.parametrize("is_lost", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_actions_scheduled_after_the_restore_point_are_listed_as_lost(drill, is_lost):
     story = Story(drill, "actions")
     if is_lost:
@@ -98,7 +98,7 @@ def test_adopting_enables_what_the_restore_left_out_and_prints_the_settings(dril
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("is_lost", [True, False])
+@pytest.mark.parametrize("is_lost", [pytest.param(True, marks=pytest.mark.long), False])
 def test_after_the_switch_is_on_nothing_runs_twice_and_nothing_that_was_left_is_missing(drill, is_lost):
     story = Story(drill, "actions")
     if is_lost:

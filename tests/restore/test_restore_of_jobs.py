@@ -27,7 +27,9 @@ def ticks(drill):
     return {name: count for name, count in drill.effects.items() if "ledger-tick" in name}
 
 
-@pytest.mark.parametrize("kinds", TABLES)
+@pytest.mark.parametrize(
+    "kinds", [TABLES[0], *(pytest.param(kinds, marks=pytest.mark.long) for kinds in TABLES[1:])]
+)
 def test_a_job_goes_on_from_now_and_no_nominal_time_runs_twice(drill, kinds):
     story = Story(drill, *kinds)
     story.restore().adopt()
@@ -61,6 +63,7 @@ def test_unknown_times_of_a_job_that_would_make_up_for_them_are_reported(drill):
     assert account.unknown == 0 or "`duetime jobs trigger ledger-tick`" in " ".join(account.notes)
 
 
+@pytest.mark.long
 def test_a_version_that_the_restore_lost_is_not_used_again(drill):
     story = Story(drill, "jobs", after=change_cadence)
     lost = drill.backends.jobs.get(REF)

@@ -28,12 +28,15 @@ ALLOWED = {
 }
 
 _OTHER_SPELLINGS = {
+    "apache 2.0": "Apache-2.0",
     "apache license 2.0": "Apache-2.0",
     "apache software license": "Apache-2.0",
     "bsd 2-clause license": "BSD-2-Clause",
     "bsd license": "BSD",
     "dual license": "",  # python-dateutil's classifiers name both
     "mit license": "MIT",
+    "psfl": "PSF-2.0",  # defusedxml
+    "the mit license (mit)": "MIT",
     "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
     "unknown": "",
 }

@@ -1,12 +1,16 @@
 """The page on dependencies lists each dependency with its reason, and no other."""
 
 import re
+from importlib.metadata import requires
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from tests.supply.licences import of_distribution, of_npm
-from tests.supply.project import EXTRAS, NPM_LOCK, PACKAGE, PYPROJECT, ROOT, names, supported_pythons
+from tests.supply.project import EXTRAS, NPM_LOCK, PACKAGE, PYPROJECT, ROOT, names, normal, supported_pythons
 
+FLOORS = (ROOT / "requirements/floors.txt").read_text()
 PAGE = (ROOT / "docs/dependencies.md").read_text()
 
 
@@ -71,3 +75,40 @@ def test_the_lock_of_npm_names_no_index_and_matches_package_json():
 
 def test_the_oldest_supported_python_is_the_required_one():
     assert PYPROJECT["project"]["requires-python"] == f">={supported_pythons()[0]}"
+
+
+def test_the_floors_lane_runs_the_oldest_allowed_version_of_each_dependency():
+    lines = [*PYPROJECT["project"]["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
+    floors = dict(re.findall(r"^([\w-]+)(?:\[[^]]*])?>=([\d.]+)", "\n".join(lines), re.MULTILINE))
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", FLOORS, re.MULTILINE))
+    assert {"boto3", "pydantic", "moto"} <= floors.keys()
+    assert floors.keys() <= locked.keys()
+    for name, floor in floors.items():
+        assert Version(locked[name]) == Version(floor), name
+
+
+def test_the_locks_name_no_index():
+    assert not re.findall(r"https?:|^--", FLOORS, re.MULTILINE)
+
+
+def test_the_local_cloud_installs_no_symbolic_algebra():
+    installed = closure("duetime[local]")
+    assert {"moto", "werkzeug", "flask"} <= installed
+    assert installed.isdisjoint({"sympy", "mpmath", "cfn-lint", "numpy"})
+
+
+def closure(requirement):
+    """Return the distributions that a requirement installs, by the metadata of what is installed here."""
+    found, waiting = set(), [Requirement(requirement)]
+    extras = {normal(name): lines for name, lines in EXTRAS.items()}
+    while waiting:
+        needed = waiting.pop()
+        for extra in ("", *sorted(needed.extras)):
+            if (needed.name, extra) in found:
+                continue
+            found.add((needed.name, extra))
+            ours = [*PYPROJECT["project"]["dependencies"], *extras.get(extra, ())]
+            lines = ours if needed.name == "duetime" else requires(needed.name) or ()
+            parsed = map(Requirement, lines)
+            waiting += [one for one in parsed if not one.marker or one.marker.evaluate({"extra": extra})]
+    return {normal(name) for name, _ in found}

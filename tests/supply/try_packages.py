@@ -1,8 +1,9 @@
-"""Check the wheel and the sdist, each in an empty environment.
+"""Check the wheel, the sdist and a fresh clone, each in an empty environment.
 
-``python -m tests.supply.try_packages [wheel[local,cdk] …]`` checks the given ones. By default it checks each
-without extras, with each extra, and with all of them. Every environment is outside the checkout, so only the
-installed package can be imported.
+``python -m tests.supply.try_packages [wheel[local,cdk] …]`` checks the given ones. By default it checks wheel
+and sdist without extras, with each extra, and with all of them; and ``clone[local]``, a clone of the last
+commit, which builds the console. Every environment is outside the checkout, so only the installed package can
+be imported.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.supply.project import EXTRAS, ROOT, VERSION
 from tests.supply.smoke import CheckFailed, Installed, check
 
 DIST = ROOT / "dist"
+CLONE = "clone"
 ARCHIVES = {"wheel": f"duetime-{VERSION}-py3-none-any.whl", "sdist": f"duetime-{VERSION}.tar.gz"}
 
 
@@ -57,11 +59,12 @@ def _check(archive: str, names: list[str], functions: str, console: str) -> None
 
 
 def all_trials() -> Iterator[str]:
-    """Yield each archive without extras, with each extra, and with all."""
+    """Yield each archive without extras, with each extra, and with all; and a clone with the local cloud."""
     for archive in ARCHIVES:
         yield archive
         yield from (f"{archive}[{extra}]" for extra in EXTRAS)
         yield f"{archive}[{','.join(EXTRAS)}]"
+    yield f"{CLONE}[local]"
 
 
 def _try(trial: str) -> bool:
@@ -85,10 +88,28 @@ def _installed(directory: Path, archive: str, listed: str) -> Installed:
     environment = {**inherited, "PATH": f"{directory / 'venv/bin'}:{inherited['PATH']}", "CDK_OUTDIR": "out"}
     installed = Installed(directory, environment)
     installed.run(sys.executable, "-m", "venv", "venv")
-    requirement = f"{DIST / ARCHIVES[archive]}[{listed}]" if listed else str(DIST / ARCHIVES[archive])
+    source = _cloned(directory) if archive == CLONE else DIST / ARCHIVES[archive]
     pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    installed.python(*pip, requirement)
+    installing = installed if archive == CLONE else _without_node(installed)
+    installing.python(*pip, f"{source}[{listed}]" if listed else str(source))
     return installed
+
+
+def _cloned(directory: Path) -> Path:
+    """Return a clone of the last commit, without the console and without the packages of Node."""
+    subprocess.run(["git", "clone", "--quiet", ROOT, directory / CLONE], check=True)  # noqa: S607 - any git
+    return directory / CLONE
+
+
+def _without_node(installed: Installed) -> Installed:
+    """Return the environment with a Node that fails: the archives have the console."""
+    failing = installed.directory / "failing"
+    failing.mkdir()
+    for name in ("node", "npm"):
+        (failing / name).write_text("#!/bin/sh\nexit 1\n")
+        (failing / name).chmod(0o755)
+    path = f"{failing}:{installed.environment['PATH']}"
+    return Installed(installed.directory, {**installed.environment, "PATH": path})
 
 
 if __name__ == "__main__":

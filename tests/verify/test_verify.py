@@ -199,3 +199,13 @@ def test_an_interrupted_verification_removes_its_probes(deploy):
         deployment.verify()
     deployment.cloud.advance(minutes=5)
     assert {row.status.value for row in deployment.cloud.actions()} == FINAL
+
+
+def test_a_worker_that_does_not_run_its_probe_is_named(deploy):
+    deployment = deploy()
+    deployment.distort = lambda path, content: (
+        {**content, "probes": ["duetime-probe-mails", "duetime-probe"]} if "details" in path else content
+    )
+    failed = deployment.failed()
+    assert [*failed] == ["due now (mails)", "at second boundaries (mails)"]
+    assert all("duetime-probe-mails" in actual for actual in failed.values())

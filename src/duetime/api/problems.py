@@ -65,6 +65,8 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "invalid-commit": (HTTPStatus.UNPROCESSABLE_ENTITY, "The entries cannot be committed"),
         "invalid-payload": (HTTPStatus.UNPROCESSABLE_ENTITY, "The payload's own model refuses it"),
         "unknown-type": (HTTPStatus.UNPROCESSABLE_ENTITY, "No handler is registered for the type"),
+        "type-not-hosted": (HTTPStatus.UNPROCESSABLE_ENTITY, "No worker hosts the type"),
+        "tenant-required": (HTTPStatus.UNPROCESSABLE_ENTITY, "The deployment has several tenants"),
         "bad-declaration": (HTTPStatus.UNPROCESSABLE_ENTITY, "The job cannot work as it was said"),
         "naive-instant": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
         "error": (HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here"),

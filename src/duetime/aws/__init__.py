@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from duetime.aws.backends import action_store, job_ports, job_store, undelivered_ports
+from duetime.aws.backends import action_store, hosted_types, job_ports, job_store, undelivered_ports
 
-__all__ = ["action_store", "job_ports", "job_store", "undelivered_ports"]
+__all__ = ["action_store", "hosted_types", "job_ports", "job_store", "undelivered_ports"]

@@ -88,6 +88,17 @@ class Account:
             row["EvalActionName"] for row in found["EvaluationResults"] if row["EvalDecision"] != "allowed"
         ]
 
+    def stack_status(self, stack: str) -> str:
+        """Return a stack's status, such as ``ROLLBACK_COMPLETE``; empty if it does not exist."""
+        try:
+            with translate_errors(STACK):
+                described = clients.of("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+        except Exception as error:
+            if _is_absent_stack(error):
+                return ""
+            raise
+        return str(described[0]["StackStatus"])
+
     def stack_resources(self, stack: str) -> Mapping[str, str] | None:
         """Return a stack's resources, logical to physical id; None if it is missing or rolled back."""
         try:

@@ -5,6 +5,7 @@ Imports inside functions keep the cold start of Lambda functions and of the SDK 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from duetime.ports.undelivered import UndeliveredPorts
 
 
-def action_store(settings: Settings, client: Any = None) -> DynamoStore:
-    """Return the actions table for the SDK. With a given `client`, bulk calls write rows one by one.
+def action_store(settings: Settings, client: Any = None, single_shot: Any = None) -> DynamoStore:
+    """Return the actions table for the SDK.
+
+    With a given `client` and no `single_shot`, which repeats no call, bulk calls write rows one by one.
 
     Raises:
         BackendMisconfigured: no AWS region is configured.
@@ -43,7 +46,7 @@ def action_store(settings: Settings, client: Any = None) -> DynamoStore:
             settings.actions_table,
             due_shards=settings.due_shards,
             due_order=settings.due_order,
-            single_shot=clients.dynamodb(clients.ONCE) if client is None else None,
+            single_shot=clients.dynamodb(clients.ONCE) if client is None else single_shot,
         )
 
 
@@ -64,13 +67,23 @@ def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
     return AwsBackends(settings, clock, client).job_ports
 
 
-def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPorts:
-    """Return the back ends of undelivered messages for operators, over the DynamoDB `client` if given."""
+def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callable[[], Sequence[str]]:
+    """Return a function that reads the types of all published manifests, with at most one repetition."""
+
+    def read() -> Sequence[str]:
+        given = client or clients.dynamodb(clients.BRIEF)
+        return DynamoRoutes(given, settings.jobs_table, clock=clock).types()
+
+    return read
+
+
+def undelivered_ports(settings: Settings, client: Any = None, sqs: Any = None) -> UndeliveredPorts:
+    """Return the back ends of undelivered messages for operators, over the given clients."""
     from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few callers need it
     from duetime.ports.undelivered import UndeliveredPorts  # noqa: PLC0415 - as above
 
     store = DynamoUndelivered(client or clients.dynamodb(), settings.jobs_table)
-    return UndeliveredPorts(store, SqsBodies(clients.sqs(), settings))
+    return UndeliveredPorts(store, SqsBodies(sqs or clients.sqs(), settings))
 
 
 class AwsBackends:

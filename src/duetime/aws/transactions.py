@@ -17,15 +17,13 @@ from duetime.aws.faults import (
     translate_errors,
 )
 from duetime.aws.keys import Item
-from duetime.clock import Clock, SystemClock
+from duetime.clock import PAUSES, Clock
 
 T = TypeVar("T")
 
 _TRIES = 6
 _FIRST_WAIT = timedelta(milliseconds=20)
 """Doubled with each attempt: a transaction takes some ten milliseconds."""
-
-_CLOCK = SystemClock()
 
 Entry = Mapping[str, Any]
 """One entry of a ``TransactWriteItems``."""
@@ -63,14 +61,17 @@ def write(client: Client, entries: Sequence[Entry]) -> None:
 
 
 def retry_on_conflict(
-    call: Callable[[], T], after: type[TransactionCancelled] = TransactionConflict, *, clock: Clock = _CLOCK
+    call: Callable[[], T],
+    after: type[TransactionCancelled] = TransactionConflict,
+    *,
+    clock: Clock | None = None,
 ) -> T:
     """Return the result of `call`; repeat the call after a conflict, six attempts in all.
 
     Args:
         call: writes, or changes nothing and raises.
         after: the exception that permits another attempt.
-        clock: waits between attempts.
+        clock: waits between attempts; by default `duetime.clock.PAUSES`.
 
     Raises:
         TransactionConflict: each attempt had one. `after` names a wider class, if there is one.
@@ -83,7 +84,8 @@ def retry_on_conflict(
     return call()
 
 
-def pause(attempt: int, *, clock: Clock = _CLOCK) -> None:
+def pause(attempt: int, *, clock: Clock | None = None) -> None:
     """Wait a random time, at most 20 ms, doubled with each failed attempt."""
     share = random.random()  # noqa: S311 - separates rivals, guards nothing
+    clock = clock or PAUSES.get()
     clock.wait_until(clock.now() + _FIRST_WAIT * 2**attempt * share)

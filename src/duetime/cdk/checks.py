@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from duetime import ids
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
+from duetime.cdk.region import FIPS_REGIONS
 from duetime.cdk.wakes import DEFAULT_BUS
 from duetime.console.site import ASSETS, CONFIG
 from duetime.errors import InvalidIdentifier
@@ -120,6 +121,11 @@ def missing_services(region: str, deployment: Deployment) -> Iterator[str]:
         yield (
             f"people_api is True, but the region {region} has no Cognito user pools; set people_api=false:"
             " services then call the API with IAM signatures, and there is no console"
+        )
+    if deployment.fips and region and region not in FIPS_REGIONS:
+        yield (
+            f"fips is True, but in the region {region} a service that duetime calls has no FIPS endpoint;"
+            f" allowed are {', '.join(FIPS_REGIONS)}. Deploy there, or set fips=false"
         )
 
 

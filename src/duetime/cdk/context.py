@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -26,7 +26,10 @@ MADE_BY_THE_STACK = frozenset(
         "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
     }
 )  # fmt: skip
-"""Settings that the functions read, but that the stack derives from others."""
+"""Fields of `Settings` that the stack derives from others; `canary` from the deployment's."""
+
+ON_MACHINE = ("architecture", "python", "fips")
+"""Settings of the machine that runs the functions."""
 
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
@@ -49,9 +52,27 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
     return settings, deployment
 
 
+def on_machine(node: Node, deployment: Deployment) -> Deployment:
+    """Return the deployment with those settings in `ON_MACHINE` that the context has.
+
+    `duetime rehearse` sets them for this machine, also for an app that passes a `Deployment` of its own.
+
+    Raises:
+        SettingsError: one has a value that is not allowed.
+    """
+    context = {name: node.try_get_context(KEY + name) for name in ON_MACHINE}
+    problems: list[str] = []
+    given = {name: value for name, value in context.items() if value is not None}
+    values = _values(Deployment, given, problems)
+    if problems:
+        raise SettingsError(problems)
+    return replace(deployment, **values)
+
+
 def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
     """Return the fields of a settings class that a deployment may choose."""
-    return tuple(field for field in fields(kind) if field.name not in MADE_BY_THE_STACK)
+    made = MADE_BY_THE_STACK if kind is Settings else frozenset()
+    return tuple(field for field in fields(kind) if field.name not in made)
 
 
 def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
@@ -65,6 +86,15 @@ T = TypeVar("T", Settings, Deployment)
 
 
 def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | None:
+    try:
+        return kind(**_values(kind, given, problems))
+    except SettingsError as error:
+        problems += error.problems
+        return None
+
+
+def _values(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
+    """Return the values given for a settings class; add a problem for each that cannot be read."""
     values: dict[str, Any] = {}
     for setting in chosen(kind):
         if (name := setting.name) in given:
@@ -72,11 +102,7 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
                 values[name] = _read(default_of(setting), given[name], setting.metadata.get("choices", ()))
             except (ValueError, TypeError, OverflowError, KeyError):
                 problems.append(f"{name} is {given[name]!r}; allowed is {allowed(setting)}")
-    try:
-        return kind(**values)
-    except SettingsError as error:
-        problems += error.problems
-        return None
+    return values
 
 
 def _read(default: object, written: Any, choices: Sequence[object]) -> object:

@@ -63,6 +63,13 @@ class Deployment:
             "The handlers' requirements file, relative to cdk.json; pin the versions. Empty: none."
         ),
     )
+    fips: bool = field(
+        default=False,
+        metadata=_about(
+            "The functions, and with them your handlers, call AWS at FIPS endpoints. Only in the regions of"
+            " the United States and in GovCloud."
+        ),
+    )
     worker_concurrency: int = field(
         default=10,
         metadata=_about(

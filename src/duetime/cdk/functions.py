@@ -15,6 +15,7 @@ from constructs import Construct
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.environment import check_size
 from duetime.cdk.log_group import log_group
+from duetime.cdk.region import FIPS_ENVIRONMENT
 from duetime.cdk.rights import may
 from duetime.cdk.rules import accept
 
@@ -60,7 +61,8 @@ class DuetimeFunction(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self._spec = spec
-        check_size(self, spec.name, spec.environment)
+        self._variables = {**spec.environment, **(FIPS_ENVIRONMENT if deployment.fips else {})}
+        check_size(self, spec.name, self._variables)
         lines = log_group(self, f"/aws/lambda/{spec.name}", days=deployment.log_days)
         self.role = _role(self, spec, lines)
         self.function = lambda_.Function(
@@ -75,7 +77,7 @@ class DuetimeFunction(Construct):
             role=self.role,
             timeout=Duration.seconds(spec.timeout.total_seconds()),
             memory_size=deployment.worker_memory if spec.entry == "work" else deployment.function_memory,
-            environment=dict(spec.environment),
+            environment=self._variables,
             log_group=lines,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if spec.sends_to_own_queue else None,
         )
@@ -91,7 +93,7 @@ class DuetimeFunction(Construct):
         Raises:
             SettingsError: its environment is larger than Lambda allows.
         """
-        check_size(self, self._spec.name, {**self._spec.environment, name: value})
+        check_size(self, self._spec.name, {**self._variables, name: value})
         self.function.add_environment(name, value)
 
     def set_retries(self, attempts: int, *, at_most: timedelta, failures: str) -> None:

@@ -31,20 +31,22 @@ _PATTERN = frozenset("*?$")
 
 
 def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
-    """Return the rights to schedule, for all tenants or for some.
+    """Return the rights to schedule, for all tenants or for some, and to read which types workers host.
 
     Raises:
         InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
         ValueError: `tenants` is empty.
     """
-    on_table = tables.actions.table_arn
+    on_table, hosted = tables.actions.table_arn, read_manifests(tables.jobs.table_arn)
     indexes = tables.tenant_indexes
     if tenants is None:
-        return [may(*SDK_ACTIONS, on=on_table), *(may("dynamodb:Query", on=index) for index in indexes)]
+        queries = (may("dynamodb:Query", on=index) for index in indexes)
+        return [may(*SDK_ACTIONS, on=on_table), *queries, hosted]
     keys = [f"{tenant}{ids.SEPARATOR}*" for tenant in _checked(tenants)]
     return [
         may_by_key(*SDK_ACTIONS, on=on_table, keys=keys),
         *(may_by_key("dynamodb:Query", on=index, keys=keys) for index in indexes),
+        hosted,
     ]
 
 
@@ -113,7 +115,11 @@ def caller_settings(settings: Settings) -> Settings:
 def _names(settings: Settings) -> Settings:
     """Return only the deployment's names; so several grants to one function set equal variables."""
     return replace(
-        Settings(prefix=settings.prefix), actions_table=settings.actions_table, jobs_table=settings.jobs_table
+        Settings(prefix=settings.prefix),
+        actions_table=settings.actions_table,
+        jobs_table=settings.jobs_table,
+        tenants=settings.tenants,
+        check_types=settings.check_types,
     )
 
 

@@ -15,6 +15,7 @@ from constructs import Construct
 from duetime.cdk.alarms import Alarms
 from duetime.cdk.api import Api
 from duetime.cdk.checks import contradictions, missing_services, wrong_workers
+from duetime.cdk.context import on_machine
 from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import caller_settings, grant_manage_jobs, grant_redrive, grant_schedule
@@ -74,7 +75,7 @@ class Duetime(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         created = settings or Settings()
-        self.deployment = deployment = deployment or Deployment()
+        self.deployment = deployment = on_machine(self.node, deployment or Deployment())
         self.settings = settings = replace(
             created,
             actions_table=deployment.restored_table("actions") or created.actions_table,

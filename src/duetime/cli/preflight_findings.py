@@ -25,6 +25,12 @@ _SERVICES = {
 }
 """The service of a type of resource, its name, and how a deployment does without it."""
 
+_STUCK = {
+    "UPDATE_ROLLBACK_FAILED": "aws cloudformation continue-update-rollback --stack-name {name}",
+    "DELETE_FAILED": "npx cdk destroy {name}; its events name the resource that could not be deleted",
+}
+"""The remedy of each status in which a stack cannot be updated."""
+
 _RIGHTS = {
     "AWS::DynamoDB::Table": "dynamodb:CreateTable",
     "AWS::SQS::Queue": "sqs:CreateQueue",
@@ -47,6 +53,7 @@ def findings(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
     """Yield the findings of all checks. A check whose reads are denied says which right it needs."""
     checks: dict[str, Callable[[Account, SynthesisedStack], Iterator[Finding]]] = {
         "region": _region,
+        "stack": _stack,
         "permissions": _permissions,
         "names": _names,
         "user pool": _pools,
@@ -75,6 +82,21 @@ def _region(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
         yield Finding("region", "ill", f"{account.region} has no {name}, which the stack needs", remedy)
     if not lacking:
         yield Finding("region", "ok", f"{account.region} has all services of the stack")
+
+
+def _stack(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
+    """CDK deletes a stack whose creation was rolled back, and deploys it anew; other failures block it."""
+    name, status = stack.name, account.stack_status(stack.name)
+    if status in {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}:
+        message = f"the first deploy of {name} was rolled back; cdk deploy deletes the stack and begins anew"
+        yield Finding("stack", "ok", message)
+    elif status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
+        yield Finding(
+            "stack", "ill", f"{name} is in {status}: another deploy is under way", "wait for its end"
+        )
+    elif status in _STUCK:
+        message = f"{name} is in {status}: CloudFormation accepts no deploy until it is recovered"
+        yield Finding("stack", "ill", message, _STUCK[status].format(name=name))
 
 
 def _permissions(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:

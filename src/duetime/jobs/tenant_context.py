@@ -6,9 +6,12 @@ import os
 from dataclasses import dataclass
 
 from duetime.clock import Clock
+from duetime.errors import TenantRequired
 from duetime.ids import Entropy, TenantId
 from duetime.ports.actions import ActionStore
 from duetime.settings import Settings
+
+DEFAULT_TENANT = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,3 +30,17 @@ class TenantContext:
     settings: Settings
     sees_system: bool = True
     random_bytes: Entropy = os.urandom
+
+
+def tenant_of(given: str | None, settings: Settings) -> str:
+    """Return the given tenant, or the deployment's only one.
+
+    Raises:
+        TenantRequired: none is given, and the deployment has several.
+    """
+    if given is not None:
+        return given
+    names = settings.tenants.split()
+    if len(names) > 1 or names == ["*"]:
+        raise TenantRequired(settings.tenants)
+    return names[0] if names else DEFAULT_TENANT

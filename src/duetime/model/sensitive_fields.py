@@ -47,12 +47,12 @@ def check(model: type[BaseModel], paths: Sequence[str]) -> None:
     """
     for path in paths:
         first, *rest = path.split(".")
-        if first not in model.__pydantic_fields__:
-            known = ", ".join(model.__pydantic_fields__) or "none"
+        if first not in model.model_fields:
+            known = ", ".join(model.model_fields) or "none"
             raise DeclarationError(
                 f"{model.__qualname__}: sensitive has {path!r}, but its fields are {known}"
             )
-        reached = [*_reached(model.__pydantic_fields__[first].annotation)]
+        reached = [*_reached(model.model_fields[first].annotation)]
         for part in rest:
             if not all(map(_is_known, reached)):
                 break
@@ -93,5 +93,5 @@ def _is_known(reached: Any) -> bool:
 
 
 def _fields(reached: Any, part: str) -> Iterator[Any]:
-    if issubclass(reached, BaseModel) and part in reached.__pydantic_fields__:
-        yield from _reached(reached.__pydantic_fields__[part].annotation)
+    if issubclass(reached, BaseModel) and part in reached.model_fields:
+        yield from _reached(reached.model_fields[part].annotation)

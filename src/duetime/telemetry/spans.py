@@ -161,6 +161,8 @@ def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None)
         attributes=_without_none(attributes()),
         links=[api.Link(here)] if from_there is not None and here.is_valid else None,
     )
+    if not begun.get_span_context().is_valid:  # without a provider, an older API drops the caller's span
+        begun = api.NonRecordingSpan(here if from_there is None else from_there)
     span_ = TraceSpan(begun)
     with api.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from duetime import instant
 from duetime.app import App
+from duetime.clock import SystemClock
 from duetime.declare.job_rules import RESERVED
+from duetime.errors import Unsupported
 from duetime.jobs.jobs import Jobs
 from duetime.memory.store import OnCommit
 from duetime.model.action import Action, Status
@@ -25,6 +27,12 @@ from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.recorded_metrics import RecordedMetrics
 from duetime.testing.turned_clock import TurnedClock
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from duetime.testing.table_sync import TableSync
+
+_START = datetime(2026, 1, 1, tzinfo=UTC)
 _FRACTION = timedelta(seconds=1)
 """A worker sleeps for the last fraction of a second; here its delivery waits for the clock."""
 
@@ -40,31 +48,38 @@ class SimulatedCloud:
         self,
         app: App,
         *,
-        start: datetime = datetime(2026, 1, 1, tzinfo=UTC),
+        start: datetime | None = None,
         tenant_id: str = "acme",
         actor: str = "simulation",
         settings: Settings | None = None,
         faults: Faults | None = None,
         resources: Mapping[Any, object] | None = None,
         on_commit: OnCommit | None = None,
+        dynamodb: DynamoDBClient | None = None,
     ) -> None:
         """Create a cloud.
 
         Args:
             app: the app that it runs.
-            start: the initial time.
+            start: the initial time; by default 2026-01-01 in UTC, with `dynamodb` the present.
             tenant_id: the tenant of its `scheduler`.
             actor: the actor of its `scheduler`.
             settings: the deployment's settings.
             faults: the faults to inject; the same seed repeats them.
             resources: replacements of the app's resources, by type.
             on_commit: receives the entries of each commit, and may raise `CommitRejected`.
+            dynamodb: a client, such as moto's, in whose tables (`create_tables`) your code schedules and
+                handlers commit. `advance` runs what its actions table holds, and writes the results there.
 
         Raises:
             DeclarationError: the app is incomplete, or lacks such a resource.
+            Unsupported: there are both `faults` and `dynamodb`.
         """
-        self.clock = TurnedClock(start)
-        self._settings, self._given = settings or Settings(), resources or {}
+        if dynamodb is not None and faults is not None:
+            raise Unsupported("faults are injected into memory back ends; omit dynamodb, or faults")
+        usual = Settings() if dynamodb is None else Settings.from_env()
+        self.clock = TurnedClock(start or (_START if dynamodb is None else SystemClock().now()))
+        self._settings, self._given = settings or usual, resources or {}
         app = app.with_resources(self._given)
         self._story, self.metrics = Journal(self.clock), RecordedMetrics()
         options: dict[str, Any] = {
@@ -75,9 +90,15 @@ class SimulatedCloud:
         }
         self._faulty = None if faults is None else FaultyCloud(app, faults=faults, **options)
         self._cloud = self._faulty or JournaledCloud(app, **options)
-        self._cloud.store.on_commit = on_commit
+        self._table = None if dynamodb is None else self._joined(dynamodb)
+        self._cloud.store.on_commit = on_commit or (self._table.commit if self._table else None)
         self._waiting_out: list[Delivery] = []
         self.scheduler = self.scheduler_for(tenant_id, actor)
+
+    def _joined(self, dynamodb: DynamoDBClient) -> TableSync:
+        from duetime.testing.table_sync import TableSync  # noqa: PLC0415 - other simulations load no boto3
+
+        return TableSync(dynamodb, self._settings, self._cloud.store)
 
     def scheduler_for(
         self, tenant_id: str, actor: str = "simulation", *, meets_faults: bool = False
@@ -92,7 +113,7 @@ class SimulatedCloud:
         """
         backends = self._cloud.seen_by_caller(actor if meets_faults else None)
         return Scheduler(
-            backends.store,
+            self._table.store if self._table else backends.store,
             tenant_id=tenant_id,
             actor=actor,
             clock=backends.clock,
@@ -164,12 +185,14 @@ class SimulatedCloud:
 
     def advance(self, span: timedelta | None = None, /, **units: float) -> None:
         """Let time pass: ``advance(minutes=5)`` or ``advance(timedelta(minutes=5))``."""
+        self._read_table()
         until = self.now + (span or timedelta(**units))
         self._do_what_is_due()
         while (next_at := self._next_at()) <= until:
             self.clock.wait_until(next_at)
             self._do_what_is_due()
         self.clock.wait_until(until)
+        self._write_table()
 
     def end_faults(self) -> None:
         """Inject no more faults; delayed and paused work continues at its time."""
@@ -211,9 +234,23 @@ class SimulatedCloud:
         ready = [delivery for delivery in self._waiting_out if delivery.message.due_at <= self.now]
         self._waiting_out = [delivery for delivery in self._waiting_out if delivery not in ready]
         for waiting in ready:
-            self._cloud.run(waiting)
+            self._run(waiting)
         while (delivery := self._cloud.turn()) is not None:
             if self.now < delivery.message.due_at <= self.now + _FRACTION:
                 self._waiting_out.append(delivery)
             else:
-                self._cloud.run(delivery)
+                self._run(delivery)
+
+    def _run(self, delivery: Delivery) -> None:
+        self._cloud.run(delivery)
+        self._write_table()
+        self._read_table()
+
+    def _write_table(self) -> None:
+        if self._table is not None:
+            self._table.write()
+
+    def _read_table(self) -> None:
+        """Take the table's rows; the clock is at least at the newest row's creation."""
+        if self._table is not None and (newest := self._table.read()) is not None:
+            self.clock.wait_until(newest)

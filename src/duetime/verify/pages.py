@@ -60,6 +60,6 @@ def _sign_in(sign_in: dict[str, Any] | None, url: str, fetch: Fetch) -> Result:
     statuses = {name: fetch(place)[0] for name, place in places.items()}
     wrong = [f"{name}: {status or 'no response'}" for name, status in statuses.items() if status != _OK]
     if wrong:
-        remedy = "compare the client's callback URLs with the console's address; sign_in_prefix"
+        remedy = "check that this machine reaches both; compare the client's callback URLs with the console's"
         return Result(_SIGN_IN, "failed", expected, "; ".join(wrong), remedy)
     return Result(_SIGN_IN, "ok", expected, "both respond")

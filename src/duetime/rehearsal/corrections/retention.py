@@ -9,8 +9,12 @@ Written from CloudFormation's documentation:
   in the template, and it depends on no resource of the stack. An imported table is not deleted by a rollback.
 - A protected table is not deleted.
 """
+# ruff: noqa: SLF001 - ministack has no public interface
+
+from __future__ import annotations
 
 import json
+from typing import Any
 
 from ministack.services import cloudformation as state
 from ministack.services import dynamodb
@@ -24,11 +28,11 @@ ROLLING_BACK = ("ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS")
 _create_change_set = changesets._create_change_set
 _provision = stacks._provision_resource
 _delete = stacks._delete_resource
-_imported = set()
+_imported: set[str] = set()
 """The names of imported tables, until the operation ends."""
 
 
-def _create_set(params):
+def _create_set(params: Any) -> Any:
     answer = _create_change_set(params)
     name, stack = _p(params, "ChangeSetName"), _p(params, "StackName")
     for made in state._change_sets.values():
@@ -37,15 +41,15 @@ def _create_set(params):
     return answer
 
 
-def _executed(stack_name):
-    """The change set that a stack executes, if it does."""
+def _executed(stack_name: str | None) -> dict[str, Any]:
+    """Return the change set that a stack executes, if it does."""
     for made in state._change_sets.values():
         if made["StackName"] == stack_name and made["ExecutionStatus"] == "EXECUTE_IN_PROGRESS":
-            return made
+            return dict(made)
     return {}
 
 
-def _provision_or_import(kind, logical_id, properties, stack_name):
+def _provision_or_import(kind: str, logical_id: str, properties: dict[str, Any], stack_name: str) -> Any:
     name = properties.get("TableName") if kind == TABLE else None
     if name not in dynamodb._tables:
         return _provision(kind, logical_id, properties, stack_name)
@@ -57,12 +61,18 @@ def _provision_or_import(kind, logical_id, properties, stack_name):
         raise ValueError(f"{logical_id} must have the DeletionPolicy attribute set to Retain for import")
     if written.get("DependsOn") or not isinstance(written["Properties"]["TableName"], str):
         raise ValueError(f"{logical_id} depends on another resource and cannot be imported")
-    _imported.add(name)
+    _imported.add(str(name))
     table = dynamodb._tables[name]
     return name, {"Arn": table["TableArn"], "StreamArn": table["LatestStreamArn"]}
 
 
-def _delete_if_allowed(kind, physical_id, properties, stack_name=None, logical_id=None):
+def _delete_if_allowed(
+    kind: str,
+    physical_id: str,
+    properties: dict[str, Any],
+    stack_name: str | None = None,
+    logical_id: str | None = None,
+) -> None:
     stack = state._stacks[stack_name]
     template = _executed(stack_name).get("_template") or stack.get("_template") or {}
     written = template.get("Resources", {}).get(logical_id) or _previous(stack, logical_id)
@@ -75,13 +85,14 @@ def _delete_if_allowed(kind, physical_id, properties, stack_name=None, logical_i
     _delete(kind, physical_id, properties, stack_name, logical_id)
 
 
-def _previous(stack, logical_id):
-    """A resource of the last template, which the executed one lacks."""
-    return json.loads(stack.get("_template_body") or "{}").get("Resources", {}).get(logical_id, {})
+def _previous(stack: dict[str, Any], logical_id: str | None) -> dict[str, Any]:
+    """Return a resource of the last template, which the executed one lacks."""
+    template = json.loads(stack.get("_template_body") or "{}")
+    return dict(template.get("Resources", {}).get(logical_id, {}))
 
 
-def mend():
-    """Correct ministack."""
+def correct() -> None:
+    """Keep and import resources by their policies."""
     handlers._ACTION_HANDLERS["CreateChangeSet"] = _create_set
     stacks._provision_resource = _provision_or_import
     stacks._delete_resource = _delete_if_allowed

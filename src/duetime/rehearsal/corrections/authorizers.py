@@ -5,11 +5,15 @@ a token's signature, issuer, kind, audience and time, and passes its claims on a
 It computes a request's signature again and passes on the ARN of its key. It checks no policy for
 ``execute-api:Invoke``.
 """
+# ruff: noqa: SLF001 - ministack has no public interface
+
+from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 from botocore.auth import SigV4Auth
@@ -23,22 +27,26 @@ from ministack.services import apigateway_v1, cognito, iam, sts
 
 from duetime.clock import SystemClock
 
-LONGEST = timedelta(minutes=5)
-"""How old a signature may be."""
+_LONGEST = timedelta(minutes=5)
+"""The greatest age of a signature."""
+
+_UNAUTHENTICATED, _FORBIDDEN = 401, 403
 
 _CLOCK = SystemClock()
 _build_event = apigateway_v1._build_lambda_event_v1
 _authorize = apigateway_v1._authorize_request_v1
 
 
-class Refused(Exception):
-    def __init__(self, status, message):
+class Rejected(Exception):
+    """The authorizer's rejection; `answer` is the response of API Gateway."""
+
+    def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.answer = apigateway_v1._gw_error(status, message)
 
 
-async def authorized(*arguments):
-    """Return the refusal, or the caller's data for the function."""
+async def authorized(*arguments: Any) -> Any:
+    """Return the rejection, or the caller's data for the function."""
     api_id, stage, method_obj, method, path, _resource, headers, body, query, *_more = arguments
     try:
         match method_obj.get("authorizationType"):
@@ -48,18 +56,20 @@ async def authorized(*arguments):
             case "AWS_IAM":
                 complete = f"/_aws/execute-api/{api_id}/{stage}{path}"
                 return None, {"userArn": signer_of(method, complete, headers, body, query)}
-    except Refused as refused:
-        return refused.answer, None
+    except Rejected as rejected:
+        return rejected.answer, None
     return await _authorize(*arguments)
 
 
-def event(*positional, authorizer_context=None, **named):
-    """The function's event, with the path of the emulator's address as that of the request.
+def event(*positional: Any, authorizer_context: Any = None, **named: Any) -> dict[str, Any]:
+    """Return the function's event, with the path of the emulator's address as that of the request.
 
     A signer is part of the identity and not of an authorizer's answer.
     """
     is_signed = authorizer_context is not None and "userArn" in authorizer_context
-    made = _build_event(*positional, authorizer_context=None if is_signed else authorizer_context, **named)
+    made: dict[str, Any] = _build_event(
+        *positional, authorizer_context=None if is_signed else authorizer_context, **named
+    )
     context = made["requestContext"]
     context["path"] = f"/_aws/execute-api/{context['apiId']}{context['path']}"
     if is_signed:
@@ -67,37 +77,38 @@ def event(*positional, authorizer_context=None, **named):
     return made
 
 
-def claims_of(header: str, authorizer: Mapping) -> dict[str, str]:
+def claims_of(header: str, authorizer: Mapping[str, Any]) -> dict[str, str]:
+    """Return the claims of a valid token, as texts."""
     token = header.removeprefix("Bearer ")
     claims = _verified(token)
     pool = claims["iss"].rpartition("/")[2]
     pools = {arn.rpartition("/")[2] for arn in authorizer["providerARNs"]}
     clients = cognito._user_pools[pool]["_clients"] if pool in pools else {}
     if claims.get("token_use") != "id" or claims.get("aud") not in clients:
-        raise Refused(401, "Unauthorized")
+        raise Rejected(_UNAUTHENTICATED, "Unauthorized")
     if claims["exp"] <= _CLOCK.now().timestamp():
-        raise Refused(401, "The incoming token has expired")
-    return {name: _told(name, value) for name, value in claims.items()}
+        raise Rejected(_UNAUTHENTICATED, "The incoming token has expired")
+    return {name: _text_of(name, value) for name, value in claims.items()}
 
 
-def _verified(token: str) -> dict:
+def _verified(token: str) -> dict[str, Any]:
     try:
         signed, _, signature = token.rpartition(".")
         header, payload = (json.loads(_decoded(part)) for part in signed.split("."))
-        if header["alg"] != "RS256":
-            raise Refused(401, "Unauthorized")
         key = cognito._RSA_PRIVATE_KEY.public_key()
         key.verify(_decoded(signature), signed.encode(), padding.PKCS1v15(), hashes.SHA256())
     except (ValueError, KeyError, InvalidSignature):
-        raise Refused(401, "Unauthorized") from None
-    return payload
+        raise Rejected(_UNAUTHENTICATED, "Unauthorized") from None
+    if header.get("alg") != "RS256":
+        raise Rejected(_UNAUTHENTICATED, "Unauthorized")
+    return dict(payload)
 
 
 def _decoded(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _told(name: str, value: object) -> str:
+def _text_of(name: str, value: object) -> str:
     match value:
         case bool():
             return str(value).lower()
@@ -109,10 +120,13 @@ def _told(name: str, value: object) -> str:
             return str(value)
 
 
-def signer_of(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping) -> str:
+def signer_of(
+    method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]
+) -> str:
+    """Return the ARN of the key that signed a request."""
     output = headers.get("authorization", "")
     if not output.startswith("AWS4-HMAC-SHA256 "):
-        raise Refused(403, "Missing Authentication Token")
+        raise Rejected(_FORBIDDEN, "Missing Authentication Token")
     parts = dict(part.strip().split("=", 1) for part in output.partition(" ")[2].split(","))
     key, _, region, service, _ = parts["Credential"].split("/")
     secret, arn = _known(key)
@@ -126,22 +140,27 @@ def signer_of(method: str, path: str, headers: Mapping[str, str], body: bytes, q
     right = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
     made_at = datetime.strptime(at, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     if right != parts["Signature"] or service != "execute-api":
-        raise Refused(403, "The request signature we calculated does not match the signature you provided.")
-    if abs(_CLOCK.now() - made_at) > LONGEST:
-        raise Refused(403, "Signature expired")
+        raise Rejected(
+            _FORBIDDEN, "The request signature we calculated does not match the signature you provided."
+        )
+    if abs(_CLOCK.now() - made_at) > _LONGEST:
+        raise Rejected(_FORBIDDEN, "Signature expired")
     return arn
 
 
 def _known(key: str) -> tuple[str, str]:
-    """The secret of an access key, and whose it is."""
+    """Return the secret of an access key, and the ARN of its owner."""
     if key in sts._sessions:
-        return sts._sessions[key]["SecretAccessKey"], sts._sessions[key]["Arn"]
+        return str(sts._sessions[key]["SecretAccessKey"]), str(sts._sessions[key]["Arn"])
     for stored in iam._access_keys.values():
         if stored["AccessKeyId"] == key:
-            return stored["SecretAccessKey"], f"arn:aws:iam::{get_account_id()}:user/{stored['UserName']}"
-    raise Refused(403, "The security token included in the request is invalid.")
+            return str(
+                stored["SecretAccessKey"]
+            ), f"arn:aws:iam::{get_account_id()}:user/{stored['UserName']}"
+    raise Rejected(_FORBIDDEN, "The security token included in the request is invalid.")
 
 
-def mend() -> None:
+def correct() -> None:
+    """Guard the methods of REST APIs."""
     apigateway_v1._authorize_request_v1 = authorized
     apigateway_v1._build_lambda_event_v1 = event

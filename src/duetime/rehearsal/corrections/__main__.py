@@ -1,31 +1,35 @@
 """ministack with corrections where it differs from AWS.
 
-A program: ``python corrected_ministack.py``, settings in its environment.
+A program: ``python -m duetime.rehearsal.corrections``, settings in its environment.
 
 - The CDK command line deletes a stack by its ARN, as CloudFormation advises. ministack only finds stacks by
   name: it answers such a deletion with success and deletes nothing.
 - A queue of a stack loses its redrive policy: no message would become a dead letter.
 - EventBridge puts each part of a rule's event into a JSON template as JSON. ministack omits the quotes of
   texts, so that the function cannot read its input.
-- No authorizer guards a REST API's methods: see `gateway_guards`.
+- No authorizer guards a REST API's methods: see `authorizers`.
 - The reference to a domain of sign-in pages is a name of ministack's own, which is part of no URL.
 - A stack with mail templates fails. They are created and deleted as by SES' own calls.
 - Mails of unverified senders are sent. SES rejects them.
 - A stack's user pool has a name of ministack's own.
-- No resource outlives its stack, and none is imported: see `retained_resources`.
+- No resource outlives its stack, and none is imported: see `retention`.
 """
+# ruff: noqa: SLF001 - ministack has no public interface
+
+from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
-import gateway_guards  # beside this program
-import retained_resources
 from ministack.app import main
 from ministack.services import eventbridge, ses, sqs
 from ministack.services.cloudformation import handlers, provisioners
 from ministack.services.cloudformation.helpers import _p
 
-OK = 200
+from duetime.rehearsal.corrections import authorizers, retention
+
+_OK = 200
 
 _delete_by_name = handlers._ACTION_HANDLERS["DeleteStack"]
 _create_domain = provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPoolDomain"]["create"]
@@ -34,34 +38,34 @@ _create_queue = provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"]
 _send_templated = ses._send_templated_email
 
 
-def _delete(params):
-    """``arn:aws:cloudformation:us-east-1:000000000000:stack/NAME/ID`` or NAME."""
+def _delete(params: Any) -> Any:
+    """Delete a stack by ``arn:aws:cloudformation:us-east-1:000000000000:stack/NAME/ID`` or by NAME."""
     named = _p(params, "StackName")
     name = named.split("/")[1] if named.startswith("arn:") else named
     return _delete_by_name({**params, "StackName": [name]})
 
 
-def _create(logical_id, properties, stack):
+def _create(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
     url, attributes = _create_queue(logical_id, properties, stack)
     if "RedrivePolicy" in properties:
         sqs._queues[url]["attributes"]["RedrivePolicy"] = json.dumps(properties["RedrivePolicy"])
     return url, attributes
 
 
-def _create_named_pool(logical_id, properties, stack):
+def _create_named_pool(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
     return _create_pool(logical_id, {**properties, "PoolName": properties.get("UserPoolName")}, stack)
 
 
-def _create_pages(logical_id, properties, stack):
+def _create_pages(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
     _create_domain(logical_id, properties, stack)
     return properties["Domain"], {}
 
 
-def _transformed(transformer, _rule, view):
-    """The template with ``<name>`` replaced by the JSON of what stands at the path of that name."""
+def _transformed(transformer: Any, _rule: Any, view: Any) -> str:
+    """Return the template with ``<name>`` replaced by the JSON of what stands at the path of that name."""
     event = view.event_with_detail()
 
-    def part(found):
+    def part(found: re.Match[str]) -> str:
         value = event
         for key in transformer["InputPathsMap"][found[1]].removeprefix("$.").split("."):
             value = value[key]
@@ -70,21 +74,21 @@ def _transformed(transformer, _rule, view):
     return re.sub(r"<([\w-]+)>", part, transformer["InputTemplate"])
 
 
-def _create_template(_logical_id, properties, _stack):
+def _create_template(_logical_id: str, properties: dict[str, Any], _stack: str) -> Any:
     template = properties["Template"]
     status, _headers, answer = ses._create_template(
         {f"Template.{key}": [row] for key, row in template.items()}
     )
-    if status != OK:
+    if status != _OK:
         raise ValueError(answer.decode())
     return template["TemplateName"], {}
 
 
-def _delete_template(name, _properties):
+def _delete_template(name: str, _properties: dict[str, Any]) -> None:
     ses._delete_template({"TemplateName": [name]})
 
 
-def _send(params):
+def _send(params: Any) -> Any:
     sender = _p(params, "Source")
     if any(row in ses._identities for row in (sender, sender.rpartition("@")[2])):
         return _send_templated(params)
@@ -102,8 +106,8 @@ provisioners._RESOURCE_HANDLERS["AWS::SES::Template"] = {
     "delete": _delete_template,
 }
 
-gateway_guards.mend()
-retained_resources.mend()
+authorizers.correct()
+retention.correct()
 
 if __name__ == "__main__":
     main()

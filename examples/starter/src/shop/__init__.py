@@ -1,0 +1,1 @@
+"""A shop that reminds customers of unpaid orders."""

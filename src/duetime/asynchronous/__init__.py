@@ -1,0 +1,1 @@
+"""Synchronous code under asyncio: one implementation serves both."""

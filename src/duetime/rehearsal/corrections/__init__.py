@@ -1,0 +1,1 @@
+"""ministack, an emulator of AWS, with corrections where it differs from AWS."""

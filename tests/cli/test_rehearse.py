@@ -1,0 +1,99 @@
+"""`duetime rehearse`: what is missing is named with its remedy, before anything starts."""
+
+import json
+import socket
+
+import pytest
+
+from duetime.cli import main
+from duetime.rehearsal.emulator import NotStarted, free_port
+from duetime.rehearsal.rehearse import CdkApp, RehearsalFailed, api_at
+
+ENDPOINT = "http://127.0.0.1:4566"
+OUTPUTS = {"ActionsTable": "duetime-actions", "JobsTable": "duetime-jobs"}
+SIGNED = "https://a1b2.execute-api.us-east-1.amazonaws.com/prod/api/v1"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A CDK app; `cdk` is a program that writes the outputs in `outputs`, or fails with its status."""
+    (tmp_path / "cdk.json").write_text("{}")
+    programs = tmp_path / "node_modules/.bin"
+    programs.mkdir(parents=True)
+    cdk = programs / "cdk"
+    cdk.write_text(
+        '#!/bin/sh\necho "$@" >> calls\n'
+        f'while [ $# -gt 0 ]; do [ "$1" = --outputs-file ] && cp {tmp_path}/outputs "$2"; shift; done\n'
+        f"exit $(cat {tmp_path}/status)\n"
+    )
+    cdk.chmod(0o755)
+    (tmp_path / "status").write_text("0")
+    (tmp_path / "outputs").write_text("{}")
+    (tmp_path / "working").mkdir()
+    return tmp_path
+
+
+def deploy(project, **options):
+    return CdkApp(project, **options).deploy(ENDPOINT, project / "working")
+
+
+def test_a_deployment_without_an_api_is_called_by_its_tables(project):
+    (project / "outputs").write_text(json.dumps({"Other": {"X": "y"}, "Nightly": OUTPUTS}))
+    rehearsal = deploy(project)
+    assert rehearsal.outputs == OUTPUTS
+    assert rehearsal.environment["DUETIME_ACTIONS_TABLE"] == "duetime-actions"
+    assert "DUETIME_URL" not in rehearsal.environment
+
+
+def test_an_api_for_services_alone_is_called_with_signatures(project):
+    (project / "outputs").write_text(json.dumps({"Nightly": {**OUTPUTS, "SignedApi": SIGNED}}))
+    environment = deploy(project).environment
+    assert environment["DUETIME_URL"] == f"{ENDPOINT}/_aws/execute-api/a1b2/prod/api/v1"
+    assert environment["DUETIME_SIGN"] == "1"
+    assert api_at(SIGNED, ENDPOINT) == environment["DUETIME_URL"]
+
+
+def test_app_stack_and_context_are_passed_to_cdk_with_this_machines_settings(project):
+    (project / "outputs").write_text(json.dumps({"Nightly": OUTPUTS}))
+    deploy(project, command="python other.py", stack="Nightly", context=["duetime:lease=60"])
+    called = (project / "calls").read_text()
+    assert "deploy Nightly --require-approval never" in called
+    assert "--app python other.py" in called
+    assert "--context duetime:architecture=" in called
+    assert "--context duetime:lease=60" in called
+
+
+def test_a_directory_without_an_app_is_rejected(project):
+    (project / "cdk.json").unlink()
+    with pytest.raises(RehearsalFailed, match=r'has no cdk.json: .* --cdk-app "python app.py"'):
+        deploy(project)
+
+
+def test_an_app_without_a_scheduler_is_rejected(project):
+    (project / "outputs").write_text(json.dumps({"Other": {"X": "y"}}))
+    with pytest.raises(RehearsalFailed, match=r"none of the deployed stacks \(Other\) has the construct"):
+        deploy(project)
+
+
+def test_a_failure_of_cdk_is_reported_with_its_status(project):
+    (project / "status").write_text("3")
+    with pytest.raises(RehearsalFailed, match="`cdk bootstrap` failed with status 3"):
+        deploy(project)
+
+
+def test_without_cdk_the_command_that_installs_it_is_named(project, monkeypatch):
+    (project / "node_modules/.bin/cdk").unlink()
+    monkeypatch.setenv("PATH", str(project))
+    with pytest.raises(RehearsalFailed, match="npm install aws-cdk@2"):
+        deploy(project)
+
+
+def test_a_taken_port_is_reported(capsys):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(NotStarted, match=f"port {port} cannot be used"):
+            free_port(port)
+        assert main(["rehearse", "--port", str(port)]) == 1
+    assert f"port {port} cannot be used" in capsys.readouterr().err

@@ -1,0 +1,103 @@
+"""`Scheduler.from_env` rejects a missing tenant, and types that no deployed worker hosts."""
+
+from datetime import timedelta
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from duetime import Payload, Scheduler
+from duetime.aws.notes import publish
+from duetime.errors import SettingsError, TenantRequired, TypeNotHosted
+from duetime.model.manifest import Manifest
+from duetime.testing import create_tables
+
+SOON = timedelta(hours=1)
+
+
+class SendReceipt(Payload):
+    order: str
+
+
+class Refund(Payload):
+    order: str
+
+
+@pytest.fixture
+def dynamodb(monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_tables(client)
+        yield client
+
+
+@pytest.fixture
+def deployed(dynamodb):
+    publish(dynamodb, "duetime-jobs", Manifest("default", {"send-receipt": 1}))
+    return dynamodb
+
+
+def queries_of_manifests(client):
+    """Return the growing list of the client's reads of the jobs table."""
+    reads = []
+    client.meta.events.register(
+        "before-parameter-build.dynamodb.Query",
+        lambda params, **_rest: reads.append(params) if params["TableName"] == "duetime-jobs" else None,
+    )
+    return reads
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda scheduler: scheduler.schedule(Refund(order="o-1"), at=SOON),
+        lambda scheduler: scheduler.transact_items(Refund(order="o-1"), at=SOON),
+    ],
+)
+def test_a_type_that_no_worker_hosts_is_not_scheduled(deployed, schedule):
+    scheduler = Scheduler.from_env()
+    with pytest.raises(TypeNotHosted, match="Workers host: send-receipt"):
+        schedule(scheduler)
+    assert list(scheduler.list()) == []
+
+
+def test_many_puts_cost_one_read(deployed):
+    reads = queries_of_manifests(deployed)
+    scheduler = Scheduler.from_env(client=deployed)
+    for number in range(5):
+        scheduler.schedule(SendReceipt(order=f"o-{number}"), at=SOON)
+    assert len(reads) == 1
+
+
+def test_a_setting_turns_the_check_off(deployed, monkeypatch):
+    monkeypatch.setenv("DUETIME_CHECK_TYPES", "false")
+    assert Scheduler.from_env().schedule(Refund(order="o-1"), at=SOON).type == "refund"
+
+
+def test_without_a_manifest_or_its_table_every_type_is_scheduled(dynamodb):
+    Scheduler.from_env().schedule(Refund(order="o-1"), at=SOON)
+    dynamodb.delete_table(TableName="duetime-jobs")
+    Scheduler.from_env().schedule(Refund(order="o-2"), at=SOON)
+
+
+@pytest.mark.parametrize("tenants", ["acme globex", "*"])
+def test_a_deployment_with_several_tenants_needs_a_tenant(dynamodb, monkeypatch, tenants):
+    monkeypatch.setenv("DUETIME_TENANTS", tenants)
+    with pytest.raises(TenantRequired, match="pass tenant_id="):
+        Scheduler.from_env()
+    assert Scheduler.from_env(tenant_id="acme").tenant_id == "acme"
+
+
+def test_a_deployment_with_one_tenant_needs_none(dynamodb, monkeypatch):
+    assert Scheduler.from_env().tenant_id == "default"
+    monkeypatch.setenv("DUETIME_TENANTS", "acme")
+    assert Scheduler.from_env().tenant_id == "acme"
+
+
+def test_unreadable_tenants_are_rejected(dynamodb, monkeypatch):
+    monkeypatch.setenv("DUETIME_TENANTS", "acme,  globex")
+    with pytest.raises(SettingsError, match="one space between them"):
+        Scheduler.from_env()
