@@ -1,6 +1,6 @@
 """Print each line whose words or names need a second reading.
 
-Fail where there are more than `words.toml` allows.
+Fail where there are more than `words.toml` allows, and where pages or sentences are too long.
 
 ``python -m tools.words`` checks the repository. With paths it prints every finding below them.
 """
@@ -21,6 +21,8 @@ _LIST = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
 _PROSE = {".py", ".md", ".ts", ".tsx", ".toml", ".css", ".html"}
 _MADE = {"built", "node_modules"}
 _MADE_FILES = {"schema.d.ts"}
+_CODE = re.compile(r"```.*?```|<!--.*?-->", re.DOTALL)
+_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 
 
 class Finding(NamedTuple):
@@ -42,6 +44,8 @@ def main(arguments: Sequence[str]) -> int:
     for word, most, findings in [
         *_prose_findings(rules),
         *_long_lines(rules),
+        *_size_findings(),
+        *_long_sentences(),
         *_name_findings(),
     ]:
         if len(findings) > most:
@@ -80,6 +84,58 @@ def _long_lines(paths: Sequence[str]) -> Iterator[tuple[str, int, list[Finding]]
         if len(line) > longest
     ]
     yield f"lines over {longest} characters", 0, findings
+
+
+def _size_findings() -> Iterator[tuple[str, int, list[Finding]]]:
+    """Count the lines of the README, and the words of all pages outside of code and the targets of links."""
+    rule = _LIST["docs"]
+    pages = [*_files(rule["paths"], {".md"})]
+    words = sum(len(_words(_text(page))) for page in pages)
+    lines = len((_ROOT / "README.md").read_text().splitlines())
+    for name, number, most in (
+        ("README.md", lines, rule["readme_lines"]),
+        ("README.md and docs", words, rule["words"]),
+    ):
+        unit = "lines" if name == "README.md" else "words"
+        found = [Finding(name, f"{number} {unit}", f"at most {most}")] if number > most else []
+        yield f"{unit} of {name}", 0, found
+
+
+def _long_sentences() -> Iterator[tuple[str, int, list[Finding]]]:
+    most = _LIST["docs"]["sentence"]
+    findings = [
+        Finding(str(page.relative_to(_ROOT)), " ".join(words[:8]) + " …", f"{len(words)} words in a sentence")
+        for page in _files(_LIST["docs"]["paths"], {".md"})
+        for sentence in _sentences(_text(page))
+        if len(words := _words(sentence)) > most
+    ]
+    yield f"sentences over {most} words", 0, findings
+
+
+def _text(page: Path) -> str:
+    """A page without code blocks, comments and the targets of links; inline code is one word."""
+    text = re.sub(r"\]\([^)]*\)", "]", _CODE.sub("", page.read_text()))
+    return re.sub(r"`[^`\n]*`", "code", text)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Yield sentences; a heading, a list item and a table's cell end them too."""
+    blocks = [""]
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("|"):
+            blocks += line.split("|")
+        elif not line or line.startswith("#") or _ITEM.match(line):
+            blocks.append(_ITEM.sub("", line, count=1))
+        else:
+            blocks[-1] += f" {line}"
+        if line.startswith(("|", "#")):
+            blocks.append("")
+    for block in blocks:
+        yield from re.split(r"(?<=[.!?])[*_)\"]*\s+", block)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split() if any(map(str.isalnum, word))]
 
 
 def _name_findings(paths: Sequence[str] | None = None) -> Iterator[tuple[str, int, list[Finding]]]:

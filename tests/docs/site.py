@@ -1,6 +1,6 @@
 """The documentation as a site in site/: ``python -m tests.docs.site``.
 
-The README's table "Read on" is the navigation. Pages lie in the site as they lie in the checkout, so their
+The lists of docs/README.md are the navigation. Pages lie in the site as they lie in the checkout, so their
 links hold; what they link to besides becomes a page: a source file with its text, a directory with a list of
 what is in it.
 """
@@ -37,26 +37,31 @@ def configuration(pages: Path, site: Path) -> Any:
 
 
 def navigation() -> list[dict[str, Any]]:
-    """In the order of the README's table; directories and the worked examples open into their pages."""
-    readme = (ROOT / "README.md").read_text().partition("## Read on\n")[2]
-    links = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", readme)
-    nav: list[dict[str, Any]] = [{"duetime": "README.md"}]
-    for title, target in links:
-        home = (ROOT / target) if target.endswith("/") else (ROOT / target).parent
-        if target.endswith("/") or Path(target).name == "README.md":
-            others = sorted(path for path in home.glob("*.md") if path.name != "README.md")
-            inside = [
-                f"{home.relative_to(ROOT)}/README.md",
-                *(str(other.relative_to(ROOT)) for other in others),
-            ]
-            nav.append({_capital(title): inside})
-        elif target.endswith(".md"):
-            nav.append({_capital(title): target})
+    """In the order of docs/README.md; directories and the worked examples open into their pages."""
+    contents = (ROOT / "docs/README.md").read_text()
+    nav: list[dict[str, Any]] = [{"duetime": "README.md"}, {"Documentation": "docs/README.md"}]
+    for section in contents.split("\n## ")[1:]:
+        links = re.findall(r"^- \[([^\]]+)\]\(([^)]+)\)$", section, re.MULTILINE)
+        nav.append({section.partition("\n")[0]: [{title: _opened(target)} for title, target in links]})
     return [*nav, *({title: page} for title, page in BESIDE.items())]
 
 
-def _capital(title: str) -> str:
-    return title[0].upper() + title[1:]
+def _opened(target: str) -> str | list[str]:
+    """A page of docs/, or the pages of its directory with the index first."""
+    page = (ROOT / "docs" / target).resolve()
+    if page.suffix == ".md" and page.name != "README.md":
+        return str(page.relative_to(ROOT))
+    home = page if page.is_dir() else page.parent
+    others = sorted(path for path in home.glob("*.md") if path.name != "README.md")
+    return [str(path.relative_to(ROOT)) for path in (home / "README.md", *others)]
+
+
+def pages_of(nav: Any) -> list[str]:
+    """Every page that a navigation names, in its order."""
+    if isinstance(nav, str):
+        return [nav]
+    entries = nav.values() if isinstance(nav, dict) else nav
+    return [page for entry in entries for page in pages_of(entry)]
 
 
 def gather(pages: Path) -> None:

@@ -1,6 +1,6 @@
 """The documentation as a site.
 
-Every page in it, in the README's order, and nothing fetched from elsewhere.
+Every page in it, in the order of the contents, and nothing fetched from elsewhere.
 """
 
 import re
@@ -8,7 +8,7 @@ import re
 import pytest
 from mkdocs.commands.build import build
 
-from tests.docs.site import ROOT, configuration, gather, navigation
+from tests.docs.site import ROOT, configuration, gather, navigation, pages_of
 
 
 @pytest.fixture(scope="module")
@@ -20,27 +20,18 @@ def site(tmp_path_factory):
     return site
 
 
-def test_the_navigation_has_every_page(site):
-    nav = {
-        name
-        for entry in navigation()
-        for target in entry.values()
-        for name in ([target] if isinstance(target, str) else target)
-    }
+def test_the_navigation_has_every_page_once(site):
+    named = pages_of(navigation())
     pages = {str(path.relative_to(ROOT)) for path in [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")]}
-    assert pages <= nav
+    assert pages <= {*named}
+    assert len(named) == len({*named})
     assert (site / "docs/adr/0001-the-stream-arms/index.html").is_file()
 
 
-def test_the_navigation_has_the_order_of_the_readme():
-    readme = (ROOT / "README.md").read_text().partition("## Read on\n")[2]
-    first = [
-        target if isinstance(target, str) else target[0]
-        for entry in navigation()[1:-2]
-        for target in entry.values()
-    ]
-    places = [readme.index(f"]({target.removesuffix('README.md')}") for target in first]
-    assert places == sorted(places)
+def test_the_navigation_begins_with_the_tutorial_and_ends_with_how_it_works():
+    sections = [title for entry in navigation() for title in entry]
+    assert sections[:3] == ["duetime", "Documentation", "Begin"]
+    assert sections.index("Guides") < sections.index("Reference") < sections.index("How it works")
 
 
 def test_a_page_fetches_nothing_from_elsewhere(site):

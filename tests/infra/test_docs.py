@@ -113,9 +113,9 @@ def user_project(tmp_path):
 
 @pytest.fixture
 def user_crontab(tmp_path):
-    """The project of the page on jobs that begins with a crontab line."""
+    """The project of the guide that begins with a crontab line."""
     (tmp_path / "nightly").mkdir()
-    blocks = re.findall(r"```py\n(.*?)```", (ROOT / "docs/jobs.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```py\n(.*?)```", (ROOT / "docs/guides/crontab.md").read_text(), re.DOTALL)
     (tmp_path / "nightly/handlers.py").write_text(dedent(blocks[0]))
     return tmp_path
 
