@@ -79,10 +79,12 @@ class CommandLine:
     api_prefix: str | None = None
     config: str = "~/.config/duetime/config.toml"
     no_colour: bool = False
+    timeout: str | None = None
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG``.
+        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG`` and
+        ``_TIMEOUT``.
 
         An empty value counts as unset.
 
@@ -101,6 +103,7 @@ class CommandLine:
             api_prefix=source.get(PREFIX + "API_PREFIX") or None,
             config=source.get(PREFIX + "CONFIG") or "~/.config/duetime/config.toml",
             no_colour=bool(source.get("NO_COLOR")),
+            timeout=source.get(PREFIX + "TIMEOUT") or None,
         )
 
 

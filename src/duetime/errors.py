@@ -94,9 +94,13 @@ class UnknownType(DuetimeError, LookupError):
     code = "unknown-type"
 
     def __init__(self, type_name: str, known: Iterable[str]) -> None:
+        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
         self.type_name, self.known = type_name, tuple(sorted(known))
+        near = get_close_matches(type_name, self.known, n=1)
+        meant = f"did you mean {near[0]!r}? Known are: " if near else "known are: "
         super().__init__(
-            f"no handler is registered for the type {truncate(type_name, 100)!r}; known are: "
+            f"no handler is registered for the type {truncate(type_name, 100)!r}; {meant}"
             + (", ".join(self.known) or "none")
         )
 

@@ -49,7 +49,7 @@ def add_parser(commands: Commands) -> None:
         add("--restored-to", type=instant, metavar="TIME", help="its rows' time (default: DynamoDB's record)")
         add("--no-logs", action="store_true", help="do not read the functions' logs as evidence")
         parser.set_defaults(run=run)
-    listed = group.add_parser("list", help="list the held rows, each with its evidence")
+    listed = group.add_parser("list", aliases=["ls"], help="list the held rows, each with its evidence")
     _add_deployment(listed)
     _add_choice(listed)
     listed.set_defaults(run=_list)
