@@ -83,8 +83,7 @@ class CommandLine:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG`` and
-        ``_TIMEOUT``.
+        """Read ``DUETIME_URL`` and the other variables, and ``NO_COLOR``.
 
         An empty value counts as unset.
 

@@ -155,6 +155,19 @@ class ActionConflict(DuetimeError, RuntimeError):
         super().__init__(f"cannot {operation} action {action_id}: it is {status}, and only {possible} can be")
 
 
+class InvalidReason(DuetimeError, ValueError):
+    """The reason of a dismissal is empty or too long; nothing was changed."""
+
+    code = "invalid-reason"
+
+    def __init__(self, reason: str, longest: int) -> None:
+        self.reason = reason
+        super().__init__(
+            f"the reason has {len(reason)} characters; write 1 to {longest}, not only spaces,"
+            " such as: the order was refunded by hand"
+        )
+
+
 class IdempotencyConflict(DuetimeError, RuntimeError):
     """The idempotency key belongs to an action of another type or payload; nothing was scheduled."""
 

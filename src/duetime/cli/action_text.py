@@ -59,6 +59,8 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
     for name, key in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
         if action[key]:
             yield name, action[key]
+    if action["dismissed_reason"]:
+        yield "dismissed", f"by {action['modified_by']}: {action['dismissed_reason']}"
     if action["recoveries"]:
         yield "recoveries", f"{action['recoveries']}, after its worker died, or its run outlasted its time"
     if "payload" in action:
