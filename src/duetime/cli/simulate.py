@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime.cli.arguments import Commands, instant
@@ -17,8 +17,6 @@ from duetime.clock import SystemClock
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.cadence import LocalOccurrence
     from duetime.simulate import JobRuns, Simulated
-
-_YEAR = timedelta(days=365)
 
 
 def add_parser(commands: Commands) -> None:
@@ -40,10 +38,10 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the runs that would happen."""
-    from duetime.simulate import simulate  # noqa: PLC0415 - `duetime --help` needs no pydantic
+    from duetime.simulate import YEAR, simulate  # noqa: PLC0415 - `duetime --help` needs no pydantic
 
     start = SystemClock().now() if arguments.start is None else datetime.fromisoformat(arguments.start)
-    until = start + _YEAR if arguments.until is None else datetime.fromisoformat(arguments.until)
+    until = start + YEAR if arguments.until is None else datetime.fromisoformat(arguments.until)
     if until <= start:
         raise BadUsage(f"--until {_zulu(until)} is not after --from {_zulu(start)}")
     found = simulate(app_at(arguments.app), start, until)
