@@ -68,6 +68,11 @@ def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:
     return environment(environ).get(RUNBOOK) or None
 
 
+def pager(environ: Mapping[str, str] | None = None) -> str | None:
+    """Return the command that shows long texts; None if ``PAGER`` is unset."""
+    return environment(environ).get("PAGER")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
     """The environment of the command line; None or False where it is unset."""

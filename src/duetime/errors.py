@@ -98,10 +98,10 @@ class UnknownType(DuetimeError, LookupError):
 
         self.type_name, self.known = type_name, tuple(sorted(known))
         near = get_close_matches(type_name, self.known, n=1)
-        meant = f"did you mean {near[0]!r}? Known are: " if near else "known are: "
         super().__init__(
-            f"no handler is registered for the type {truncate(type_name, 100)!r}; {meant}"
+            f"no handler is registered for the type {truncate(type_name, 100)!r}; known are: "
             + (", ".join(self.known) or "none")
+            + (f"; did you mean {near[0]!r}?" if near else "")
         )
 
 

@@ -1,6 +1,7 @@
 """The runs that an app's jobs would have in a span of time, computed from their cadences.
 
-``duetime simulate --app module:name`` prints them. To run the handlers, use `duetime.testing.SimulatedCloud`.
+``duetime app simulate --app module:name`` prints them. To run the handlers, use
+`duetime.testing.SimulatedCloud`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 import pytest
 
-from duetime.cli.parser import json_at_end
+from duetime.cli.command_line import json_at_end
 
 
 def test_without_arguments_the_help_is_printed(duetime):
@@ -70,7 +70,7 @@ def test_a_job_like_no_other_gets_no_suggestion(duetime):
 def test_a_misspelt_type_gets_a_suggestion(duetime):
     status, _, errors = duetime("schedule", "remrak")
     assert status == 1
-    assert "did you mean 'remark'? Known are: doomed, remark" in errors
+    assert "known are: doomed, remark; did you mean 'remark'?" in errors
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``duetime cost``: an estimate as a table and as JSON, and bad usage."""
+"""``duetime app cost``: an estimate as a table and as JSON, and bad usage."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from duetime.cli import main
 def cost(capsys):
     def call(*words):
         try:
-            status = main(["cost", *words])
+            status = main(["app", "cost", *words])
         except SystemExit as ended:
             status = ended.code
         printed = capsys.readouterr()

@@ -132,7 +132,7 @@ def test_a_dismissed_dead_letter_leaves_the_list_and_stays_failed(duetime, fail)
     _, printed, _ = duetime("actions", "show", dismissed)
     assert printed.splitlines()[0] == f"{dismissed}  doomed  failed"
     assert "  dismissed       by developer: refunded by hand" in printed
-    newest = duetime.json("audit", "--action", dismissed)["items"][0]
+    newest = duetime.json("access", "audit", "--action", dismissed)["items"][0]
     assert (newest["operation"], newest["asked"]) == ("dismiss", {"reason": "refunded by hand"})
 
 

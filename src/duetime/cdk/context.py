@@ -55,7 +55,7 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
 def on_machine(node: Node, deployment: Deployment) -> Deployment:
     """Return the deployment with those settings in `ON_MACHINE` that the context has.
 
-    `duetime rehearse` sets them for this machine, also for an app that passes a `Deployment` of its own.
+    `duetime deployment rehearse` sets them for this machine, also for an app with a `Deployment` of its own.
 
     Raises:
         SettingsError: one has a value that is not allowed.

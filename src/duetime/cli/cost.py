@@ -1,4 +1,4 @@
-"""``duetime cost``: estimates a workload's monthly costs and its alternatives. It makes no request."""
+"""``duetime app cost``: estimates a workload's monthly costs and its alternatives. It makes no request."""
 
 from __future__ import annotations
 

@@ -13,6 +13,8 @@ from duetime.cli.client import Client, Json
 from duetime.cli.filters import filters_of
 from duetime.cli.many import BulkVerb, change
 from duetime.cli.output import pasted, print_json
+from duetime.cli.pager import print_long
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
@@ -58,23 +60,24 @@ def error_pattern(reason: str) -> str:
 def list_groups(arguments: argparse.Namespace) -> int:
     """Print the dead letters by error, the largest group first."""
     filters = filters_of(arguments)
-    pages = list(_pages(client_of(arguments), filters, arguments.cursor))
+    pages = []
+    with ProgressBar("read dead letters", MOST_PAGES) as bar:
+        for page in _pages(client_of(arguments), filters, arguments.cursor):
+            pages.append(page)
+            bar.done(len(pages))
     rows = [action for page in pages for action in page["items"]]
     groups, cursor = grouped(rows), pages[-1]["next_cursor"]
     if arguments.json:
         print_json({"groups": groups, "dead_letters": len(rows), "pages": len(pages), "next_cursor": cursor})
         return 0
     now = SystemClock().now()
-    if groups:
-        print(_drawn(groups, now))
-        print()
-    print(f"{_counted(len(rows), 'dead letter')} read, on {_counted(len(pages), 'page')};", end=" ")
-    if cursor is None:
-        print("there are no more")
-    else:
+    more = "there are no more"
+    if cursor is not None:
         given = {f"--{name.replace('_', '-')}": value for name, value in filters.items()}
         options = pasted(arguments, {**given, "--group-by": "error", "--cursor": cursor})
-        print(f"more may exist: duetime dead-letters list {options}")
+        more = f"more may exist: duetime dead-letters list {options}"
+    counts = f"{_counted(len(rows), 'dead letter')} read, on {_counted(len(pages), 'page')}"
+    print_long("\n\n".join([*([_drawn(groups, now)] if groups else []), f"{counts}; {more}"]))
     return 0
 
 

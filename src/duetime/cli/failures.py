@@ -17,7 +17,11 @@ class CommandFailed(DuetimeError, RuntimeError):
     code = "command-failed"
 
 
-class NoAnswer(CommandFailed):
+class NoResponse(CommandFailed):
+    """The request got no response of the API."""
+
+
+class NoAnswer(NoResponse):
     """No server responds at the URL."""
 
     def __init__(self, url: str, reason: str) -> None:
@@ -28,7 +32,7 @@ class NoAnswer(CommandFailed):
         )
 
 
-class TimedOut(CommandFailed):
+class TimedOut(NoResponse):
     """The server at the URL did not respond in time."""
 
     def __init__(self, url: str, method: str, seconds: float) -> None:
@@ -40,7 +44,7 @@ class TimedOut(CommandFailed):
         )
 
 
-class GatewayTimedOut(CommandFailed):
+class GatewayTimedOut(NoResponse):
     """The gateway at the URL did not wait for the API's response."""
 
     def __init__(self, url: str, method: str) -> None:

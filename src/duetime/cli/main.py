@@ -30,9 +30,10 @@ from duetime.cli import (
     undelivered,
     verify,
 )
-from duetime.cli.arguments import Commands
+from duetime.cli.arguments import add_group
+from duetime.cli.command_line import JSON, expand
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
-from duetime.cli.parser import BAD_USAGE, JSON, CommandParser, json_at_end
+from duetime.cli.parser import BAD_USAGE, CommandParser
 from duetime.cli.suggestions import job_meant
 from duetime.cli.tables import has_caret, plain, plain_lines
 from duetime.errors import DuetimeError
@@ -40,29 +41,21 @@ from duetime.errors import DuetimeError
 FAILED, INTERRUPTED = 1, 130
 
 _COMMANDS = (
-    local,
-    outbox,
-    schedule,
-    actions,
-    jobs,
-    undelivered,
-    notifications,
-    rehearse,
-    preflight,
-    verify,
-    doctor,
-    restore,
-    runbook,
-    access,
-    preview,
-    check,
-    simulate,
-    cost,
-    completion,
+    *(local, outbox, preview, "app"),
+    *(schedule, actions, jobs),
+    *(undelivered, notifications, doctor, runbook),
+    *("deployment", "access", completion),
 )
+"""The commands by task: develop, use, look after, operate. A text is the name of a group."""
 
+_GROUPS = {
+    "app": ("check an app, simulate its jobs, estimate its cost", (check, simulate, cost)),
+    "deployment": ("rehearse, check, test and restore a deployment", (preflight, rehearse, verify, restore)),
+    "access": ("who you are, who may do what, and who changed what", (access,)),
+}
 _EPILOG = (
-    "exit status: 0 done, 1 failed, 2 bad usage. Commands that call a scheduler use the local one"
+    "`duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."
+    " Commands that call a scheduler use the local one"
     " (duetime local) unless --url or DUETIME_URL names another."
 )
 
@@ -78,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     command_line = parser()
     _complete(command_line)
-    arguments = command_line.parse_args(json_at_end(sys.argv[1:] if argv is None else argv))
+    arguments = command_line.parse_args(expand(sys.argv[1:] if argv is None else argv))
     _escape_what_the_terminal_lacks()
     if arguments.run is None:
         command_line.print_help()
@@ -121,15 +114,14 @@ def parser() -> argparse.ArgumentParser:
     root.set_defaults(run=None)
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
-        command.add_parser(commands)
-    _add_help(commands)
+        if isinstance(command, str):
+            help_text, members = _GROUPS[command]
+            group = add_group(commands, command, help_text)
+            for member in members:
+                member.add_parser(group)
+        else:
+            command.add_parser(commands)
     return root
-
-
-def _add_help(commands: Commands) -> None:
-    help_command = commands.add_parser("help", help="print the help of a command, such as: help jobs pause")
-    help_command.add_argument("words", metavar="COMMAND", nargs="*", help="the command; none prints all")
-    help_command.set_defaults(run=lambda arguments: parser().parse_args([*arguments.words, "--help"]))
 
 
 def _complete(command_line: argparse.ArgumentParser) -> None:

@@ -1,10 +1,9 @@
-"""The parser of commands: bad usage in one line, a suggestion for a misspelt word, ``--json`` anywhere."""
+"""The parser of commands: bad usage in one line, and a suggestion for a misspelt word."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from duetime.cli.suggestions import did_you_mean
@@ -12,8 +11,6 @@ from duetime.cli.tables import plain
 
 BAD_USAGE = 2
 """The exit status of bad usage."""
-
-JSON = "--json"
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -39,10 +36,3 @@ class CommandParser(argparse.ArgumentParser):
         raise argparse.ArgumentError(
             action, f"invalid choice: {value!r} (choose from {', '.join(map(repr, known))}){meant}"
         )
-
-
-def json_at_end(words: Sequence[str]) -> list[str]:
-    """Return the words with ``--json`` after the others, where the command itself reads it."""
-    end = words.index("--") if "--" in words else len(words)
-    before = [word for word in words[:end] if word != JSON]
-    return [*before, *[JSON] * (len(before) < end), *words[end:]]

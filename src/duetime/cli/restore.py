@@ -1,4 +1,4 @@
-"""``duetime restore``: adopts a restored table, reports what may double, and applies an operator's decisions.
+"""``duetime deployment restore``: adopts a restored table, and applies an operator's decisions.
 
 It uses AWS credentials of its own, not the API: without its tables, a deployment has no API.
 """
@@ -170,7 +170,7 @@ def _chosen(arguments: argparse.Namespace, rows: Sequence[Action]) -> Sequence[A
     for name in dict.fromkeys(arguments.ids):
         named = [row for row in chosen if name in {row.id, f"{row.tenant_id}/{row.id}"}]
         if not named:
-            raise BadUsage(f"{name} is no held row; `duetime restore list` shows them")
+            raise BadUsage(f"{name} is no held row; `duetime deployment restore list` shows them")
         if len(named) > 1:
             tenants = " or ".join(f"{row.tenant_id}/{row.id}" for row in named)
             raise BadUsage(f"{name} is a row of {len(named)} tenants; write {tenants}")
@@ -263,7 +263,7 @@ def _next_steps(report: RestoreReport, arguments: argparse.Namespace) -> str:
         lines.append(f"schedules and rules of no job were removed: {', '.join(report.wakes_removed)}")
     held = sum(row.is_held for row in report.doubtful)
     lines += [
-        f"rows held until you decide: {held}; duetime restore list, run, done"
+        f"rows held until you decide: {held}; duetime deployment restore list, run, done"
         + (f" --actions {plain(arguments.actions)}" if arguments.actions else ""),
         "",
         "put these lines into cdk.json, and deploy:",

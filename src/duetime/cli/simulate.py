@@ -1,4 +1,4 @@
-"""``duetime simulate``: the runs that an app's jobs would have in a period, without running them."""
+"""``duetime app simulate``: the runs that an app's jobs would have in a period, without running them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from duetime.cli.arguments import Commands, instant
 from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at
+from duetime.cli.pager import print_long
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import table
 from duetime.clock import SystemClock
 
@@ -44,12 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
     until = start + YEAR if arguments.until is None else datetime.fromisoformat(arguments.until)
     if until <= start:
         raise BadUsage(f"--until {_zulu(until)} is not after --from {_zulu(start)}")
-    found = simulate(app_at(arguments.app), start, until)
+    app = app_at(arguments.app)
+    with ProgressBar("simulate"):
+        found = simulate(app, start, until)
     if arguments.json:
         print(json.dumps(_as_json(found, with_runs=arguments.runs), indent=2, ensure_ascii=False))
     else:
-        for line in _lines_of_runs(found) if arguments.runs else _as_text(found):
-            print(line)
+        print_long("\n".join(_lines_of_runs(found) if arguments.runs else _as_text(found)))
     return 0
 
 

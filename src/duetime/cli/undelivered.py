@@ -101,14 +101,9 @@ def follow_redrives(
     """Yield each input once its redrive has ended: with None if it is gone, else as it came back."""
     waiting = list(items)
     while waiting:
-        still = []
-        for item in waiting:
-            latest = _latest(client, item["id"])
-            if latest is None or latest["count"] != item["count"]:
-                yield item, latest
-            else:
-                still.append(item)
-        waiting = still
+        looked = [(item, _latest(client, item["id"])) for item in waiting]
+        waiting = [item for item, latest in looked if latest and latest["count"] == item["count"]]
+        yield from ((item, latest) for item, latest in looked if item not in waiting)
         if waiting:
             print(f"{len(waiting)} not done yet", file=sys.stderr, flush=True)
             clock.wait_until(clock.now() + PAUSE)
