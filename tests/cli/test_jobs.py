@@ -137,7 +137,7 @@ def test_a_rejection_by_the_api_is_printed_on_one_line(duetime, words, expected)
     ("words", "expected"),
     [
         ((), "COMMAND"),
-        (("explode",), "invalid choice"),
+        (("explode",), "'duetime jobs' has no command 'explode'"),
         (("show", ""), "two or more kebab-case segments"),
         (("show", "preview"), "two or more kebab-case segments"),
         (("pause", "billing-nightly", "--until", "tomorrow"), "'tomorrow' is not a time"),
