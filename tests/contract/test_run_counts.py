@@ -17,7 +17,7 @@ class TestMemoryRunCounts(RunCountsContract):
     def test_expired_counts_are_removed(self, counts):
         counts.add([ended()], expires_at=NOON + HOUR)
         counts.add([ended(NOON + 2 * HOUR)], expires_at=NOON + 3 * HOUR)
-        assert [each.minute for each in counts.read(ACME, NOON, NOON + 9 * HOUR)] == [NOON + 2 * HOUR]
+        assert [row.minute for row in counts.read(ACME, NOON, NOON + 9 * HOUR)] == [NOON + 2 * HOUR]
 
 
 class TestDynamoRunCounts(RunCountsContract):

@@ -40,8 +40,8 @@ class EndingsView(BaseModel):
     def of(cls, counted: Iterable[MinuteCounts], **more: object) -> Self:
         """Return the sums, with the other fields."""
         total = Counter[CountedEnding]()
-        for each in counted:
-            total.update(each.endings)
+        for row in counted:
+            total.update(row.endings)
         return cls(**{ending.value: total[ending] for ending in CountedEnding}, **more)
 
 
@@ -141,20 +141,20 @@ class Summary(ApiRoutes):
         tenants = [caller.tenant_id]
         if Permission.SYSTEM in caller.permissions and caller.tenant_id != SYSTEM_TENANT:
             tenants.append(SYSTEM_TENANT)
-        return [each for tenant in tenants for each in self.api.counts.read(tenant, since, until + _MINUTE)]
+        return [row for tenant in tenants for row in self.api.counts.read(tenant, since, until + _MINUTE)]
 
 
 def _minutes(counted: Sequence[MinuteCounts]) -> list[MinuteView]:
     by_minute: dict[datetime, list[MinuteCounts]] = {}
-    for each in counted:
-        by_minute.setdefault(each.minute, []).append(each)
+    for row in counted:
+        by_minute.setdefault(row.minute, []).append(row)
     return [MinuteView.of(by_minute[minute], at=minute) for minute in sorted(by_minute)]
 
 
 def _names(counted: Sequence[MinuteCounts], since: datetime, minutes: int) -> list[CountedNameView]:
     by_name: dict[tuple[str, Kind, str], list[MinuteCounts]] = {}
-    for each in counted:
-        by_name.setdefault((each.tenant_id, each.kind, each.name), []).append(each)
+    for row in counted:
+        by_name.setdefault((row.tenant_id, row.kind, row.name), []).append(row)
     views = [
         CountedNameView.of(
             rows, tenant_id=tenant, kind=kind, name=name, by_minute=_line(rows, since, minutes)
@@ -166,13 +166,13 @@ def _names(counted: Sequence[MinuteCounts], since: datetime, minutes: int) -> li
 
 def _line(counted: Sequence[MinuteCounts], since: datetime, minutes: int) -> list[int]:
     line = [0] * minutes
-    for each in counted:
-        ended = sum(number for ending, number in each.endings.items() if ending is not CountedEnding.RETRIED)
-        line[(each.minute - since) // _MINUTE] += ended
+    for row in counted:
+        ended = sum(number for ending, number in row.endings.items() if ending is not CountedEnding.RETRIED)
+        line[(row.minute - since) // _MINUTE] += ended
     return line
 
 
 def _lateness(counted: Sequence[MinuteCounts]) -> list[LatenessView]:
     bounds = [*(bound.total_seconds() for bound in LATENESS_BOUNDS), None]
-    sums = [sum(each.lateness[bucket] for each in counted) for bucket in range(len(bounds))]
+    sums = [sum(row.lateness[bucket] for row in counted) for bucket in range(len(bounds))]
     return [LatenessView(up_to=bound, count=count) for bound, count in zip(bounds, sums, strict=True)]

@@ -61,7 +61,7 @@ class DynamoRunCounts:
             },
         )
         for counted in readable(items, lambda item: list(_minutes(tenant_id, item)), "run count"):
-            yield from (each for each in counted if since <= each.minute < until)
+            yield from (row for row in counted if since <= row.minute < until)
 
 
 def _by_item(counts: Collection[RunCount]) -> dict[tuple[TenantId, str], Counter[str]]:

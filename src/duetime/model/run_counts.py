@@ -21,7 +21,7 @@ from duetime.model.change import Change
 Kind = Literal["job", "type"]
 """Whether a count is one of a job's runs, or of the one-shots of a payload type."""
 
-LATENESS_BOUNDS = tuple(timedelta(seconds=each) for each in (0.1, 1, 10, 60, 600))
+LATENESS_BOUNDS = tuple(timedelta(seconds=seconds) for seconds in (0.1, 1, 10, 60, 600))
 """The upper bounds of the buckets of lateness; the last bucket has none."""
 
 

@@ -50,7 +50,7 @@ class RunCountsContract:
         self, counts: RunCounts, since: datetime = NOON, span: timedelta = HOUR, tenant_id: TenantId = ACME
     ) -> list[MinuteCounts]:
         return sorted(
-            counts.read(tenant_id, since, since + span), key=lambda each: (each.minute, each.kind, each.name)
+            counts.read(tenant_id, since, since + span), key=lambda row: (row.minute, row.kind, row.name)
         )
 
     def test_runs_of_a_minute_are_added_up_by_their_end_and_their_lateness(self, counts: RunCounts) -> None:
@@ -89,25 +89,25 @@ class RunCountsContract:
             ],
             expires_at=EXPIRY,
         )
-        assert [(each.minute, each.kind, each.name) for each in self.read(counts)] == [
+        assert [(row.minute, row.kind, row.name) for row in self.read(counts)] == [
             (NOON, "job", "billing-hourly"),
             (NOON, "job", JOB),
             (NOON, "type", "send"),
             (NOON + MINUTE, "job", JOB),
         ]
-        assert [each.tenant_id for each in self.read(counts, tenant_id=GLOBEX)] == [GLOBEX]
+        assert [row.tenant_id for row in self.read(counts, tenant_id=GLOBEX)] == [GLOBEX]
 
     def test_a_span_includes_its_begin_and_excludes_its_end(self, counts: RunCounts) -> None:
         for minutes in (-1, 0, 29, 30):
             counts.add([ended(NOON + minutes * MINUTE)], expires_at=EXPIRY)
         found = self.read(counts, span=30 * MINUTE)
-        assert [each.minute for each in found] == [NOON, NOON + 29 * MINUTE]
+        assert [row.minute for row in found] == [NOON, NOON + 29 * MINUTE]
 
     def test_a_span_may_cross_hours_and_midnight(self, counts: RunCounts) -> None:
         for hours in (10, 11, 12, 13):
             counts.add([ended(NOON + hours * HOUR)], expires_at=EXPIRY)
         found = self.read(counts, NOON + 11 * HOUR, 2 * HOUR)
-        assert [each.minute for each in found] == [NOON + 11 * HOUR, NOON + 12 * HOUR]
+        assert [row.minute for row in found] == [NOON + 11 * HOUR, NOON + 12 * HOUR]
 
     def test_a_tenant_without_runs_has_none(self, counts: RunCounts) -> None:
         assert self.read(counts) == []
