@@ -9,6 +9,7 @@ import { OfCorrelation, OfJob } from "../actions/related";
 import { ActionHistory } from "../actions/history-list";
 import { DueCell, shortId } from "../actions/shown";
 import { api, call } from "../api";
+import { writeJson } from "../json";
 import { useLive } from "../live";
 import { can, me } from "../me";
 import { href } from "../route";
@@ -130,7 +131,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 function PayloadPart({ action }: { action: ActionView }) {
   const isWhole = action.redacted.includes("*");
   const copy = async () => {
-    await navigator.clipboard.writeText(JSON.stringify(action.payload, null, 2));
+    await navigator.clipboard.writeText(writeJson(action.payload, 2));
     showToast(sayShared("copied"));
   };
   return (

@@ -2,6 +2,7 @@
 
 import { api, call, type Schemas } from "../api";
 import { kindOfUndelivered } from "../kinds.words";
+import { readJson } from "../json";
 import { useLive } from "../live";
 import { href } from "../route";
 import { Time } from "../time";
@@ -94,7 +95,7 @@ function titled(text: string): string {
 
 function readAs(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }
