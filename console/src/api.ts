@@ -1,6 +1,7 @@
 // The admin API, typed by its OpenAPI document. All that the page knows and does goes through here.
 
 import createClient, { type Client } from "openapi-fetch";
+import { learnFrom } from "./clock";
 import { type Config, home } from "./config";
 import { isObject, readResponse, writeJson } from "./json";
 import { Problem, problemOf, UNREACHABLE } from "./problem";
@@ -10,10 +11,16 @@ import { words } from "./words";
 const say = words({
   en: {
     garbage: "The response ({status}) is not one of the API. A proxy may have answered in its place.",
+    late: "There was no response within {n} s.",
+    late_change:
+      "There was no response within {n} s. The change may have been made: look before you repeat it.",
   },
   fr: {
     garbage:
       "La réponse ({status}) n'est pas celle de l'API. Un intermédiaire a peut-être répondu à sa place.",
+    late: "Pas de réponse en {n} s.",
+    late_change:
+      "Pas de réponse en {n} s. Le changement a peut-être été fait : vérifiez avant de recommencer.",
   },
 });
 
@@ -32,6 +39,7 @@ export function startApi(config: Config, token: Token): void {
     baseUrl: new URL(config.api, home).href,
     querySerializer: { array: { style: "form", explode: true } },
     bodySerializer: (body) => writeJson(body),
+    fetch: fetchInTime,
   });
   client.use({
     async onRequest({ request }) {
@@ -46,6 +54,29 @@ export function startApi(config: Config, token: Token): void {
     PUT: asText(client.PUT),
     DELETE: asText(client.DELETE),
   };
+}
+
+/** Milliseconds; API Gateway itself gives up after 29 s. */
+const LONGEST = 30_000;
+const BODILESS = [204, 205, 304];
+
+/** Send a request, and read its response; one that takes longer than `LONGEST` is a problem. */
+async function fetchInTime(request: Request): Promise<Response> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), LONGEST);
+  try {
+    const response = await fetch(request, { signal: AbortSignal.any([request.signal, late.signal]) });
+    learnFrom(response.headers.get("Date"));
+    const { status, headers } = response;
+    const text = await response.text();
+    return new Response(BODILESS.includes(status) ? null : text, { status, headers });
+  } catch (error) {
+    if (!late.signal.aborted) throw error;
+    const why = request.method === "GET" ? "late" : "late_change";
+    throw new Problem(UNREACHABLE, "late", "", say(why, { n: LONGEST / 1_000 }));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function asText<T>(send: T): T {

@@ -9,6 +9,7 @@ import { OfCorrelation, OfJob } from "../actions/related";
 import { ActionHistory } from "../actions/history-list";
 import { DueCell, shortId } from "../actions/shown";
 import { api, call } from "../api";
+import { present } from "../clock";
 import { writeJson } from "../json";
 import { useLive } from "../live";
 import { can, me } from "../me";
@@ -36,7 +37,7 @@ export function ActionScreen({ name: id }: { name: string }) {
       setEvery(pace(seen));
       return { ...seen, entries };
     },
-    id,
+    `action ${id}`,
     every,
   );
   const seen = live.value;
@@ -85,7 +86,7 @@ async function entriesOf(id: string, signal: AbortSignal): Promise<Entry[]> {
  */
 function pace({ action }: Seen): number {
   if (action.status === "failed") return 30_000;
-  if (action.status === "pending" && Date.parse(action.due_at) - Date.now() > SOON) return 15_000;
+  if (action.status === "pending" && Date.parse(action.due_at) - present() > SOON) return 15_000;
   return action.status === "pending" || action.status === "processing" ? 5_000 : Number.POSITIVE_INFINITY;
 }
 

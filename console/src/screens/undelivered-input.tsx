@@ -20,7 +20,10 @@ const SHOWN = 20_000;
 
 export function UndeliveredInputScreen({ name }: { name: string }) {
   const params = { path: { undelivered_id: name } };
-  const live = useLive((signal) => call(api.GET("/undelivered/{undelivered_id}", { params, signal })), name);
+  const live = useLive(
+    (signal) => call(api.GET("/undelivered/{undelivered_id}", { params, signal })),
+    `undelivered input ${name}`,
+  );
   const view = live.value;
   return (
     <Page

@@ -19,7 +19,7 @@ export function Audit({ name }: { name: string }) {
   const [limit, setLimit] = useState(LIMIT);
   const live = useLive(
     (signal) => call(api.GET("/audit", { params: { query: { job: name, limit } }, signal })),
-    `${name} ${limit}`,
+    `audit ${name} ${limit}`,
     30_000,
   );
   return (
