@@ -9,7 +9,7 @@ import type { Gathered } from "../pages";
 import { href } from "../route";
 import { span, Time } from "../time";
 import { Part } from "../ui/page";
-import { Empty, Failure, Loading } from "../ui/states";
+import { Empty, Failure, Loading, StaleNote } from "../ui/states";
 import { StatusBadge } from "../ui/status";
 import { say } from "../words/shared";
 import { called, isOwn, type Job, type Jobs, RUNS } from "./jobs.data";
@@ -29,7 +29,12 @@ interface LastHourProps {
 export function LastHour({ jobs, recent, failed }: LastHourProps) {
   if (jobs.value !== undefined && recent.value !== undefined) {
     const others = jobs.value.items.filter((each) => !isOwn(each));
-    return <Hour jobs={others} recent={recent.value} failed={failed} />;
+    return (
+      <>
+        <StaleNote of={[jobs, recent]} />
+        <Hour jobs={others} recent={recent.value} failed={failed} />
+      </>
+    );
   }
   const problem = jobs.problem ?? recent.problem;
   if (problem) return <Failure problem={problem} retry={jobs.problem ? jobs.refresh : recent.refresh} />;

@@ -13,14 +13,14 @@ import { Standing } from "./overview.standing";
 export function OverviewScreen() {
   const jobs = useJobs(0);
   const health = useHealth();
-  const failed = useFailedToday().value;
+  const failed = useFailedToday();
   const isBegun = jobs.value !== undefined || jobs.problem !== undefined;
   return (
     <Page title={say("overview")}>
       <Standing health={health} />
       {can("jobs:read", "actions:read", "system") && <Cards jobs={jobs} health={health} failed={failed} />}
       {can("jobs:read", "actions:read") && <Coming />}
-      {isBegun && can("jobs:read", "actions:read") && <Lately failed={failed?.items ?? []} />}
+      {isBegun && can("jobs:read", "actions:read") && <Lately failed={failed.value?.items ?? []} />}
     </Page>
   );
 }
