@@ -69,6 +69,7 @@ OPERATION_IDS = [
     "getJob",
     "getNotification",
     "getNotificationPreferences",
+    "getSummary",
     "getUndelivered",
     "grantToRole",
     "listActions",
