@@ -42,6 +42,7 @@ export function go(to: string, { replace = false } = {}): void {
     hash.value = location.hash;
   } else {
     location.hash = to;
+    hash.value = location.hash; // the event comes later
   }
 }
 

@@ -3,9 +3,10 @@
 import { Time } from "../time";
 import { StatusBadge } from "../ui/status";
 import { number } from "../words";
-import type { Status } from "../words/shared";
+import type { StatusFilter } from "../words/shared";
 import type { BulkKind, Found, Progress } from "./bulk";
 import { say } from "./bulk.words";
+import { say as sayFilter } from "./filters.words";
 import { shortId } from "./shown";
 
 export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
@@ -16,10 +17,13 @@ export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
       <p>
         <strong>{say(found.isMore ? "count_more" : "count", { n: found.n })}</strong> {say(`will_${kind}`)}
       </p>
+      <p>
+        {sayFilter(found.includesRuns ? "with_runs" : "without_runs")} {say("later")}
+      </p>
       <ul class="tallies">
         {Object.entries(found.statuses).map(([each, n]) => (
           <li key={each}>
-            <StatusBadge status={each as Status} /> {number(n)}
+            <StatusBadge status={each as StatusFilter} /> {number(n)}
           </li>
         ))}
         {types.map(([each, n]) => (

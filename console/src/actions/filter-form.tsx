@@ -1,18 +1,18 @@
 // The filters of a list of actions. They are in the address, so that the way back and a link bring them
-// again; a choice holds at once, a text when one leaves its field or says Show.
+// again; a choice holds at once, a text when one leaves its field or says Show, and a bulk action takes what
+// the fields say.
 
 import { useEffect, useRef } from "preact/hooks";
-import { go, href } from "../route";
+import { href } from "../route";
 import { zone } from "../time";
 import { Field } from "../ui/act";
-import { STATUSES, status as sayStatus, type Status } from "../words/shared";
+import { STATUS_FILTERS, status as sayStatus, type StatusFilter } from "../words/shared";
+import type { FilterState } from "./filter-state";
 import { type Filters, inAddress, instantOf, isAny, localOf, TEXTS, TIMES, type TimeName } from "./filters";
 import { say } from "./filters.words";
 
 interface FilterFormProps {
-  /** The place that the filters belong to. */
-  at: string;
-  filters: Filters;
+  state: FilterState;
   /** Names of types, to choose from. */
   types: string[];
   /** Which of the times may be said, with their labels. */
@@ -20,7 +20,8 @@ interface FilterFormProps {
   hasStatus?: boolean;
 }
 
-export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormProps) {
+export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) {
+  const { at, applied: filters } = state;
   const form = useRef<HTMLFormElement>(null);
   const more = useRef<HTMLDetailsElement>(null);
   const key = JSON.stringify([filters, zone.value]);
@@ -29,13 +30,18 @@ export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormP
     if (form.current) fill(form.current, filters);
     if (more.current && hasMore) more.current.open = true; // it is closed by its reader alone
   }, [key]);
-  const apply = () => form.current && go(href(at, inAddress(read(form.current, filters))));
+  const take = () => form.current && state.type(read(form.current, filters));
+  const apply = () => {
+    take();
+    state.apply();
+  };
   return (
     <form
       ref={form}
       class="filter-form"
       role="search"
       aria-label={say("filters")}
+      onInput={take}
       onChange={apply}
       onSubmit={(event) => {
         event.preventDefault();
@@ -63,7 +69,7 @@ export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormP
       {hasStatus && (
         <fieldset class="choices">
           <legend class="hidden">{say("status")}</legend>
-          {STATUSES.map((each) => (
+          {STATUS_FILTERS.map((each) => (
             <label key={each} class={`choice is-${each}`}>
               <input type="checkbox" name="status" value={each} /> {sayStatus(each)}
             </label>
@@ -84,12 +90,32 @@ export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormP
           <small>{say("zone", { zone: zone.value })}</small>
         </div>
       </details>
-      {isAny(filters) && (
-        <a class="clear" href={href(at)}>
-          {say("clear")}
-        </a>
-      )}
+      <a class={isAny(filters) ? "clear" : "clear is-idle"} href={href(at)}>
+        {say("clear")}
+      </a>
+      <UnusableNote state={state} />
     </form>
+  );
+}
+
+/** What of the address is no filter; it is no part of any search, and it must go before a bulk action. */
+function UnusableNote({ state: { at, applied, unusable } }: { state: FilterState }) {
+  if (unusable.length === 0) return null;
+  return (
+    <div class="state is-problem" role="alert">
+      <p class="state-title">{say("unusable", { n: unusable.length })}</p>
+      <ul>
+        {unusable.map(({ name, value }) => (
+          <li key={`${name} ${value}`}>
+            <code>
+              {name}={value}
+            </code>
+          </li>
+        ))}
+      </ul>
+      <p>{say("unusable_why")}</p>
+      <a href={href(at, inAddress(applied))}>{say("unusable_drop")}</a>
+    </div>
   );
 }
 
@@ -97,7 +123,7 @@ function fill(form: HTMLFormElement, filters: Filters): void {
   for (const field of form.elements) {
     if (!(field instanceof HTMLInputElement)) continue;
     const name = field.name as keyof Filters;
-    if (name === "status") field.checked = filters.status?.includes(field.value as Status) ?? false;
+    if (name === "status") field.checked = filters.status?.includes(field.value as StatusFilter) ?? false;
     else if (field.type === "datetime-local") field.value = localOf(filters[name] as string | undefined);
     else field.value = (filters[name] as string | undefined) ?? "";
   }
@@ -106,11 +132,17 @@ function fill(form: HTMLFormElement, filters: Filters): void {
 /** What the fields say; a time whose field shows it unchanged stays to the millisecond. */
 function read(form: HTMLFormElement, before: Filters): Filters {
   const said = new FormData(form);
-  const filters: Filters = { status: said.getAll("status") as Status[] };
-  for (const name of TEXTS) filters[name] = String(said.get(name) ?? "").trim();
+  const filters: Filters = {};
+  const status = said.getAll("status") as StatusFilter[];
+  if (status.length > 0) filters.status = status;
+  for (const name of TEXTS) {
+    const text = String(said.get(name) ?? "").trim();
+    if (text) filters[name] = text;
+  }
   for (const name of TIMES) {
     const local = String(said.get(name) ?? "");
-    filters[name] = local && local === localOf(before[name]) ? before[name] : instantOf(local);
+    const at = local && local === localOf(before[name]) ? before[name] : instantOf(local);
+    if (at) filters[name] = at;
   }
   return filters;
 }

@@ -1,37 +1,63 @@
 // Which actions are meant, as the address says it and as the API takes it; times are instants in both.
 
-import { type Query, place } from "../route";
+import type { Query } from "../route";
 import { zone } from "../time";
-import { STATUSES, type Status } from "../words/shared";
+import { STATUS_FILTERS, type StatusFilter } from "../words/shared";
 
 export const TIMES = ["due_after", "due_until", "created_after", "created_until"] as const;
 export type TimeName = (typeof TIMES)[number];
 export const TEXTS = ["correlation_id", "type", "job"] as const;
 type TextName = (typeof TEXTS)[number];
 
-export type Filters = { status?: Status[] } & Partial<Record<TextName | TimeName, string>>;
+export type Filters = { status?: StatusFilter[] } & Partial<Record<TextName | TimeName, string>>;
 
-/** What the address says; what it says wrongly is passed by. */
-export function readFilters(query: URLSearchParams): Filters {
-  const filters: Filters = {};
-  for (const name of TEXTS) {
-    const said = query.get(name)?.trim();
-    if (said) filters[name] = said;
-  }
-  for (const name of TIMES) {
-    const at = new Date(query.get(name) ?? "");
-    if (!Number.isNaN(at.getTime())) filters[name] = at.toISOString();
-  }
-  const statuses = (query.get("status") ?? "").split(",");
-  const status = STATUSES.filter((each) => statuses.includes(each));
-  if (status.length > 0) filters.status = status;
-  return filters;
+/** A parameter of an address that is no filter, or the value of one that cannot be meant. */
+export interface Unusable {
+  name: string;
+  value: string;
 }
 
-/** The filters of where the reader is, and the page that is asked for. */
-export function asked(): { filters: Filters; cursor: string | undefined; key: string } {
-  const { query } = place.value;
-  return { filters: readFilters(query), cursor: query.get("cursor") ?? undefined, key: query.toString() };
+/** Parameters of an address that are no filters. */
+const OTHERS = ["cursor"];
+
+/** The filters of an address, and what in it is none. */
+export function readFilters(query: URLSearchParams): { filters: Filters; unusable: Unusable[] } {
+  const filters: Filters = {};
+  const unusable: Unusable[] = [];
+  for (const [name, value] of query) {
+    const text = value.trim();
+    if (!text || OTHERS.includes(name)) continue;
+    const isRepeated = filters[name as keyof Filters] !== undefined;
+    if (isRepeated || !take(filters, name, text)) unusable.push({ name, value });
+  }
+  return { filters, unusable };
+}
+
+/** Add a filter, if it is one. */
+function take(filters: Filters, name: string, text: string): boolean {
+  if (isOneOf(TEXTS, name)) {
+    filters[name] = text;
+    return true;
+  }
+  if (isOneOf(TIMES, name)) {
+    const at = new Date(text);
+    if (Number.isNaN(at.getTime())) return false;
+    filters[name] = at.toISOString();
+    return true;
+  }
+  const statuses = text.split(",");
+  if (name !== "status" || !statuses.every((status) => isOneOf(STATUS_FILTERS, status))) return false;
+  filters.status = STATUS_FILTERS.filter((status) => statuses.includes(status));
+  return true;
+}
+
+function isOneOf<T extends string>(names: readonly T[], name: string): name is T {
+  return (names as readonly string[]).includes(name);
+}
+
+/** Whether the runs of jobs are among those that the filters mean: of one job, and among the failed ones. */
+export function includesRuns({ job, status }: Filters): boolean {
+  return job !== undefined || (status?.length === 1 && status[0] === "failed");
 }
 
 /** The filters for an address. */

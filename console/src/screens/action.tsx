@@ -19,7 +19,7 @@ import { Shown } from "../ui/states";
 import { StatusBadge } from "../ui/status";
 import { showToast } from "../ui/toasts";
 import { Tree } from "../ui/tree";
-import { say as sayShared } from "../words/shared";
+import { say as sayShared, statusOf } from "../words/shared";
 import { say } from "./action.words";
 
 const SOON = 60_000;
@@ -95,7 +95,7 @@ function Head({ action }: { action: ActionView }) {
   return (
     <dl class="card head-facts">
       <Fact name={sayShared("status")}>
-        <StatusBadge status={action.status} />
+        <StatusBadge status={statusOf(action)} />
       </Fact>
       <Fact name={sayShared("due")}>
         <DueCell action={action} />

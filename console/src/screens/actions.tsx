@@ -6,19 +6,20 @@ import { type BulkKind, byFilters, isPossible } from "../actions/bulk";
 import { say as sayBulk } from "../actions/bulk.words";
 import { FilterForm } from "../actions/filter-form";
 import { say as sayFilter } from "../actions/filters.words";
-import { asked, type Filters, inAddress, isAny } from "../actions/filters";
+import { type FilterState, useFilters } from "../actions/filter-state";
+import { type Filters, inAddress, isAny } from "../actions/filters";
 import { type Action, listActions, typesOf, useTypes } from "../actions/lists";
 import { ScheduleButton } from "../actions/schedule";
 import { ActionLink, attemptsText, DueCell, lastMessage, TypeCell } from "../actions/shown";
 import { useLive } from "../live";
 import { can } from "../me";
-import { go, href } from "../route";
+import { go, href, place } from "../route";
 import { Time } from "../time";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
 import { StatusBadge } from "../ui/status";
-import { say as sayShared } from "../words/shared";
+import { say as sayShared, statusOf } from "../words/shared";
 import { say } from "./actions.words";
 
 const MOVING = 5_000;
@@ -26,12 +27,12 @@ const RESTING = 15_000;
 const SHORT = 50;
 
 export function ActionsScreen() {
-  const { filters, cursor, key } = asked();
-  const live = useLive(
-    (signal) => listActions(filters, cursor, signal),
-    `actions ${key}`,
-    pace(filters, cursor),
-  );
+  const state = useFilters("actions");
+  const filters = state.applied;
+  const cursor = place.value.query.get("cursor") ?? undefined;
+  const key = JSON.stringify([filters, cursor]);
+  const load = (signal: AbortSignal) => listActions(filters, cursor, signal);
+  const live = useLive(load, `actions ${key}`, pace(filters, cursor));
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = {
     due_after: sayFilter("due_after"),
@@ -41,11 +42,12 @@ export function ActionsScreen() {
   };
   return (
     <Page title={sayShared("actions")} aside={can("actions:manage") && <ScheduleButton types={types} />}>
-      <FilterForm at="actions" filters={filters} types={types} times={times} hasStatus />
-      <Part title={sayShared("actions")} aside={can("actions:manage") && <Bulks filters={filters} />}>
+      <FilterForm state={state} types={types} times={times} hasStatus />
+      <Part title={sayShared("actions")} aside={can("actions:manage") && <Bulks state={state} />}>
         <Shown live={live} lines={8}>
-          {({ items, next }) => (
+          {({ items, next, includesRuns }) => (
             <>
+              <p class="muted">{sayFilter(includesRuns ? "with_runs" : "without_runs")}</p>
               {items.length > 0 && <ActionTable actions={items} />}
               {items.length === 0 && <Nothing filters={filters} next={next} />}
               {next && items.length > 0 && items.length < SHORT && <p class="muted">{say("short")}</p>}
@@ -62,16 +64,28 @@ export function ActionsScreen() {
 /** Only the first page moves; what is settled moves rarely. */
 function pace({ status }: Filters, cursor: string | undefined): number {
   if (cursor) return Number.POSITIVE_INFINITY;
-  const isMoving = !status?.length || status.includes("pending") || status.includes("processing");
+  const isMoving =
+    !status?.length ||
+    status.includes("pending") ||
+    status.includes("retrying") ||
+    status.includes("processing");
   return isMoving ? MOVING : RESTING;
 }
 
-function Bulks({ filters }: { filters: Filters }) {
-  const kinds = (["cancel", "redrive"] satisfies BulkKind[]).filter((each) => isPossible(each, filters));
+function Bulks({ state }: { state: FilterState }) {
+  if (state.unusable.length > 0) return null;
+  const kinds = (["cancel", "redrive"] satisfies BulkKind[]).filter((each) =>
+    isPossible(each, state.applied),
+  );
   return (
     <div class="asides">
       {kinds.map((each) => (
-        <BulkButton key={each} label={sayBulk(`${each}_all`)} make={() => byFilters(each, filters)} />
+        <BulkButton
+          key={each}
+          kind={each}
+          label={sayBulk(`${each}_all`)}
+          make={() => byFilters(each, state.apply())}
+        />
       ))}
     </div>
   );
@@ -131,7 +145,7 @@ function ActionRow({ action }: { action: Action }) {
   return (
     <tr>
       <td data-label={sayShared("status")}>
-        <StatusBadge status={action.status} />
+        <StatusBadge status={statusOf(action)} />
       </td>
       <td data-label={say("action")}>
         <div>

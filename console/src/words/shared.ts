@@ -118,9 +118,19 @@ export type Status = Schemas["Status"];
 
 export const STATUSES: Status[] = ["pending", "processing", "executed", "failed", "cancelled", "skipped"];
 
+/** `retrying` are the pending ones whose last attempt failed. */
+export type StatusFilter = Status | "retrying";
+export const STATUS_FILTERS: StatusFilter[] = ["pending", "retrying", ...STATUSES.slice(1)];
+
+/** The status of an action, as people tell them apart. */
+export function statusOf(action: { status: Status; is_retrying?: boolean }): StatusFilter {
+  return action.is_retrying ? "retrying" : action.status;
+}
+
 export const status = words({
   en: {
     pending: "pending",
+    retrying: "retrying",
     processing: "running",
     executed: "executed",
     failed: "failed",
@@ -129,6 +139,7 @@ export const status = words({
   },
   fr: {
     pending: "en attente",
+    retrying: "à réessayer",
     processing: "en cours",
     executed: "exécutée",
     failed: "en échec",
