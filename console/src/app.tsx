@@ -6,7 +6,7 @@ import { config } from "./config";
 import { freshness } from "./feeds";
 import { refreshAll } from "./live";
 import { can, me, type Permission } from "./me";
-import { href, place } from "./route";
+import { href, place, restoreScroll } from "./route";
 import { ActionScreen } from "./screens/action";
 import { ActionsScreen } from "./screens/actions";
 import { CadencesScreen } from "./screens/cadences";
@@ -80,11 +80,11 @@ export function App() {
   const path = parts.join("/");
   const before = useRef(path);
   useEffect(() => {
+    restoreScroll(before.current !== path);
     if (before.current === path) return;
     before.current = path;
-    scrollTo(0, 0);
     main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
-  }, [path]);
+  }, [place.value]);
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={() => main.current?.focus()}>

@@ -6,6 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { href } from "../route";
 import { zone } from "../time";
 import { Field } from "../ui/act";
+import { UnusableNote } from "../ui/unusable";
 import { STATUS_FILTERS, status as sayStatus, type StatusFilter } from "../words/shared";
 import type { FilterState } from "./filter-state";
 import { type Filters, inAddress, instantOf, isAny, localOf, TEXTS, TIMES, type TimeName } from "./filters";
@@ -93,29 +94,8 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
       <a class={isAny(filters) ? "clear" : "clear is-idle"} href={href(at)}>
         {say("clear")}
       </a>
-      <UnusableNote state={state} />
+      <UnusableNote unusable={state.unusable} rest={href(at, inAddress(filters))} />
     </form>
-  );
-}
-
-/** What of the address is no filter; it is no part of any search, and it must go before a bulk action. */
-function UnusableNote({ state: { at, applied, unusable } }: { state: FilterState }) {
-  if (unusable.length === 0) return null;
-  return (
-    <div class="state is-problem" role="alert">
-      <p class="state-title">{say("unusable", { n: unusable.length })}</p>
-      <ul>
-        {unusable.map(({ name, value }) => (
-          <li key={`${name} ${value}`}>
-            <code>
-              {name}={value}
-            </code>
-          </li>
-        ))}
-      </ul>
-      <p>{say("unusable_why")}</p>
-      <a href={href(at, inAddress(applied))}>{say("unusable_drop")}</a>
-    </div>
   );
 }
 

@@ -4,7 +4,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { go, href, place } from "../route";
-import { type Filters, inAddress, readFilters, type Unusable } from "./filters";
+import type { Unusable } from "../ui/unusable";
+import { type Filters, inAddress, readFilters } from "./filters";
 
 export interface FilterState {
   /** The place that the filters belong to. */

@@ -1,6 +1,7 @@
 // Which actions are meant, as the address says it and as the API takes it; times are instants in both.
 
 import type { Query } from "../route";
+import type { Unusable } from "../ui/unusable";
 import { zone } from "../time";
 import { STATUS_FILTERS, type StatusFilter } from "../words/shared";
 
@@ -10,12 +11,6 @@ export const TEXTS = ["correlation_id", "type", "job"] as const;
 type TextName = (typeof TEXTS)[number];
 
 export type Filters = { status?: StatusFilter[] } & Partial<Record<TextName | TimeName, string>>;
-
-/** A parameter of an address that is no filter, or the value of one that cannot be meant. */
-export interface Unusable {
-  name: string;
-  value: string;
-}
 
 /** Parameters of an address that are no filters. */
 const OTHERS = ["cursor"];

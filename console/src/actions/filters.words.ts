@@ -18,13 +18,6 @@ export const say = words({
     failed_after: "Last due after",
     failed_until: "Last due until",
     clear: "Clear all filters",
-    unusable: {
-      one: "A part of this address is no filter",
-      other: "{n} parts of this address are no filters",
-    },
-    unusable_why:
-      "They are ignored. The list may have more than was meant, so it cannot be changed as a whole.",
-    unusable_drop: "Use the other filters alone",
     meant: "It means the actions with:",
     meant_all: "It means all actions: there is no filter.",
     error: "Error",
@@ -49,13 +42,6 @@ export const say = words({
     failed_after: "Dernière échéance après",
     failed_until: "Dernière échéance jusqu'à",
     clear: "Effacer tous les filtres",
-    unusable: {
-      one: "Une partie de cette adresse n'est pas un filtre",
-      other: "{n} parties de cette adresse ne sont pas des filtres",
-    },
-    unusable_why:
-      "Elles sont ignorées. La liste contient peut-être plus que prévu : elle ne peut pas être modifiée en bloc.",
-    unusable_drop: "N'utiliser que les autres filtres",
     meant: "Il s'agit des actions avec :",
     meant_all: "Il s'agit de toutes les actions : il n'y a aucun filtre.",
     error: "Erreur",

@@ -7,7 +7,7 @@ import type { Filters } from "./filters";
 
 export type Action = Schemas["ActionSummary"];
 
-interface Read {
+export interface Read {
   items: Action[];
   next: string | null;
   /** Whether runs of jobs are among them. */

@@ -7,13 +7,13 @@ import { say as sayBulk } from "../actions/bulk.words";
 import { FilterForm } from "../actions/filter-form";
 import { say as sayFilter } from "../actions/filters.words";
 import { type FilterState, useFilters } from "../actions/filter-state";
-import { type Filters, inAddress, isAny } from "../actions/filters";
-import { type Action, listActions, typesOf, useTypes } from "../actions/lists";
+import { type Filters, isAny } from "../actions/filters";
+import { type Action, listActions, type Read, typesOf, useTypes } from "../actions/lists";
 import { ScheduleButton } from "../actions/schedule";
 import { ActionLink, attemptsText, DueCell, lastMessage, TypeCell } from "../actions/shown";
-import { useLive } from "../live";
 import { can } from "../me";
-import { go, href, place } from "../route";
+import { href, place } from "../route";
+import { usePages } from "../shown-pages";
 import { Time } from "../time";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
@@ -31,8 +31,8 @@ export function ActionsScreen() {
   const filters = state.applied;
   const cursor = place.value.query.get("cursor") ?? undefined;
   const key = JSON.stringify([filters, cursor]);
-  const load = (signal: AbortSignal) => listActions(filters, cursor, signal);
-  const live = useLive(load, `actions ${key}`, pace(filters, cursor));
+  const read = (at: string | undefined, signal: AbortSignal) => listActions(filters, at, signal);
+  const live = usePages<Action, Read>(read, cursor, `actions ${key}`, pace(filters));
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = {
     due_after: sayFilter("due_after"),
@@ -49,9 +49,9 @@ export function ActionsScreen() {
             <>
               <p class="muted">{sayFilter(includesRuns ? "with_runs" : "without_runs")}</p>
               {items.length > 0 && <ActionTable actions={items} />}
-              {items.length === 0 && <Nothing filters={filters} next={next} />}
+              {items.length === 0 && <Nothing filters={filters} next={next} grow={live.grow} />}
               {next && items.length > 0 && items.length < SHORT && <p class="muted">{say("short")}</p>}
-              {items.length > 0 && <Pager at={["actions"]} next={next} />}
+              {items.length > 0 && <Pager at={["actions"]} pages={live} />}
             </>
           )}
         </Shown>
@@ -61,9 +61,8 @@ export function ActionsScreen() {
   );
 }
 
-/** Only the first page moves; what is settled moves rarely. */
-function pace({ status }: Filters, cursor: string | undefined): number {
-  if (cursor) return Number.POSITIVE_INFINITY;
+/** What is settled moves rarely. */
+function pace({ status }: Filters): number {
   const isMoving =
     !status?.length ||
     status.includes("pending") ||
@@ -91,12 +90,18 @@ function Bulks({ state }: { state: FilterState }) {
   );
 }
 
-function Nothing({ filters, next }: { filters: Filters; next: string | null }) {
+interface NothingProps {
+  filters: Filters;
+  next: string | null;
+  grow: () => void;
+}
+
+function Nothing({ filters, next, grow }: NothingProps) {
   if (next) {
     return (
       <Empty title={say("none_so_far")}>
         <p>{say("none_so_far_why")}</p>
-        <button type="button" onClick={() => go(href("actions", { ...inAddress(filters), cursor: next }))}>
+        <button type="button" onClick={grow}>
           {say("further")}
         </button>
       </Empty>
