@@ -53,7 +53,7 @@ function StopItem({ stop, action }: { stop: Stop; action: ActionView }) {
     case "cancel_requested":
       return <Item title={say("cancel_requested")} at={at} tone="is-cancelled" />;
     case "due":
-      return <Item title={say("due")} at={at} tone="is-mark" />;
+      return <Item title={say("nominal")} at={at} tone="is-mark" />;
     case "forgotten":
       return <Item title={say("forgotten", { n: stop.n })} tone="is-gap" />;
     case "waited":
@@ -93,6 +93,7 @@ function AttemptItem({ attempt, due }: { attempt: Attempt; due: number | null })
   const ended = attempt.finished_at ? Date.parse(attempt.finished_at) : null;
   const late = due === null ? null : started - due;
   const outcome = statusWord(attempt.outcome);
+  const again = attempt.number > 1 ? "_retry" : "";
   return (
     <Item title={say("attempt", { n: attempt.number })} at={started} tone={outcome.tone}>
       <p>
@@ -101,11 +102,11 @@ function AttemptItem({ attempt, due }: { attempt: Attempt; due: number | null })
         {ended === null && attempt.outcome === "running" && <Running since={started} />}
       </p>
       {attempt.message && <p class="stop-message mono">{attempt.message}</p>}
-      <p class="muted">
+      <p class="muted" title={again ? undefined : sayShown("counts_from")}>
         {late !== null && late >= 1_000 ? (
-          <span class="is-late">{sayShown("late", { span: span(late) })}</span>
+          <span class="is-late">{sayShown(`late${again}`, { span: span(late) })}</span>
         ) : (
-          late !== null && sayShown("punctual")
+          late !== null && sayShown(`punctual${again}`)
         )}
         {late !== null && " · "}
         {say("queued", { span: span(Math.max(0, started - Date.parse(attempt.queued_at))) })} ·{" "}

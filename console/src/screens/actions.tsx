@@ -126,7 +126,7 @@ function ActionTable({ actions }: { actions: Action[] }) {
             <th scope="col">{sayShared("status")}</th>
             <th scope="col">{say("action")}</th>
             <th scope="col">{say("correlation_id")}</th>
-            <th scope="col">{sayShared("due")}</th>
+            <th scope="col">{say("nominal")}</th>
             <th scope="col" class="is-number">
               {say("attempts")}
             </th>
@@ -167,7 +167,7 @@ function ActionRow({ action }: { action: Action }) {
           </a>
         )}
       </td>
-      <td data-label={sayShared("due")}>
+      <td data-label={say("nominal")}>
         <div>
           <DueCell action={action} />
         </div>
