@@ -7,7 +7,7 @@ import type { StatusFilter } from "../words/shared";
 import type { BulkKind, Found, Progress } from "./bulk";
 import { say } from "./bulk.words";
 import { say as sayFilter } from "./filters.words";
-import { shortId } from "./shown";
+import { bounded, shortId } from "./shown";
 
 export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
   if (found.n === 0) return <p>{say(found.isMore ? "none_yet" : `none_${kind}`)}</p>;
@@ -39,7 +39,7 @@ export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
             <span class="mono" title={each.id}>
               {shortId(each.id)}
             </span>{" "}
-            {each.type} {each.correlation_id && <span class="mono">{each.correlation_id}</span>}{" "}
+            {each.type} {each.correlation_id && <bdi class="mono">{bounded(each.correlation_id)}</bdi>}{" "}
             <Time at={each.due_at} />
           </li>
         ))}

@@ -6,6 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { href } from "../route";
 import { zone } from "../time";
 import { Field } from "../ui/act";
+import { isNarrow } from "../ui/narrow";
 import { UnusableNote } from "../ui/unusable";
 import { STATUS_FILTERS, status as sayStatus, type StatusFilter } from "../words/shared";
 import type { FilterState } from "./filter-state";
@@ -25,8 +26,13 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
   const { at, applied: filters } = state;
   const form = useRef<HTMLFormElement>(null);
   const more = useRef<HTMLDetailsElement>(null);
-  const key = JSON.stringify([filters, zone.value]);
-  const hasMore = TIMES.some((name) => filters[name]) || filters.job !== undefined;
+  const key = JSON.stringify([filters, zone.value, isNarrow.value]);
+  const hidden: (keyof Filters)[] = [
+    ...TIMES,
+    "job",
+    ...(isNarrow.value ? (["type", "status"] as const) : []),
+  ];
+  const hasMore = hidden.some((name) => filters[name] !== undefined);
   useEffect(() => {
     if (form.current) fill(form.current, filters);
     if (more.current && hasMore) more.current.open = true; // it is closed by its reader alone
@@ -36,6 +42,28 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
     take();
     state.apply();
   };
+  const type = (
+    <>
+      <Field label={say("type")}>
+        <input name="type" dir="auto" list="known-types" autocomplete="off" />
+      </Field>
+      <datalist id="known-types">
+        {types.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+    </>
+  );
+  const statuses = hasStatus && (
+    <fieldset class="choices">
+      <legend class="hidden">{say("status")}</legend>
+      {STATUS_FILTERS.map((each) => (
+        <label key={each} class={`choice is-${each}`}>
+          <input type="checkbox" name="status" value={each} /> {sayStatus(each)}
+        </label>
+      ))}
+    </fieldset>
+  );
   return (
     <form
       ref={form}
@@ -52,48 +80,42 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
       <div class="filters">
         <div class="find">
           <Field label={say("find")}>
-            <input type="search" name="correlation_id" placeholder={say("find_hint")} autocomplete="off" />
+            <input
+              type="search"
+              name="correlation_id"
+              dir="auto"
+              placeholder={say("find_hint")}
+              autocomplete="off"
+            />
           </Field>
         </div>
-        <Field label={say("type")}>
-          <input name="type" list="known-types" autocomplete="off" />
-        </Field>
-        <datalist id="known-types">
-          {types.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
+        {!isNarrow.value && type}
         <button type="submit" class="is-main">
           {say("show")}
         </button>
       </div>
-      {hasStatus && (
-        <fieldset class="choices">
-          <legend class="hidden">{say("status")}</legend>
-          {STATUS_FILTERS.map((each) => (
-            <label key={each} class={`choice is-${each}`}>
-              <input type="checkbox" name="status" value={each} /> {sayStatus(each)}
-            </label>
-          ))}
-        </fieldset>
-      )}
-      <details ref={more} class="more-filters">
-        <summary>{say("more")}</summary>
-        <div class="filters">
-          <Field label={say("job")}>
-            <input name="job" autocomplete="off" />
-          </Field>
-          {Object.entries(times).map(([name, label]) => (
-            <Field key={name} label={label}>
-              <input type="datetime-local" name={name} step="1" />
+      {!isNarrow.value && statuses}
+      <div class="filter-end">
+        <details ref={more} class="more-filters">
+          <summary>{say(isNarrow.value ? "more_narrow" : "more")}</summary>
+          <div class="filters">
+            {isNarrow.value && type}
+            {isNarrow.value && statuses}
+            <Field label={say("job")}>
+              <input name="job" dir="auto" autocomplete="off" />
             </Field>
-          ))}
-          <small>{say("zone", { zone: zone.value })}</small>
-        </div>
-      </details>
-      <a class={isAny(filters) ? "clear" : "clear is-idle"} href={href(at)}>
-        {say("clear")}
-      </a>
+            {Object.entries(times).map(([name, label]) => (
+              <Field key={name} label={label}>
+                <input type="datetime-local" name={name} step="1" />
+              </Field>
+            ))}
+            <small>{say("zone", { zone: zone.value })}</small>
+          </div>
+        </details>
+        <a class={isAny(filters) ? "clear" : "clear is-idle"} href={href(at)}>
+          {say("clear")}
+        </a>
+      </div>
       <UnusableNote unusable={state.unusable} rest={href(at, inAddress(filters))} />
     </form>
   );

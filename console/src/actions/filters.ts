@@ -35,10 +35,8 @@ function take(filters: Filters, name: string, text: string): boolean {
     return true;
   }
   if (isOneOf(TIMES, name)) {
-    const at = new Date(text);
-    if (Number.isNaN(at.getTime())) return false;
-    filters[name] = at.toISOString();
-    return true;
+    filters[name] = instantIn(text);
+    return filters[name] !== undefined;
   }
   const statuses = text.split(",");
   if (name !== "status" || !statuses.every((status) => isOneOf(STATUS_FILTERS, status))) return false;
@@ -48,6 +46,17 @@ function take(filters: Filters, name: string, text: string): boolean {
 
 function isOneOf<T extends string>(names: readonly T[], name: string): name is T {
   return (names as readonly string[]).includes(name);
+}
+
+const DAY_AND_TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** An instant in ISO 8601, as the API takes it; without an offset it is in the shown zone. */
+function instantIn(text: string): string | undefined {
+  const [, day, time = "00:00", offset] = DAY_AND_TIME.exec(text) ?? [];
+  if (!day) return undefined;
+  if (!offset) return instantOf(`${day}T${time}`);
+  const at = new Date(`${day}T${time}${offset}`);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
 /** Whether the runs of jobs are among those that the filters mean: of one job, and among the failed ones. */

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { now } from "../live";
 import { distance, span, Time, written } from "../time";
+import { LongText } from "../ui/long-text";
 import { shown as statusWord } from "./history-status";
 import type { ActionView } from "./changes";
 import { type Attempt, type Entry, isDone, historyOf, type Stop } from "./history";
@@ -101,7 +102,11 @@ function AttemptItem({ attempt, due }: { attempt: Attempt; due: number | null })
         {ended !== null && <span>{say("took", { span: span(ended - started) })}</span>}
         {ended === null && attempt.outcome === "running" && <Running since={started} />}
       </p>
-      {attempt.message && <p class="stop-message mono">{attempt.message}</p>}
+      {attempt.message && (
+        <p class="stop-message mono">
+          <LongText text={attempt.message} />
+        </p>
+      )}
       <p class="muted" title={again ? undefined : sayShown("counts_from")}>
         {late !== null && late >= 1_000 ? (
           <span class="is-late">{sayShown(`late${again}`, { span: span(late) })}</span>
@@ -130,7 +135,11 @@ function Settled({ action, at }: { action: ActionView; at: number }) {
         <p class="muted">{say("by", { by: action.cancelled_by })}</p>
       )}
       {status === "skipped" && action.skip_reason && <p>{sayShown(`skip_${action.skip_reason}`)}</p>}
-      {action.note && <p>{action.note}</p>}
+      {action.note && (
+        <p>
+          <LongText text={action.note} />
+        </p>
+      )}
     </Item>
   );
 }

@@ -6,6 +6,13 @@ import { distance, span, Time } from "../time";
 import type { Action } from "./lists";
 import { say } from "./shown.words";
 
+const IN_LISTS = 500;
+
+/** A text as lists show it; the screen of the action has all of it. */
+export function bounded(text: string): string {
+  return text.length > IN_LISTS ? `${text.slice(0, IN_LISTS)}…` : text;
+}
+
 /** The end of an id, which distinguishes actions; of a run it is the nominal time. */
 export function shortId(id: string): string {
   const last = id.split(".").at(-1) ?? id;
@@ -27,7 +34,7 @@ export function TypeCell({ action }: { action: Pick<Action, "type" | "job"> }) {
     <>
       {action.job !== action.type && <TypeName type={action.type} />}
       <a class="cut" href={href("jobs", action.job)} title={say("of_job", { job: action.job })}>
-        {action.job}
+        <bdi>{action.job}</bdi>
       </a>
     </>
   );
@@ -36,7 +43,7 @@ export function TypeCell({ action }: { action: Pick<Action, "type" | "job"> }) {
 function TypeName({ type }: { type: string }) {
   return (
     <div class="cut" title={type}>
-      {type}
+      <bdi>{type}</bdi>
     </div>
   );
 }

@@ -15,6 +15,7 @@ import { useLive } from "../live";
 import { can, me } from "../me";
 import { href } from "../route";
 import { written } from "../time";
+import { LongText } from "../ui/long-text";
 import { Page, Part } from "../ui/page";
 import { Shown } from "../ui/states";
 import { StatusBadge } from "../ui/status";
@@ -124,7 +125,9 @@ function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
       {action.tenant_id !== me.value.tenant_id && <Fact name={say("tenant")}>{action.tenant_id}</Fact>}
       {id && (
         <Fact name={say("correlation_id")}>
-          <a href={href("actions", { correlation_id: id })}>{id}</a>
+          <a href={href("actions", { correlation_id: id })}>
+            <bdi>{id}</bdi>
+          </a>
         </Fact>
       )}
       {action.job && (
@@ -132,7 +135,11 @@ function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
           <a href={href("jobs", action.job)}>{action.job}</a>
         </Fact>
       )}
-      {action.idempotency_key && <Fact name={say("idempotency_key")}>{action.idempotency_key}</Fact>}
+      {action.idempotency_key && (
+        <Fact name={say("idempotency_key")}>
+          <LongText text={action.idempotency_key} />
+        </Fact>
+      )}
       {key && (
         <Fact name={say("concurrency_key")}>{say("slots", { key, n: action.concurrency_limit ?? 1 })}</Fact>
       )}

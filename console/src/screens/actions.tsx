@@ -10,7 +10,7 @@ import { type FilterState, useFilters } from "../actions/filter-state";
 import { type Filters, isAny } from "../actions/filters";
 import { type Action, listActions, type Read, typesOf, useTypes } from "../actions/lists";
 import { ScheduleButton } from "../actions/schedule";
-import { ActionLink, attemptsText, DueCell, lastMessage, TypeCell } from "../actions/shown";
+import { ActionLink, attemptsText, bounded, DueCell, lastMessage, TypeCell } from "../actions/shown";
 import { can } from "../me";
 import { href, place } from "../route";
 import { usePages } from "../shown-pages";
@@ -163,7 +163,7 @@ function ActionRow({ action }: { action: Action }) {
       <td data-label={say("correlation_id")} class={id ? undefined : "is-void"}>
         {id && (
           <a class="cut" href={href("actions", { correlation_id: id })} title={say("by_correlation", { id })}>
-            {id}
+            <bdi>{bounded(id)}</bdi>
           </a>
         )}
       </td>
@@ -178,7 +178,7 @@ function ActionRow({ action }: { action: Action }) {
       <td data-label={say("by")}>
         <div>
           <div class="cut" title={action.created_by}>
-            {action.created_by}
+            <bdi>{action.created_by}</bdi>
           </div>
           <small>
             <Time at={action.created_at} />
@@ -186,8 +186,8 @@ function ActionRow({ action }: { action: Action }) {
         </div>
       </td>
       <td data-label={say("message")} class={message ? undefined : "is-void"}>
-        <div class="message" title={message}>
-          {message}
+        <div class="message" title={bounded(message)}>
+          <bdi>{bounded(message)}</bdi>
         </div>
       </td>
     </tr>

@@ -10,7 +10,7 @@ import { useFilters } from "../actions/filter-state";
 import { type Filters, isAny } from "../actions/filters";
 import { failedAt, type Group, grouped, ofGroup } from "../actions/groups";
 import { type Action, listDeadLetters, typesOf, useTypes } from "../actions/lists";
-import { ActionLink, attemptsText, shortId } from "../actions/shown";
+import { ActionLink, attemptsText, bounded, shortId } from "../actions/shown";
 import { useLive } from "../live";
 import { can, canManage } from "../me";
 import { href } from "../route";
@@ -120,7 +120,7 @@ function GroupItem({ group, filters, isOnly, isUsable }: GroupItemProps) {
         <summary>
           <span class="group-count">{number(n)}</span>
           <span class="group-error">
-            <span class="mono">{group.error || say("no_reason")}</span>
+            <bdi class="mono">{bounded(group.error) || say("no_reason")}</bdi>
             <small>
               {group.type} ·{" "}
               {n > 1
@@ -191,7 +191,7 @@ function Letter({ action }: { action: Action }) {
       <td data-label={say("correlation_id")} class={id ? undefined : "is-void"}>
         {id && (
           <a class="cut" href={href("dead-letters", { correlation_id: id })} title={id}>
-            {id}
+            <bdi>{bounded(id)}</bdi>
           </a>
         )}
       </td>
@@ -199,8 +199,8 @@ function Letter({ action }: { action: Action }) {
         {attemptsText(action)}
       </td>
       <td data-label={say("message")}>
-        <div class="message" title={action.failure_reason ?? ""}>
-          {action.failure_reason}
+        <div class="message" title={bounded(action.failure_reason ?? "")}>
+          <bdi>{bounded(action.failure_reason ?? "")}</bdi>
         </div>
       </td>
       <td>

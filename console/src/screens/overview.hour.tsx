@@ -1,6 +1,7 @@
 // The last hour: how runs ended, how late they began, and what happened last. Below each chart stands what it
 // is made of.
 
+import { bounded } from "../actions/shown";
 import { Lateness, median } from "../charts/lateness";
 import { Outcomes } from "../charts/outcomes";
 import { type Live, now } from "../live";
@@ -142,7 +143,9 @@ function LatestTable({ ended }: { ended: Ended[] }) {
                 {each.times > 1 && <small> {mine("times", { n: each.times })}</small>}
               </span>
             </td>
-            <td data-label={say("why")}>{each.why ?? ""}</td>
+            <td data-label={say("why")}>
+              <bdi>{bounded(each.why ?? "")}</bdi>
+            </td>
           </tr>
         ))}
       </tbody>
