@@ -15,8 +15,14 @@ MESSAGE_LIMIT = 500
 
 
 def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
-    """Return the message's text in at most `limit` characters; an ellipsis marks a truncated text."""
-    text = str(message)
+    """Return the message's text in at most `limit` characters; an ellipsis marks a truncated text.
+
+    An exception's ``str()`` is a handler's code, and may itself raise anything.
+    """
+    try:
+        text = str(message)
+    except BaseException as error:  # noqa: BLE001 - a run must settle whatever its exception does
+        text = f"its text cannot be read: str() raised {type(error).__name__}"
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -104,6 +104,17 @@ export const useRecent = () =>
     SLOW,
   );
 
+export type Summary = Schemas["SummaryView"];
+
+/** The counts of what ended within the last hour. */
+export const useSummary = () =>
+  useAllowed(
+    can("actions:read"),
+    (signal) => call(api.GET("/summary", { params: { query: { minutes: 60 } }, signal })),
+    "summary",
+    SLOW,
+  );
+
 /** The one-shots that are due within the next day. */
 export const useComing = () =>
   useAllowed(

@@ -6,7 +6,7 @@ import { say } from "../words/shared";
 import { useJobs } from "./jobs.data";
 import { Cards } from "./overview.cards";
 import { Coming } from "./overview.coming";
-import { type Action, useFailedToday, useHealth, useRecent } from "./overview.data";
+import { type Action, useFailedToday, useHealth, useRecent, useSummary } from "./overview.data";
 import { LastHour } from "./overview.hour";
 import { Standing } from "./overview.standing";
 
@@ -25,7 +25,10 @@ export function OverviewScreen() {
   );
 }
 
+/** How many runs of each job are read to name what happened last. */
+const LATEST_RUNS = 5;
+
 /** The past hour; it is loaded last, since the runs of all jobs take the longest. */
 function Lately({ failed }: { failed: Action[] }) {
-  return <LastHour jobs={useJobs()} recent={useRecent()} failed={failed} />;
+  return <LastHour jobs={useJobs(LATEST_RUNS)} recent={useRecent()} summary={useSummary()} failed={failed} />;
 }

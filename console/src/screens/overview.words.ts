@@ -46,18 +46,16 @@ export const mine = words({
     latest: "What happened last",
     latest_none: "Nothing ran lately",
     latest_why: "Of each job and each type of action how it ended last; and each one-shot that failed",
-    made_of: "Made of the last {runs} runs of each job and {n} one-shots that were due within the hour",
-    made_of_newest: "Made of the last {runs} runs of each job and the newest {n} one-shots of the hour",
-    made_of_jobs: "Made of the last {runs} runs of each job",
-    made_of_actions: "Made of {n} one-shots that were due within the hour",
-    reach: {
-      one: "; {jobs} runs so often that these do not reach back an hour.",
-      other: "; {jobs} run so often that these do not reach back an hour.",
+    counted: "Counts of all runs.",
+    counted_besides: {
+      one: "Counts of all runs of jobs and of all failures, and {n} one-shot that succeeded.",
+      other: "Counts of all runs of jobs and of all failures, and {n} one-shots that succeeded.",
     },
-    reach_many: "; of {n} jobs that run often these do not reach back an hour.",
+    counted_newest:
+      "Counts of all runs of jobs and of all failures. Of the one-shots that succeeded, only the newest {n}.",
+    retried: { one: "{n} attempt failed and is retried.", other: "{n} attempts failed and are retried." },
+    half_within: "Half began {half} late, 99 of 100 {most}.",
     first_only: "Of first attempts alone; what waited for a slot or was made up for is left out.",
-    median: "Half began within {span}",
-    worst: "the latest {span} late",
     times: "the last of {n}",
     what: "What",
     ended: "Ended",
@@ -108,21 +106,19 @@ export const mine = words({
     latest_none: "Rien ne s'est exécuté récemment",
     latest_why:
       "Les dernières issues de chaque tâche et de chaque type d'action, et chaque action ponctuelle échouée",
-    made_of:
-      "D'après les {runs} dernières exécutions de chaque tâche et {n} actions ponctuelles de cette heure",
-    made_of_newest:
-      "D'après les {runs} dernières exécutions de chaque tâche et les {n} actions ponctuelles " +
-      "les plus récentes de cette heure",
-    made_of_jobs: "D'après les {runs} dernières exécutions de chaque tâche",
-    made_of_actions: "D'après {n} actions ponctuelles de cette heure",
-    reach: {
-      one: " ; {jobs} s'exécute si souvent qu'elles ne couvrent pas l'heure entière.",
-      other: " ; {jobs} s'exécutent si souvent qu'elles ne couvrent pas l'heure entière.",
+    counted: "Toutes les exécutions sont comptées.",
+    counted_besides: {
+      one: "Toutes les exécutions des tâches et tous les échecs, et {n} action ponctuelle réussie.",
+      other: "Toutes les exécutions des tâches et tous les échecs, et {n} actions ponctuelles réussies.",
     },
-    reach_many: " ; pour {n} tâches fréquentes, elles ne couvrent pas l'heure entière.",
+    counted_newest:
+      "Toutes les exécutions des tâches et tous les échecs. Des actions ponctuelles réussies, seulement les {n} plus récentes.",
+    retried: {
+      one: "{n} tentative a échoué et est relancée.",
+      other: "{n} tentatives ont échoué et sont relancées.",
+    },
+    half_within: "Retard de la moitié : {half} ; de 99 sur 100 : {most}.",
     first_only: "Premières tentatives seulement, sans ce qui attendait une place ni ce qui a été rattrapé.",
-    median: "La moitié a commencé en moins de {span}",
-    worst: "le plus grand retard : {span}",
     times: "la dernière de {n}",
     what: "Quoi",
     ended: "Fin",

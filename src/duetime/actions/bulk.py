@@ -67,6 +67,6 @@ def bulk_selection(
     retrying = selection.retrying and Status.PENDING in possible
     if not (statuses or retrying):
         names = [*selection.statuses, *([RETRYING] if selection.retrying else [])]
-        given, allowed = (" or ".join(sorted(each)) for each in (names, possible))
+        given, allowed = (" or ".join(sorted(group)) for group in (names, possible))
         raise InvalidSelection(f"{operation} takes {allowed} actions; {given} ones cannot be changed so")
     return replace(selection, statuses=statuses, retrying=retrying)

@@ -225,10 +225,10 @@ class Action:
 
     @property
     def is_retrying(self) -> bool:
-        """Whether an attempt failed, and it waits for the next one."""
-        return (
-            self.status is Status.PENDING and bool(self.attempts) and self.attempts[-1].ending is Ending.RETRY
-        )
+        """Whether an attempt failed, and it waits for the next one; a redrive begins anew."""
+        if self.status is not Status.PENDING or self.attempt <= self.redriven_after or not self.attempts:
+            return False
+        return self.attempts[-1].ending in {Ending.FAILED, Ending.RETRY}
 
     @property
     def executed_at(self) -> datetime | None:

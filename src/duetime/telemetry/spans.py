@@ -169,7 +169,7 @@ def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None)
             yield span_
         except Exception as error:
             span_.raised(error)
-            span_.failed(f"{type(error).__name__}: {error}")
+            span_.failed(f"{type(error).__name__}: {truncate(error)}")
             raise
 
 
