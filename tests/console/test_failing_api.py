@@ -7,9 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.browser import signed_in
+from tests.console.listed_actions import asks_for_type
 
 BAD = {
     "500": {"status": 500, "json": {"title": "Ill", "status": 500, "detail": "something went wrong"}},
+    "401": {
+        "status": 401,
+        "json": {"title": "Unauthorized", "status": 401, "detail": "the token has expired"},
+    },
     "502": {"status": 502, "body": "<html>Bad gateway</html>", "content_type": "text/html"},
     "garbage": {"status": 200, "body": "<html>Sign in to the hotel</html>", "content_type": "text/html"},
     "another shape": {"status": 200, "json": {"message": "hello"}},
@@ -79,6 +84,19 @@ def test_the_overview_is_not_green_while_requests_take_30_seconds(page):
     page.unroute_all(behavior="ignoreErrors")
     mark(page).click()
     expect(standing(page)).to_contain_text("All on time")
+
+
+def test_a_change_without_a_response_may_have_been_made(reader):
+    page = reader.page
+    page.clock.install()
+    reader.go("#/actions")
+    dialog = asks_for_type(page)
+    page.route("**/api/v1/scheduling", stall)
+    dialog.get_by_role("button", name="Schedule it").click()
+    expect(dialog.get_by_role("button", name="Working…")).to_be_visible()
+    page.clock.run_for(31_000)
+    expect(dialog.get_by_role("alert")).to_contain_text("The change may have been made")
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_a_tenants_overview_is_not_green_when_the_api_fails(reader_of, cloud):
