@@ -87,9 +87,9 @@ def zone(name: str) -> ZoneInfo:
     """
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - most steps know UTC alone
 
-    is_listed = isinstance(name, str) and name not in NOT_ZONES and not name.startswith(OTHER_CLOCKS)
+    text = str(name)
     try:
-        return ZoneInfo(name if is_listed else "")
+        return ZoneInfo("" if text in NOT_ZONES or text.startswith(OTHER_CLOCKS) else text)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InvalidTime(name, "is not an IANA time zone such as Europe/Paris") from None
 
