@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from duetime.cli.arguments import Commands, add_group, instant
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import print_json
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import facts, plain, table
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
@@ -80,11 +81,15 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    return _print_report(arguments, _restore(arguments).report())
+    with ProgressBar("read the evidence"):
+        report = _restore(arguments).report()
+    return _print_report(arguments, report)
 
 
 def _adopt(arguments: argparse.Namespace) -> int:
-    return _print_report(arguments, _restore(arguments).adopt())
+    with ProgressBar("adopt"):
+        report = _restore(arguments).adopt()
+    return _print_report(arguments, report)
 
 
 def _restore(arguments: argparse.Namespace) -> Restore:
