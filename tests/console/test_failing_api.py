@@ -24,7 +24,7 @@ API = "**/api/v1/**"
 MINUTES_OFF = 5
 
 
-def standing(page):
+def status_line(page):
     return page.locator(".standing")
 
 
@@ -39,7 +39,7 @@ def page(reader):
     page = reader.page
     page.clock.install()
     reader.go()
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
     expect(mark(page)).to_have_text("live")
     return page
 
@@ -61,14 +61,14 @@ def test_the_overview_is_not_green_when_the_api_answers_with(page, kind):
     expect(mark(page)).to_have_text("no answer")
     page.unroute(API)
     page.clock.run_for(70_000)
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
 
 
 def test_the_overview_is_not_green_when_the_api_does_not_answer(page):
     page.route(API, lambda route: route.abort())
     mark(page).click()
     is_not_green(page)
-    expect(standing(page)).to_contain_text(re.compile("Last known .*All on time"))
+    expect(status_line(page)).to_contain_text(re.compile("Last known .*All on time"))
     card = page.locator(".card").filter(has_text="Failed today")
     expect(card).to_contain_text("as of")
 
@@ -79,11 +79,11 @@ def test_the_overview_is_not_green_while_requests_take_30_seconds(page):
     is_not_green(page)
     expect(mark(page)).to_have_text(re.compile("old$"))
     page.clock.run_for(31_000)
-    expect(standing(page)).to_contain_text("There was no response within 30 s")
+    expect(status_line(page)).to_contain_text("There was no response within 30 s")
     expect(mark(page)).to_have_text("no answer")
     page.unroute_all(behavior="ignoreErrors")
     mark(page).click()
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
 
 
 def test_a_change_without_a_response_may_have_been_made(reader):
@@ -103,7 +103,7 @@ def test_a_tenants_overview_is_not_green_when_the_api_fails(reader_of, cloud):
     reader = reader_of(cloud.url, **signed_in("gus", "globex", "members"))
     reader.expected = ("Failed to load resource",)
     page = reader.go()
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
     page.route(API, lambda route: route.fulfill(**BAD["500"]))
     mark(page).click()
     is_not_green(page)
@@ -123,7 +123,7 @@ def test_an_old_sweep_is_not_green(reader, age, text):
 
     reader.page.route("**/health/details", answer)
     page = reader.go()
-    expect(standing(page)).to_contain_text(text)
+    expect(status_line(page)).to_contain_text(text)
     is_not_green(page)
 
 
@@ -135,7 +135,7 @@ def test_live_is_not_shown_while_a_part_is_loading(reader):
 
     page.route("**/background-jobs/coming*", hold)
     reader.go()
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
     expect(page.get_by_role("status", name="Loading").first).to_be_visible()
     expect(mark(page)).to_have_text("loading")
     held[0].continue_()
@@ -149,6 +149,6 @@ def test_a_clock_that_is_off_changes_no_judgement(reader, cloud, minutes):
     health = page.request.get(f"{cloud.url}/api/v1/health/details").json()
     page.clock.install(time=datetime.fromisoformat(health["asked_at"]) + timedelta(minutes=minutes))
     reader.go()
-    expect(standing(page)).to_contain_text("All on time")
-    expect(standing(page)).to_contain_text(re.compile(r"swept (now|[\d.]+ ?\w+ ago)"))
+    expect(status_line(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text(re.compile(r"swept (now|[\d.]+ ?\w+ ago)"))
     expect(mark(page)).to_have_text("live")
