@@ -1,4 +1,4 @@
-"""The handlers that every worker runs beside the app's own: those of the canary and of `duetime verify`.
+"""The handlers of every worker beside the app's own: of the canary and of `duetime deployment verify`.
 
 A probe's payload chooses what it does. It writes nothing but its own row.
 """

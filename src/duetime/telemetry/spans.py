@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from opentelemetry import trace as api
 
 SCHEDULE, CANCEL, RESCHEDULE, REDRIVE = "Schedule", "Cancel", "Reschedule", "Redrive"
+DISMISS = "Dismiss"
 TRIGGER, EXECUTE, CATCH_UP = "Trigger", "Execute", "CatchUp"
 
 ACTION_ID, ACTION_TYPE = "duetime.action.id", "duetime.action.type"

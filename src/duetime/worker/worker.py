@@ -229,7 +229,7 @@ class Worker:
         return replace(SUCCEEDED, message=self._wake_facts(delivery)) if is_probe(action.type) else SUCCEEDED
 
     def _wake_facts(self, delivery: Delivery) -> str:
-        """Return how a probe's message reached this process, as JSON, for `duetime verify`."""
+        """Return how a probe's message reached this process, as JSON, for `duetime deployment verify`."""
         times = {
             "sent_at": delivery.sent_at,
             "received_at": delivery.received_at,
