@@ -172,10 +172,10 @@ def test_a_global_switch_that_is_off_is_shown_first(reader, cloud):
 def test_an_overview_without_a_response_shows_it_and_retries(reader):
     reader.expected = ("503",)
     ill = {"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
-    reader.page.route("**/background-jobs/coming*", lambda route: route.fulfill(status=503, json=ill))
+    reader.page.route("**/jobs/coming*", lambda route: route.fulfill(status=503, json=ill))
     coming = part(reader.go(), "The coming 24 hours")
     expect(coming.get_by_text("DynamoDB does not answer")).to_be_visible()
-    reader.page.unroute("**/background-jobs/coming*")
+    reader.page.unroute("**/jobs/coming*")
     coming.get_by_role("button", name="Try again").click()
     expect(coming.get_by_role("link", name="Evening parcels")).to_be_visible()
 

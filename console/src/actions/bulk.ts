@@ -50,7 +50,7 @@ export function byFilters(kind: BulkKind, filters: Filters): Bulk {
   const status = meant.status?.filter((each) => TAKES[kind].includes(each));
   const step = (isDry: boolean, limit: number, cursor: string | undefined) => {
     const body = { ...meant, status, dry_run: isDry, limit, cursor };
-    const path = kind === "cancel" ? "/scheduling/cancel" : "/scheduling/redrive";
+    const path = kind === "cancel" ? "/actions/cancel" : "/actions/redrive";
     // Fields that the API would fill by itself may be left out; the types made of its document do not know
     // that.
     return call(api.POST(path, { body: body as never }));

@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Que
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.authenticator import require
-from duetime.api.context import SCHEDULING, ApiRoutes, caller_at, place_of
+from duetime.api.context import ACTIONS, ApiRoutes, caller_at, place_of
 from duetime.api.filters import (
     ActionQuery,
     BulkRedriveRequest,
@@ -44,7 +44,7 @@ class Scheduling(ApiRoutes):
     @route(
         "scheduleAction",
         "POST",
-        SCHEDULING,
+        ACTIONS,
         _MANAGE,
         status=_MADE,
         second_status=_DONE,
@@ -67,11 +67,11 @@ class Scheduling(ApiRoutes):
         order = body.order(payload, idempotency_key)
         placed = self.api.scheduler(request).place(order)
         status = _MADE if placed.is_new else _DONE
-        location = {"Location": place_of(request, SCHEDULING, placed.action.id)}
+        location = {"Location": place_of(request, ACTIONS, placed.action.id)}
         view = ActionView.in_full(placed.action, reader_at(self.api, request).of_action(placed.action))
         return Response(status, _JSON, view, headers=location)
 
-    @route("listActions", "GET", f"{SCHEDULING}/query", _READ)
+    @route("listActions", "GET", f"{ACTIONS}/query", _READ)
     def query(self, query: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
         """Return a page of the actions that match all filters, newest first; by correlation id oldest first.
 
@@ -82,7 +82,7 @@ class Scheduling(ApiRoutes):
         scheduler = self.api.scheduler(request)
         return page_view(scheduler.list(limit=query.limit, cursor=query.cursor, **query.filters()))
 
-    @route("getAction", "GET", f"{SCHEDULING}/<action_id>", _READ, header="ETag")
+    @route("getAction", "GET", f"{ACTIONS}/<action_id>", _READ, header="ETag")
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
         """Return the action."""
         action = self.api.scheduler(request).get(action_id)
@@ -92,7 +92,7 @@ class Scheduling(ApiRoutes):
     @route(
         "cancelAction",
         "DELETE",
-        f"{SCHEDULING}/<action_id>",
+        f"{ACTIONS}/<action_id>",
         _MANAGE,
         second_status=_ASKED,
         operation=Operation("cancel", AuditKind.ACTION),
@@ -106,7 +106,7 @@ class Scheduling(ApiRoutes):
     @route(
         "rescheduleAction",
         "PUT",
-        f"{SCHEDULING}/<action_id>/reschedule",
+        f"{ACTIONS}/<action_id>/reschedule",
         _MANAGE,
         operation=Operation("reschedule", AuditKind.ACTION),
     )
@@ -121,7 +121,7 @@ class Scheduling(ApiRoutes):
     @route(
         "redriveAction",
         "POST",
-        f"{SCHEDULING}/<action_id>/redrive",
+        f"{ACTIONS}/<action_id>/redrive",
         _MANAGE,
         operation=Operation("redrive", AuditKind.ACTION),
     )
@@ -137,7 +137,7 @@ class Scheduling(ApiRoutes):
     @route(
         "cancelActions",
         "POST",
-        f"{SCHEDULING}/cancel",
+        f"{ACTIONS}/cancel",
         _MANAGE,
         operation=Operation("cancel", AuditKind.MANY, has_dry_run=True),
     )
@@ -151,7 +151,7 @@ class Scheduling(ApiRoutes):
     @route(
         "redriveActions",
         "POST",
-        f"{SCHEDULING}/redrive",
+        f"{ACTIONS}/redrive",
         _MANAGE,
         operation=Operation("redrive", AuditKind.MANY, has_dry_run=True),
     )
