@@ -3,9 +3,10 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { config } from "./config";
-import { now, refreshAll, updated } from "./live";
+import { freshness } from "./feeds";
+import { refreshAll } from "./live";
 import { can, me, type Permission } from "./me";
-import { href, place } from "./route";
+import { href, place, restoreScroll } from "./route";
 import { ActionScreen } from "./screens/action";
 import { ActionsScreen } from "./screens/actions";
 import { CadencesScreen } from "./screens/cadences";
@@ -19,7 +20,9 @@ import { UndeliveredScreen } from "./screens/undelivered";
 import { UndeliveredInputScreen } from "./screens/undelivered-input";
 import { signOut } from "./session";
 import { chooseZone, own, span, zone } from "./time";
-import { Empty } from "./ui/states";
+import { Guarded } from "./ui/guarded";
+import { isNarrow } from "./ui/narrow";
+import { Page } from "./ui/page";
 import { Toasts } from "./ui/toasts";
 import { Unread } from "./ui/unread";
 import { choose, LANGUAGES, type Language, language, words } from "./words";
@@ -34,7 +37,9 @@ const mine = words({
     own_zone: "{zone}, yours",
     live: "live",
     old: "{span} old",
-    lost: "no answer",
+    loading: "loading",
+    failing: "no answer",
+    settings: "Account, language and times",
     sign_out: "Sign out",
     nowhere: "There is no such page",
     who: "{actor} of {tenant}",
@@ -47,7 +52,9 @@ const mine = words({
     own_zone: "{zone}, le vôtre",
     live: "en direct",
     old: "à jour il y a {span}",
-    lost: "sans réponse",
+    loading: "chargement",
+    failing: "sans réponse",
+    settings: "Compte, langue et heures",
     sign_out: "Se déconnecter",
     nowhere: "Cette page n'existe pas",
     who: "{actor}, {tenant}",
@@ -76,11 +83,11 @@ export function App() {
   const path = parts.join("/");
   const before = useRef(path);
   useEffect(() => {
+    restoreScroll(before.current !== path);
     if (before.current === path) return;
     before.current = path;
-    scrollTo(0, 0);
     main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
-  }, [path]);
+  }, [place.value]);
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -88,7 +95,9 @@ export function App() {
       </button>
       <Side at={parts[0] ?? ""} />
       <main id="main" ref={main} tabIndex={-1}>
-        <Screen parts={parts} key={path} />
+        <Guarded key={path}>
+          <Screen parts={parts} />
+        </Guarded>
       </main>
       <Toasts />
     </div>
@@ -102,7 +111,13 @@ function Screen({ parts: [section = "", name = "", more] }: { parts: string[] })
     const All = !name && ALL[section];
     if (All) return <All />;
   }
-  return <Empty title={mine("nowhere")} />;
+  return (
+    <Page title={mine("nowhere")}>
+      <p>
+        <a href={href()}>{say("overview")}</a>
+      </p>
+    </Page>
+  );
 }
 
 const ALL: Record<string, ComponentType> = {
@@ -122,13 +137,55 @@ const ONE: Record<string, ComponentType<{ name: string }>> = {
   undelivered: UndeliveredInputScreen,
 };
 
+/** Who one is, and how the page is shown. */
+function SideEnd() {
+  return (
+    <div class="side-end">
+      <p class="who">
+        {mine("who", { actor: me.value.actor, tenant: me.value.tenant_id })}
+        {!can("actions:manage", "jobs:manage") && <span class="chip">{say("read_only")}</span>}
+      </p>
+      <label>
+        <span>{mine("zone")}</span>
+        <select value={zone.value} onChange={(event) => chooseZone(event.currentTarget.value)}>
+          <option value={own}>{mine("own_zone", { zone: own })}</option>
+          {own !== "UTC" && <option value="UTC">UTC</option>}
+        </select>
+      </label>
+      <label>
+        <span>{mine("language")}</span>
+        <select value={language.value} onChange={(event) => choose(event.currentTarget.value as Language)}>
+          {Object.entries(LANGUAGES).map(([each, name]) => (
+            <option key={each} value={each} lang={each}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {config.links.map((each) => (
+        <a key={each.href} href={each.href}>
+          {each.label}
+        </a>
+      ))}
+      {config.sign_in && (
+        <button type="button" class="quiet" onClick={() => config.sign_in && signOut(config.sign_in)}>
+          {mine("sign_out")}
+        </button>
+      )}
+    </div>
+  );
+}
+
 function Side({ at }: { at: string }) {
   const entries = ENTRIES.filter((each) => each.needs.length === 0 || can(...each.needs));
   return (
     <header class="side">
-      <a class="brand" href={href()}>
-        <img src="assets/mark.svg" alt="" width="24" height="24" /> duetime
-      </a>
+      <div class="side-begin">
+        <a class="brand" href={href()}>
+          <img src="assets/mark.svg" alt="" width="24" height="24" /> duetime
+        </a>
+        <Freshness />
+      </div>
       <nav aria-label={mine("nav")}>
         {entries.map((each) => (
           <a
@@ -141,56 +198,26 @@ function Side({ at }: { at: string }) {
           </a>
         ))}
       </nav>
-      <div class="side-end">
-        <Freshness />
-        <p class="who">
-          {mine("who", { actor: me.value.actor, tenant: me.value.tenant_id })}
-          {!can("actions:manage", "jobs:manage") && <span class="chip">{say("read_only")}</span>}
-        </p>
-        <label>
-          <span>{mine("zone")}</span>
-          <select value={zone.value} onChange={(event) => chooseZone(event.currentTarget.value)}>
-            <option value={own}>{mine("own_zone", { zone: own })}</option>
-            {own !== "UTC" && <option value="UTC">UTC</option>}
-          </select>
-        </label>
-        <label>
-          <span>{mine("language")}</span>
-          <select value={language.value} onChange={(event) => choose(event.currentTarget.value as Language)}>
-            {Object.entries(LANGUAGES).map(([each, name]) => (
-              <option key={each} value={each} lang={each}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        {config.links.map((each) => (
-          <a key={each.href} href={each.href}>
-            {each.label}
-          </a>
-        ))}
-        {config.sign_in && (
-          <button type="button" class="quiet" onClick={() => config.sign_in && signOut(config.sign_in)}>
-            {mine("sign_out")}
-          </button>
-        )}
-      </div>
+      {isNarrow.value ? (
+        <details class="side-more">
+          <summary>{mine("settings")}</summary>
+          <SideEnd />
+        </details>
+      ) : (
+        <SideEnd />
+      )}
     </header>
   );
 }
 
-const OLD = 20_000;
-
 /** Whether the page is up to date. */
 function Freshness() {
-  const { at, isFailing } = updated.value;
-  const age = now.value - at;
-  const isOld = at > 0 && age > OLD;
-  const text = isFailing ? mine("lost") : isOld ? mine("old", { span: span(age) }) : mine("live");
+  const state = freshness();
+  const text = state.kind === "old" ? mine("old", { span: span(state.age) }) : mine(state.kind);
   return (
     <button
       type="button"
-      class={`fresh ${isFailing || isOld ? "is-old" : ""}`}
+      class={`fresh ${state.kind === "live" ? "" : "is-old"}`}
       onClick={refreshAll}
       title={say("refresh")}
     >

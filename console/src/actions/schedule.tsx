@@ -1,6 +1,7 @@
 // Schedules one action: its type, what it carries, and when it is due.
 
 import { api, call } from "../api";
+import { isObject, readJson } from "../json";
 import type { Problem } from "../problem";
 import { written } from "../time";
 import { Flawed, type Flaws, FormDialog, Unusable } from "../ui/dialog";
@@ -33,14 +34,14 @@ export function ScheduleButton({ types }: { types: string[] }) {
             ))}
           </datalist>
           <Flawed label={say("payload")} hint={say("payload_hint")} flaw={flaws.payload}>
-            <textarea name="payload" rows={5} class="mono" spellcheck={false} defaultValue="{}" />
+            <textarea name="payload" dir="auto" rows={5} class="mono" spellcheck={false} defaultValue="{}" />
           </Flawed>
           <WhenFields flaws={flaws} ways={["in", "at"]} />
           <Flawed label={say("correlation_id")} hint={say("correlation_hint")} flaw={flaws.correlation_id}>
-            <input name="correlation_id" autocomplete="off" />
+            <input name="correlation_id" dir="auto" autocomplete="off" />
           </Flawed>
           <Flawed label={say("idempotency_key")} hint={say("key_hint")} flaw={flaws.idempotency_key}>
-            <input name="idempotency_key" autocomplete="off" />
+            <input name="idempotency_key" dir="auto" autocomplete="off" />
           </Flawed>
         </>
       )}
@@ -78,14 +79,12 @@ async function schedule(form: FormData) {
 function readPayload(text: string): Record<string, unknown> {
   let payload: unknown;
   try {
-    payload = JSON.parse(text || "{}");
+    payload = readJson(text || "{}");
   } catch (error) {
     throw new Unusable({ payload: say("no_json", { why: (error as Error).message }) });
   }
-  if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
-    throw new Unusable({ payload: say("no_object") });
-  }
-  return payload as Record<string, unknown>;
+  if (!isObject(payload)) throw new Unusable({ payload: say("no_object") });
+  return payload;
 }
 
 const PLACES: Record<string, string> = {

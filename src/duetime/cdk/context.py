@@ -61,7 +61,7 @@ def chosen_settings(
 ) -> tuple[Settings, Deployment]:
     """Return an app's settings with the profile's values, and with those in `OF_ANY_APP` of the context.
 
-    `duetime rehearse` sets them for this machine.
+    `duetime deployment rehearse` sets them for this machine.
 
     Raises:
         SettingsError: one has a value that is not allowed.

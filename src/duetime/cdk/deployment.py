@@ -245,8 +245,8 @@ class Deployment(GivenFields):
     actions_stream: str = field(
         default="",
         metadata=_about(
-            "The ARN of the stream of a restored actions table, as `duetime restore adopt` prints it. The"
-            " functions then use that table. Empty: the table that the stack created."
+            "The ARN of the stream of a restored actions table: `duetime deployment restore adopt` prints it."
+            " The functions then use that table. Empty: the table that the stack created."
         ),
     )
     jobs_stream: str = field(default="", metadata=_about("The same for a restored jobs table."))
@@ -302,7 +302,7 @@ class Deployment(GivenFields):
             if (stream := getattr(self, name)) and not _STREAM.fullmatch(stream):
                 yield (
                     f"{name} is {stream!r}; allowed is the ARN of a table's stream, as"
-                    " `duetime restore adopt` prints it"
+                    " `duetime deployment restore adopt` prints it"
                 )
         if self.budget_by_tag and not self.budget:
             yield "budget_by_tag is True, but budget is 0; set a budget"

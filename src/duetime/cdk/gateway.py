@@ -216,7 +216,7 @@ LOG_ROLE_WARNING = "duetime:api-log-role"
 
 _LOG_ROLE = (
     "The first deploy sets the role in which all REST APIs of the account and region write logs, and replaces"
-    " one that is set. `duetime preflight` names it; the setting api_log_role=false keeps it"
+    " one that is set. `duetime deployment preflight` names it; the setting api_log_role=false keeps it"
 )
 
 

@@ -1,9 +1,10 @@
 // The runs of a job, newest first: by status and days, which are in the address.
 
+import { present } from "../../clock";
 import { api, call, type Schemas } from "../../api";
-import { useLive } from "../../live";
 import { go, href, place } from "../../route";
 import { span, Time, zone } from "../../time";
+import { type PageRead, usePages } from "../../shown-pages";
 import { Field } from "../../ui/act";
 import { Part } from "../../ui/page";
 import { Pager } from "../../ui/pager";
@@ -21,6 +22,7 @@ const LIMIT = 25;
  * Filters are of the page that was read: so many pages are read until one has something, larger ones from
  * then on.
  */
+const EVERY = 5_000;
 const CALLS = 4;
 const LARGEST = 100;
 /** A clock may be so much behind the API's, and yet what was triggered just now is there. */
@@ -31,10 +33,11 @@ export function History({ name }: { name: string }) {
   const status = STATUSES.find((each) => each === query.get("status"));
   const [from, until, cursor] = [query.get("from"), query.get("until"), query.get("cursor")];
   const isFiltered = Boolean(status || from || until);
-  const live = useLive(
-    (signal) => runs(name, { status, from, until, cursor }, signal),
-    [name, status, from, until, cursor, zone.value].join(" "),
-    cursor ? 30_000 : 5_000,
+  const live = usePages<Run, PageRead<Run>>(
+    (at, signal) => runs(name, { status, from, until, cursor: at ?? null }, signal),
+    cursor ?? undefined,
+    ["runs", name, status, from, until, cursor, zone.value].join(" "),
+    EVERY,
   );
   return (
     <Part title={say("title")} aside={<small>{say("due_only")}</small>}>
@@ -49,7 +52,7 @@ export function History({ name }: { name: string }) {
             ) : (
               <Runs items={items} />
             )}
-            <Pager at={["jobs", name]} next={next} />
+            <Pager at={["jobs", name]} pages={live} />
           </>
         )}
       </Shown>
@@ -88,7 +91,7 @@ async function runs(
  * sees it.
  */
 function dueBy(status: Status | undefined): string | undefined {
-  return status === "pending" ? undefined : new Date(Date.now() + SLACK).toISOString();
+  return status === "pending" ? undefined : new Date(present() + SLACK).toISOString();
 }
 
 function Filters({ name, status, from, until }: Omit<Asked, "cursor"> & { name: string }) {

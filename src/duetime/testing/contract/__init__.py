@@ -27,6 +27,7 @@ for _part in pkgutil.iter_modules(__path__, f"{__name__}."):
 from duetime.testing.contract.access import AuditTrailContract, GrantsContract
 from duetime.testing.contract.changing import (
     CancelContract,
+    DismissContract,
     RedriveContract,
     RescheduleContract,
     StrangerContract,
@@ -50,6 +51,7 @@ from duetime.testing.contract.lists import FailedContract, ListContract
 from duetime.testing.contract.notifications import InboxContract, PreferencesContract
 from duetime.testing.contract.notified import DeliveriesContract, WindowsContract
 from duetime.testing.contract.races import RaceContract
+from duetime.testing.contract.run_counts import RunCountsContract
 from duetime.testing.contract.scheduling import PayloadContract, SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
 from duetime.testing.contract.slots import HoldersContract, SlotContract
@@ -74,6 +76,7 @@ __all__ = [
     "JobWakesContract",
     "PreferencesContract",
     "RoutesContract",
+    "RunCountsContract",
     "TimersContract",
     "UndeliveredContract",
     "WindowsContract",
@@ -92,6 +95,7 @@ class ActionStoreContract(
     CommitContract,
     CancelContract,
     RescheduleContract,
+    DismissContract,
     RedriveContract,
     StrangerContract,
     LegalityContract,
