@@ -96,7 +96,7 @@ async function runs(
   for (let made = 0; ; made += 1) {
     const query = { limit: made ? LARGEST : LIMIT, cursor: next ?? undefined, status, from, until };
     const page: Schemas["ActionPage"] = await call(
-      api.GET("/background-jobs/{name}/runs", { params: { path: { name }, query }, signal }),
+      api.GET("/jobs/{name}/runs", { params: { path: { name }, query }, signal }),
     );
     next = page.next_cursor;
     if (page.items.length > 0 || !next || made + 1 >= CALLS) return { items: page.items, next };
