@@ -51,10 +51,10 @@ screenshots: setup ## take pictures of every console screen, in .cache/screens (
 contract: .venv/.ready ## run the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
 	$(PY) -m pytest -m dynamodb_local tests/contract
 
-e2e: setup ## deploy onto an emulator and run actions there (a quarter of an hour)
-	$(PY) -m pytest -m "e2e and not drill" -p no:randomly tests/e2e
+e2e: setup ## deploy onto an emulator, run actions there, and drill restores and repeated deploys (a quarter of an hour)
+	$(PY) -m pytest -m e2e -n 2 --dist loadgroup -p no:randomly tests/e2e
 
-drill: setup ## deploy again after a failure, after a destroy, and over restored tables (a quarter of an hour)
+drill: setup ## only those of e2e that deploy again: after a failure, after a destroy, and over restored tables
 	$(PY) -m pytest -m drill -p no:randomly tests/e2e
 
 rehearse: setup ## deploy the app of cdk.json onto an emulator of AWS, until Ctrl-C (WITH='-c duetime:…': with these settings)

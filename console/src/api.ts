@@ -1,29 +1,87 @@
 // The admin API, typed by its OpenAPI document. All that the page knows and does goes through here.
 
 import createClient, { type Client } from "openapi-fetch";
+import { learnFrom } from "./clock";
 import { type Config, home } from "./config";
+import { isObject, readResponse, writeJson } from "./json";
 import { Problem, problemOf, UNREACHABLE } from "./problem";
 import type { components, paths } from "./schema.d.ts";
+import { words } from "./words";
+
+const say = words({
+  en: {
+    garbage: "The response ({status}) is not one of the API. A proxy may have answered in its place.",
+    late: "There was no response within {n} s.",
+    late_change:
+      "There was no response within {n} s. The change may have been made: look before you repeat it.",
+  },
+  fr: {
+    garbage:
+      "La réponse ({status}) n'est pas celle de l'API. Un intermédiaire a peut-être répondu à sa place.",
+    late: "Pas de réponse en {n} s.",
+    late_change:
+      "Pas de réponse en {n} s. Le changement a peut-être été fait : vérifiez avant de recommencer.",
+  },
+});
 
 export type Schemas = components["schemas"];
 
 /** Gives a token that holds for the next request; null where there is no sign-in. */
 export type Token = () => Promise<string | null>;
 
-export let api: Client<paths>;
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+/** The API's client. Its responses are text: `call` reads them, so that numbers stay exact. */
+export let api: Pick<Client<paths>, Method>;
 
 export function startApi(config: Config, token: Token): void {
-  api = createClient<paths>({
+  const client = createClient<paths>({
     baseUrl: new URL(config.api, home).href,
     querySerializer: { array: { style: "form", explode: true } },
+    bodySerializer: (body) => writeJson(body),
+    fetch: fetchInTime,
   });
-  api.use({
+  client.use({
     async onRequest({ request }) {
       const held = await token();
       if (held) request.headers.set("Authorization", held);
       return request;
     },
   });
+  api = {
+    GET: asText(client.GET),
+    POST: asText(client.POST),
+    PUT: asText(client.PUT),
+    DELETE: asText(client.DELETE),
+  };
+}
+
+/** Milliseconds; API Gateway itself gives up after 29 s. */
+const LONGEST = 30_000;
+const BODILESS = [204, 205, 304];
+
+/** Send a request, and read its response; one that takes longer than `LONGEST` is a problem. */
+async function fetchInTime(request: Request): Promise<Response> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), LONGEST);
+  try {
+    const response = await fetch(request, { signal: AbortSignal.any([request.signal, late.signal]) });
+    learnFrom(response.headers.get("Date"));
+    const { status, headers } = response;
+    const text = await response.text();
+    return new Response(BODILESS.includes(status) ? null : text, { status, headers });
+  } catch (error) {
+    if (!late.signal.aborted) throw error;
+    const why = request.method === "GET" ? "late" : "late_change";
+    throw new Problem(UNREACHABLE, "late", "", say(why, { n: LONGEST / 1_000 }));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function asText<T>(send: T): T {
+  const untyped = send as (path: string, init?: object) => unknown;
+  return ((path: string, init?: object) => untyped(path, { ...init, parseAs: "text" })) as T;
 }
 
 interface Answer<T> {
@@ -42,6 +100,22 @@ export async function call<T>(asked: Promise<Answer<T>>): Promise<T> {
       throw error;
     throw new Problem(UNREACHABLE, "unreachable", "", "");
   }
-  if (!answer.response.ok) throw problemOf(answer.response.status, answer.error);
-  return answer.data as T;
+  const { response } = answer;
+  if (!response.ok) throw problemOf(response.status, answer.error);
+  if (response.status === NO_CONTENT) return undefined as T;
+  return read(String(answer.data ?? ""), response.status) as T;
+}
+
+const NO_CONTENT = 204;
+
+/** Every response of the API is a JSON object; anything else is not the API's. */
+function read(text: string, status: number): unknown {
+  let body: unknown;
+  try {
+    body = readResponse(text);
+  } catch {
+    body = undefined;
+  }
+  if (!isObject(body)) throw new Problem(UNREACHABLE, "garbage", "", say("garbage", { status }));
+  return body;
 }

@@ -3,7 +3,8 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { config } from "./config";
-import { now, refreshAll, updated } from "./live";
+import { freshness } from "./feeds";
+import { refreshAll } from "./live";
 import { can, me, type Permission } from "./me";
 import { href, place } from "./route";
 import { ActionScreen } from "./screens/action";
@@ -19,7 +20,8 @@ import { UndeliveredScreen } from "./screens/undelivered";
 import { UndeliveredInputScreen } from "./screens/undelivered-input";
 import { signOut } from "./session";
 import { chooseZone, own, span, zone } from "./time";
-import { Empty } from "./ui/states";
+import { Guarded } from "./ui/guarded";
+import { Page } from "./ui/page";
 import { Toasts } from "./ui/toasts";
 import { Unread } from "./ui/unread";
 import { choose, LANGUAGES, type Language, language, words } from "./words";
@@ -34,7 +36,8 @@ const mine = words({
     own_zone: "{zone}, yours",
     live: "live",
     old: "{span} old",
-    lost: "no answer",
+    loading: "loading",
+    failing: "no answer",
     sign_out: "Sign out",
     nowhere: "There is no such page",
     who: "{actor} of {tenant}",
@@ -47,7 +50,8 @@ const mine = words({
     own_zone: "{zone}, le vôtre",
     live: "en direct",
     old: "à jour il y a {span}",
-    lost: "sans réponse",
+    loading: "chargement",
+    failing: "sans réponse",
     sign_out: "Se déconnecter",
     nowhere: "Cette page n'existe pas",
     who: "{actor}, {tenant}",
@@ -88,7 +92,9 @@ export function App() {
       </button>
       <Side at={parts[0] ?? ""} />
       <main id="main" ref={main} tabIndex={-1}>
-        <Screen parts={parts} key={path} />
+        <Guarded key={path}>
+          <Screen parts={parts} />
+        </Guarded>
       </main>
       <Toasts />
     </div>
@@ -102,7 +108,13 @@ function Screen({ parts: [section = "", name = "", more] }: { parts: string[] })
     const All = !name && ALL[section];
     if (All) return <All />;
   }
-  return <Empty title={mine("nowhere")} />;
+  return (
+    <Page title={mine("nowhere")}>
+      <p>
+        <a href={href()}>{say("overview")}</a>
+      </p>
+    </Page>
+  );
 }
 
 const ALL: Record<string, ComponentType> = {
@@ -179,18 +191,14 @@ function Side({ at }: { at: string }) {
   );
 }
 
-const OLD = 20_000;
-
 /** Whether the page is up to date. */
 function Freshness() {
-  const { at, isFailing } = updated.value;
-  const age = now.value - at;
-  const isOld = at > 0 && age > OLD;
-  const text = isFailing ? mine("lost") : isOld ? mine("old", { span: span(age) }) : mine("live");
+  const state = freshness();
+  const text = state.kind === "old" ? mine("old", { span: span(state.age) }) : mine(state.kind);
   return (
     <button
       type="button"
-      class={`fresh ${isFailing || isOld ? "is-old" : ""}`}
+      class={`fresh ${state.kind === "live" ? "" : "is-old"}`}
       onClick={refreshAll}
       title={say("refresh")}
     >

@@ -343,8 +343,14 @@ class Scheduler:
             DuetimeError: see `list`.
         """
         now, possible = self._context.clock.now(), {Status.PENDING, Status.PROCESSING}
-        page = self._actions.page(bulk_selection(filters, now, "cancel", possible), limit, cursor)
-        return change_many(page, lambda row: self._actions.cancel(row.ref), dry_run=dry_run)
+        selection = bulk_selection(filters, now, "cancel", possible)
+        page = self._actions.page(selection, limit, cursor)
+        return change_many(
+            page,
+            lambda row: self._actions.cancel(row.ref),
+            dry_run=dry_run,
+            includes_runs=selection.has_runs,
+        )
 
     def reschedule(self, action_id: str, at: When, *, tz: str | None = None) -> Action:
         """Change the due time of a pending action; a wake for its old due time then has no effect.
@@ -392,8 +398,14 @@ class Scheduler:
         """
         now = self._context.clock.now()
         due_at = instant.resolve(at, now=now, tz=tz)
-        page = self._actions.page(bulk_selection(filters, now, "redrive", {Status.FAILED}), limit, cursor)
-        return change_many(page, lambda row: self._actions.redrive(row.ref, due_at), dry_run=dry_run)
+        selection = bulk_selection(filters, now, "redrive", {Status.FAILED})
+        page = self._actions.page(selection, limit, cursor)
+        return change_many(
+            page,
+            lambda row: self._actions.redrive(row.ref, due_at),
+            dry_run=dry_run,
+            includes_runs=selection.has_runs,
+        )
 
     @cached_property
     def jobs(self) -> Jobs:

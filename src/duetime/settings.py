@@ -168,6 +168,13 @@ class Settings:
             "choices": ("off", "standard", "all"),
         },
     )
+    run_counts: bool = field(
+        default=True,
+        metadata={
+            "about": "Count each job's ended runs by minute, for the console and the API's summary: one write"
+            " unit for each job and minute with an ended run. Without an API nothing is counted."
+        },
+    )
     audit_events: bool = field(
         default=False,
         metadata={"about": "Publish the audit trail on the event bus, with caller and address."},

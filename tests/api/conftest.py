@@ -241,7 +241,7 @@ def cloud(clock, settings):
 @pytest.fixture
 def call_cloud(cloud, clock, settings):
     """Calls the API over that cloud, with a sample event."""
-    api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
+    api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, counts=cloud.run_counts)
     return Client(make_api(api, Health({}), empty_access(clock)))
 
 

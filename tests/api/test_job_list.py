@@ -31,6 +31,7 @@ def test_the_last_runs_of_each_job_come_newest_first_without_future_ones(ask, ru
     ]
     assert runs[0].keys() == {
         "id", "status", "trigger", "nominal_at", "started_at", "finished_at", "attempts",
+        "is_retrying",
     }  # fmt: skip
     assert {(run["trigger"], run["attempts"]) for run in runs} == {("cadence", 1)}
     assert all(run["started_at"] <= run["finished_at"] for run in runs)

@@ -44,6 +44,18 @@ def fail(put, worker, clock):
     return failed
 
 
+@pytest.fixture
+def stumble(worker, clock):
+    """Makes the first attempt of an action fail; a second one is to come."""
+
+    def stumbled(action_id):
+        clock.wait_until(clock.now() + timedelta(seconds=90))
+        claimed = worker.claim(action_id)
+        worker.settle(claimed, Ending.RETRY, Status.PENDING, due_at=clock.now() + timedelta(hours=1))
+
+    return stumbled
+
+
 def ids_of(response):
     assert response.status == 200, response.text
     return [item["id"] for item in response.json["items"]]
@@ -89,7 +101,7 @@ class TestQuery:
     @pytest.mark.parametrize(
         ("query", "code", "detail"),
         [
-            ({"status": "done"}, "invalid-request", "status.0 must be 'pending', 'processing'"),
+            ({"status": "done"}, "invalid-request", "status.0 must be 'pending', 'retrying', 'processing'"),
             ({"status": ""}, "invalid-request", "status.0 must be"),
             ({"due_after": "soon"}, "invalid-time", "is no ISO 8601 time"),
             ({"due_until": "2026-03-01T12:00:00"}, "invalid-time", "has no offset"),
@@ -195,6 +207,109 @@ class TestCancel:
         assert response.headers["Allow"] == "POST"
 
 
+class TestPreview:
+    def test_counts_all_that_match_by_type_and_status(self, call, put, stumble):
+        mine = [put(), put(), put()]
+        stumble(mine[0])
+        put("order:8")
+        step = call("cancel-many", body={"correlation_id": "order:7", "dry_run": True, "limit": 1}).json
+        assert len(step["changed"]) == 1
+        assert step["matched"] == {
+            "count": 3,
+            "more": False,
+            "by_type": {"remark": 3},
+            "by_status": {"pending": 2, "retrying": 1},
+        }
+
+    def test_says_that_there_may_be_more_than_were_counted(self, call, put, monkeypatch):
+        for name in ("MOST_STEPS", "STEP"):
+            monkeypatch.setattr(f"duetime.api.bulk_preview.{name}", 2)
+        for _ in range(5):
+            put()
+        matched = call("cancel-many", body={"correlation_id": "order:7", "dry_run": True}).json["matched"]
+        assert (matched["count"], matched["more"]) == (4, True)
+
+    def test_the_server_sets_the_cut_off_which_the_change_takes(self, call, put, clock):
+        before, body = put(), {"correlation_id": "order:7", "dry_run": True}
+        preview = call("cancel-many", body=body).json
+        clock.wait_until(clock.now() + timedelta(seconds=1))
+        after = put()
+        done = call("cancel-many", body=body | {"dry_run": False, "created_until": preview["created_until"]})
+        assert [item["id"] for item in done.json["changed"]] == [before]
+        assert (done.json["matched"], done.json["created_until"]) == (None, preview["created_until"])
+        assert call("get", action_id=after).json["status"] == "pending"
+
+    def test_only_its_first_step_counts(self, call, put):
+        put(), put()
+        body = {"correlation_id": "order:7", "dry_run": True, "limit": 1}
+        first = call("cancel-many", body=body).json
+        second = call("cancel-many", body=body | {"cursor": first["next_cursor"]}).json
+        assert (first["matched"]["count"], second["matched"]) == (2, None)
+
+
+class TestRuns:
+    """Runs of jobs: which lists and changes include them."""
+
+    def test_a_list_states_whether_it_has_runs(self, call, put, fail):
+        put(), fail()
+        for query, expected in (
+            ({}, False),
+            ({"status": "pending"}, False),
+            ({"status": "failed,pending"}, False),
+            ({"status": "failed"}, True),
+            ({"status": "failed", "runs": "false"}, False),
+        ):
+            assert call("query", query=query).json["includes_runs"] is expected, query
+
+    def test_a_redrive_without_runs_leaves_the_failed_runs_of_jobs(self, call, store, fail, clock):
+        run = replace(recorded(store, status=Status.FAILED), planned_at=clock.now())
+        failed = fail()
+        store.record(run)
+        body = {"status": "failed", "dry_run": True}
+        with_runs = call("redrive-many", body=body, claims=OPERATOR).json
+        without = call("redrive-many", body=body | {"runs": False}, claims=OPERATOR).json
+        assert {item["id"] for item in with_runs["changed"]} == {failed, run.id}
+        assert [item["id"] for item in without["changed"]] == [failed]
+        assert (with_runs["includes_runs"], without["includes_runs"]) == (True, False)
+
+    @pytest.mark.parametrize(
+        ("query", "detail"),
+        [
+            ({"runs": "true"}, "found by job, or among failed actions"),
+            ({"runs": "false", "job": "billing-hourly"}, "leave out runs, or the job"),
+        ],
+    )
+    def test_a_contradiction_is_rejected(self, call, query, detail):
+        response = call("query", query=query)
+        assert (response.status, response.code) == (422, "invalid-selection")
+        assert detail in response.json["detail"]
+
+    def test_without_runs_is_no_filter_of_a_change(self, call, put):
+        put()
+        response = call("cancel-many", body={"runs": False, "dry_run": True})
+        assert (response.status, response.code) == (422, "invalid-selection")
+
+
+class TestRetrying:
+    def test_is_a_filter_of_lists(self, call, put, stumble):
+        retrying, waiting = put(), put()
+        stumble(retrying)
+        assert ids_of(call("query", query={"status": "retrying"})) == [retrying]
+        assert ids_of(call("query", query={"status": "pending"})) == [waiting, retrying]
+        [row] = call("query", query={"status": "retrying,failed"}).json["items"]
+        assert (row["status"], row["is_retrying"]) == ("pending", True)
+
+    def test_is_a_filter_of_a_cancel_and_none_of_a_redrive(self, call, put, stumble):
+        retrying, waiting = put(), put()
+        stumble(retrying)
+        done = call("cancel-many", body={"status": "retrying"}).json
+        assert [item["id"] for item in done["changed"]] == [retrying]
+        assert call("get", action_id=waiting).json["status"] == "pending"
+        response = call("redrive-many", body={"status": "retrying"})
+        assert (response.status, response.code) == (422, "invalid-selection")
+        assert "redrive takes failed actions; retrying ones cannot" in response.json["detail"]
+
+
 class TestRedrive:
     @pytest.mark.parametrize(
         ("when", "due_at"),
@@ -219,6 +334,9 @@ class TestRedrive:
             "left": [],
             "next_cursor": None,
             "dry_run": False,
+            "includes_runs": True,
+            "created_until": None,
+            "matched": None,
         }
 
     @pytest.mark.parametrize(

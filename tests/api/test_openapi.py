@@ -68,6 +68,7 @@ OPERATION_IDS = [
     "getJob",
     "getNotification",
     "getNotificationPreferences",
+    "getSummary",
     "getUndelivered",
     "grantToRole",
     "listActions",

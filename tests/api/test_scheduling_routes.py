@@ -7,8 +7,8 @@ import pytest
 from duetime.model.action import Ending, Status
 
 ACTION_MEMBERS = {
-    "id", "type", "status", "due_at", "nominal_at", "tenant_id", "correlation_id", "idempotency_key",
-    "concurrency_key", "concurrency_limit", "created_at", "created_by",
+    "id", "type", "status", "is_retrying", "due_at", "nominal_at", "tenant_id", "correlation_id",
+    "idempotency_key", "concurrency_key", "concurrency_limit", "created_at", "created_by",
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
     "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
 }  # fmt: skip

@@ -10,6 +10,8 @@ from tests.console.browser import signed_in
 from tests.console.shop import Parcel, Wait
 from tests.console.tenants import EVENING, SOON, fits_a_phone, flaws_in_either_scheme, register
 
+NO_ACTIONS = {"items": [], "next_cursor": None, "includes_runs": False}
+
 
 @pytest.fixture(scope="module", autouse=True)
 def day(cloud):
@@ -116,16 +118,51 @@ def test_duetimes_own_passes_are_left_out(reader):
     expect(page.get_by_role("main").get_by_role("link", name="Sweep")).to_have_count(0)
 
 
-def test_the_last_hour_shows_results_and_lateness(reader):
-    page = shown(reader)
+def test_the_last_hour_shows_all_counted_runs_and_their_lateness(reader, cloud):
+    shown(reader)  # what runs by itself has begun to be counted
+    fulfilled = {}
+
+    def keep(route):
+        response = route.fetch()
+        fulfilled.update(response.json())
+        route.fulfill(response=response)
+
+    reader.page.route("**/summary*", keep)
+    reader.page.route("**/scheduling/query*", lambda route: route.fulfill(json=NO_ACTIONS))
+    reader.page.reload()
+    page = reader.page
     outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
-    expect(outcomes).to_have_attribute("aria-label", re.compile(r"[1-9]\d* executed, [1-9]\d* failed"))
+    expect(outcomes).to_be_visible(timeout=SOON)
+    page.unroute_all(behavior="wait")
+    total = fulfilled["total"]
+    assert total["executed"] > 0 < total["failed"]
+    label = f"{total['executed']} executed, {total['failed']} failed"
+    expect(outcomes).to_have_attribute("aria-label", re.compile(label.replace(",", "\\,")))
     lateness = part(page, "The last hour: how late they began")
-    expect(lateness.get_by_role("img")).to_have_attribute(
-        "aria-label", re.compile(r"How late \d+ runs began")
+    began = sum(row["count"] for row in fulfilled["lateness"])
+    expect(lateness.get_by_role("table", name=f"How late {began} runs began")).to_be_visible()
+    expect(lateness.get_by_text(re.compile("^Half began (up to|over) .* late"))).to_be_visible()
+
+
+def test_counts_of_more_runs_than_a_list_has_are_shown(reader):
+    def with_many(route):
+        response = route.fetch()
+        body = response.json()
+        body["minutes"] = [
+            {**body["minutes"][-1], "executed": 1134, "failed": 7, "skipped": 2, "cancelled": 1}
+        ]
+        route.fulfill(response=response, json=body)
+
+    shown(reader)
+    reader.page.route("**/summary*", with_many)
+    reader.page.route("**/scheduling/query*", lambda route: route.fulfill(json=NO_ACTIONS))
+    reader.page.reload()
+    page = reader.page
+    outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
+    expect(outcomes).to_have_attribute(
+        "aria-label", re.compile("1,134 executed, 7 failed, 3 cancelled or skipped"), timeout=SOON
     )
-    lateness.get_by_role("link", name=re.compile("^the latest .* late$")).click()
-    expect(page).to_have_url(re.compile("#/actions/"))
+    page.unroute_all(behavior="wait")
 
 
 def test_the_latest_events_show_their_reason_and_a_link(reader, day):

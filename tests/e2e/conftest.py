@@ -17,8 +17,15 @@ POISON = "no message of ours"
 
 
 def pytest_collection_modifyitems(items):
-    """What needs no deployment comes first, while no deployed job ticks beside it."""
+    """What needs no deployment comes first, while no deployed job ticks beside it.
+
+    The drills have emulators of their own and mostly wait, so they run beside the others.
+    """
     items.sort(key=lambda item: "bench" in getattr(item, "fixturenames", ()))
+    for item in items:
+        if item.get_closest_marker("e2e"):
+            group = "drills" if item.get_closest_marker("drill") else "deployment"
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @dataclass(frozen=True)

@@ -246,3 +246,38 @@ def test_only_rejected_entries_are_put_again(publish, monkeypatch):
     with answered(clients.events(), "PutEvents", refuse_first):
         assert publish(sample("publish")) == NO_FAILURES
     assert requests == [["action.failed", "job.paused"], ["action.failed"]]
+
+
+def counted(settings, tenant="acme"):
+    """Return the counts of a tenant that the jobs table has: by sort key, without the time to live."""
+    page = boto3.client("dynamodb").query(
+        TableName=settings.jobs_table,
+        KeyConditionExpression="pk = :counts",
+        ExpressionAttributeValues={":counts": {"S": f"{tenant}#counts"}},
+    )
+    return {
+        item["sk"]["S"]: {name: value["N"] for name, value in item.items() if name.startswith("m")}
+        for item in page["Items"]
+    }
+
+
+class TestCounts:
+    def test_an_ended_run_is_counted_by_its_minute(self, deployed, publish):
+        assert publish(sample("publish")) == NO_FAILURES
+        [(place, counts)] = counted(deployed).items()
+        assert place == "2026-03-01T12#type#send-receipt"
+        assert {name[3:]: value for name, value in counts.items()} == {"f": "1", "l0": "1"}
+
+    def test_events_that_the_bus_rejects_are_not_counted_before_they_come_again(self, deployed, publish):
+        batch = sample("publish")
+        with without_event_bus():
+            assert publish(batch)["batchItemFailures"]
+        assert counted(deployed) == {}
+        publish(batch)
+        assert {*next(iter(counted(deployed).values())).values()} == {"1"}
+
+    def test_a_count_that_cannot_be_written_brings_no_event_again(self, deployed, publish):
+        batch = sample("publish")
+        with failing(clients.dynamodb(), "UpdateItem"):
+            assert publish(batch) == NO_FAILURES
+        assert counted(deployed) == {}

@@ -1,6 +1,7 @@
 // The history of an action, in order: from its row and, if the user may read it, from the audit trail.
 
 import type { Schemas } from "../api";
+import { present } from "../clock";
 import type { ActionView } from "./changes";
 
 export type Attempt = Schemas["AttemptView"];
@@ -44,7 +45,7 @@ export function historyOf(action: ActionView, entries: Entry[]): Stop[] {
   ];
   const nominal = Date.parse(action.nominal_at);
   const isWaitedFor = action.attempts.length > 0 || action.status === "pending";
-  if (isWaitedFor && nominal <= Date.now()) stops.push({ kind: "due", at: nominal });
+  if (isWaitedFor && nominal <= present()) stops.push({ kind: "due", at: nominal });
   const isTold = asked.some((each) => each.operation === "cancel" && isDone(each));
   if (action.cancel_requested_at && !isTold) {
     stops.push({ kind: "cancel_requested", at: Date.parse(action.cancel_requested_at) });

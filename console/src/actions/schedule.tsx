@@ -1,6 +1,7 @@
 // Schedules one action: its type, what it carries, and when it is due.
 
 import { api, call } from "../api";
+import { isObject, readJson } from "../json";
 import type { Problem } from "../problem";
 import { written } from "../time";
 import { Flawed, type Flaws, FormDialog, Unusable } from "../ui/dialog";
@@ -78,14 +79,12 @@ async function schedule(form: FormData) {
 function readPayload(text: string): Record<string, unknown> {
   let payload: unknown;
   try {
-    payload = JSON.parse(text || "{}");
+    payload = readJson(text || "{}");
   } catch (error) {
     throw new Unusable({ payload: say("no_json", { why: (error as Error).message }) });
   }
-  if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
-    throw new Unusable({ payload: say("no_object") });
-  }
-  return payload as Record<string, unknown>;
+  if (!isObject(payload)) throw new Unusable({ payload: say("no_object") });
+  return payload;
 }
 
 const PLACES: Record<string, string> = {

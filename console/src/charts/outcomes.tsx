@@ -3,7 +3,6 @@
 
 import { written } from "../time";
 import { number } from "../words";
-import type { Status } from "../words/shared";
 import { percent } from "./axis";
 import { mine } from "./outcomes.words";
 
@@ -15,10 +14,15 @@ const HIGH = 130;
 const FOOT = 22;
 const HEAD = 16;
 
+/** How many runs ended at about an instant. */
+export interface Outcome extends Record<Kind, number> {
+  at: number;
+}
+
 interface OutcomesProps {
   /** The end of the hour. */
   at: number;
-  ended: { at: number; status: Status }[];
+  ended: Outcome[];
 }
 
 type Bar = Record<Kind, number> & { from: number };
@@ -109,7 +113,7 @@ function Legend({ totals }: { totals: Record<Kind, number> }) {
   );
 }
 
-function barsOf(at: number, ended: OutcomesProps["ended"]): Bar[] {
+function barsOf(at: number, ended: Outcome[]): Bar[] {
   const end = Math.ceil(at / STEP) * STEP;
   const start = end - BARS * STEP;
   const bars = Array.from({ length: BARS }, (_, place) => ({
@@ -120,7 +124,7 @@ function barsOf(at: number, ended: OutcomesProps["ended"]): Bar[] {
   }));
   for (const each of ended) {
     const bar = bars[Math.floor((each.at - start) / STEP)];
-    if (bar) bar[each.status === "failed" || each.status === "executed" ? each.status : "other"] += 1;
+    if (bar) for (const kind of KINDS) bar[kind] += each[kind];
   }
   return bars;
 }

@@ -9,6 +9,8 @@ import { OfCorrelation, OfJob } from "../actions/related";
 import { ActionHistory } from "../actions/history-list";
 import { DueCell, shortId } from "../actions/shown";
 import { api, call } from "../api";
+import { present } from "../clock";
+import { writeJson } from "../json";
 import { useLive } from "../live";
 import { can, me } from "../me";
 import { href } from "../route";
@@ -35,7 +37,7 @@ export function ActionScreen({ name: id }: { name: string }) {
       setEvery(pace(seen));
       return { ...seen, entries };
     },
-    id,
+    `action ${id}`,
     every,
   );
   const seen = live.value;
@@ -84,7 +86,7 @@ async function entriesOf(id: string, signal: AbortSignal): Promise<Entry[]> {
  */
 function pace({ action }: Seen): number {
   if (action.status === "failed") return 30_000;
-  if (action.status === "pending" && Date.parse(action.due_at) - Date.now() > SOON) return 15_000;
+  if (action.status === "pending" && Date.parse(action.due_at) - present() > SOON) return 15_000;
   return action.status === "pending" || action.status === "processing" ? 5_000 : Number.POSITIVE_INFINITY;
 }
 
@@ -130,7 +132,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 function PayloadPart({ action }: { action: ActionView }) {
   const isWhole = action.redacted.includes("*");
   const copy = async () => {
-    await navigator.clipboard.writeText(JSON.stringify(action.payload, null, 2));
+    await navigator.clipboard.writeText(writeJson(action.payload, 2));
     showToast(sayShared("copied"));
   };
   return (

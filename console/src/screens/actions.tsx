@@ -27,7 +27,11 @@ const SHORT = 50;
 
 export function ActionsScreen() {
   const { filters, cursor, key } = asked();
-  const live = useLive((signal) => listActions(filters, cursor, signal), key, pace(filters, cursor));
+  const live = useLive(
+    (signal) => listActions(filters, cursor, signal),
+    `actions ${key}`,
+    pace(filters, cursor),
+  );
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = {
     due_after: sayFilter("due_after"),

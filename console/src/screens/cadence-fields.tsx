@@ -1,5 +1,6 @@
 // The fields of a cadence that is tried: what, in which zone, from when.
 
+import { present } from "../clock";
 import { own } from "../time";
 import { Field } from "../ui/act";
 import { showToast } from "../ui/toasts";
@@ -17,7 +18,7 @@ export function CadenceFields({ draft, change }: Props) {
   const zone = named && isZone(named) ? named : isZone(draft.tz) ? draft.tz : own;
 
   const toNextChange = () => {
-    const after = draft.from ? beginOf(daysAfter(draft.from, 2), zone) : Date.now();
+    const after = draft.from ? beginOf(daysAfter(draft.from, 2), zone) : present();
     const at = nextChange(zone, after);
     if (at === null) showToast(say("no_change", { zone }));
     else change({ from: daysAfter(localDay(zone, at), -1) });

@@ -1,6 +1,7 @@
 // Asks for a cadence's times: the next ones, and those of some weeks for the calendar. What it refuses is an
 // answer, too.
 
+import { present } from "../clock";
 import { api, call, type Schemas } from "../api";
 import { Problem } from "../problem";
 import { beginOf, daysAfter, isZone, localDay } from "../zones";
@@ -40,7 +41,7 @@ function inZone({ cadence, tz }: PreviewRequest): string {
 export async function load(request: PreviewRequest, signal: AbortSignal): Promise<Seen> {
   const text = inZone(request);
   const zone = isZone(request.tz) ? request.tz : "UTC";
-  const begin = request.from ? beginOf(request.from, zone) : Date.now();
+  const begin = request.from ? beginOf(request.from, zone) : present();
   const first = localDay(zone, begin);
   const get = (query: { cadence: string; from: string; until?: string; count?: number }) =>
     call(api.GET("/background-jobs/preview", { params: { query }, signal }));

@@ -74,7 +74,7 @@ function useDraft(request: PreviewRequest): [PreviewRequest, (next: Partial<Prev
 }
 
 function Result({ request }: { request: PreviewRequest }) {
-  const live = useLive((signal) => load(request, signal), JSON.stringify(request), SELDOM);
+  const live = useLive((signal) => load(request, signal), `cadence ${JSON.stringify(request)}`, SELDOM);
   const before = useRef<Seen | undefined>(undefined);
   if (live.value) before.current = live.value;
   if (live.problem) return <Failure problem={live.problem} retry={live.refresh} />;

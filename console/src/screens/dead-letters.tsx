@@ -27,7 +27,7 @@ const SHOWN = 20;
 
 export function DeadLettersScreen() {
   const { filters, key } = asked();
-  const live = useLive((signal) => listDeadLetters(filters, MOST, signal), key, EVERY);
+  const live = useLive((signal) => listDeadLetters(filters, MOST, signal), `dead letters ${key}`, EVERY);
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = { due_after: sayFilter("failed_after"), due_until: sayFilter("failed_until") };
   return (

@@ -31,7 +31,7 @@ async function load(name: string, signal: AbortSignal): Promise<Seen> {
 }
 
 export function JobScreen({ name }: { name: string }) {
-  const live = useLive((signal) => load(name, signal), name);
+  const live = useLive((signal) => load(name, signal), `job ${name}`);
   const job = live.value?.job;
   return (
     <Page

@@ -29,7 +29,7 @@ export function NotificationsScreen() {
   const asked = { scope, unread, kind, cursor, language: language.value };
   const live = useLive(
     (signal) => call(api.GET("/notifications", { params: { query: asked }, signal })),
-    JSON.stringify(asked),
+    `notifications ${JSON.stringify(asked)}`,
     EVERY,
   );
   const choose = (chosen: Query) =>

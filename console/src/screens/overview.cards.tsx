@@ -5,6 +5,7 @@ import type { Live } from "../live";
 import { can } from "../me";
 import type { Gathered } from "../pages";
 import { href } from "../route";
+import { brief } from "../time";
 import { number } from "../words";
 import { say } from "../words/shared";
 import { isFailing, isPaused, isRunning, type Jobs } from "./jobs.data";
@@ -14,21 +15,23 @@ import { mine } from "./overview.words";
 interface CardsProps {
   jobs: Live<Jobs>;
   health: Live<Health | null>;
-  failed: Gathered<Action> | null | undefined;
+  failed: Live<Gathered<Action> | null>;
 }
 
 export function Cards({ jobs, health, failed }: CardsProps) {
   const all = jobs.value?.items;
   const kept = health.value?.undelivered;
+  const ofJobs = asOf(jobs);
   return (
     <section class="cards counts" aria-label={mine("at_a_glance")}>
-      {can("actions:read", "jobs:read") && <Running jobs={jobs.value} />}
+      {can("actions:read", "jobs:read") && <Running jobs={jobs} />}
       {can("actions:read") && (
         <Card
           title={mine("failed_today")}
           to={href("dead-letters")}
-          count={failed?.items.length}
-          more={failed?.more}
+          count={failed.value?.items.length}
+          more={failed.value?.more}
+          asOf={asOf(failed)}
           isBad
           hint={mine("failed_hint")}
         />
@@ -39,6 +42,7 @@ export function Cards({ jobs, health, failed }: CardsProps) {
           to={href("undelivered")}
           count={kept?.count}
           more={kept?.more}
+          asOf={asOf(health)}
           isBad
           hint={mine("undelivered_hint")}
         />
@@ -49,6 +53,7 @@ export function Cards({ jobs, health, failed }: CardsProps) {
             title={mine("failing")}
             to={href("jobs", { only: "failing" })}
             count={all?.filter(isFailing).length}
+            asOf={ofJobs}
             isBad
             hint={mine("failing_hint")}
           />
@@ -56,6 +61,7 @@ export function Cards({ jobs, health, failed }: CardsProps) {
             title={mine("paused")}
             to={href("jobs", { only: "paused" })}
             count={all?.filter(isPaused).length}
+            asOf={ofJobs}
             hint={mine("paused_hint")}
           />
         </>
@@ -65,15 +71,15 @@ export function Cards({ jobs, health, failed }: CardsProps) {
 }
 
 /** Both kinds of work that run; it leads to each. */
-function Running({ jobs }: { jobs: Jobs | undefined }) {
+function Running({ jobs }: { jobs: Live<Jobs> }) {
   const live = useRunning();
   const actions = live.value?.items.length ?? 0;
-  const ofJobs = jobs?.items.filter(isRunning).length ?? 0;
-  const isKnown = jobs !== undefined && (live.value !== undefined || live.problem !== undefined);
+  const ofJobs = jobs.value?.items.filter(isRunning).length ?? 0;
+  const isKnown = jobs.value !== undefined && (live.value !== undefined || live.problem !== undefined);
   return (
     <div class="card">
       <h2>{mine("running")}</h2>
-      <Figure count={isKnown ? actions + ofJobs : undefined} />
+      <Figure count={isKnown ? actions + ofJobs : undefined} asOf={asOf(live) ?? asOf(jobs)} />
       <p class="card-links">
         {isKnown && can("actions:read") && (
           <a href={href("actions", { status: "processing" })}>{mine("running_actions", { n: actions })}</a>
@@ -91,12 +97,19 @@ interface CardProps {
   to: string;
   count: number | undefined;
   more?: boolean;
+  /** When it was counted, if that is no longer up to date. */
+  asOf: number | undefined;
   /** Whether any at all is one too many. */
   isBad?: boolean;
   hint: ComponentChildren;
 }
 
-function Card({ title, to, count, more, isBad, hint }: CardProps) {
+/** When it was loaded, if its last poll failed or two polls have passed. */
+function asOf({ at, problem, isOld }: Live<unknown>): number | undefined {
+  return at > 0 && (problem !== undefined || isOld()) ? at : undefined;
+}
+
+function Card({ title, to, hint, ...figure }: CardProps) {
   return (
     <div class="card">
       <h2>
@@ -104,13 +117,19 @@ function Card({ title, to, count, more, isBad, hint }: CardProps) {
           {title}
         </a>
       </h2>
-      <Figure count={count} more={more} isBad={isBad} />
+      <Figure {...figure} />
       <small>{hint}</small>
     </div>
   );
 }
 
-function Figure({ count, more, isBad }: { count: number | undefined; more?: boolean; isBad?: boolean }) {
+function Figure({ count, more, isBad, asOf }: Pick<CardProps, "count" | "more" | "isBad" | "asOf">) {
   const text = count === undefined ? "–" : `${number(count)}${more ? "+" : ""}`;
-  return <p class={`figure ${isBad && count ? "is-alarming" : ""}`}>{text}</p>;
+  const tone = asOf !== undefined ? "is-outdated" : isBad && count ? "is-alarming" : "";
+  return (
+    <p class={`figure ${tone}`}>
+      {text}
+      {asOf !== undefined && <small> {mine("as_of", { at: brief(asOf) })}</small>}
+    </p>
+  );
 }

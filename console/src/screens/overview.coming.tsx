@@ -1,11 +1,12 @@
 // What will run within the next day: the jobs that run soonest, and the one-shots that are due.
 
 import { Timeline, type TimelineRow } from "../charts/timeline";
+import { present } from "../clock";
 import { can } from "../me";
 import type { Gathered } from "../pages";
 import { href } from "../route";
 import { Part } from "../ui/page";
-import { Empty, Failure, Loading } from "../ui/states";
+import { Empty, Failure, Loading, StaleNote } from "../ui/states";
 import { called, isOwn } from "./jobs.data";
 import { type Action, type ComingRuns, DAY, useComing, useComingRuns } from "./overview.data";
 import { mine } from "./overview.words";
@@ -20,6 +21,7 @@ export function Coming() {
   return (
     <Part title={mine("coming")}>
       {failing?.problem && <Failure problem={failing.problem} retry={failing.refresh} />}
+      {isThere && <StaleNote of={[runs, actions]} />}
       {!isThere && !failing && <Loading lines={6} />}
       {isThere && <Day runs={runs.value ?? null} actions={actions.value ?? null} />}
     </Part>
@@ -27,7 +29,7 @@ export function Coming() {
 }
 
 function Day({ runs, actions }: { runs: ComingRuns | null; actions: Gathered<Action> | null }) {
-  const from = runs?.at ?? Date.now();
+  const from = runs?.at ?? present();
   const others = (runs?.items ?? []).filter((each) => !isOwn(each));
   const soonest = others
     .filter((each) => each.times.length > 0)

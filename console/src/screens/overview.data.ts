@@ -2,6 +2,7 @@
 // next day.
 
 import { api, call, type Schemas } from "../api";
+import { present } from "../clock";
 import { type Live, useLive } from "../live";
 import { can } from "../me";
 import { type Gathered, gather } from "../pages";
@@ -46,7 +47,7 @@ function query(
 }
 
 const ask = (asked: () => Asked) => (signal: AbortSignal) => query(asked(), signal);
-const away = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
+const away = (milliseconds: number) => new Date(present() + milliseconds).toISOString();
 
 export const useHealth = () =>
   useAllowed(can("system"), (signal) => call(api.GET("/health/details", { signal })), "health", SOON);
@@ -78,7 +79,7 @@ export const useFailedToday = () =>
   useAllowed(
     can("actions:read"),
     async (signal) => {
-      const isToday = (each: Action | undefined) => !each || dayKey(each.modified_at) === dayKey(Date.now());
+      const isToday = (each: Action | undefined) => !each || dayKey(each.modified_at) === dayKey(present());
       const found = await gather(
         (cursor) => call(api.GET("/dead-letters", { params: { query: { limit: PAGE, cursor } }, signal })),
         MOST_PAGES,
@@ -95,11 +96,22 @@ export const useRecent = () =>
   useAllowed(
     can("actions:read"),
     async (signal) => {
-      const at = Date.now();
+      const at = present();
       const found = await query({ due_after: away(-HOUR), due_until: away(0) }, signal);
       return { ...found, at };
     },
     "recent",
+    SLOW,
+  );
+
+export type Summary = Schemas["SummaryView"];
+
+/** The counts of what ended within the last hour. */
+export const useSummary = () =>
+  useAllowed(
+    can("actions:read"),
+    (signal) => call(api.GET("/summary", { params: { query: { minutes: 60 } }, signal })),
+    "summary",
     SLOW,
   );
 

@@ -1,9 +1,8 @@
-// The runs of jobs and the one-shots of the last hour, brought to one shape: how they ended, and how late
-// they began.
+// The runs of jobs and the one-shots of the last hour, brought to one shape: how they ended.
 
 import type { Status } from "../words/shared";
 import { called, type Job } from "./jobs.data";
-import { type Action, HOUR } from "./overview.data";
+import type { Action } from "./overview.data";
 
 export interface Ended {
   id: string;
@@ -16,14 +15,6 @@ export interface Ended {
   why: string | null;
   /** How many of its job ended like this, one after another or not; the newest stands for them. */
   times: number;
-}
-
-export interface Begun {
-  id: string;
-  what: string;
-  /** When it began, in milliseconds. */
-  at: number;
-  late: number;
 }
 
 const isFinal = (status: Status) => status !== "pending" && status !== "processing";
@@ -53,36 +44,6 @@ export function endedOf(jobs: Job[], actions: Action[], failed: Action[]): Ended
   }));
   const known = new Map([...ofJobs, ...oneShots].map((each) => [each.id, each]));
   return [...known.values()].filter((each) => isFinal(each.status)).sort((a, b) => b.at - a.at);
-}
-
-/** What is made up for, waited for a slot, or is tried again is late by right: it is left out. */
-export function begunOf(jobs: Job[], actions: Action[], since: number): Begun[] {
-  const begun: Begun[] = [];
-  const add = (id: string, what: string, due: string, started: string | null | undefined) => {
-    if (!started) return;
-    const at = Date.parse(started);
-    if (at >= since) begun.push({ id, what, at, late: Math.max(at - Date.parse(due), 0) });
-  };
-  for (const job of jobs) {
-    for (const run of job.recent_runs ?? []) {
-      if (run.attempts === 1 && run.trigger !== "catch-up")
-        add(run.id, called(job), run.nominal_at, run.started_at);
-    }
-  }
-  for (const each of actions) {
-    const first = each.attempts.find((attempt) => attempt.number === 1);
-    if (each.concurrency_key === null) add(each.id, each.type, each.nominal_at, first?.started_at);
-  }
-  return begun.sort((a, b) => a.late - b.late);
-}
-
-/** Jobs whose last runs do not reach back an hour, since they are so many. */
-export function cutShort(jobs: Job[], loaded: number, at: number): Job[] {
-  return jobs.filter((job) => {
-    const runs = job.recent_runs ?? [];
-    const oldest = runs.at(-1);
-    return runs.length >= loaded && oldest && Date.parse(oldest.nominal_at) > at - HOUR;
-  });
 }
 
 /** The last of each job and type that ended so, but every one-shot that failed: the latest first. */

@@ -1,20 +1,18 @@
-// The last hour: how runs ended, how late they began, and what happened last. Below each chart stands what it
-// is made of.
+// The last hour: how runs ended and how late they began, by the API's counts, and what happened last.
 
-import { Lateness, median } from "../charts/lateness";
-import { Outcomes } from "../charts/outcomes";
+import { Lateness, rangeName, within } from "../charts/lateness";
+import { type Outcome, Outcomes } from "../charts/outcomes";
 import { type Live, now } from "../live";
-import { can } from "../me";
 import type { Gathered } from "../pages";
 import { href } from "../route";
-import { span, Time } from "../time";
+import { Time } from "../time";
 import { Part } from "../ui/page";
-import { Empty, Failure, Loading } from "../ui/states";
+import { Empty, Failure, Loading, StaleNote } from "../ui/states";
 import { StatusBadge } from "../ui/status";
 import { say } from "../words/shared";
-import { called, isOwn, type Job, type Jobs, RUNS } from "./jobs.data";
-import { type Action, HOUR } from "./overview.data";
-import { begunOf, cutShort, type Ended, endedOf, latestOf } from "./overview.ended";
+import { isOwn, type Job, type Jobs } from "./jobs.data";
+import type { Action, Summary } from "./overview.data";
+import { type Ended, endedOf, latestOf } from "./overview.ended";
 import { mine } from "./overview.words";
 
 const MOST_LATEST = 12;
@@ -23,82 +21,80 @@ type Recent = Gathered<Action> & { at: number };
 interface LastHourProps {
   jobs: Live<Jobs>;
   recent: Live<Recent | null>;
+  summary: Live<Summary | null>;
   failed: Action[];
 }
 
-export function LastHour({ jobs, recent, failed }: LastHourProps) {
-  if (jobs.value !== undefined && recent.value !== undefined) {
+export function LastHour({ jobs, recent, summary, failed }: LastHourProps) {
+  if (jobs.value !== undefined && recent.value !== undefined && summary.value !== undefined) {
     const others = jobs.value.items.filter((each) => !isOwn(each));
-    return <Hour jobs={others} recent={recent.value} failed={failed} />;
+    return (
+      <>
+        <StaleNote of={[jobs, recent, summary]} />
+        <Hour jobs={others} recent={recent.value} summary={summary.value} failed={failed} />
+      </>
+    );
   }
-  const problem = jobs.problem ?? recent.problem;
-  if (problem) return <Failure problem={problem} retry={jobs.problem ? jobs.refresh : recent.refresh} />;
+  const failing = [jobs, recent, summary].find((each) => each.problem);
+  if (failing?.problem) return <Failure problem={failing.problem} retry={failing.refresh} />;
   return <Loading lines={6} />;
 }
 
 interface HourProps {
   jobs: Job[];
   recent: Recent | null;
+  summary: Summary | null;
   failed: Action[];
 }
 
-function Hour({ jobs, recent, failed }: HourProps) {
-  const at = now.peek();
+function Hour({ jobs, recent, summary, failed }: HourProps) {
   const actions = recent?.items ?? [];
-  const ended = endedOf(jobs, actions, failed);
-  const begun = begunOf(jobs, actions, at - HOUR);
-  const source = (besides: string) => <Source jobs={jobs} recent={recent} at={at} besides={besides} />;
-  const worst = begun.at(-1);
+  const latest = latestOf(endedOf(jobs, actions, failed), MOST_LATEST);
   return (
     <>
-      <div class="columns">
-        <Part title={mine("outcomes")}>
-          <Outcomes at={at} ended={ended} />
-          {source("")}
-        </Part>
-        <Part title={mine("lateness")}>
-          <Lateness from={at - HOUR} until={at} dots={begun} />
-          {worst && (
-            <p>
-              {mine("median", { span: span(median(begun)) })},{" "}
-              <a href={href("actions", worst.id)}>{mine("worst", { span: span(worst.late) })}</a>
-            </p>
-          )}
-          {source(mine("first_only"))}
-        </Part>
-      </div>
-      <Latest ended={latestOf(ended, MOST_LATEST)} />
+      {summary?.is_counted && <Counts summary={summary} recent={recent} />}
+      <Latest ended={latest} />
     </>
   );
 }
 
-function Source({
-  jobs,
-  recent,
-  at,
-  besides,
-}: Pick<HourProps, "jobs" | "recent"> & { at: number; besides: string }) {
-  const values = { runs: RUNS, n: recent?.items.length ?? 0 };
-  const key = !recent
-    ? "made_of_jobs"
-    : !can("jobs:read")
-      ? "made_of_actions"
-      : recent.more
-        ? "made_of_newest"
-        : "made_of";
-  const short = cutShort(jobs, RUNS, at);
-  const reach =
-    short.length === 0
-      ? "."
-      : short.length > 2
-        ? mine("reach_many", { n: short.length })
-        : mine("reach", { n: short.length, jobs: short.map(called).join(", ") });
+/** Runs of jobs are counted; of one-shots the API counts those that succeeded only if it is set so. */
+function Counts({ summary, recent }: { summary: Summary; recent: Recent | null }) {
+  const isWhole = summary.includes_executed_one_shots;
+  const executed = isWhole
+    ? []
+    : (recent?.items ?? []).filter((each) => each.status === "executed" && !each.job);
+  const ended = [...summary.minutes.map(outcomeOf), ...executed.map(executedAt)];
+  const source = isWhole
+    ? mine("counted")
+    : mine(recent?.more ? "counted_newest" : "counted_besides", { n: executed.length });
+  const [half, most] = [within(summary.lateness, 0.5), within(summary.lateness, 0.99)];
+  const named = (range: Summary["lateness"][number]) =>
+    rangeName(summary.lateness, summary.lateness.indexOf(range));
   return (
-    <p class="chart-note">
-      {mine(key, values)}
-      {reach} {besides}
-    </p>
+    <div class="columns">
+      <Part title={mine("outcomes")}>
+        <Outcomes at={now.peek()} ended={ended} />
+        <p class="chart-note">
+          {source} {summary.total.retried > 0 && mine("retried", { n: summary.total.retried })}
+        </p>
+      </Part>
+      <Part title={mine("lateness")}>
+        <Lateness ranges={summary.lateness} />
+        {half && most && <p>{mine("half_within", { half: named(half), most: named(most) })}</p>}
+        <p class="chart-note">{mine("first_only")}</p>
+      </Part>
+    </div>
   );
+}
+
+function outcomeOf(minute: Summary["minutes"][number]): Outcome {
+  const { at, executed, failed, cancelled, skipped } = minute;
+  return { at: Date.parse(at), executed, failed, other: cancelled + skipped };
+}
+
+function executedAt(action: Action): Outcome {
+  return { at: Date.parse(action.executed_at ?? action.modified_at), executed: 1, failed: 0, other: 0 };
 }
 
 function Latest({ ended }: { ended: Ended[] }) {

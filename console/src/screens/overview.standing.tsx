@@ -4,43 +4,75 @@ import type { ComponentChildren } from "preact";
 import { type Live, now } from "../live";
 import { can, me, SYSTEM } from "../me";
 import { href } from "../route";
-import { distance, span } from "../time";
-import { Failure, Loading } from "../ui/states";
+import type { Gathered } from "../pages";
+import { distance, span, Time } from "../time";
+import { explained, Failure, Loading } from "../ui/states";
 import { number } from "../words";
+import { say } from "../words/shared";
 import { type Health, useLate } from "./overview.data";
 import { mine } from "./overview.words";
 
 const LATE = 60_000;
+/** As the API judges it. */
+const MISSED_SWEEPS = 3;
 
 export function Standing({ health }: { health: Live<Health | null> }) {
   const late = useLate();
-  if (can("system")) return <Loaded live={health}>{(value) => <OfAll health={value} />}</Loaded>;
+  if (can("system")) return <Judged live={health} judge={ofAll} />;
   if (!can("actions:read")) return <Line isWell={null} text={mine("unknown")} />;
-  return <Loaded live={late}>{(value) => <OfOwn late={value} />}</Loaded>;
+  return <Judged live={late} judge={ofOwn} />;
 }
 
-function Loaded<T>({ live, children }: { live: Live<T | null>; children: (value: T) => ComponentChildren }) {
-  if (live.value) return <>{children(live.value)}</>;
-  if (live.problem) return <Failure problem={live.problem} retry={live.refresh} />;
-  return <Loading lines={1} />;
+interface JudgedProps<T> {
+  live: Live<T | null>;
+  judge: (value: T) => LineProps;
+}
+
+/** What the newest data show; data of a failed poll, or older than two polls, show nothing for certain. */
+function Judged<T>({ live, judge }: JudgedProps<T>) {
+  if (!live.value) {
+    if (live.problem) return <Failure problem={live.problem} retry={live.refresh} />;
+    return <Loading lines={1} />;
+  }
+  const line = judge(live.value);
+  if (!live.problem && !live.isOld()) return <Line {...line} />;
+  return (
+    <Line isWell={null} text={mine("uncertain")}>
+      <span>
+        {mine("last_known")} <Time at={live.at} />: {line.text}.
+      </span>
+      {live.problem && <span>{explained(live.problem).why}</span>}
+      <button type="button" class="link" onClick={live.refresh}>
+        {say("retry")}
+      </button>
+    </Line>
+  );
 }
 
 /** For an operator of the deployment. */
-function OfAll({ health }: { health: Health }) {
+function ofAll(health: Health): LineProps {
   const oldest = health.oldest_overdue;
   const by = oldest ? now.value - Date.parse(oldest.due_at) : 0;
+  const sweptFor = health.swept_until && now.value - Date.parse(health.swept_until);
+  const isSweepOld = sweptFor ? sweptFor > MISSED_SWEEPS * health.limits.sweep_rate * 1_000 : false;
   const flaws = [
     ...(health.enabled ? [] : [mine("off")]),
     ...(by > LATE ? [mine("late_some", { span: span(by) })] : []),
+    ...(isSweepOld && health.enabled ? [mine("sweep_old", { span: span(Number(sweptFor)) })] : []),
     ...(health.ill.length > 0 ? [mine("ill", { parts: health.ill.join(", ") })] : []),
   ];
+  if (flaws.length === 0 && !health.swept_until) return { isWell: null, text: mine("never_swept") };
   const swept = health.swept_until && mine("swept", { ago: distance(health.swept_until) });
-  return (
-    <Line isWell={flaws.length === 0} text={flaws.join(". ") || mine("on_time")}>
-      {oldest && by > LATE && <Oldest id={oldest.id} tenant={oldest.tenant_id} />}
-      {swept && <small>{swept}</small>}
-    </Line>
-  );
+  return {
+    isWell: flaws.length === 0,
+    text: flaws.join(". ") || mine("on_time"),
+    children: (
+      <>
+        {oldest && by > LATE && <Oldest id={oldest.id} tenant={oldest.tenant_id} />}
+        {swept && <small>{swept}</small>}
+      </>
+    ),
+  };
 }
 
 function Oldest({ id, tenant }: { id: string; tenant: string }) {
@@ -51,24 +83,22 @@ function Oldest({ id, tenant }: { id: string; tenant: string }) {
 }
 
 /** For a tenant: from its own pending actions. */
-function OfOwn({ late }: { late: { items: { id: string; due_at: string }[]; more: boolean } }) {
+function ofOwn(late: Gathered<{ id: string; due_at: string }>): LineProps {
   const oldest = late.items[0];
   const judged = <small>{mine("judged")}</small>;
-  if (!oldest) {
-    return (
-      <Line isWell text={mine("on_time")}>
-        {judged}
-      </Line>
-    );
-  }
+  if (!oldest) return { isWell: true, text: mine("on_time"), children: judged };
   const values = { n: late.items.length, span: span(now.value - Date.parse(oldest.due_at)) };
   const text = late.more ? mine("late_many", { ...values, n: number(values.n) }) : mine("late", values);
-  return (
-    <Line isWell={false} text={text}>
-      <a href={href("actions", oldest.id)}>{mine("see_oldest")}</a>
-      {judged}
-    </Line>
-  );
+  return {
+    isWell: false,
+    text,
+    children: (
+      <>
+        <a href={href("actions", oldest.id)}>{mine("see_oldest")}</a>
+        {judged}
+      </>
+    ),
+  };
 }
 
 interface LineProps {

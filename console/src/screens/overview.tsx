@@ -6,26 +6,29 @@ import { say } from "../words/shared";
 import { useJobs } from "./jobs.data";
 import { Cards } from "./overview.cards";
 import { Coming } from "./overview.coming";
-import { type Action, useFailedToday, useHealth, useRecent } from "./overview.data";
+import { type Action, useFailedToday, useHealth, useRecent, useSummary } from "./overview.data";
 import { LastHour } from "./overview.hour";
 import { Standing } from "./overview.standing";
 
 export function OverviewScreen() {
   const jobs = useJobs(0);
   const health = useHealth();
-  const failed = useFailedToday().value;
+  const failed = useFailedToday();
   const isBegun = jobs.value !== undefined || jobs.problem !== undefined;
   return (
     <Page title={say("overview")}>
       <Standing health={health} />
       {can("jobs:read", "actions:read", "system") && <Cards jobs={jobs} health={health} failed={failed} />}
       {can("jobs:read", "actions:read") && <Coming />}
-      {isBegun && can("jobs:read", "actions:read") && <Lately failed={failed?.items ?? []} />}
+      {isBegun && can("jobs:read", "actions:read") && <Lately failed={failed.value?.items ?? []} />}
     </Page>
   );
 }
 
+/** How many runs of each job are read to name what happened last. */
+const LATEST_RUNS = 5;
+
 /** The past hour; it is loaded last, since the runs of all jobs take the longest. */
 function Lately({ failed }: { failed: Action[] }) {
-  return <LastHour jobs={useJobs()} recent={useRecent()} failed={failed} />;
+  return <LastHour jobs={useJobs(LATEST_RUNS)} recent={useRecent()} summary={useSummary()} failed={failed} />;
 }

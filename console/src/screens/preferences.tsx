@@ -42,7 +42,7 @@ async function put(scope: Scope, body: Changes, etag: string): Promise<Held> {
 
 export function PreferencesScreen() {
   const scope = scopeAsked();
-  const live = useLive((signal) => load(scope, signal), scope, EVERY);
+  const live = useLive((signal) => load(scope, signal), `preferences ${scope}`, EVERY, { isKept: false });
   const choose = (chosen: Scope) => go(href("preferences", { scope: chosen === "system" && chosen }));
   return (
     <Page

@@ -2,6 +2,7 @@
 
 import { api, call, type Schemas } from "../api";
 import { kindOfUndelivered } from "../kinds.words";
+import { readJson } from "../json";
 import { useLive } from "../live";
 import { href } from "../route";
 import { Time } from "../time";
@@ -19,7 +20,10 @@ const SHOWN = 20_000;
 
 export function UndeliveredInputScreen({ name }: { name: string }) {
   const params = { path: { undelivered_id: name } };
-  const live = useLive((signal) => call(api.GET("/undelivered/{undelivered_id}", { params, signal })), name);
+  const live = useLive(
+    (signal) => call(api.GET("/undelivered/{undelivered_id}", { params, signal })),
+    `undelivered input ${name}`,
+  );
   const view = live.value;
   return (
     <Page
@@ -94,7 +98,7 @@ function titled(text: string): string {
 
 function readAs(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

@@ -20,7 +20,7 @@ export function UndeliveredScreen() {
   const cursor = place.value.query.get("cursor") ?? undefined;
   const live = useLive(
     (signal) => call(api.GET("/undelivered", { params: { query: { cursor } }, signal })),
-    cursor ?? "",
+    `undelivered ${cursor ?? ""}`,
   );
   return (
     <Page title={shared("undelivered")}>

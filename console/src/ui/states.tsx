@@ -93,6 +93,12 @@ export function Shown<T>({ live, lines, children }: ShownProps<T>) {
   return <Loading lines={lines} />;
 }
 
+/** Why what these show may be old, if the last poll of one of them failed. */
+export function StaleNote({ of }: { of: Live<unknown>[] }) {
+  const failing = of.find((live) => live.problem);
+  return failing?.problem ? <Stale problem={failing.problem} retry={failing.refresh} /> : null;
+}
+
 function Stale({ problem, retry }: { problem: Problem; retry: () => void }) {
   const explanation = explained(problem);
   return (

@@ -1,10 +1,12 @@
 // A payload, or what else is JSON, as a tree that opens and closes; what is redacted looks like it.
 
+import { isLosslessNumber, writeJson } from "../json";
+
 const REDACTED = "[redacted]";
 
 export function Tree({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
   const label = name !== undefined && <span class="tree-name">{name}: </span>;
-  if (value === null || typeof value !== "object") {
+  if (value === null || typeof value !== "object" || isLosslessNumber(value)) {
     return (
       <div class="tree-leaf">
         {label}
@@ -42,5 +44,6 @@ export function Tree({ value, name, depth = 0 }: { value: unknown; name?: string
 
 function Leaf({ value }: { value: unknown }) {
   if (value === REDACTED) return <span class="redacted">{REDACTED}</span>;
-  return <span class={`tree-${value === null ? "null" : typeof value}`}>{JSON.stringify(value)}</span>;
+  const kind = isLosslessNumber(value) ? "number" : value === null ? "null" : typeof value;
+  return <span class={`tree-${kind}`}>{writeJson(value)}</span>;
 }

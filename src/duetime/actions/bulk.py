@@ -9,7 +9,7 @@ from datetime import datetime
 from duetime.errors import ActionConflict, ActionNotFound, InvalidSelection
 from duetime.ids import ActionId
 from duetime.model.action import Action, Status
-from duetime.model.selection import Filters, Selection
+from duetime.model.selection import RETRYING, Filters, Selection
 from duetime.ports.actions import Page
 
 
@@ -24,16 +24,20 @@ class BulkResult:
     cursor: str | None
     """For the next step; None after the last one."""
     is_dry_run: bool
+    includes_runs: bool = False
+    """Whether runs of jobs are among those that match."""
 
 
-def change_many(page: Page, change: Callable[[Action], Action], *, dry_run: bool) -> BulkResult:
+def change_many(
+    page: Page, change: Callable[[Action], Action], *, dry_run: bool, includes_runs: bool
+) -> BulkResult:
     """Change each action of a page; an action that cannot be changed does not stop the others.
 
     Raises:
         BackendUnavailable: some may have been changed; the same step may be repeated.
     """
     if dry_run:
-        return BulkResult(page.actions, {}, page.cursor, is_dry_run=True)
+        return BulkResult(page.actions, {}, page.cursor, is_dry_run=True, includes_runs=includes_runs)
     changed: list[Action] = []
     left: dict[ActionId, str] = {}
     for row in page:
@@ -41,7 +45,7 @@ def change_many(page: Page, change: Callable[[Action], Action], *, dry_run: bool
             changed.append(change(row))
         except (ActionConflict, ActionNotFound) as error:
             left[row.id] = str(error)
-    return BulkResult(tuple(changed), left, page.cursor, is_dry_run=False)
+    return BulkResult(tuple(changed), left, page.cursor, is_dry_run=False, includes_runs=includes_runs)
 
 
 def bulk_selection(
@@ -60,7 +64,9 @@ def bulk_selection(
             f"there is no filter; name the actions to {operation}: created_until now means all of them"
         )
     statuses = selection.statuses.intersection(possible)
-    if not statuses:
-        given, allowed = (" or ".join(sorted(names)) for names in (selection.statuses, possible))
+    retrying = selection.retrying and Status.PENDING in possible
+    if not (statuses or retrying):
+        names = [*selection.statuses, *([RETRYING] if selection.retrying else [])]
+        given, allowed = (" or ".join(sorted(group)) for group in (names, possible))
         raise InvalidSelection(f"{operation} takes {allowed} actions; {given} ones cannot be changed so")
-    return replace(selection, statuses=statuses)
+    return replace(selection, statuses=statuses, retrying=retrying)

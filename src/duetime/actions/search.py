@@ -24,7 +24,7 @@ from typing import Protocol
 
 from duetime import ids
 from duetime.errors import InvalidCursor
-from duetime.model.action import Action, Status
+from duetime.model.action import Action
 from duetime.model.selection import Selection
 from duetime.ports.actions import ActionStore, Page
 
@@ -80,7 +80,7 @@ class Search:
             return partial(self._by_correlation, selection.correlation_id)
         if selection.job is not None:
             return partial(self._history, selection.job)
-        if selection.statuses == _FAILED:
+        if selection.is_failed_only:
             return partial(self._store.failed, [self._tenant_id, *self._others])
         if self._due_order and selection.has_due_range:
             after, until = selection.due_after, selection.due_until
@@ -105,6 +105,3 @@ def _checked(cursor: str | None) -> str | None:
     if cursor is not None and not ids.is_action_id(cursor):
         raise InvalidCursor
     return cursor
-
-
-_FAILED = frozenset({Status.FAILED})

@@ -15,6 +15,7 @@ from duetime.api.notifications import NotificationRoutes
 from duetime.api.preferences import NotificationPreferences
 from duetime.api.routes import Route
 from duetime.api.scheduling import Scheduling
+from duetime.api.summary import Summary
 from duetime.api.undelivered import UndeliveredRoutes
 
 
@@ -25,6 +26,7 @@ def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route
         BackgroundJobs(api),
         ComingRuns(api),
         JobOperationRoutes(api),
+        Summary(api),
         UndeliveredRoutes(api),
         NotificationRoutes(api),
         NotificationPreferences(api),

@@ -14,7 +14,7 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import ids, instant
 from duetime.api.context import JOBS, ApiContext, ApiRoutes
-from duetime.api.filters import page_view
+from duetime.api.filters import StatusFilter, page_view
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPageView, JobSummary, JobView
 from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of
@@ -26,7 +26,7 @@ from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewedView
 from duetime.api.views import ActionPage
 from duetime.cadence import Cadence, Interval, local_occurrences, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
-from duetime.model.action import Action, Status
+from duetime.model.action import Action
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.ports.jobs import JobPage as LookedUp
@@ -93,7 +93,7 @@ class BackgroundJobs(ApiRoutes):
         *,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
-        status: Annotated[Status | None, Query()] = None,
+        status: Annotated[StatusFilter | None, Query()] = None,
         start: Start = None,
         until: Until = None,
     ) -> ActionPage:
@@ -111,7 +111,7 @@ class BackgroundJobs(ApiRoutes):
             limit=limit,
             cursor=cursor,
         )
-        return page_view(page)
+        return page_view(page, includes_runs=True)
 
     @route("explainJob", "GET", f"{JOBS}/<name>/occurrences", _READ)
     def occurrences(

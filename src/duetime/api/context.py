@@ -18,6 +18,7 @@ from duetime.model.permissions import Permission
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
 from duetime.ports.notifications import InboxPorts
+from duetime.ports.run_counts import RunCounts
 from duetime.ports.undelivered import UndeliveredPorts
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
@@ -38,6 +39,7 @@ class ApiContext:
     settings: Settings
     undelivered: UndeliveredPorts | None = None
     notifications: InboxPorts | None = None
+    counts: RunCounts | None = None
 
     @property
     def notified(self) -> InboxPorts:

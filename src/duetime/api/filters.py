@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self, cast
+from datetime import datetime
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from duetime.actions.bulk import BulkResult
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RedriveBody, RequestBody, read_time
-from duetime.api.views import ActionPage, ActionSummary
-from duetime.model.action import Status
-from duetime.model.selection import Filters
+from duetime.api.views import ActionPage, ActionSummary, Instant
+from duetime.model.selection import Filters, Selection
 from duetime.ports.actions import Page
 
 _TIMES = ("due_after", "due_until", "created_after", "created_until")
@@ -24,8 +24,12 @@ def _several(filters: object) -> object:
     return [part for text in many for part in text.split(",")]
 
 
+StatusFilter = Literal["pending", "retrying", "processing", "executed", "failed", "cancelled", "skipped"]
+"""A status, or `duetime.model.selection.RETRYING`."""
 Statuses = Annotated[
-    list[Status] | None, BeforeValidator(_several), Field(description="one or several: failed,executed")
+    list[StatusFilter] | None,
+    BeforeValidator(_several),
+    Field(description="one or several: failed,executed; `retrying`: pending, and the last attempt failed"),
 ]
 After = Annotated[str | None, Field(description="only what lies after this ISO 8601 instant")]
 Until = Annotated[str | None, Field(description="only what lies at or before this ISO 8601 instant")]
@@ -40,10 +44,18 @@ class FilterBody(RequestBody):
     correlation_id: str | None = None
     """only those with this correlation id"""
     job: Annotated[str | None, Field(description="only runs of this job")] = None
+    runs: Annotated[
+        bool | None,
+        Field(description="false leaves out the runs of jobs, which a search for failed actions includes"),
+    ] = None
     due_after: After = None
     due_until: Until = None
     created_after: After = None
     created_until: Until = None
+
+    def includes_runs(self, now: datetime) -> bool:
+        """Return whether a search with these filters finds runs of jobs too."""
+        return Selection.parse(self.filters(), now).has_runs
 
     def filters(self) -> Filters:
         """Return the filters for the scheduler; an explicit null differs from an absent filter.
@@ -95,6 +107,19 @@ class SkippedView(BaseModel):
     """Why it was left."""
 
 
+class MatchedView(BaseModel):
+    """How many actions a bulk change would change."""
+
+    count: int
+    """How many were counted."""
+    more: bool
+    """Whether there may be more: a preview counts a bounded number."""
+    by_type: dict[str, int]
+    """How many of each payload type, the most frequent first."""
+    by_status: dict[str, int]
+    """How many of each status; `retrying` are the pending ones whose last attempt failed."""
+
+
 class BulkView(BaseModel):
     """The result of a step; with `dry_run` a preview of it. `next_cursor` is null after the last step."""
 
@@ -106,11 +131,23 @@ class BulkView(BaseModel):
     """The cursor of the next step; null after the last one."""
     dry_run: bool
     """Whether nothing was changed."""
+    includes_runs: bool
+    """Whether runs of jobs are among those that match."""
+    created_until: Instant | None
+    """The cut-off: actions that are scheduled later do not match. A dry run sets it to the present.
+
+    Send it with the next step, and with the change itself. Null: none.
+    """
+    matched: MatchedView | None
+    """The count of all steps; only in the first step of a dry run."""
 
     @classmethod
-    def from_result(cls, step: BulkResult) -> Self:
-        """Return the view of the step."""
+    def from_result(cls, step: BulkResult, filters: Filters, matched: MatchedView | None) -> Self:
+        """Return the view of a step with these filters."""
         return cls(
+            includes_runs=step.includes_runs,
+            created_until=cast("datetime | None", filters.get("created_until")),
+            matched=matched,
             changed=[ActionSummary.from_action(action) for action in step.changed],
             left=[SkippedView(id=action_id, reason=reason) for action_id, reason in step.left.items()],
             next_cursor=step.cursor,
@@ -118,6 +155,10 @@ class BulkView(BaseModel):
         )
 
 
-def page_view(page: Page) -> ActionPage:
+def page_view(page: Page, *, includes_runs: bool) -> ActionPage:
     """Return the view of a page."""
-    return ActionPage(items=[ActionSummary.from_action(action) for action in page], next_cursor=page.cursor)
+    return ActionPage(
+        items=[ActionSummary.from_action(action) for action in page],
+        next_cursor=page.cursor,
+        includes_runs=includes_runs,
+    )

@@ -85,6 +85,8 @@ class LimitsView(BaseModel):
     """How long a run's lease lasts without a heartbeat."""
     clock_skew: float
     """How long after its end a lease still counts."""
+    sweep_rate: float
+    """The interval of the sweep; the console judges the age of the last one by it."""
 
 
 class HealthDetails(BaseModel):

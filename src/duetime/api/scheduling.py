@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Que
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.authenticator import require
+from duetime.api.bulk_preview import Step, count_matches
 from duetime.api.context import SCHEDULING, ApiRoutes, caller_at, place_of
 from duetime.api.filters import (
     ActionQuery,
@@ -80,7 +82,8 @@ class Scheduling(ApiRoutes):
         may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
         """
         scheduler = self.api.scheduler(request)
-        return page_view(scheduler.list(limit=query.limit, cursor=query.cursor, **query.filters()))
+        page = scheduler.list(limit=query.limit, cursor=query.cursor, **query.filters())
+        return page_view(page, includes_runs=query.includes_runs(self.api.clock.now()))
 
     @route("getAction", "GET", f"{SCHEDULING}/<action_id>", _READ, header="ETag")
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
@@ -143,10 +146,9 @@ class Scheduling(ApiRoutes):
     )
     def cancel_many(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
         """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
-        step = self.api.scheduler(request).cancel_many(
-            dry_run=body.dry_run, limit=body.limit, cursor=body.cursor, **body.filters()
-        )
-        return BulkView.from_result(step)
+        filters = self._with_cut_off(body)
+        cancel = partial(self.api.scheduler(request).cancel_many, dry_run=body.dry_run, **filters)
+        return self._step(body, filters, lambda limit, cursor: cancel(limit=limit, cursor=cursor))
 
     @route(
         "redriveActions",
@@ -157,18 +159,31 @@ class Scheduling(ApiRoutes):
     )
     def redrive_many(self, body: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
         """Run the failed ones that meet the filters again; call again with `next_cursor`."""
-        step = self.api.scheduler(request).redrive_many(
+        filters = self._with_cut_off(body)
+        redrive = partial(
+            self.api.scheduler(request).redrive_many,
             at=body.when(),
             tz=body.tz,
             dry_run=body.dry_run,
-            limit=body.limit,
-            cursor=body.cursor,
-            **body.filters(),
+            **filters,
         )
-        return BulkView.from_result(step)
+        return self._step(body, filters, lambda limit, cursor: redrive(limit=limit, cursor=cursor))
+
+    def _with_cut_off(self, body: BulkRequest) -> Filters:
+        """Return the filters; a preview excludes what is scheduled after it."""
+        filters = body.filters()
+        if body.dry_run and filters.keys() - {"runs"}:  # without a filter it is rejected
+            filters.setdefault("created_until", self.api.clock.now())
+        return filters
+
+    def _step(self, body: BulkRequest, filters: Filters, step: Step) -> BulkView:
+        result = step(body.limit, body.cursor)
+        is_first = body.dry_run and body.cursor is None
+        return BulkView.from_result(result, filters, count_matches(step) if is_first else None)
 
     @route("listDeadLetters", "GET", "/dead-letters", _READ)
     def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
         """A page of failed actions, runs of jobs too, the latest failure first."""
         failed: Filters = {**query.filters(), "status": Status.FAILED}
-        return page_view(self.api.scheduler(request).list(limit=query.limit, cursor=query.cursor, **failed))
+        page = self.api.scheduler(request).list(limit=query.limit, cursor=query.cursor, **failed)
+        return page_view(page, includes_runs=query.runs is not False)

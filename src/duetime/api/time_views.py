@@ -49,6 +49,8 @@ class RecentRunView(BaseModel):
     """When that ended; null while it runs."""
     attempts: int
     """How many it has had."""
+    is_retrying: bool
+    """Whether it is pending after a failed attempt."""
 
     @classmethod
     def from_action(cls, run: Action) -> Self:
@@ -62,6 +64,7 @@ class RecentRunView(BaseModel):
             started_at=last.started_at if last else None,
             finished_at=last.finished_at if last else None,
             attempts=run.attempt,
+            is_retrying=run.is_retrying,
         )
 
 

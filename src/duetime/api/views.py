@@ -71,6 +71,8 @@ class ActionSummary(BaseModel):
     """The payload type, whose handler runs it."""
     status: Status
     """Where it stands; executed, failed, cancelled and skipped are final."""
+    is_retrying: bool
+    """Whether it is pending after a failed attempt."""
     due_at: Instant
     """When it is due by now: retries and redrives move it."""
     nominal_at: Instant
@@ -145,6 +147,8 @@ class ActionPage(BaseModel):
     """At most `limit`; a page may be short, or empty, and still lead on."""
     next_cursor: str | None
     """The cursor of the next page; null on the last one."""
+    includes_runs: bool
+    """Whether the list has runs of jobs too: of one job, or among failed actions."""
 
 
 _MADE = {"attempts", "concurrency_limit"}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from duetime.aws.job_wakes import EventBridgeJobWakes
     from duetime.aws.jobs import DynamoJobStore
     from duetime.aws.notifications import DynamoInbox, DynamoPreferences
+    from duetime.aws.run_counts import DynamoRunCounts
     from duetime.aws.streams import DynamoStream
     from duetime.ports.jobs import JobPorts
     from duetime.ports.notifications import NotificationPorts
@@ -102,6 +103,12 @@ class AwsBackends:
     @cached_property
     def jobs(self) -> DynamoJobStore:
         return job_store(self._settings, self._dynamodb)
+
+    @cached_property
+    def run_counts(self) -> DynamoRunCounts:
+        from duetime.aws.run_counts import DynamoRunCounts  # noqa: PLC0415 - two functions use them
+
+        return DynamoRunCounts(self._dynamodb, self._settings.jobs_table)
 
     @property
     def job_ports(self) -> JobPorts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from aws_cdk import Stack
@@ -14,7 +15,7 @@ from duetime.cdk.changes import StreamSource
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import JOBS
 from duetime.cdk.resources import SharedResources
-from duetime.cdk.rights import may, may_by_key, read_manifests, read_stream, send
+from duetime.cdk.rights import RUN_COUNTS, may, may_by_key, read_manifests, read_stream, send
 from duetime.cdk.rules import accept_wildcard
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.settings import Settings
@@ -43,12 +44,13 @@ class Lifecycle(Construct):
             about="publishes lifecycle events on the event bus",
             entry="publish",
             timeout=timedelta(seconds=60),
-            environment=settings.to_env(),
+            environment=replace(settings, run_counts=settings.run_counts and deployment.api).to_env(),
             rights=[
                 *read_stream(tables.action_stream),
                 *read_stream(tables.job_stream),
                 read_manifests(jobs),
                 may_by_key("dynamodb:Query", on=jobs, keys=JOBS),
+                may_by_key("dynamodb:UpdateItem", on=jobs, keys=[RUN_COUNTS]),
                 let_publish(self, settings),
                 send(failures),
             ],

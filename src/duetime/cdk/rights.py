@@ -15,6 +15,7 @@ MANIFESTS = "system#manifest"
 BOOKMARKS = "system#bookmark"
 FORMAT = "system#format"
 UNDELIVERED = "system#undelivered"
+RUN_COUNTS = "*#counts"
 
 
 def may(*actions: str, on: str | Sequence[str], **conditions: dict[str, object]) -> iam.PolicyStatement:

@@ -20,7 +20,7 @@ def listed(actions: Sequence[Json], now: datetime) -> str:
         [
             action["id"],
             action["type"],
-            action["status"],
+            status(action),
             both(action["due_at"], now),
             action["correlation_id"] or "-",
         ]
@@ -29,9 +29,14 @@ def listed(actions: Sequence[Json], now: datetime) -> str:
     return table(["ID", "TYPE", "STATUS", "DUE", "CORRELATION ID"], rows)
 
 
+def status(action: Json) -> str:
+    """Return the status, or ``retrying`` of an action that waits for its next attempt."""
+    return "retrying" if action.get("is_retrying") else str(action["status"])
+
+
 def in_full(action: Json, now: datetime) -> str:
     """Return all facts of an action."""
-    head = f"{action['id']}  {plain(action['type'])}  {coloured(action['status'])}"
+    head = f"{action['id']}  {plain(action['type'])}  {coloured(status(action))}"
     text = facts(head, _facts(action, now))
     return f"{text}\n\n{_attempts(action['attempts'], now)}" if action["attempts"] else text
 

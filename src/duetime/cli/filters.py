@@ -26,7 +26,7 @@ def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> 
     )
     if has_status:
         group.add_argument(
-            "--status", metavar="STATUS[,STATUS…]", help="pending, processing, executed, failed, …"
+            "--status", metavar="STATUS[,STATUS…]", help="pending, retrying, processing, executed, failed, …"
         )
     group.add_argument("--type", help="of this payload type")
     group.add_argument("--correlation-id", metavar="ID", help="scheduled with it")

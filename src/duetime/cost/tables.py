@@ -22,7 +22,12 @@ def writes(work: Workload, volume: Volume) -> float:
         + work.keyed_share * keyed_writes(work.payload_bytes)
         + work.retries_share * retry_writes(work.payload_bytes)
     )
-    of_run = units.PLAN_WRITES + units.RUN_WRITES + work.retries_share * units.RUN_WRITES
+    of_run = (
+        units.PLAN_WRITES
+        + units.RUN_WRITES
+        + units.COUNT_WRITES
+        + work.retries_share * (units.RUN_WRITES + units.COUNT_WRITES)
+    )
     return (
         volume.actions * of_one
         + volume.runs * of_run

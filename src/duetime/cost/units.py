@@ -41,6 +41,9 @@ RUN_WRITES, RUN_READS = 9, 2
 # A job's next occurrence: its put, and its job's cursor with the index of jobs to maintain.
 PLAN_WRITES, PLAN_READS = 5, 1
 
+# The count of an ended run, of a job: one item of an hour, of at most a kilobyte in most hours.
+COUNT_WRITES = 1
+
 # A row without its payload: when it is put, and after a run.
 PENDING_BYTES, RUN_BYTES = 180, 340
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from duetime.clock import Clock
 from duetime.declare.handler_set import HandlerSet
+from duetime.events.count_runs import CountRuns
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.ids import JobName
 from duetime.jobs.plan import LEAD
@@ -25,6 +26,7 @@ from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.run_counts import MemoryRunCounts
 from duetime.memory.store import MemoryStore
 from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
@@ -90,6 +92,8 @@ class MemoryCloud:
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
         self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
+        self.run_counts = MemoryRunCounts()
+        self._count_runs = CountRuns(self.run_counts)
         if settings.timers == "wheel":
             self.backends = replace(self.backends, timers=WheelTimers())
         self.sweep_at = clock.now() + settings.sweep_rate
@@ -266,6 +270,7 @@ class MemoryCloud:
     def _publish_changes(self) -> None:
         if facts := [self._facts.popleft() for _ in range(len(self._facts))]:
             self._publish(facts)
+            self._count_runs(facts)
 
     def _arm_changes(self) -> None:
         if changes := [self.changes.popleft() for _ in range(len(self.changes))]:

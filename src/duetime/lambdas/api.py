@@ -26,7 +26,16 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
     inboxes = InboxPorts(backends.preferences, backends.inbox)
-    api = ApiContext(backends.store, backends.job_ports, app, clock, settings, backends.undelivered, inboxes)
+    api = ApiContext(
+        backends.store,
+        backends.job_ports,
+        app,
+        clock,
+        settings,
+        backends.undelivered,
+        inboxes,
+        backends.run_counts,
+    )
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None

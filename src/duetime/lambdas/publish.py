@@ -12,6 +12,7 @@ from duetime.aws.streams import subject_of
 from duetime.aws.undelivered import PARTITION
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
+from duetime.events.count_runs import CountRuns
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_JOBS
@@ -65,14 +66,18 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     """Return the handler of stream events; it returns a partial batch response."""
     backends = AwsBackends(settings, SystemClock())
     publish = Publish(EventSelection(backends.jobs, backends.routes, settings=settings), backends.event_bus)
+    count = CountRuns(backends.run_counts) if settings.run_counts else None
 
     def handler(event: Event, _context: object) -> Event:
         records = event["Records"]
         try:
-            published = publish(_changes(records))
+            changes = list(_changes(records))
+            published = publish(changes)
         except BackendUnavailable as error:
             log.warning("batch not published, it will come again", extra={"reason": truncate(error)})
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
+        if count is not None:
+            count(changes)
         if published:
             log.info("published", extra={"events": published})
         return {"batchItemFailures": []}

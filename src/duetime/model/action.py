@@ -224,6 +224,13 @@ class Action:
         return self.changed_by or self.created_by
 
     @property
+    def is_retrying(self) -> bool:
+        """Whether an attempt failed, and it waits for the next one."""
+        return (
+            self.status is Status.PENDING and bool(self.attempts) and self.attempts[-1].ending is Ending.RETRY
+        )
+
+    @property
     def executed_at(self) -> datetime | None:
         """When the run that succeeded ended."""
         return self.attempts[-1].finished_at if self.status is Status.EXECUTED and self.attempts else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self, TypedDict
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 LARGEST_PAGE = 200
 """The most rows of a page."""
+RETRYING = "retrying"
+"""The filter for pending actions with a failed attempt. It is no status of a row."""
 
 
 class Filters(TypedDict, total=False):
@@ -26,12 +28,14 @@ class Filters(TypedDict, total=False):
     """
 
     status: Status | str | Collection[Status | str] | None
-    """One status, or several."""
+    """One status, or several; ``retrying`` means the pending ones whose last attempt failed."""
     type: str | type[Payload] | None
     """A payload type, or its name."""
     correlation_id: str | None
     job: str | None
     """Runs of this job."""
+    runs: bool | None
+    """False leaves out the runs of jobs, which a search for failed actions includes."""
     due_after: When | None
     due_until: When | None
     created_after: When | None
@@ -43,9 +47,13 @@ class Selection:
     """Checked filters for actions. A range excludes its start and includes its end."""
 
     statuses: frozenset[Status] = frozenset(Status)
+    retrying: bool = False
+    """Whether it also includes the actions that wait for a retry."""
     type: str | None = None
     correlation_id: str | None = None
     job: ids.JobName | None = None
+    runs: bool | None = None
+    """False excludes runs of jobs."""
     due_after: datetime | None = None
     due_until: datetime | None = None
     created_after: datetime | None = None
@@ -65,11 +73,14 @@ class Selection:
             raise InvalidSelection(f"there is no filter {truncate(min(unknown), 40)!r}; there are {known}")
         job, correlation_id = filters.get("job"), filters.get("correlation_id")
         bounds: dict[str, When] = {name: when for name in _BOUNDS if (when := filters.get(name)) is not None}  # type: ignore[misc]
+        statuses, retrying = _statuses(filters.get("status"))
         return cls(
-            statuses=_statuses(filters.get("status")),
+            statuses=statuses,
+            retrying=retrying,
             type=_type_name(filters.get("type")),
             correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
             job=None if job is None else ids.job_name(job),
+            runs=_checked_runs(filters.get("runs")),
             **{name: instant.resolve(when, now=now) for name, when in bounds.items()},
         )
 
@@ -79,10 +90,25 @@ class Selection:
             if start is not None and end is not None and start >= end:
                 raise InvalidSelection(f"{after} must lie before {until}")
 
+        if self.runs and not self.has_runs:
+            raise InvalidSelection("runs of jobs are found by job, or among failed actions; name one of them")
+        if self.runs is False and self.job is not None:
+            raise InvalidSelection("job means runs of this job; leave out runs, or the job")
+
+    @property
+    def is_failed_only(self) -> bool:
+        """Whether it includes failed actions alone."""
+        return self.statuses == _FAILED and not self.retrying
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether its search finds runs of jobs too: the index of failed actions has both."""
+        return self.runs is not False and (self.job is not None or self.is_failed_only)
+
     @property
     def is_unrestricted(self) -> bool:
         """Whether it includes every action."""
-        return self == Selection()
+        return replace(self, runs=None) == type(self)()
 
     @property
     def has_due_range(self) -> bool:
@@ -92,7 +118,8 @@ class Selection:
     def admits(self, row: Action) -> bool:
         """Return whether a row meets all filters."""
         return (
-            row.status in self.statuses
+            (row.status in self.statuses or (self.retrying and row.is_retrying))
+            and not (self.runs is False and row.job)
             and all(getattr(self, name) in {None, getattr(row, name)} for name in _EQUAL)
             and _lies(row.due_at, self.due_after, self.due_until)
             and _lies(row.created_at, self.created_after, self.created_until)
@@ -104,6 +131,8 @@ class RunSelection:
     """Checked filters for the runs of one job; their range is one of nominal times."""
 
     statuses: frozenset[Status] = frozenset(Status)
+    retrying: bool = False
+    """Whether it also includes the runs that wait for a retry."""
     nominal_after: datetime | None = None
     nominal_until: datetime | None = None
 
@@ -121,8 +150,10 @@ class RunSelection:
             InvalidSelection: there is no such status, or the range ends before it begins.
             InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
         """
+        statuses, retrying = _statuses(status)
         return cls(
-            statuses=_statuses(status),
+            statuses=statuses,
+            retrying=retrying,
             nominal_after=None if nominal_after is None else instant.resolve(nominal_after, now=now),
             nominal_until=None if nominal_until is None else instant.resolve(nominal_until, now=now),
         )
@@ -134,7 +165,8 @@ class RunSelection:
 
     def admits(self, row: Action) -> bool:
         """Return whether a run meets all filters."""
-        return row.status in self.statuses and _lies(row.nominal_at, self.nominal_after, self.nominal_until)
+        is_admitted = row.status in self.statuses or (self.retrying and row.is_retrying)
+        return is_admitted and _lies(row.nominal_at, self.nominal_after, self.nominal_until)
 
 
 def check_limit(limit: object, most: int = LARGEST_PAGE) -> None:
@@ -147,6 +179,7 @@ def check_limit(limit: object, most: int = LARGEST_PAGE) -> None:
         raise InvalidSelection(f"limit is {limit!r}; allowed is 1 to {most}")
 
 
+_FAILED = frozenset({Status.FAILED})
 _EQUAL = ("type", "correlation_id", "job")
 _SPANS = (("due_after", "due_until"), ("created_after", "created_until"))
 _BOUNDS = tuple(name for span in _SPANS for name in span)
@@ -154,6 +187,12 @@ _BOUNDS = tuple(name for span in _SPANS for name in span)
 
 def _lies(at: datetime, after: datetime | None, until: datetime | None) -> bool:
     return (after is None or at > after) and (until is None or at <= until)
+
+
+def _checked_runs(value: object) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise InvalidSelection(f"runs is {truncate(value, 40)!r}; use true or false, or leave it out")
+    return value
 
 
 def _type_name(value: str | type[Payload] | None) -> str | None:
@@ -165,15 +204,17 @@ def _type_name(value: str | type[Payload] | None) -> str | None:
     return name
 
 
-def _statuses(value: Status | str | Collection[Status | str] | None) -> frozenset[Status]:
+def _statuses(value: Status | str | Collection[Status | str] | None) -> tuple[frozenset[Status], bool]:
+    """Return the statuses of a filter, and whether it names ``retrying``."""
     if value is None:
-        return frozenset(Status)
+        return frozenset(Status), False
     try:
-        found = frozenset(Status(name) for name in ([value] if isinstance(value, str) else value))
+        names = frozenset([value] if isinstance(value, str) else value)
+        found = frozenset(Status(name) for name in names - {RETRYING})
     except (ValueError, TypeError):
         raise InvalidSelection(
-            f"status {truncate(value, 60)!r} is unknown; there are {', '.join(Status)}"
+            f"status {truncate(value, 60)!r} is unknown; there are {', '.join(Status)}, {RETRYING}"
         ) from None
-    if not found:
+    if not names:
         raise InvalidSelection("status is empty; leave it out for all of them")
-    return found
+    return found, RETRYING in names

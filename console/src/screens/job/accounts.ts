@@ -1,5 +1,6 @@
 // What became of a job's nominal times: asked for by window, in bounds, and counted by day or by hour.
 
+import { present } from "../../clock";
 import { api, call, type Schemas } from "../../api";
 
 export type Job = Schemas["JobView"];
@@ -160,5 +161,5 @@ function gapOf(job: Job): number {
   if (first !== undefined && last !== undefined && times.length > 1)
     return (last - first) / (times.length - 1);
   const ran = job.tally.executed + job.tally.failed;
-  return ran < MOST_IN_MONTH ? DAY * 31 : Math.max(1, Date.now() - Date.parse(job.since)) / ran;
+  return ran < MOST_IN_MONTH ? DAY * 31 : Math.max(1, present() - Date.parse(job.since)) / ran;
 }

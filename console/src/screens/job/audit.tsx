@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, call, type Schemas } from "../../api";
+import { writeJson } from "../../json";
 import { useLive } from "../../live";
 import { Time } from "../../time";
 import { Part } from "../../ui/page";
@@ -18,7 +19,7 @@ export function Audit({ name }: { name: string }) {
   const [limit, setLimit] = useState(LIMIT);
   const live = useLive(
     (signal) => call(api.GET("/audit", { params: { query: { job: name, limit } }, signal })),
-    `${name} ${limit}`,
+    `audit ${name} ${limit}`,
     30_000,
   );
   return (
@@ -114,6 +115,6 @@ function Result({ each }: { each: Entry }) {
 function asked(of: Record<string, unknown>): string {
   return Object.entries(of)
     .filter(([, value]) => value !== null && value !== "")
-    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}: ${writeJson(value)}`)
     .join(", ");
 }

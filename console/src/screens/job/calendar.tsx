@@ -1,6 +1,7 @@
 // A job's times by day: a month of them, or the hours of one day where there are too many, and the chosen
 // ones as a list.
 
+import { present as presentInstant } from "../../clock";
 import { useState } from "preact/hooks";
 import { useLive } from "../../live";
 import { go, href, place } from "../../route";
@@ -116,7 +117,7 @@ function Hours({ job, day, scale }: { job: Job; day: string; scale: Scale }) {
   );
   const { counts, below } = useCounts(job, scale, hours, start, end, keyOf);
   const asked = place.value.query.get("hour") ?? "";
-  const present = day === today() ? keyOf(Date.now()) : "00";
+  const present = day === today() ? keyOf(presentInstant()) : "00";
   const hour = hours.includes(asked) ? asked : present;
   const at = (key: string) => start + Number(key) * HOUR;
   const cells: Cell[] = hours.map((each) => ({
@@ -159,7 +160,7 @@ function useCounts(
   end: number,
   keyOf: (at: number) => string,
 ) {
-  const isOver = end < Date.now() - 24 * HOUR;
+  const isOver = end < presentInstant() - 24 * HOUR;
   const live = useLive(
     async (signal) => {
       if (!CALLS[scale]) return undefined;
@@ -167,7 +168,7 @@ function useCounts(
       const times = scale === "month" ? await timesOf(job, spreadOut(found.entries, keyOf), signal) : [];
       return { counts: counted(job, found.entries, times, keyOf, keys), cutAt: found.cutAt };
     },
-    [job.name, job.version, scale, start, zone.value].join(" "),
+    ["calendar", job.name, job.version, scale, start, zone.value].join(" "),
     isOver ? Number.POSITIVE_INFINITY : 60_000,
   );
   const counts: Map<string, Counts> | undefined = live.value?.counts;

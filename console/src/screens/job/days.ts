@@ -1,5 +1,6 @@
 // Days and months of the calendar, as keys such as 2027-06-01, in the zone that times are shown in.
 
+import { present } from "../../clock";
 import { dayKey, zone } from "../../time";
 import { locale } from "../../words";
 
@@ -12,7 +13,7 @@ export function isDay(key: string | null): key is string {
 }
 
 export function today(): string {
-  return dayKey(Date.now());
+  return dayKey(present());
 }
 
 export function plusDays(key: string, days: number): string {

@@ -18,7 +18,7 @@ export function Gone({ name }: { name: string }) {
           signal,
         }),
       ),
-    name,
+    `gone ${name}`,
     Number.POSITIVE_INFINITY,
   );
   return (

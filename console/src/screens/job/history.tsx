@@ -1,5 +1,6 @@
 // The runs of a job, newest first: by status and days, which are in the address.
 
+import { present } from "../../clock";
 import { api, call, type Schemas } from "../../api";
 import { useLive } from "../../live";
 import { go, href, place } from "../../route";
@@ -33,7 +34,7 @@ export function History({ name }: { name: string }) {
   const isFiltered = Boolean(status || from || until);
   const live = useLive(
     (signal) => runs(name, { status, from, until, cursor }, signal),
-    [name, status, from, until, cursor, zone.value].join(" "),
+    ["runs", name, status, from, until, cursor, zone.value].join(" "),
     cursor ? 30_000 : 5_000,
   );
   return (
@@ -88,7 +89,7 @@ async function runs(
  * sees it.
  */
 function dueBy(status: Status | undefined): string | undefined {
-  return status === "pending" ? undefined : new Date(Date.now() + SLACK).toISOString();
+  return status === "pending" ? undefined : new Date(present() + SLACK).toISOString();
 }
 
 function Filters({ name, status, from, until }: Omit<Asked, "cursor"> & { name: string }) {

@@ -1,5 +1,6 @@
 // The times of a day or an hour: the status of each, and why. Equal ones in a row are one line.
 
+import { present } from "../../clock";
 import { useState } from "preact/hooks";
 import { useLive } from "../../live";
 import { href } from "../../route";
@@ -36,10 +37,10 @@ interface TimesProps {
 
 export function Times({ job, title, start, end }: TimesProps) {
   const [calls, setCalls] = useState(1);
-  const isOver = end < Date.now() - GRACE;
+  const isOver = end < present() - GRACE;
   const live = useLive(
     (signal) => accounts(job.name, justBefore(start), justBefore(end), calls, signal),
-    [job.name, start, calls, zone.value].join(" "),
+    ["times", job.name, start, calls, zone.value].join(" "),
     isOver ? Number.POSITIVE_INFINITY : 10_000,
   );
   return (

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, call } from "../../api";
+import { isObject, readJson, writeJson } from "../../json";
 import { Act } from "../../ui/act";
 import { Flawed, Unusable } from "../../ui/dialog";
 import type { Job } from "./accounts";
@@ -54,7 +55,7 @@ function Fields({ job, flaw }: { job: Job; flaw: string | undefined }) {
 }
 
 function prefilled(job: Job): string {
-  return job.payload === null || job.payload === undefined ? "" : JSON.stringify(job.payload, null, 2);
+  return job.payload === null || job.payload === undefined ? "" : writeJson(job.payload, 2);
 }
 
 /** What the run is to be given; null for the job's own. */
@@ -63,11 +64,10 @@ function payloadOf(text: string, own: string): Record<string, unknown> | null {
   if (text.includes(REDACTED)) throw new Unusable({ payload: say("payload_redacted") });
   let given: unknown;
   try {
-    given = JSON.parse(text);
+    given = readJson(text);
   } catch (error) {
     throw new Unusable({ payload: say("payload_not", { problem: String((error as Error).message) }) });
   }
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new Unusable({ payload: say("payload_object") });
-  return given as Record<string, unknown>;
+  if (!isObject(given)) throw new Unusable({ payload: say("payload_object") });
+  return given;
 }

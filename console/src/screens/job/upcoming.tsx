@@ -19,7 +19,7 @@ export function Upcoming({ job }: { job: Job }) {
   );
   const live = useLive(
     (signal) => upcoming(job, signal),
-    [job.name, job.version, job.enabled, ...pauses].join(" "),
+    ["upcoming", job.name, job.version, job.enabled, ...pauses].join(" "),
     15_000,
   );
   return (

@@ -50,6 +50,7 @@ from duetime.testing.contract.lists import FailedContract, ListContract
 from duetime.testing.contract.notifications import InboxContract, PreferencesContract
 from duetime.testing.contract.notified import DeliveriesContract, WindowsContract
 from duetime.testing.contract.races import RaceContract
+from duetime.testing.contract.run_counts import RunCountsContract
 from duetime.testing.contract.scheduling import PayloadContract, SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
 from duetime.testing.contract.slots import HoldersContract, SlotContract
@@ -74,6 +75,7 @@ __all__ = [
     "JobWakesContract",
     "PreferencesContract",
     "RoutesContract",
+    "RunCountsContract",
     "TimersContract",
     "UndeliveredContract",
     "WindowsContract",

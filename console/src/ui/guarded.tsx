@@ -1,0 +1,45 @@
+// What a screen shows if a part of it cannot be drawn: a response of another shape, or a fault of the page.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useErrorBoundary } from "preact/hooks";
+import { removeFeed, setFeed } from "../feeds";
+import { forgetSeen } from "../live";
+import { Problem, UNREACHABLE } from "../problem";
+import { words } from "../words";
+import { Page } from "./page";
+import { Failure } from "./states";
+
+const say = words({
+  en: { title: "This page cannot be shown", why: "The response is not of the expected shape: {error}" },
+  fr: {
+    title: "Cette page ne peut pas être affichée",
+    why: "La réponse n'a pas la forme attendue : {error}",
+  },
+});
+
+export function Guarded({ children }: { children: ComponentChildren }) {
+  const [error, reset] = useErrorBoundary() as [unknown, () => void];
+  if (!error) return <>{children}</>;
+  return <Broken error={error} reset={reset} />;
+}
+
+const AGAIN = 15_000;
+
+function Broken({ error, reset }: { error: unknown; reset: () => void }) {
+  useEffect(() => {
+    const feed = Symbol("broken");
+    setFeed(feed, { at: 0, every: AGAIN, isFailing: true });
+    forgetSeen();
+    const timer = setInterval(reset, AGAIN);
+    return () => {
+      clearInterval(timer);
+      removeFeed(feed);
+    };
+  }, []);
+  const problem = new Problem(UNREACHABLE, "page", "", say("why", { error: String(error) }));
+  return (
+    <Page title={say("title")}>
+      <Failure problem={problem} retry={reset} />
+    </Page>
+  );
+}
