@@ -58,7 +58,7 @@ drill: setup ## only those of e2e that deploy again: after a failure, after a de
 	$(PY) -m pytest -m drill -p no:randomly tests/e2e
 
 rehearse: setup ## deploy the app of cdk.json onto an emulator of AWS, until Ctrl-C (WITH='-c duetime:…': with these settings)
-	@.venv/bin/duetime rehearse $(WITH)
+	@.venv/bin/duetime deployment rehearse $(WITH)
 
 synth: setup ## write the CloudFormation template to cdk.out; without Docker
 	npx --no-install cdk synth --quiet

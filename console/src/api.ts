@@ -26,33 +26,50 @@ const say = words({
 
 export type Schemas = components["schemas"];
 
-/** Gives a token that holds for the next request; null where there is no sign-in. */
-export type Token = () => Promise<string | null>;
+/** Of a sign-in: what requests are sent with. */
+export interface Credentials {
+  /** A token that holds for the next request. */
+  token: () => Promise<string>;
+  /** A token in the place of one that the API rejected; null if there is none. */
+  renewed: (rejected: string) => Promise<string | null>;
+  /** The API has accepted the token. */
+  accepted: () => void;
+}
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 /** The API's client. Its responses are text: `call` reads them, so that numbers stay exact. */
 export let api: Pick<Client<paths>, Method>;
 
-export function startApi(config: Config, token: Token): void {
+export function startApi(config: Config, credentials: Credentials | null): void {
   const client = createClient<paths>({
     baseUrl: new URL(config.api, home).href,
     querySerializer: { array: { style: "form", explode: true } },
     bodySerializer: (body) => writeJson(body),
-    fetch: fetchInTime,
-  });
-  client.use({
-    async onRequest({ request }) {
-      const held = await token();
-      if (held) request.headers.set("Authorization", held);
-      return request;
-    },
+    fetch: credentials ? signed(credentials) : fetchInTime,
   });
   api = {
     GET: asText(client.GET),
     POST: asText(client.POST),
     PUT: asText(client.PUT),
     DELETE: asText(client.DELETE),
+  };
+}
+
+const UNAUTHORIZED = 401;
+
+/** Send requests with a token; one that the API rejects is renewed, and the request is sent once more. */
+function signed({ token, renewed, accepted }: Credentials) {
+  return async (request: Request): Promise<Response> => {
+    const again = request.clone();
+    const held = await token();
+    request.headers.set("Authorization", held);
+    const response = await fetchInTime(request);
+    if (response.status !== UNAUTHORIZED) accepted();
+    const other = response.status === UNAUTHORIZED && (await renewed(held));
+    if (!other) return response;
+    again.headers.set("Authorization", other);
+    return fetchInTime(again);
   };
 }
 

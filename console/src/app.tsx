@@ -6,7 +6,7 @@ import { config } from "./config";
 import { freshness } from "./feeds";
 import { refreshAll } from "./live";
 import { can, me, type Permission } from "./me";
-import { href, place } from "./route";
+import { href, place, restoreScroll } from "./route";
 import { ActionScreen } from "./screens/action";
 import { ActionsScreen } from "./screens/actions";
 import { CadencesScreen } from "./screens/cadences";
@@ -21,6 +21,7 @@ import { UndeliveredInputScreen } from "./screens/undelivered-input";
 import { signOut } from "./session";
 import { chooseZone, own, span, zone } from "./time";
 import { Guarded } from "./ui/guarded";
+import { isNarrow } from "./ui/narrow";
 import { Page } from "./ui/page";
 import { Toasts } from "./ui/toasts";
 import { Unread } from "./ui/unread";
@@ -38,6 +39,7 @@ const mine = words({
     old: "{span} old",
     loading: "loading",
     failing: "no answer",
+    settings: "Account, language and times",
     sign_out: "Sign out",
     nowhere: "There is no such page",
     who: "{actor} of {tenant}",
@@ -52,6 +54,7 @@ const mine = words({
     old: "à jour il y a {span}",
     loading: "chargement",
     failing: "sans réponse",
+    settings: "Compte, langue et heures",
     sign_out: "Se déconnecter",
     nowhere: "Cette page n'existe pas",
     who: "{actor}, {tenant}",
@@ -80,11 +83,11 @@ export function App() {
   const path = parts.join("/");
   const before = useRef(path);
   useEffect(() => {
+    restoreScroll(before.current !== path);
     if (before.current === path) return;
     before.current = path;
-    scrollTo(0, 0);
     main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
-  }, [path]);
+  }, [place.value]);
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -134,13 +137,55 @@ const ONE: Record<string, ComponentType<{ name: string }>> = {
   undelivered: UndeliveredInputScreen,
 };
 
+/** Who one is, and how the page is shown. */
+function SideEnd() {
+  return (
+    <div class="side-end">
+      <p class="who">
+        {mine("who", { actor: me.value.actor, tenant: me.value.tenant_id })}
+        {!can("actions:manage", "jobs:manage") && <span class="chip">{say("read_only")}</span>}
+      </p>
+      <label>
+        <span>{mine("zone")}</span>
+        <select value={zone.value} onChange={(event) => chooseZone(event.currentTarget.value)}>
+          <option value={own}>{mine("own_zone", { zone: own })}</option>
+          {own !== "UTC" && <option value="UTC">UTC</option>}
+        </select>
+      </label>
+      <label>
+        <span>{mine("language")}</span>
+        <select value={language.value} onChange={(event) => choose(event.currentTarget.value as Language)}>
+          {Object.entries(LANGUAGES).map(([each, name]) => (
+            <option key={each} value={each} lang={each}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {config.links.map((each) => (
+        <a key={each.href} href={each.href}>
+          {each.label}
+        </a>
+      ))}
+      {config.sign_in && (
+        <button type="button" class="quiet" onClick={() => config.sign_in && signOut(config.sign_in)}>
+          {mine("sign_out")}
+        </button>
+      )}
+    </div>
+  );
+}
+
 function Side({ at }: { at: string }) {
   const entries = ENTRIES.filter((each) => each.needs.length === 0 || can(...each.needs));
   return (
     <header class="side">
-      <a class="brand" href={href()}>
-        <img src="assets/mark.svg" alt="" width="24" height="24" /> duetime
-      </a>
+      <div class="side-begin">
+        <a class="brand" href={href()}>
+          <img src="assets/mark.svg" alt="" width="24" height="24" /> duetime
+        </a>
+        <Freshness />
+      </div>
       <nav aria-label={mine("nav")}>
         {entries.map((each) => (
           <a
@@ -153,40 +198,14 @@ function Side({ at }: { at: string }) {
           </a>
         ))}
       </nav>
-      <div class="side-end">
-        <Freshness />
-        <p class="who">
-          {mine("who", { actor: me.value.actor, tenant: me.value.tenant_id })}
-          {!can("actions:manage", "jobs:manage") && <span class="chip">{say("read_only")}</span>}
-        </p>
-        <label>
-          <span>{mine("zone")}</span>
-          <select value={zone.value} onChange={(event) => chooseZone(event.currentTarget.value)}>
-            <option value={own}>{mine("own_zone", { zone: own })}</option>
-            {own !== "UTC" && <option value="UTC">UTC</option>}
-          </select>
-        </label>
-        <label>
-          <span>{mine("language")}</span>
-          <select value={language.value} onChange={(event) => choose(event.currentTarget.value as Language)}>
-            {Object.entries(LANGUAGES).map(([each, name]) => (
-              <option key={each} value={each} lang={each}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        {config.links.map((each) => (
-          <a key={each.href} href={each.href}>
-            {each.label}
-          </a>
-        ))}
-        {config.sign_in && (
-          <button type="button" class="quiet" onClick={() => config.sign_in && signOut(config.sign_in)}>
-            {mine("sign_out")}
-          </button>
-        )}
-      </div>
+      {isNarrow.value ? (
+        <details class="side-more">
+          <summary>{mine("settings")}</summary>
+          <SideEnd />
+        </details>
+      ) : (
+        <SideEnd />
+      )}
     </header>
   );
 }

@@ -1,5 +1,7 @@
 // The page's configuration: config.json beside it.
 
+import { Problem } from "./problem";
+
 export interface SignIn {
   /** Of the pool's sign-in pages. */
   url: string;
@@ -28,7 +30,7 @@ function withSlash(path: string): string {
 
 export async function loadConfig(): Promise<Config> {
   const response = await fetch(new URL("config.json", home));
-  if (!response.ok) throw new Error(`config.json: ${response.status}`);
+  if (!response.ok) throw new Problem(response.status, "config", "", `config.json: ${response.status}`);
   config = (await response.json()) as Config;
   return config;
 }

@@ -13,14 +13,19 @@ const root = document.getElementById("root") as HTMLElement;
 
 async function start(): Promise<void> {
   const config = await loadConfig();
-  const token = await signIn(config.sign_in);
-  startApi(config, token);
+  startApi(config, await signIn(config.sign_in));
   await loadCaller();
+  render(null, root);
   root.replaceChildren();
   render(<App />, root);
 }
 
-start().catch((error: unknown) => {
-  root.replaceChildren();
-  render(<CannotStart error={error} />, root);
-});
+function begin(): void {
+  start().catch((error: unknown) => {
+    render(null, root);
+    root.replaceChildren();
+    render(<CannotStart error={error} retry={begin} />, root);
+  });
+}
+
+begin();

@@ -22,6 +22,16 @@ export class Problem extends Error {
     return this.status === 403;
   }
 
+  /** Whether the sign-in is missing or has ended. */
+  get isSignedOut(): boolean {
+    return this.status === 401;
+  }
+
+  /** Whether it may pass by itself. */
+  get isTemporary(): boolean {
+    return this.status === UNREACHABLE || this.status === 429 || this.status >= 500;
+  }
+
   /** Whether there is no such thing (any more). */
   get isMissing(): boolean {
     return this.status === 404;

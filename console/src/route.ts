@@ -15,6 +15,46 @@ addEventListener("hashchange", () => {
   hash.value = location.hash;
 });
 
+/** Each entry of the history has a number, and the scroll position that it was left with. */
+const positions = new Map<number, number>();
+let entry = 0;
+/** Where the way back, or forth, leads to; null on a way that is new. */
+let returnTo: number | null = null;
+
+history.scrollRestoration = "manual"; // the browser would restore before there is anything to scroll
+history.replaceState({ entry }, "");
+addEventListener("scroll", () => positions.set(entry, scrollY), { passive: true });
+addEventListener("popstate", (event) => arrive((event.state as { entry?: number } | null)?.entry));
+
+function arrive(known: number | undefined, to?: string): void {
+  returnTo = known === undefined ? null : (positions.get(known) ?? 0);
+  entry = known ?? Math.max(entry, ...positions.keys()) + 1;
+  if (to !== undefined) history.pushState({ entry }, "", to);
+  else if (known === undefined) history.replaceState({ entry }, "");
+}
+
+const RESTORED_WITHIN = 2_000;
+
+/**
+ * Scroll to where the way back leads to, as soon as the page is long enough, unless the reader scrolls. A new
+ * way to another page begins at its top.
+ */
+export function restoreScroll(isOtherPage: boolean): void {
+  if (returnTo === null) return isOtherPage ? scrollTo(0, 0) : undefined;
+  const [goal, of, until] = [returnTo, entry, performance.now() + RESTORED_WITHIN];
+  returnTo = null;
+  let isScrolled = false;
+  for (const kind of ["wheel", "touchstart", "keydown"]) {
+    addEventListener(kind, () => (isScrolled = true), { once: true, passive: true });
+  }
+  const step = () => {
+    if (entry !== of || isScrolled) return;
+    scrollTo(0, goal);
+    if (Math.abs(scrollY - goal) > 1 && performance.now() < until) requestAnimationFrame(step);
+  };
+  step();
+}
+
 export const place = computed<Place>(() => {
   const [path = "", query = ""] = hash.value.replace(/^#\/?/, "").split("?", 2);
   return { parts: path.split("/").filter(Boolean).map(decoded), query: new URLSearchParams(query) };
@@ -38,10 +78,12 @@ export function href(...parts: (string | Query)[]): string {
 /** Goes there; with replace, the way back does not come by here. */
 export function go(to: string, { replace = false } = {}): void {
   if (replace) {
-    history.replaceState(null, "", to);
+    history.replaceState({ entry }, "", to);
     hash.value = location.hash;
   } else {
-    location.hash = to;
+    if (to === location.hash) return;
+    arrive(undefined, to);
+    hash.value = location.hash;
   }
 }
 

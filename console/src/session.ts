@@ -3,8 +3,9 @@
 // back, the proof, the state and the place on the page, is kept for this tab alone and taken away at once.
 
 import * as oauth from "oauth4webapi";
-import type { Token } from "./api";
+import type { Credentials } from "./api";
 import { home, type SignIn } from "./config";
+import { Problem } from "./problem";
 import { go } from "./route";
 
 const KEPT = "duetime.signing-in";
@@ -20,22 +21,49 @@ interface Tokens {
   id: string;
   refresh: string | undefined;
   endsAt: number;
+  isRefreshed: boolean;
+  /** Whether the API has accepted it. */
+  isAccepted: boolean;
 }
+
+const UNAUTHORIZED = 401;
+/** A pool answers so to a request that it will not honour; other statuses are faults that pass. */
+const REFUSED = 400;
+
+/** The pool did not let the user in: its reason. */
+export class SignInDenied extends Error {}
 
 let tokens: Tokens | null = null;
 let renewing: Promise<void> | null = null;
 
 /** Signs in, which may leave the page; then gives what gets a token that holds. */
-export async function signIn(at: SignIn | null): Promise<Token> {
-  if (at === null) return async () => null;
+export async function signIn(at: SignIn | null): Promise<Credentials | null> {
+  if (at === null) return null;
+  const credentials = {
+    token: () => held(at),
+    renewed: (rejected: string) => renewed(at, rejected),
+    accepted: () => {
+      if (tokens) tokens.isAccepted = true;
+    },
+  };
+  if (tokens) return credentials; // a start that failed after the sign-in
   const kept = takeKept();
   const here = new URL(location.href);
-  if (kept && (here.searchParams.has("code") || here.searchParams.has("error"))) {
+  if (here.searchParams.has("error")) {
+    go(home + (kept?.place ?? here.hash), { replace: true }); // to start again is to sign in again
+    throw new SignInDenied(reasonOf(here.searchParams));
+  }
+  if (kept && here.searchParams.has("code")) {
     await redeem(at, here, kept);
   } else {
     await leave(at);
   }
-  return () => held(at);
+  return credentials;
+}
+
+function reasonOf(answer: URLSearchParams): string {
+  const description = answer.get("error_description");
+  return description ? `${description} (${answer.get("error")})` : String(answer.get("error"));
 }
 
 /** Forgets the tokens and ends the pool's own session; leaves the page. */
@@ -56,8 +84,29 @@ async function held(at: SignIn): Promise<string> {
   return tokens!.id;
 }
 
+/**
+ * A token in the place of one that the API rejected; null if another would be rejected, too. If the session
+ * has ended, the page is left for the sign-in.
+ */
+async function renewed(at: SignIn, rejected: string): Promise<string | null> {
+  if (tokens?.id !== rejected) return held(at); // it was renewed meanwhile
+  if (tokens.isRefreshed && !tokens.isAccepted) return leaveForSignIn(at);
+  if (!tokens.isAccepted) return null;
+  renewing ??= renew(at).finally(() => {
+    renewing = null;
+  });
+  await renewing;
+  return tokens.id;
+}
+
+/** Leaves for the sign-in, unless a dialog is open, whose input would be lost. */
+async function leaveForSignIn(at: SignIn): Promise<never> {
+  if (!document.querySelector("dialog[open]")) return leave(at);
+  throw new Problem(UNAUTHORIZED, "session-ended", "", "");
+}
+
 async function renew(at: SignIn): Promise<void> {
-  if (!tokens?.refresh) return leave(at);
+  if (!tokens?.refresh) return leaveForSignIn(at);
   const refresh = tokens.refresh;
   const response = await oauth.refreshTokenGrantRequest(
     server(at),
@@ -66,16 +115,13 @@ async function renew(at: SignIn): Promise<void> {
     refresh,
     options(at),
   );
-  try {
-    keep(await oauth.processRefreshTokenResponse(server(at), client(at), response), refresh);
-  } catch {
-    await leave(at); // it has ended, or was revoked
-  }
+  if (response.status === REFUSED) return leaveForSignIn(at); // the session has ended, or was revoked
+  keep(await oauth.processRefreshTokenResponse(server(at), client(at), response), refresh);
 }
 
 async function redeem(at: SignIn, here: URL, kept: Kept): Promise<void> {
-  const params = oauth.validateAuthResponse(server(at), client(at), here, kept.state);
   go(home + kept.place, { replace: true });
+  const params = oauth.validateAuthResponse(server(at), client(at), here, kept.state);
   const response = await oauth.authorizationCodeGrantRequest(
     server(at),
     client(at),
@@ -93,6 +139,8 @@ function keep(answer: oauth.TokenEndpointResponse, refresh?: string): void {
   tokens = {
     id: answer.id_token,
     refresh: answer.refresh_token ?? refresh,
+    isRefreshed: refresh !== undefined,
+    isAccepted: false,
     endsAt: Date.now() + (answer.expires_in ?? 3600) * 1000,
   };
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import fields
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from duetime._setting_fields import default_of
 
 if TYPE_CHECKING:
     from duetime.settings import Settings
@@ -108,11 +110,6 @@ def contradictions(settings: Settings) -> Iterator[str]:
     shown = {setting.name: _shown(getattr(settings, setting.name)) for setting in fields(settings)}
     shown["least"] = _shown(_LEAST_WITH_WHEEL)
     return (problem.format_map(shown) for is_broken, problem in rules if is_broken)
-
-
-def default_of(setting: Field[Any]) -> Any:
-    """Return the default of a setting."""
-    return setting.default if setting.default_factory is MISSING else setting.default_factory()
 
 
 def _shown(value: object) -> str:

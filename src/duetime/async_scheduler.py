@@ -80,6 +80,7 @@ class AsyncScheduler(Awaited[Scheduler]):
     reschedule = awaited(Scheduler.reschedule)
     redrive = awaited(Scheduler.redrive)
     redrive_many = awaited(Scheduler.redrive_many)
+    dismiss = awaited(Scheduler.dismiss)
 
     @cached_property
     def jobs(self) -> AsyncJobs:

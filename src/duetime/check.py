@@ -1,6 +1,6 @@
 """The check of a complete app: problems that only show after all declarations, and warnings.
 
-``duetime check --app module:name`` prints it. In your own tests, use ``assert not problems(app)``.
+``duetime app check --app module:name`` prints it. In your own tests, use ``assert not problems(app)``.
 """
 
 from __future__ import annotations

@@ -68,6 +68,11 @@ def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:
     return environment(environ).get(RUNBOOK) or None
 
 
+def pager(environ: Mapping[str, str] | None = None) -> str | None:
+    """Return the command that shows long texts; None if ``PAGER`` is unset."""
+    return environment(environ).get("PAGER")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
     """The environment of the command line; None or False where it is unset."""
@@ -79,10 +84,11 @@ class CommandLine:
     api_prefix: str | None = None
     config: str = "~/.config/duetime/config.toml"
     no_colour: bool = False
+    timeout: str | None = None
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG``.
+        """Read ``DUETIME_URL`` and the other variables, and ``NO_COLOR``.
 
         An empty value counts as unset.
 
@@ -101,6 +107,7 @@ class CommandLine:
             api_prefix=source.get(PREFIX + "API_PREFIX") or None,
             config=source.get(PREFIX + "CONFIG") or "~/.config/duetime/config.toml",
             no_colour=bool(source.get("NO_COLOR")),
+            timeout=source.get(PREFIX + "TIMEOUT") or None,
         )
 
 

@@ -15,8 +15,14 @@ MESSAGE_LIMIT = 500
 
 
 def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
-    """Return the message's text in at most `limit` characters; an ellipsis marks a truncated text."""
-    text = str(message)
+    """Return the message's text in at most `limit` characters; an ellipsis marks a truncated text.
+
+    An exception's ``str()`` is a handler's code, and may itself raise anything.
+    """
+    try:
+        text = str(message)
+    except BaseException as error:  # noqa: BLE001 - a run must settle whatever its exception does
+        text = f"its text cannot be read: str() raised {type(error).__name__}"
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -94,10 +100,14 @@ class UnknownType(DuetimeError, LookupError):
     code = "unknown-type"
 
     def __init__(self, type_name: str, known: Iterable[str]) -> None:
+        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
         self.type_name, self.known = type_name, tuple(sorted(known))
+        near = get_close_matches(type_name, self.known, n=1)
         super().__init__(
             f"no handler is registered for the type {truncate(type_name, 100)!r}; known are: "
             + (", ".join(self.known) or "none")
+            + (f"; did you mean {near[0]!r}?" if near else "")
         )
 
 
@@ -149,6 +159,19 @@ class ActionConflict(DuetimeError, RuntimeError):
     def __init__(self, action_id: str, *, operation: str, status: str, possible: str) -> None:
         self.action_id, self.operation, self.status, self.possible = action_id, operation, status, possible
         super().__init__(f"cannot {operation} action {action_id}: it is {status}, and only {possible} can be")
+
+
+class InvalidReason(DuetimeError, ValueError):
+    """The reason of a dismissal is empty or too long; nothing was changed."""
+
+    code = "invalid-reason"
+
+    def __init__(self, reason: str, longest: int) -> None:
+        self.reason = reason
+        super().__init__(
+            f"the reason has {len(reason)} characters; write 1 to {longest}, not only spaces,"
+            " such as: the order was refunded by hand"
+        )
 
 
 class IdempotencyConflict(DuetimeError, RuntimeError):

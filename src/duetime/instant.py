@@ -72,6 +72,13 @@ def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
     return instant
 
 
+NOT_ZONES, OTHER_CLOCKS = ("localtime", "posixrules", "Factory"), ("posix/", "right/")
+"""Files of the zone database that are no zones, and folders with other clocks; as in `duetime.cadence.zones`.
+
+Callers that only schedule do not load the cadences.
+"""
+
+
 def zone(name: str) -> ZoneInfo:
     """Return the IANA zone of that name.
 
@@ -80,9 +87,10 @@ def zone(name: str) -> ZoneInfo:
     """
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - most steps know UTC alone
 
+    text = str(name)
     try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):
+        return ZoneInfo("" if text in NOT_ZONES or text.startswith(OTHER_CLOCKS) else text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InvalidTime(name, "is not an IANA time zone such as Europe/Paris") from None
 
 

@@ -407,6 +407,22 @@ class Scheduler:
             includes_runs=selection.has_runs,
         )
 
+    def dismiss(self, action_id: str, *, reason: str) -> Action:
+        """Remove a failed action from the dead letters; it stays failed, and can still be redriven.
+
+        A search with ``status="failed"`` alone, which finds dead letters, leaves it out.
+
+        Args:
+            action_id: of the failed action.
+            reason: why no redrive is needed, in 1 to 500 characters.
+
+        Raises:
+            InvalidReason: the reason is empty or too long.
+            ActionNotFound: this tenant has no such action.
+            ActionConflict: it has not failed, or was dismissed before.
+        """
+        return self._actions.dismiss(self._actions.ref(action_id), reason)
+
     @cached_property
     def jobs(self) -> Jobs:
         """The jobs that code declares, and this tenant's own.

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from duetime import _setting_checks as checks
-from duetime.environment import PREFIX, SWITCH, environment
+from duetime._setting_fields import GivenFields, number, seconds, text, values_from, variables_of
+from duetime.environment import environment
 from duetime.errors import SettingsError
 
 DUE_SHARDS = 16
@@ -20,21 +20,6 @@ DUE_SHARDS = 16
 
 So the sweep finds every row.
 """
-
-
-def _seconds(default: float, about: str, *, low: float, high: float) -> Any:
-    return field(
-        default=timedelta(seconds=default),
-        metadata={"about": about, "low": timedelta(seconds=low), "high": timedelta(seconds=high)},
-    )
-
-
-def _number(default: int, about: str, *, low: int, high: int) -> Any:
-    return field(default=default, metadata={"about": about, "low": low, "high": high})
-
-
-def _text(default: str, about: str, *, like: str = r".*", allowed: str = "text") -> Any:
-    return field(default=default, metadata={"about": about, "like": like, "allowed": allowed})
 
 
 _DAY = 86_400
@@ -49,18 +34,16 @@ ROLES = {
 }
 """The default roles of a deployment."""
 
-_WRITTEN = {timedelta: "a number of seconds", int: "a whole number", bool: "true or false", str: "text"}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(GivenFields):
     """The settings of a deployment. Durations are ``timedelta``; in the environment they are seconds.
 
     Raises:
         SettingsError: a value is out of its range, or two contradict each other.
     """
 
-    prefix: str = _text(
+    prefix: str = text(
         "duetime-",
         "The beginning of the name of every table, queue and group.",
         like=r"([A-Za-z][A-Za-z0-9_-]{0,39})?",
@@ -72,7 +55,7 @@ class Settings:
             "about": "The global switch. Off: nothing fires, queued messages wait, and lists still work."
         },
     )
-    due_shards: int = _number(
+    due_shards: int = number(
         DUE_SHARDS,
         "The number of partitions of the due index; each supports about 1,000 writes a second.",
         low=DUE_SHARDS,
@@ -85,78 +68,78 @@ class Settings:
             " per action, and two more per reschedule, retry or redrive."
         },
     )
-    near_limit: timedelta = _seconds(
+    near_limit: timedelta = seconds(
         900, "An action due within this time waits as an SQS delay; a later one has a timer.", low=1, high=900
     )
-    wake_early: timedelta = _seconds(
+    wake_early: timedelta = seconds(
         90, "A timer wakes this long before the due time; EventBridge may be 60 s late.", low=0, high=840
     )
-    lease: timedelta = _seconds(300, "How long a run's lease lasts without a heartbeat.", low=2, high=43_000)
-    heartbeat: timedelta = _seconds(
+    lease: timedelta = seconds(300, "How long a run's lease lasts without a heartbeat.", low=2, high=43_000)
+    heartbeat: timedelta = seconds(
         60, "How often a run renews its lease and its message's visibility time-out.", low=0.2, high=3_600
     )
-    cancel_poll: timedelta = _seconds(
+    cancel_poll: timedelta = seconds(
         3, "The interval at which a run checks for a cancel request.", low=0.1, high=3_600
     )
-    clock_skew: timedelta = _seconds(
+    clock_skew: timedelta = seconds(
         5, "How far two machines' clocks may differ before a lease is taken over.", low=0, high=60
     )
-    max_recoveries: int = _number(
+    max_recoveries: int = number(
         5, "How often a run may be taken over from a dead worker before its action fails.", low=0, high=100
     )
-    grace: timedelta = _seconds(
+    grace: timedelta = seconds(
         300,
         "How late a pending action must be before the sweep or the catch-up sends it again.",
         low=1,
         high=3_600,
     )
-    sweep_rate: timedelta = _seconds(
+    sweep_rate: timedelta = seconds(
         60, "The interval of the sweep, which finds overdue rows; whole minutes.", low=60, high=3_600
     )
-    catch_up_rate: timedelta = _seconds(
+    catch_up_rate: timedelta = seconds(
         21_600,
         "The interval of the catch-up, the deep sweep through all overdue rows; whole minutes.",
         low=1_800,
         high=_DAY,
     )
-    canary: timedelta = _seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
-    job_grace: timedelta = _seconds(
+    canary: timedelta = seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
+    job_grace: timedelta = seconds(
         600,
         "How late an occurrence may be claimed or planned; later it is missed. It is at least grace plus"
         " sweep_rate, since the sweep finds a lost wake only after that time.",
         low=62,
         high=_DAY,
     )
-    catch_up_spread: timedelta = _seconds(
+    catch_up_spread: timedelta = seconds(
         5, "The time between the runs of two missed occurrences of one job.", low=0, high=3_600
     )
-    default_tz: str = _text("", "The zone of cadences without a zone, such as Europe/Paris; UTC if empty.")
-    retention: timedelta = _seconds(
+    default_tz: str = text("", "The zone of cadences without a zone, such as Europe/Paris; UTC if empty.")
+    retention: timedelta = seconds(
         30 * _DAY, "How long a settled action is stored.", low=_DAY, high=3_650 * _DAY
     )
-    idempotency_ttl: timedelta = _seconds(
+    idempotency_ttl: timedelta = seconds(
         _DAY,
         "The minimum time to live of an idempotency key, unless the call sets one.",
         low=SHORTEST_KEY_TTL.total_seconds(),
         high=LONGEST_KEY_TTL.total_seconds(),
     )
-    queue_visibility: timedelta = _seconds(
+    queue_visibility: timedelta = seconds(
         305, "The due queue's own visibility time-out; not below the worker's time-out.", low=0, high=43_200
     )
     timers: Literal["eventbridge", "wheel"] = field(
         default="eventbridge",
         metadata={"about": "The timers of far actions.", "choices": ("eventbridge", "wheel")},
     )
-    app: str = _text("", "The worker's app, with its handlers: module:name.")
-    actions_table: str = _text("", "The actions table; derived from the prefix if empty.")
-    jobs_table: str = _text("", "The jobs table; derived from the prefix if empty.")
-    schedule_group: str = _text(
+    app: str = text("", "The worker's app, with its handlers: module:name.")
+    actions_table: str = text("", "The actions table; derived from the prefix if empty.")
+    jobs_table: str = text("", "The jobs table; derived from the prefix if empty.")
+    schedule_group: str = text(
         "", "EventBridge Scheduler's group of one-shots; derived from the prefix if empty."
     )
-    job_group: str = _text(
+    job_group: str = text(
         "", "EventBridge Scheduler's group of the jobs' wakes; derived from the prefix if empty."
     )
-    event_bus: str = _text(
+    event_bus: str = text(
         "default", "The event bus whose events start jobs, and on which lifecycle events are published."
     )
     events: Literal["off", "standard", "all"] = field(
@@ -179,39 +162,39 @@ class Settings:
         default=False,
         metadata={"about": "Publish the audit trail on the event bus, with caller and address."},
     )
-    notification_queue: str = _text("", "The URL of the queue between the bus and the notifications.")
-    topic_arn: str = _text("", "The SNS topic that notifications are published to; empty: none.")
-    mail_from: str = _text(
+    notification_queue: str = text("", "The URL of the queue between the bus and the notifications.")
+    topic_arn: str = text("", "The SNS topic that notifications are published to; empty: none.")
+    mail_from: str = text(
         "",
         "The sender of mails: an address that SES has verified. Empty: no mails are sent.",
         like=r"([^@\s]+@[^@\s]+)?",
         allowed="a mail address such as duetime@example.com",
     )
-    notification_burst: int = _number(
+    notification_burst: int = number(
         5,
         "The maximum of single notifications of a kind in notification_window; a digest has the rest.",
         low=1,
         high=1_000,
     )
-    notification_window: timedelta = _seconds(
+    notification_window: timedelta = seconds(
         900, "The window of notification_burst; the digest is sent at its end.", low=1, high=900
     )
     queues: Mapping[str, str] = field(
         default_factory=dict, metadata={"about": "The URL of each worker's due queue, by the worker's name."}
     )
-    failure_queue: str = _text(
+    failure_queue: str = text(
         "", "The failure queue's URL, which receives requests to redrive undelivered inputs."
     )
-    dispatch_arn: str = _text("", "The dispatch function that timers invoke.")
-    timer_role_arn: str = _text("", "The role in which EventBridge Scheduler invokes the dispatch function.")
-    timer_dlq_arn: str = _text("", "The queue of wakes that could not be delivered.")
-    api_prefix: str = _text(
+    dispatch_arn: str = text("", "The dispatch function that timers invoke.")
+    timer_role_arn: str = text("", "The role in which EventBridge Scheduler invokes the dispatch function.")
+    timer_dlq_arn: str = text("", "The queue of wakes that could not be delivered.")
+    api_prefix: str = text(
         "/api/v1",
         "The beginning of every route of the admin API, including the version.",
         like=r"(/[A-Za-z0-9._~-]+){1,8}",
         allowed="segments such as /api/v1",
     )
-    api_tag: str = _text(
+    api_tag: str = text(
         "",
         "The tag of every operation in the API's OpenAPI document, to group them in a larger document."
         " Empty: a tag for each subject, such as actions and jobs.",
@@ -229,15 +212,15 @@ class Settings:
         default_factory=lambda: dict(ROLES),
         metadata={"about": "The permissions of each role. A Cognito group is a role."},
     )
-    required_role: str = _text("", "The role that every caller of the admin API needs; empty: none.")
+    required_role: str = text("", "The role that every caller of the admin API needs; empty: none.")
     identities: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
             "about": "The tenant and roles of callers of signed requests, such as `acme operators`, by the"
-            " ARN of their role or user."
+            " ARN of their role or user. `*` is every other signer that IAM lets call the API."
         },
     )
-    console_url: str = _text(
+    console_url: str = text(
         "",
         "The console's address, such as https://console.example.com (a custom domain of the API, or a copy"
         " elsewhere). Mails link to it, sign-in returns to it, and pages of its origin may call the API."
@@ -245,7 +228,7 @@ class Settings:
         like=r"((https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
         allowed="a URL without a slash at its end, such as https://console.example.com",
     )
-    tenants: str = _text(
+    tenants: str = text(
         "",
         "The tenants, separated by spaces; `*`: many. With several, `Scheduler.from_env` needs a tenant; of"
         " one, it is that tenant's. Empty: a caller that names no tenant is `default`.",
@@ -259,14 +242,14 @@ class Settings:
             " manifests once in ten minutes; without them, or without the right, it checks nothing."
         },
     )
-    metric_tenants: str = _text(
+    metric_tenants: str = text(
         "",
         "The tenants with their own metrics, separated by spaces; the others share `other`. `*`: all tenants."
         " CloudWatch charges for each of them. Empty: metrics have no tenant.",
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
     )
-    audit_retention: timedelta = _seconds(
+    audit_retention: timedelta = seconds(
         400 * _DAY, "How long the audit trail is stored.", low=_DAY, high=3_650 * _DAY
     )
 
@@ -285,6 +268,11 @@ class Settings:
             raise SettingsError(problems)
 
     @property
+    def only_tenant(self) -> str:
+        """The tenant of a deployment with one; empty if `tenants` is empty or names several."""
+        return "" if self.tenants == "*" or " " in self.tenants else self.tenants
+
+    @property
     def console_origin(self) -> str:
         """The origin of the console's pages in a browser; empty if `console_url` is."""
         return "/".join(self.console_url.split("/")[:3])
@@ -296,54 +284,8 @@ class Settings:
         Raises:
             SettingsError: a value cannot be read, is out of its range, or two contradict each other.
         """
-        source = environment(environ)
-        given: dict[str, Any] = {}
-        problems: list[str] = []
-        for setting in fields(cls):
-            written = source.get(PREFIX + setting.name.upper())
-            if written is None:
-                continue
-            try:
-                given[setting.name] = _read(setting, written)
-            except (ValueError, OverflowError, KeyError):
-                problems.append(
-                    f"{PREFIX}{setting.name.upper()} is {written!r}, which cannot be read;"
-                    f" use {_WRITTEN.get(type(checks.default_of(setting)), 'a JSON object')}"
-                )
-        if problems:
-            raise SettingsError(problems)
-        return cls(**given)
+        return cls(**values_from(fields(cls), environment(environ)))
 
     def to_env(self) -> dict[str, str]:
         """Return the environment from which `from_env` makes equal settings, without defaults."""
-        return {
-            PREFIX + setting.name.upper(): _written(getattr(self, setting.name))
-            for setting in fields(self)
-            if getattr(self, setting.name) != checks.default_of(setting)
-        }
-
-
-def _read(setting: Field[Any], written: str) -> Any:
-    match setting.default:
-        case bool():
-            return SWITCH[written.lower()]
-        case timedelta():
-            return timedelta(seconds=float(written))
-        case int():
-            return int(written)
-        case str():
-            return written
-        case _:
-            return dict(json.loads(written))
-
-
-def _written(value: Any) -> str:
-    match value:
-        case bool():
-            return str(value).lower()
-        case timedelta():
-            return f"{value.total_seconds():.12g}"
-        case Mapping():
-            return json.dumps(dict(value), sort_keys=True)
-        case _:
-            return str(value)
+        return variables_of(self)

@@ -1,14 +1,15 @@
 """The runs that an app's jobs would have in a span of time, computed from their cadences.
 
-``duetime simulate --app module:name`` prints them. To run the handlers, use `duetime.testing.SimulatedCloud`.
+``duetime app simulate --app module:name`` prints them. To run the handlers, use
+`duetime.testing.SimulatedCloud`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from heapq import merge
 from itertools import islice
 
@@ -16,6 +17,9 @@ from duetime.app import App
 from duetime.cadence import Cadence, LocalOccurrence, upcoming_clock_changes
 from duetime.ids import JobName
 from duetime.model.cadence_set import CadenceSet
+
+YEAR = timedelta(days=365)
+"""The default span."""
 
 MOST = 100_000
 """Runs of a job counted at most: a job of every second has as many in 28 hours."""
@@ -63,6 +67,21 @@ def simulate(app: App, start: datetime, until: datetime) -> Simulated:
     handlers = [handler for _, handler in sorted(app.handlers.items())]
     jobs = (_runs(handler.job.name, handler.cadences, start, until) for handler in handlers if handler.job)
     return Simulated(start, until, tuple(jobs))
+
+
+def runs_per_day(app: App, start: datetime) -> Mapping[JobName, float]:
+    """Return how often each job of an app runs a day, on average over a year, or over its first `MOST` runs.
+
+    Runs that events start are not counted.
+    """
+    return {job.name: _per_day(job) for job in simulate(app, start, start + YEAR).jobs}
+
+
+def _per_day(job: JobRuns) -> float:
+    day = timedelta(days=1)
+    if not job.is_cut:
+        return len(job.runs) / (YEAR / day)
+    return (len(job.runs) - 1) / ((job.runs[-1] - job.runs[0]) / day)
 
 
 def _runs(name: JobName, cadences: tuple[Cadence, ...], start: datetime, until: datetime) -> JobRuns:

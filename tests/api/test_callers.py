@@ -6,7 +6,7 @@ import pytest
 
 GLOBEX = {"custom:tenant_id": "globex", "sub": "1", "email": "eve@globex.example"}
 NOBODYS = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
-ONES = ("get", "cancel", "reschedule", "redrive")
+ONES = ("get", "cancel", "reschedule", "redrive", "dismiss")
 
 
 @pytest.mark.parametrize("route", ONES)

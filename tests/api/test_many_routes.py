@@ -51,7 +51,7 @@ def stumble(worker, clock):
     def stumbled(action_id):
         clock.wait_until(clock.now() + timedelta(seconds=90))
         claimed = worker.claim(action_id)
-        worker.settle(claimed, Ending.RETRY, Status.PENDING, due_at=clock.now() + timedelta(hours=1))
+        worker.settle(claimed, Ending.FAILED, Status.PENDING, due_at=clock.now() + timedelta(hours=1))
 
     return stumbled
 

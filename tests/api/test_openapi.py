@@ -59,6 +59,7 @@ def test_every_route_is_in_it_and_no_other(document):
 OPERATION_IDS = [
     "cancelAction",
     "cancelActions",
+    "dismissAction",
     "explainJob",
     "getAction",
     "getCaller",

@@ -60,7 +60,7 @@ def found(event, api, client, clock):
     if there is None:
         return event
     made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
-    if operation and operation.name == "redrive":
+    if operation and operation.name in {"redrive", "dismiss"}:
         worker = Worker(api.store, clock)
         worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED)
     return _with_path(event, there, made)

@@ -10,7 +10,7 @@ ACTION_MEMBERS = {
     "id", "type", "status", "is_retrying", "due_at", "nominal_at", "tenant_id", "correlation_id",
     "idempotency_key", "concurrency_key", "concurrency_limit", "created_at", "created_by",
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
-    "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
+    "dismissed_reason", "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
 }  # fmt: skip
 ADA = "ada@acme.example"
 
@@ -165,6 +165,45 @@ def test_an_empty_body_redrives_at_once_like_no_body(call, failed):
 
 def test_a_redrive_with_a_zone_and_no_time_is_rejected(call, failed):
     assert call("redrive", action_id=failed, body={"tz": "Europe/Paris"}).status == 422
+
+
+def test_a_dismissed_action_leaves_the_dead_letters_and_stays_failed(call, failed):
+    response = call("dismiss", action_id=failed, body={"reason": " refunded by hand "})
+    assert response.status == 200
+    assert response.json["dismissed_reason"] == "refunded by hand"
+    assert call("get", action_id=failed).json["status"] == "failed"
+    assert call("dead-letters", query={}).json["items"] == []
+    bob = {"custom:tenant_id": "acme", "sub": "bob"}
+    again = call("dismiss", action_id=failed, body={"reason": "twice"}, claims=bob)
+    assert (again.status, again.code) == (409, "action-conflict")
+    assert "only a failed one that is not dismissed can be" in again.json["detail"]
+
+
+def test_a_dismissed_action_is_found_without_the_filter_and_is_no_dead_letter_by_correlation_id(
+    call, worker, clock
+):
+    made = call.schedule(body={"type": "remark", "payload": {}, "in": 0, "correlation_id": "order:7"})["id"]
+    worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED, message="no", expires_at=clock.now())
+    listed = [call(route, query={"correlation_id": "order:7"}) for route in ("dead-letters", "query")]
+    assert [item["id"] for page in listed for item in page.json["items"]] == [made, made]
+    call("dismiss", action_id=made, body={"reason": "done"})
+    listed = [call(route, query={"correlation_id": "order:7"}) for route in ("dead-letters", "query")]
+    assert [[item["id"] for item in page.json["items"]] for page in listed] == [[], [made]]
+
+
+@pytest.mark.parametrize(
+    "body", [None, {}, {"reason": ""}, {"reason": "   "}, {"reason": "x" * 501}, {"reason": 1}]
+)
+def test_a_dismissal_needs_a_reason(call, failed, body):
+    response = call("dismiss", action_id=failed, body=body)
+    assert response.status == 422
+    assert call("get", action_id=failed).json["dismissed_reason"] is None
+
+
+def test_a_dismissed_action_is_redriven(call, failed):
+    call("dismiss", action_id=failed, body={"reason": "done"})
+    response = call("redrive", action_id=failed)
+    assert (response.json["status"], response.json["dismissed_reason"]) == ("pending", None)
 
 
 def test_an_action_that_has_not_failed_is_not_redriven(call):

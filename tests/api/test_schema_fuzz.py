@@ -77,6 +77,7 @@ WHOLE = {
     "scheduleAction": {"type": "remark", "payload": {}, "in": 60, "idempotency_key": "k"},
     "rescheduleAction": {"in": 60},
     "redriveAction": {"in": 0},
+    "dismissAction": {"reason": "done by hand"},
     "cancelActions": {"type": "remark", "status": ["pending"]},
     "redriveActions": {"type": "remark", "dry_run": True},
     "registerJob": {"name": "acme-new", "type": "remark", "payload": {}, "cadences": ["every 2h"]},

@@ -10,7 +10,12 @@ from duetime.asynchronous.suspension import run
 from duetime.aws.async_clients import AsyncClients
 from duetime.aws.store import DynamoStore
 from duetime.settings import DUE_SHARDS
-from duetime.testing.contract.changing import CancelContract, RedriveContract, RescheduleContract
+from duetime.testing.contract.changing import (
+    CancelContract,
+    DismissContract,
+    RedriveContract,
+    RescheduleContract,
+)
 from duetime.testing.contract.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
 from duetime.testing.contract.lists import FailedContract, ListContract
 from duetime.testing.contract.scheduling import PayloadContract, SchedulingContract
@@ -52,6 +57,7 @@ class TestActionStoreUnderAsyncio(
     KeyRedriveContract,
     CancelContract,
     RescheduleContract,
+    DismissContract,
     RedriveContract,
     ListContract,
     FailedContract,

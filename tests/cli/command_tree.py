@@ -23,12 +23,15 @@ class Command:
 
 
 def commands_of(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Command]:
-    """Yield the parser's command, then its subcommands. Options that the help hides are left out."""
+    """Yield the parser's command, then its subcommands. Aliases and hidden options are left out."""
     subparsers, helps, options = {}, {}, []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            subparsers = dict(action.choices)
-            helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
+            first = {id(choice): name for name, choice in reversed(action.choices.items())}
+            subparsers = {
+                name: choice for name, choice in action.choices.items() if first[id(choice)] == name
+            }
+            helps = {choice.dest.partition(" ")[0]: choice.help or "" for choice in action._choices_actions}
         elif action.help != argparse.SUPPRESS:
             options.append(Option(tuple(action.option_strings), action.help or ""))
     yield Command(path, {name: helps.get(name, "") for name in subparsers}, tuple(options))

@@ -1,10 +1,10 @@
-"""``duetime whoami``, ``grants`` and ``audit``."""
+"""``duetime access whoami``, ``grants`` and ``audit``."""
 
 import pytest
 
 
 def test_whoami_prints_the_caller(duetime):
-    status, printed, _ = duetime("whoami", "--user", "ada", "--tenant", "globex")
+    status, printed, _ = duetime("access", "whoami", "--user", "ada", "--tenant", "globex")
     assert status == 0
     first, *facts = printed.splitlines()
     assert first == "ada"
@@ -15,39 +15,39 @@ def test_whoami_prints_the_caller(duetime):
 
 
 def test_a_grant_is_created_listed_and_revoked(duetime):
-    status, printed, _ = duetime("grants", "grant", "support", "actions:read", "jobs:read")
+    status, printed, _ = duetime("access", "grants", "grant", "support", "actions:read", "jobs:read")
     assert (status, printed) == (
         0,
         "granted support: actions:read, jobs:read; it holds within ten seconds\n",
     )
-    _, printed, _ = duetime("grants", "list")
+    _, printed, _ = duetime("access", "grants", "list")
     assert printed.splitlines()[1].split()[:4] == ["support", "actions:read,", "jobs:read", "developer"]
-    assert duetime("grants", "revoke", "support")[0] == 0
-    assert duetime("grants", "list") == (0, "no grants\n", "")
+    assert duetime("access", "grants", "revoke", "support")[0] == 0
+    assert duetime("access", "grants", "list") == (0, "no grants\n", "")
 
 
 def test_grants_are_printed_as_json(duetime):
-    held = duetime.json("grants", "grant", "support", "actions:read")
-    assert duetime.json("grants", "list")["items"] == [held]
-    assert duetime.json("grants", "revoke", "support") == {"role": "support"}
+    held = duetime.json("access", "grants", "grant", "support", "actions:read")
+    assert duetime.json("access", "grants", "list")["items"] == [held]
+    assert duetime.json("access", "grants", "revoke", "support") == {"role": "support"}
 
 
 def test_an_unknown_permission_is_rejected_with_those_allowed(duetime):
-    status, _, errors = duetime("grants", "grant", "support", "admin")
+    status, _, errors = duetime("access", "grants", "grant", "support", "admin")
     assert status == 1
     assert "may be granted: actions:manage" in errors
 
 
 def test_an_empty_role_is_bad_usage(duetime):
-    status, _, errors = duetime("grants", "revoke", "")
+    status, _, errors = duetime("access", "grants", "revoke", "")
     assert status == 2
-    assert "`duetime grants list` shows the roles" in errors
+    assert "`duetime access grants list` shows the roles" in errors
 
 
 def test_audit_lists_changes_with_actor_and_status(duetime):
     made = duetime.json("schedule", "remark", "--in", "1d")
     duetime("actions", "cancel", made["id"], "--user", "ada")
-    _, printed, _ = duetime("audit")
+    _, printed, _ = duetime("access", "audit")
     head, latest, first = printed.splitlines()
     assert head.split() == ["AT", "BY", "CHANGE", "OF", "STATUS", "REQUEST"]
     assert f"ada        cancel    action:{made['id']}  200" in latest
@@ -59,7 +59,7 @@ def test_audit_filters_by_action_or_job(duetime, about):
     made = duetime.json("schedule", "remark", "--in", "1d")
     duetime("jobs", "pause", "billing-nightly")
     of, other = (made["id"], "pause") if about == "action" else ("billing-nightly", "schedule")
-    _, printed, _ = duetime("audit", f"--{about}", of)
+    _, printed, _ = duetime("access", "audit", f"--{about}", of)
     assert f"{about}:{of}" in printed
     assert other not in printed
 
@@ -67,11 +67,11 @@ def test_audit_filters_by_action_or_job(duetime, about):
 def test_the_next_page_of_the_audit_trail_is_a_command(duetime):
     for _ in range(2):
         duetime.json("schedule", "remark", "--in", "1d")
-    first = duetime.json("audit", "--limit", "1")
-    _, printed, _ = duetime("audit", "--limit", "1")
+    first = duetime.json("access", "audit", "--limit", "1")
+    _, printed, _ = duetime("access", "audit", "--limit", "1")
     words = printed.splitlines()[-1].removeprefix("more: duetime ").split()
     assert duetime.json(*words)["items"] != first["items"]
 
 
 def test_an_empty_audit_trail_is_one_line(duetime):
-    assert duetime("audit") == (0, "no changes\n", "")
+    assert duetime("access", "audit") == (0, "no changes\n", "")

@@ -1,4 +1,4 @@
-"""``duetime check``: its output and its exit status."""
+"""``duetime app check``: its output and its exit status."""
 
 import json
 import sys
@@ -65,7 +65,7 @@ def check(tmp_path, monkeypatch, capsys):
         (tmp_path / "checked_app.py").write_text(code)
         sys.modules.pop("checked_app", None)
         try:
-            status = main(["check", "--app", app, *options])
+            status = main(["app", "check", "--app", app, *options])
         except SystemExit as ended:
             status = ended.code
         return status, *capsys.readouterr()
@@ -160,13 +160,13 @@ def test_an_app_option_that_is_not_module_name_is_bad_usage(check):
 
 def test_no_app_is_bad_usage(capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["check"])
+        main(["app", "check"])
     assert ended.value.code == 2
     assert "--app" in capsys.readouterr().err
 
 
 def test_help_loads_nothing_heavy_and_names_the_command():
-    ended = run("check", "--help")
+    ended = run("app", "check", "--help")
     assert (ended.returncode, ended.stderr) == (0, "loaded: []\n")
     assert "    check " in run("--help").stdout
 

@@ -25,7 +25,7 @@ class Requests:
 @pytest.fixture(autouse=True)
 def environment(monkeypatch, tmp_path):
     """An environment without any configuration but the test's."""
-    for name in ("URL", "TOKEN", "SIGN", "PROFILE", "API_PREFIX"):
+    for name in ("URL", "TOKEN", "SIGN", "PROFILE", "API_PREFIX", "TIMEOUT"):
         monkeypatch.delenv(f"DUETIME_{name}", raising=False)
     for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)

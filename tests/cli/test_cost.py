@@ -1,7 +1,8 @@
-"""``duetime cost``: an estimate as a table and as JSON, and bad usage."""
+"""``duetime app cost``: an estimate as a table and as JSON, and bad usage."""
 
 import json
 import re
+import sys
 from importlib import resources
 
 import pytest
@@ -13,7 +14,7 @@ from duetime.cli import main
 def cost(capsys):
     def call(*words):
         try:
-            status = main(["cost", *words])
+            status = main(["app", "cost", *words])
         except SystemExit as ended:
             status = ended.code
         printed = capsys.readouterr()
@@ -108,3 +109,61 @@ def test_a_custom_price_list_is_used_and_named(cost, tmp_path):
     assert status == 0
     assert f"Prices: {mine}" in printed
     assert cell(printed, "metrics", 3) == 4
+
+
+APP = """
+from duetime import App, Run, cron, daily, on_event
+
+app = App(default_tz="UTC")
+
+@app.job(cron("30 2 * * *"), daily("03:00"), name="db-backup")
+def back_up(run: Run) -> None: ...
+
+@app.job(cron("* * * * * *"), name="tick-tock")
+def tick(run: Run) -> None: ...
+
+@app.job(on_event("orders", "Placed"), name="orders-ship")
+def ship(run: Run) -> None: ...
+"""
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    """An app with a job of two cadences, one of every second, and one that only events start."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "costed_app.py").write_text(APP)
+    yield "costed_app:app"
+    sys.modules.pop("costed_app", None)
+
+
+def test_the_jobs_of_an_app_are_read_from_their_cadences(cost, app):
+    status, printed, errors = cost("--app", app)
+    assert (status, errors) == (0, "")
+    assert "100,000 actions and 86,402 runs of jobs a day" in printed
+    jobs = printed.split("\n\n")[1].splitlines()
+    assert jobs[0].split() == ["job", "runs", "a", "day"]
+    assert [row.split()[:2] for row in jobs[1:]] == [
+        ["db-backup", "2"],
+        ["orders-ship", "0"],
+        ["tick-tock", "86,400"],
+    ]
+    assert "runs that events start are not counted" in jobs[2]
+
+
+def test_the_runs_of_an_apps_jobs_are_in_the_json_and_in_the_price(cost, app):
+    made = json.loads(cost("--app", app, "--json")[1])
+    assert made["runs_per_day"] == {"db-backup": 2, "orders-ship": 0, "tick-tock": 86_400}
+    assert made["workload"]["jobs"] == 3
+    same = json.loads(cost("--jobs", "3", "--runs-per-day", str(86_402 / 3), "--json")[1])
+    assert made["dollars"] == pytest.approx(same["dollars"])
+    assert "runs_per_day" not in same
+
+
+@pytest.mark.parametrize("option", ["--jobs", "--runs-per-day"])
+def test_an_app_and_a_number_of_jobs_contradict_each_other(cost, app, option):
+    status, _, errors = cost("--app", app, option, "0")
+    assert (status, errors) == (
+        2,
+        "duetime: --app reads the jobs; leave out --jobs and --runs-per-day, or --app\n",
+    )

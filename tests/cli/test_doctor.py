@@ -128,10 +128,10 @@ def test_suggested_commands_repeat_the_connection_options(duetime):
     duetime("jobs", "pause", "billing-nightly")
     options = f"--url {duetime.url} --tenant acme --user ada"
     _, printed, _ = duetime("doctor", "--tenant", "acme", "--user", "ada")
-    assert f"duetime jobs resume NAME {options}" in printed
+    assert f"duetime jobs resume billing-nightly {options}" in printed
     findings = duetime.json("doctor", "--tenant", "acme", "--user", "ada")["findings"]
     [paused] = (finding for finding in findings if finding["about"] == "jobs")
-    assert paused["remedy"] == f"duetime jobs resume NAME {options}"
+    assert paused["remedy"] == f"duetime jobs resume billing-nightly {options}"
 
 
 def test_a_remedy_that_is_no_command_stays_unchanged():

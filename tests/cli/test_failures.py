@@ -61,8 +61,8 @@ def test_a_settled_action_is_not_cancelled(duetime):
         (("schedule", "remark", "--in", "5"), "write one such as 3s, 5m, 2h30m or 1d"),
         (("schedule", "remark", "--in", "5s", "--at", "2027-06-01T09:00:00Z"), "not allowed with"),
         (("schedule", "remark", "--tenant", "two words"), "printable ASCII"),
-        (("actions",), "COMMAND"),
-        (("actions", "explode"), "invalid choice"),
+        (("actions",), "'duetime actions' has no command"),
+        (("actions", "explode"), "'duetime actions' has no command 'explode'"),
         (("actions", "show", ""), "`duetime actions list` shows the ids"),
         (("actions", "list", "--limit", "x"), "invalid int value"),
         (("actions", "reschedule", UNKNOWN_ID), "one of the arguments --at --in is required"),
@@ -95,6 +95,47 @@ def test_a_rejected_connection_suggests_starting_a_scheduler(duetime):
         f"duetime: no scheduler responds at {url} (Connection refused):"
         " start one with `duetime local --app module:name`, or set --url\n"
     )
+
+
+@pytest.fixture
+def silent():
+    """A server that accepts connections and never responds."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_time_out_is_reported_with_the_address_and_the_option(duetime, silent):
+    status, printed, line = duetime("actions", "list", "--timeout", "0.05", url=silent)
+    assert (status, printed) == (1, "")
+    assert line == (
+        f"duetime: time-out: {silent} did not respond within 0.05 seconds:"
+        " wait longer with --timeout 0.1, or set DUETIME_TIMEOUT=0.1\n"
+    )
+
+
+def test_the_environment_sets_the_time_out_and_a_change_may_have_been_made(duetime, silent, monkeypatch):
+    monkeypatch.setenv("DUETIME_TIMEOUT", "0.05")
+    status, _, line = duetime("schedule", "remark", url=silent)
+    assert status == 1
+    assert "within 0.05 seconds; the change may have been made, so look before you repeat it:" in line
+
+
+@pytest.mark.parametrize("written", ["0", "-1", "soon", "nan", "1e9"])
+def test_a_time_out_is_a_positive_number(duetime, monkeypatch, written):
+    status, _, line = duetime("actions", "list", f"--timeout={written}")
+    assert status == 2
+    assert "is not a number of seconds up to 86400; write one such as 60" in line
+    monkeypatch.setenv("DUETIME_TIMEOUT", written)
+    status, _, line = duetime("actions", "list")
+    assert status == 2
+    assert "DUETIME_TIMEOUT: " in line
+
+
+def test_a_time_out_of_the_gateway_is_no_foreign_server(duetime, serve):
+    url = serve(lambda *_: (504, "application/json", '{"message": "Endpoint request timed out"}'))
+    status, _, line = duetime("actions", "list", url=url)
+    assert status == 1
+    assert line.startswith(f"duetime: time-out: the gateway at {url} did not wait for the response (504)")
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999", "http://127.0.0.1:x"])

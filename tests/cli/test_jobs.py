@@ -136,8 +136,8 @@ def test_a_rejection_by_the_api_is_printed_on_one_line(duetime, words, expected)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), "COMMAND"),
-        (("explode",), "invalid choice"),
+        ((), "'duetime jobs' has no command"),
+        (("explode",), "'duetime jobs' has no command 'explode'"),
         (("show", ""), "two or more kebab-case segments"),
         (("show", "preview"), "two or more kebab-case segments"),
         (("pause", "billing-nightly", "--until", "tomorrow"), "'tomorrow' is not a time"),

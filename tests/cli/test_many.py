@@ -235,10 +235,20 @@ class TestDeadLetters:
         status, printed, _ = duetime("dead-letters", "list")
         head, *lines = printed.splitlines()
         assert status == 0
-        assert head.split() == ["ID", "FAILED", "TYPE", "OR", "JOB", "ATTEMPTS", "REASON"]
+        assert head.split() == [
+            "ID",
+            "FAILED",
+            "TYPE",
+            "OR",
+            "JOB",
+            "ATTEMPTS",
+            "CORRELATION",
+            "ID",
+            "REASON",
+        ]
         assert [line.split()[0] for line in lines] == [run, failed]
         assert "billing-rebuild" in lines[0]
-        assert lines[0].endswith("1         Fatal: no bank")
+        assert lines[0].endswith("1         -               Fatal: no bank")
         assert "doomed" in lines[1]
         assert "ago)" in lines[1] or "now)" in lines[1]
 

@@ -1,4 +1,4 @@
-"""``duetime preflight``: what a deploy would meet in an account, on moto."""
+"""``duetime deployment preflight``: what a deploy would meet in an account, on moto."""
 
 import json
 from contextlib import contextmanager
@@ -292,17 +292,17 @@ def test_a_check_whose_read_is_denied_says_so_and_the_others_go_on(check):
 
 @pytest.mark.usefixtures("aws")
 def test_an_obstacle_is_printed_and_fails_the_command(assembly, capsys):
-    assert main(["preflight", "--assembly", str(assembly)]) == 1
+    assert main(["deployment", "preflight", "--assembly", str(assembly)]) == 1
     printed = capsys.readouterr().out
     assert printed.startswith(f"duetime-scheduler in the account {ACCOUNT}, {REGION}, as arn:aws")
     assert f"npx cdk bootstrap aws://{ACCOUNT}/{REGION}" in printed
-    assert main(["preflight", "--assembly", str(assembly), "--json"]) == 1
+    assert main(["deployment", "preflight", "--assembly", str(assembly), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["account"], document["region"], document["status"]) == (ACCOUNT, REGION, "ill")
 
 
 def test_a_directory_without_an_assembly_names_the_command_that_makes_one(tmp_path, capsys):
-    assert main(["preflight", "--assembly", str(tmp_path)]) == 2
+    assert main(["deployment", "preflight", "--assembly", str(tmp_path)]) == 2
     assert "is no cloud assembly" in (printed := capsys.readouterr().err)
     assert "run `npx cdk synth --quiet` first" in printed
 

@@ -31,7 +31,7 @@ def test_a_job_is_registered_and_shown(duetime):
     assert "CADENCE" in printed
     assert len(printed.partition("NEXT RUNS")[2].strip().splitlines()) == 6
     assert printed.splitlines()[-1] == (
-        "list its occurrences: duetime jobs show acme-report --from TIME --until TIME"
+        "list its occurrences: duetime jobs show acme-report --from -24h --until 24h"
     )
 
 

@@ -1,4 +1,4 @@
-"""`duetime rehearse`: what is missing is named with its remedy, before anything starts."""
+"""`duetime deployment rehearse`: what is missing is named with its remedy, before anything starts."""
 
 import json
 import socket
@@ -119,5 +119,5 @@ def test_a_taken_port_is_reported(capsys):
         port = other.getsockname()[1]
         with pytest.raises(NotStarted, match=f"port {port} cannot be used"):
             free_port(port)
-        assert main(["rehearse", "--port", str(port)]) == 1
+        assert main(["deployment", "rehearse", "--port", str(port)]) == 1
     assert f"port {port} cannot be used" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``duetime simulate``: its output, and that it runs no job."""
+"""``duetime app simulate``: its output, and that it runs no job."""
 
 import json
 import sys
@@ -38,7 +38,7 @@ def simulate(tmp_path, monkeypatch, capsys):
     def of(code, *options):
         (tmp_path / "simulated_app.py").write_text(code)
         sys.modules.pop("simulated_app", None)
-        status = main(["simulate", "--app", "simulated_app:app", *options])
+        status = main(["app", "simulate", "--app", "simulated_app:app", *options])
         return status, *capsys.readouterr()
 
     yield of

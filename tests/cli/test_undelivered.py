@@ -1,10 +1,13 @@
 """``duetime undelivered``, against an API over a memory cloud."""
 
+import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from duetime.cli.undelivered import KINDS
+from duetime.cli.client import Client
+from duetime.cli.undelivered import KINDS, follow_redrives
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing.contract.specimens import EXPIRY, NOON
@@ -106,3 +109,58 @@ def test_bad_usage_is_printed_on_one_line(duetime, words):
 
 def test_the_option_takes_every_kind():
     assert set(KINDS) == {kind.value for kind in UndeliveredKind}
+
+
+class _Handles:
+    """A clock whose wait lets the undelivered handler act, as in a deployment."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    def now(self):
+        return NOON
+
+    def wait_until(self, _at):
+        self._handle()
+
+
+def test_a_watched_redrive_ends_once_each_is_gone_or_came_back(undelivered, ports, url, capsys):
+    back, gone = undelivered
+    client = Client(url)
+    items = [client.ask("GET", "undelivered", item.id) for item in undelivered]
+
+    def handle():
+        ports.store.remove(gone)
+        ports.store.keep(replace(back, reason="redriven in vain"), expires_at=EXPIRY)
+
+    ended = {item["id"]: latest for item, latest in follow_redrives(client, items, _Handles(handle))}
+    assert ended[gone.id] is None
+    assert ended[back.id]["reason"] == "redriven in vain"
+    assert capsys.readouterr().err == "2 not done yet\n"
+
+
+def test_a_watched_redrive_prints_how_each_ended(duetime, undelivered, ports):
+    back, gone = undelivered
+
+    def put(_queue, body):
+        if gone.id in body:
+            ports.store.remove(ports.store.get(gone.id))
+        else:
+            ports.store.keep(replace(back, reason="in vain \x1b[31m"), expires_at=EXPIRY)
+
+    ports.queues.put = put
+    status, printed, _ = duetime("undelivered", "redrive", "--all", "--watch")
+    assert status == 1
+    assert printed.splitlines()[2:] == [
+        f"{back.id}  came back: in vain  [31m",
+        f"{gone.id}  gone",
+        "1 gone, 1 came back",
+    ]
+    status, printed, _ = duetime("--json", "undelivered", "redrive", back.id, "--watch")
+    document = json.loads(printed)
+    assert (status, document["gone"], document["came_back"][0]["id"]) == (1, [], back.id)
+
+
+def test_a_dry_run_has_nothing_to_watch(duetime):
+    status, _, line = duetime("undelivered", "redrive", "--all", "--dry-run", "--watch")
+    assert (status, "nothing to --watch" in line) == (2, True)

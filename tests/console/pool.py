@@ -40,6 +40,8 @@ class Pool:
     requested: list[str] = field(default_factory=list)
     meddles: bool = False
     """Whether it answers with another state than it was given."""
+    denies: str = ""
+    """Why it lets nobody in, if it does not."""
 
     @Request.application
     def serve(self, request: Request) -> Response:
@@ -59,6 +61,14 @@ class Pool:
         assert request_fields["response_type"] == "code"
         assert request_fields["client_id"] == CLIENT
         assert request_fields["code_challenge_method"] == "S256"
+        if self.denies:
+            denied = {
+                "error": "access_denied",
+                "error_description": self.denies,
+                "state": request_fields["state"],
+            }
+            back = f"{request_fields['redirect_uri']}?{urlencode(denied)}"
+            return Response("", 302, headers={"Location": back})
         code = token_urlsafe()
         self.codes[code] = request_fields
         state = "another" if self.meddles else request_fields["state"]

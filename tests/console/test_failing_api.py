@@ -7,9 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.browser import signed_in
+from tests.console.listed_actions import asks_for_type
 
 BAD = {
     "500": {"status": 500, "json": {"title": "Ill", "status": 500, "detail": "something went wrong"}},
+    "401": {
+        "status": 401,
+        "json": {"title": "Unauthorized", "status": 401, "detail": "the token has expired"},
+    },
     "502": {"status": 502, "body": "<html>Bad gateway</html>", "content_type": "text/html"},
     "garbage": {"status": 200, "body": "<html>Sign in to the hotel</html>", "content_type": "text/html"},
     "another shape": {"status": 200, "json": {"message": "hello"}},
@@ -19,7 +24,7 @@ API = "**/api/v1/**"
 MINUTES_OFF = 5
 
 
-def standing(page):
+def status_line(page):
     return page.locator(".standing")
 
 
@@ -34,7 +39,7 @@ def page(reader):
     page = reader.page
     page.clock.install()
     reader.go()
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
     expect(mark(page)).to_have_text("live")
     return page
 
@@ -56,14 +61,14 @@ def test_the_overview_is_not_green_when_the_api_answers_with(page, kind):
     expect(mark(page)).to_have_text("no answer")
     page.unroute(API)
     page.clock.run_for(70_000)
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
 
 
 def test_the_overview_is_not_green_when_the_api_does_not_answer(page):
     page.route(API, lambda route: route.abort())
     mark(page).click()
     is_not_green(page)
-    expect(standing(page)).to_contain_text(re.compile("Last known .*All on time"))
+    expect(status_line(page)).to_contain_text(re.compile("Last known .*All on time"))
     card = page.locator(".card").filter(has_text="Failed today")
     expect(card).to_contain_text("as of")
 
@@ -74,18 +79,31 @@ def test_the_overview_is_not_green_while_requests_take_30_seconds(page):
     is_not_green(page)
     expect(mark(page)).to_have_text(re.compile("old$"))
     page.clock.run_for(31_000)
-    expect(standing(page)).to_contain_text("There was no response within 30 s")
+    expect(status_line(page)).to_contain_text("There was no response within 30 s")
     expect(mark(page)).to_have_text("no answer")
     page.unroute_all(behavior="ignoreErrors")
     mark(page).click()
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
+
+
+def test_a_change_without_a_response_may_have_been_made(reader):
+    page = reader.page
+    page.clock.install()
+    reader.go("#/actions")
+    dialog = asks_for_type(page)
+    page.route("**/api/v1/scheduling", stall)
+    dialog.get_by_role("button", name="Schedule it").click()
+    expect(dialog.get_by_role("button", name="Working…")).to_be_visible()
+    page.clock.run_for(31_000)
+    expect(dialog.get_by_role("alert")).to_contain_text("The change may have been made")
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_a_tenants_overview_is_not_green_when_the_api_fails(reader_of, cloud):
     reader = reader_of(cloud.url, **signed_in("gus", "globex", "members"))
     reader.expected = ("Failed to load resource",)
     page = reader.go()
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
     page.route(API, lambda route: route.fulfill(**BAD["500"]))
     mark(page).click()
     is_not_green(page)
@@ -105,7 +123,7 @@ def test_an_old_sweep_is_not_green(reader, age, text):
 
     reader.page.route("**/health/details", answer)
     page = reader.go()
-    expect(standing(page)).to_contain_text(text)
+    expect(status_line(page)).to_contain_text(text)
     is_not_green(page)
 
 
@@ -117,7 +135,7 @@ def test_live_is_not_shown_while_a_part_is_loading(reader):
 
     page.route("**/background-jobs/coming*", hold)
     reader.go()
-    expect(standing(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text("All on time")
     expect(page.get_by_role("status", name="Loading").first).to_be_visible()
     expect(mark(page)).to_have_text("loading")
     held[0].continue_()
@@ -131,6 +149,6 @@ def test_a_clock_that_is_off_changes_no_judgement(reader, cloud, minutes):
     health = page.request.get(f"{cloud.url}/api/v1/health/details").json()
     page.clock.install(time=datetime.fromisoformat(health["asked_at"]) + timedelta(minutes=minutes))
     reader.go()
-    expect(standing(page)).to_contain_text("All on time")
-    expect(standing(page)).to_contain_text(re.compile(r"swept (now|[\d.]+ ?\w+ ago)"))
+    expect(status_line(page)).to_contain_text("All on time")
+    expect(status_line(page)).to_contain_text(re.compile(r"swept (now|[\d.]+ ?\w+ ago)"))
     expect(mark(page)).to_have_text("live")

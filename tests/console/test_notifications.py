@@ -199,8 +199,8 @@ def test_a_long_list_comes_in_pages(alone, cloud):
     first = entries.count()
     page.get_by_role("button", name="Show more").click()
     expect(entries.last).to_contain_text("2 new dead letters")
-    expect(entries).to_have_count(60 - first)
-    page.get_by_role("link", name="Back to the first page").click()
+    expect(entries).to_have_count(60)
+    assert first < 60
     expect(entries.first).to_contain_text("61 new dead letters")
     expect(page.get_by_role("link", name="Notifications (at least 20 unread)")).to_be_visible()
 

@@ -48,21 +48,15 @@ def counted(page):
     return page.get_by_role("dialog", name="Cancel all of these")
 
 
-def test_pages_are_shown_forwards_and_back_to_the_first(reader):
+def test_pages_are_appended(reader):
     page = reader.go("#/actions")
     expect(rows(page)).to_have_count(PAGE, timeout=AT_LAST)
-    assert page.locator("tbody tr").count() == PAGE
-    seen = ids(page)
-    for _ in range(2):
-        before = ids(page)
+    first = ids(page)
+    for n in (2, 3):
         page.get_by_role("button", name="Show more").click()
-        expect(rows(page).locator(f"a[title='{before[0]}']")).to_have_count(0, timeout=AT_LAST)
-        expect(rows(page)).to_have_count(PAGE, timeout=AT_LAST)
-        assert not set(ids(page)) & set(seen)
-        seen += ids(page)
-    page.get_by_role("link", name="Back to the first page").click()
-    expect(rows(page).locator(f"a[title='{seen[0]}']")).to_be_visible(timeout=AT_LAST)
-    assert ids(page) == seen[:PAGE]
+        expect(rows(page)).to_have_count(n * PAGE, timeout=AT_LAST)
+        assert ids(page)[:PAGE] == first
+        assert len(set(ids(page))) == n * PAGE
 
 
 def test_a_correlation_id_finds_a_few_among_many(reader, cloud):

@@ -207,8 +207,7 @@ def test_a_long_list_comes_in_pages(reader, keep):
     expect(page.get_by_role("button", name="Show more")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Show more").click()
     expect(row(page, "old-54-end")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("link", name="Back to the first page").click()
-    expect(row(page, "old-54-end")).to_have_count(0)
+    expect(row(page, "old-0-end")).to_be_visible()
 
 
 def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud, each_kind):

@@ -113,6 +113,15 @@ def test_a_redrive_costs_three_write_units_one_of_which_is_the_failed_index(stor
     assert bill.units - before == 3
 
 
+def test_a_dismissal_costs_two_write_units_one_of_which_is_the_failed_index(store, bill):
+    action = fresh(store)
+    store.put(action)
+    store.settle(claim(store, action.ref), end(Status.FAILED))
+    before = bill.units
+    store.dismiss(action.ref, "done by hand", by=CALLER, at=NOON + HOUR)
+    assert bill.units - before == 2
+
+
 def test_scheduling_is_one_call(store, bill):
     store.put(fresh(store, payload=PAYLOAD))
     assert (bill.calls, bill.units) == (1, units.PUT_WRITES)

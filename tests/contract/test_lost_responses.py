@@ -5,7 +5,7 @@ import pytest
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
 from duetime.model.lease import Applied, Claimed, SettleResult
-from duetime.testing.contract.changing import CancelContract, RedriveContract
+from duetime.testing.contract.changing import CancelContract, DismissContract, RedriveContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
 from duetime.testing.contract.legality import LegalityContract
@@ -41,6 +41,7 @@ class TestAStoreWhoseWritesAreSentTwice(
     RetryContract,
     AttemptsContract,
     CancelContract,
+    DismissContract,
     RedriveContract,
     LegalityContract,
     JobRunContract,

@@ -31,14 +31,14 @@ def _dollars(found):
     lines = [f"| change | {' | '.join(amounts)} |", "|---|" + "--:|" * len(amounts)]
     for row in found[2].splitlines():
         change = row.split("|")[1].strip()
-        words = shlex.split(re.findall(r"`(.*)`", change)[0].removeprefix("duetime cost"))
+        words = shlex.split(re.findall(r"`(.*)`", change)[0].removeprefix("duetime app cost"))
         cells = [_total(words, amount.replace(",", "")) for amount in amounts]
         lines.append(f"| {change} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def _total(words, amount):
-    printed = _printed(["cost", "--actions-per-day", amount, "--json", *words])
+    printed = _printed(["app", "cost", "--actions-per-day", amount, "--json", *words])
     return f"{json.loads(printed)['dollars']:,.2f}"
 
 

@@ -39,9 +39,9 @@ class Operator:
         assert status == 0, output[-6_000:]
 
     def preflight(self, capsys):
-        """What `duetime preflight` finds for the last synthesis: check to findings."""
+        """What `duetime deployment preflight` finds for the last synthesis: check to findings."""
         capsys.readouterr()
-        main(["preflight", "--assembly", str(self.directory / "cdk.out"), "--json"])
+        main(["deployment", "preflight", "--assembly", str(self.directory / "cdk.out"), "--json"])
         found = {}
         for finding in json.loads(capsys.readouterr().out)["findings"]:
             found.setdefault(finding["about"], []).append(finding)

@@ -1,4 +1,4 @@
-"""`duetime rehearse` of a CDK app of one's own: what it prints works, and Ctrl-C ends all of it."""
+"""`duetime deployment rehearse` of a CDK app: what it prints works, and Ctrl-C ends all of it."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def project(tmp_path):
 def rehearsal(project):
     path = f"{ROOT / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"  # noqa: TID251 - for CDK
     program = subprocess.Popen(
-        [sys.executable, "-m", "duetime", "rehearse"],
+        [sys.executable, "-m", "duetime", "deployment", "rehearse"],
         cwd=project,
         env={**os.environ, "PATH": path},  # noqa: TID251
         stdout=subprocess.PIPE,

@@ -45,7 +45,7 @@ def lost(tmp_path_factory):
 
 @dataclass(frozen=True)
 class Drilled:
-    """What happened, and what `duetime restore adopt` reported."""
+    """What happened, and what `duetime deployment restore adopt` reported."""
 
     bench: Bench
     actions: dict
@@ -55,7 +55,7 @@ class Drilled:
 
 def duetime(*words):
     """Run the command line; return its JSON."""
-    command = [sys.executable, "-m", "duetime", "restore", *words, "--prefix", PREFIX, "--json"]
+    command = [sys.executable, "-m", "duetime", "deployment", "restore", *words, "--prefix", PREFIX, "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

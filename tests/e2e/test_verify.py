@@ -1,4 +1,4 @@
-"""`duetime verify` on a deployed stack: its probes pass, and it reports what the emulator lacks."""
+"""`duetime deployment verify` on a stack: its probes pass, and it reports what the emulator lacks."""
 
 import json
 
@@ -26,7 +26,7 @@ def verified(bench, people, tokens, capsys):
     url = client_of(bench, "Api").url
     token = tokens("olga@acme.example", "admins")["IdToken"]
     words = ["--far", "--chaos", "--yes", "--notify", "--prefix", PREFIX, "--json"]
-    status = main(["verify", "--url", url, "--token", token, *words])
+    status = main(["deployment", "verify", "--url", url, "--token", token, *words])
     return status, json.loads(capsys.readouterr().out)
 
 

@@ -12,7 +12,7 @@ from duetime.ids import ActionId, TenantId
 from duetime.lambdas.loading import load_apps
 from duetime.model.action import Action
 from duetime.model.built_in import CANARY, PROBE, is_counted, is_probe, probe_type, worker_of
-from duetime.model.run import RunCancelled
+from duetime.model.run import RunCancelled, WorkerDied
 from duetime.testing.fakes import fake_run
 
 
@@ -77,7 +77,7 @@ def test_a_failing_probe_succeeds_after_its_failures():
     act(fake_run(attempt=3), fail=2)
 
 
-@pytest.mark.parametrize(("field", "error"), [("poison", Fatal), ("die", SystemExit)])
+@pytest.mark.parametrize(("field", "error"), [("poison", Fatal), ("die", WorkerDied)])
 def test_only_the_first_run_is_poisoned_or_ends_its_process(field, error):
     with pytest.raises(error):
         act(replace(fake_run(), fence=1), **{field: True})

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import instant
+from duetime.cadence import zones
+from duetime.cadence.errors import UnknownZone
 from duetime.errors import InvalidTime
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -98,3 +100,30 @@ def test_local_time_at_edge_of_calendar_is_rejected(at):
 def test_value_that_is_no_time_is_rejected(at):
     with pytest.raises(InvalidTime, match="neither a datetime nor a timedelta"):
         instant.resolve(at, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "localtime",
+        "posixrules",
+        "Factory",
+        "posix/UTC",
+        "right/UTC",
+        "/etc/localtime",
+        "../UTC",
+        "Europe",
+        "",
+        5,
+    ],
+)
+def test_what_is_no_zone_of_the_iana_list_is_rejected_for_actions_as_for_jobs(name):
+    with pytest.raises(InvalidTime, match="is not an IANA time zone"):
+        instant.zone(name)
+    if isinstance(name, str):
+        with pytest.raises(UnknownZone):
+            zones.zone(name)
+
+
+def test_actions_and_jobs_reject_the_same_names():
+    assert (instant.NOT_ZONES, instant.OTHER_CLOCKS) == (zones.NOT_ZONES, zones.OTHER_CLOCKS)

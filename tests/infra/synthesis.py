@@ -37,6 +37,7 @@ def stack(
     is_validated: bool = False,
     region: str | None = None,
     context: Mapping[str, str] | None = None,
+    profile: str | None = None,
 ) -> tuple[cdk.Stack, Duetime]:
     """A stack with a scheduler. Without bundling nothing is installed or imported, and manifests are empty.
 
@@ -52,6 +53,7 @@ def stack(
         settings=settings,
         deployment=deployment,
         handlers=handlers,
+        profile=profile,
         console_page=console_page,
     )
 

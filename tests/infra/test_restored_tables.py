@@ -1,4 +1,4 @@
-"""A deployment over restored tables: the setting is the ARN that `duetime restore adopt` prints."""
+"""A deployment over restored tables: the setting is what `duetime deployment restore adopt` prints."""
 
 import json
 

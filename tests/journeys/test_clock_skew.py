@@ -12,7 +12,7 @@ from duetime.embedded.cloud import MemoryCloud
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
-from duetime.testing import Faults, SimulatedCloud
+from duetime.testing import Faults, SimulatedCloud, WorkerDied
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat
@@ -154,10 +154,10 @@ def test_a_lease_that_has_ended_is_taken_over_at_most_twice_the_skew_later(skewe
 @pytest.mark.parametrize("off", [-SKEW, SKEW], ids=["behind", "ahead"])
 def test_a_settle_counts_by_its_fence_and_not_by_its_clock(skewed, off):
     def dies(name):
-        raise KeyboardInterrupt
+        raise WorkerDied
 
     skewed.does = dies
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(WorkerDied):
         skewed.worker("first")()
     skewed.does = len
     skewed.clock.wait_until(NOON + LEASE + 2 * SKEW + TICK)

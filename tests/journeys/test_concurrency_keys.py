@@ -9,7 +9,7 @@ import pytest
 from duetime import App, Order, Payload, Retry, RetryPolicy, Run, Status
 from duetime.errors import InvalidIdentifier
 from duetime.settings import Settings
-from duetime.testing import SimulatedCloud
+from duetime.testing import SimulatedCloud, WorkerDied
 from tests.journeys.conftest import NOON
 from tests.journeys.late_settles import settle_cancelled
 from tests.journeys.recorded_job import PATIENT
@@ -18,7 +18,7 @@ KEY = "customer:42"
 NOW, MINUTE, HOUR = timedelta(0), timedelta(minutes=1), timedelta(hours=1)
 
 
-class Killed(BaseException):
+class Killed(WorkerDied):
     """Stands for a Lambda that was ended in the middle of a run."""
 
 

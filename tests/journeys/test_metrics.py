@@ -12,7 +12,7 @@ from duetime.model.metric import Metric, Unit
 from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import transition_of
-from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock
+from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock, WorkerDied
 from duetime.undelivered.failed_inputs import Unreadable
 from duetime.undelivered.undelivered_handler import UndeliveredHandler
 from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
@@ -25,7 +25,7 @@ class Ping(Payload):
     pass
 
 
-class Killed(BaseException):
+class Killed(WorkerDied):
     """Stands for a Lambda that was ended in the middle of a run."""
 
 

@@ -51,6 +51,19 @@ def test_a_rescheduled_action_runs_at_its_new_time_only(shop, cloud, hours):
     assert shop.charged == [("o-1", NOON + timedelta(minutes=30, hours=hours))]
 
 
+def test_an_action_is_retrying_between_its_attempts_and_not_after_a_redrive(shop, cloud):
+    action = cloud.scheduler.schedule(Flaky(fails=9), at=timedelta(0))
+    assert cloud.scheduler.get(action.id).is_retrying is False
+    cloud.advance(seconds=1)
+    assert cloud.scheduler.get(action.id).is_retrying is True
+    assert [row.id for row in cloud.scheduler.list(status="retrying")] == [action.id]
+    cloud.advance(hours=48)
+    failed = cloud.scheduler.get(action.id)
+    assert (failed.status, failed.is_retrying) == (Status.FAILED, False)
+    redriven = cloud.scheduler.redrive(action.id, at=timedelta(hours=1))
+    assert (redriven.status, redriven.is_retrying) == (Status.PENDING, False)
+
+
 def test_a_failing_handler_is_run_again_after_the_policys_back_offs(shop, cloud):
     action = cloud.scheduler.schedule(Flaky(fails=2), at=timedelta(0))
     cloud.advance(hours=3)

@@ -8,14 +8,14 @@ import pytest
 from duetime import App, Payload, Run, Status
 from duetime.errors import BackendUnavailable
 from duetime.settings import Settings
-from duetime.testing import SimulatedCloud
+from duetime.testing import SimulatedCloud, WorkerDied
 from tests.hooked import switch
 from tests.journeys.conftest import NOON, Charge
 from tests.journeys.late_settles import settle_cancelled
 from tests.journeys.routes import publish_route
 
 
-class Killed(BaseException):
+class Killed(WorkerDied):
     """Stands for a Lambda that was ended in the middle of a run."""
 
 

@@ -6,6 +6,7 @@ import pytest
 from duetime import App, Payload, Run
 from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
+from duetime.testing import WorkerDied
 
 PATIENCE = 30
 """Seconds. Events take one or two; a busy machine may need more."""
@@ -44,7 +45,7 @@ class Notes:
             self._write(payload.text, run)
             if self.kills_left:
                 self.kills_left -= 1
-                raise SystemExit(f"killed in {payload.text}")
+                raise WorkerDied(f"killed in {payload.text}")
 
         return deadly
 

@@ -44,6 +44,7 @@ WRITES = {
     "reschedule": conditions.reschedule(NOON + HOUR, by=CALLER, at=NOON),
     "redrive": conditions.redrive(NOON + HOUR, "0", by=CALLER, at=NOON),
     "redrive with a key": conditions.redrive_with_key(NOON + HOUR, "0", by=CALLER, at=NOON),
+    "dismiss": conditions.dismiss("done by hand", by=CALLER, at=NOON),
     "skip": conditions.end_pending(
         ROW, skipped(ROW, SkipReason.ASKED, note="asked", by=CALLER, at=NOON, expires_at=EXPIRY)
     ),
@@ -176,7 +177,7 @@ def test_the_page_lists_the_legal_changes_of_status_and_no_other():
     for status, *_ in table("write").values():
         before, after = status.split(" → ")
         shown |= {(before, part) for part in after.split(", ")}
-    stays = {("pending", "pending"), ("processing", "processing"), ("none", "pending")}
+    stays = {("pending", "pending"), ("processing", "processing"), ("failed", "failed"), ("none", "pending")}
     assert stays <= shown
     assert shown - stays == {(before, after) for before in Status for after in TRANSITIONS[before]}
 

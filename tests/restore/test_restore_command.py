@@ -1,4 +1,4 @@
-"""``duetime restore`` with AWS credentials: the drill by the command line alone."""
+"""``duetime deployment restore`` with AWS credentials: the drill by the command line alone."""
 
 import io
 import json
@@ -15,7 +15,7 @@ from tests.restore.story import Story
 @pytest.fixture
 def duetime(capsys):
     def run(*words):
-        status = main(["restore", *words])
+        status = main(["deployment", "restore", *words])
         printed = capsys.readouterr()
         return status, printed.out, printed.err
 
@@ -93,7 +93,7 @@ def test_an_operator_decides_by_id_by_verdict_and_for_all(story, duetime):
     ("words", "problem"),
     [
         (("run",), "no row is named; name ids, or use --verdict, --job or --all"),
-        (("done", "nonsense"), "nonsense is no held row; `duetime restore list` shows them"),
+        (("done", "nonsense"), "nonsense is no held row; `duetime deployment restore list` shows them"),
     ],
 )
 def test_a_decision_without_a_held_row_is_rejected(story, duetime, words, problem):

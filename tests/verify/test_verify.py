@@ -1,4 +1,4 @@
-"""`duetime verify`: a healthy deployment passes, and each broken promise fails its check."""
+"""`duetime deployment verify`: a healthy deployment passes, and each broken promise fails its check."""
 
 from datetime import timedelta
 from itertools import count

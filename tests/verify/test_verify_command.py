@@ -1,4 +1,4 @@
-"""The command `duetime verify` against a running local cloud, and its bad input."""
+"""The command `duetime deployment verify` against a running local cloud, and its bad input."""
 
 import io
 import json
@@ -23,7 +23,7 @@ SHORT = Settings(
 
 def words_of(capsys, *words):
     try:
-        status = main(["verify", *words])
+        status = main(["deployment", "verify", *words])
     except SystemExit as ended:
         status = ended.code
     return status, *capsys.readouterr()

@@ -6,12 +6,14 @@ import { refreshAll } from "../live";
 import { Problem, UNREACHABLE } from "../problem";
 import { Failure } from "../ui/states";
 import { say as sayShared } from "../words/shared";
-import { type Bulk, type Found, nothing, type Progress } from "./bulk";
+import { type Bulk, type BulkKind, type Found, nothing, type Progress } from "./bulk";
 import { say } from "./bulk.words";
+import { FilterWords } from "./filter-words";
 import { Counted, Doing, Result } from "./bulk-parts";
 
 interface BulkButtonProps {
   label: string;
+  kind: BulkKind;
   name?: string;
   /** What is meant; made when the dialog is opened. */
   make: () => Bulk;
@@ -20,8 +22,7 @@ interface BulkButtonProps {
 /** What the dialog is about; it outlives the button, since what it changes may leave the list. */
 const opened = signal<Bulk | null>(null);
 
-export function BulkButton({ label, name, make }: BulkButtonProps) {
-  const { kind } = make();
+export function BulkButton({ label, kind, name, make }: BulkButtonProps) {
   return (
     <button
       type="button"
@@ -97,7 +98,8 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
     <dialog ref={dialog} class="ask bulk" aria-label={title} onClose={close}>
       <h2>{title}</h2>
       <div class="bulk-body" aria-live="polite">
-        {phase === "counting" && <p>{say("counting", { n: found.n })}</p>}
+        <FilterWords filters={bulk.filters} error={bulk.error} />
+        {phase === "counting" && <p>{say("counting")}</p>}
         {phase === "counted" && !problem && <Counted kind={bulk.kind} found={found} />}
         {phase === "changing" && <Doing kind={bulk.kind} found={found} progress={progress} />}
         {(phase === "stopped" || phase === "done") && (

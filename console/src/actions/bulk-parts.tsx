@@ -3,10 +3,11 @@
 import { Time } from "../time";
 import { StatusBadge } from "../ui/status";
 import { number } from "../words";
-import type { Status } from "../words/shared";
+import type { StatusFilter } from "../words/shared";
 import type { BulkKind, Found, Progress } from "./bulk";
 import { say } from "./bulk.words";
-import { shortId } from "./shown";
+import { say as sayFilter } from "./filters.words";
+import { bounded, shortId } from "./shown";
 
 export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
   if (found.n === 0) return <p>{say(found.isMore ? "none_yet" : `none_${kind}`)}</p>;
@@ -16,10 +17,13 @@ export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
       <p>
         <strong>{say(found.isMore ? "count_more" : "count", { n: found.n })}</strong> {say(`will_${kind}`)}
       </p>
+      <p>
+        {sayFilter(found.includesRuns ? "with_runs" : "without_runs")} {say("later")}
+      </p>
       <ul class="tallies">
         {Object.entries(found.statuses).map(([each, n]) => (
           <li key={each}>
-            <StatusBadge status={each as Status} /> {number(n)}
+            <StatusBadge status={each as StatusFilter} /> {number(n)}
           </li>
         ))}
         {types.map(([each, n]) => (
@@ -35,7 +39,7 @@ export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
             <span class="mono" title={each.id}>
               {shortId(each.id)}
             </span>{" "}
-            {each.type} {each.correlation_id && <span class="mono">{each.correlation_id}</span>}{" "}
+            {each.type} {each.correlation_id && <bdi class="mono">{bounded(each.correlation_id)}</bdi>}{" "}
             <Time at={each.due_at} />
           </li>
         ))}

@@ -1,9 +1,9 @@
-// Many actions changed, a page at a time: counted first, without changing any, then done; either may be
-// stopped between two pages, and goes on where it was.
+// Many actions changed, a page at a time: counted first by the API, without changing any, then done; the
+// change may be stopped between two pages, and goes on where it was.
 
 import { api, call, type Schemas } from "../api";
-import type { Status } from "../words/shared";
-import type { Filters } from "./filters";
+import { type StatusFilter, statusOf } from "../words/shared";
+import { type Filters, includesRuns } from "./filters";
 import type { Action } from "./lists";
 
 export type BulkKind = "cancel" | "redrive";
@@ -11,12 +11,12 @@ type Left = Schemas["SkippedView"];
 
 export interface Found {
   n: number;
-  ids: string[];
   /** Whether there are more than were counted. */
   isMore: boolean;
   types: Record<string, number>;
-  statuses: Partial<Record<Status, number>>;
+  statuses: Partial<Record<StatusFilter, number>>;
   examples: Action[];
+  includesRuns: boolean;
 }
 
 export interface Progress {
@@ -26,46 +26,73 @@ export interface Progress {
 
 export interface Bulk {
   kind: BulkKind;
+  /** What is meant, in words. */
+  filters: Filters;
+  error?: string;
   count: () => AsyncGenerator<Found>;
   change: () => AsyncGenerator<Progress>;
 }
 
-const MOST_COUNTED = 5_000;
-const MOST_PAGES = 100;
-const COUNTED_AT_ONCE = 100;
 const CHANGED_AT_ONCE = 50;
+const LARGEST_STEP = 100;
 const EXAMPLES = 5;
 
 /** The statuses that a change takes. */
-export const TAKES: Record<BulkKind, Status[]> = { cancel: ["pending", "processing"], redrive: ["failed"] };
+export const TAKES: Record<BulkKind, StatusFilter[]> = {
+  cancel: ["pending", "retrying", "processing"],
+  redrive: ["failed"],
+};
 
 /** Whether the filters mean any that the change takes. */
 export function isPossible(kind: BulkKind, { status }: Filters): boolean {
-  return !status?.length || status.some((each) => TAKES[kind].includes(each));
+  return !status?.length || status.some((name) => TAKES[kind].includes(name));
 }
 
-/** All that the filters mean as of now: what is scheduled while it goes on is not meant. */
-export function byFilters(kind: BulkKind, filters: Filters): Bulk {
-  const meant = { ...filters, created_until: filters.created_until ?? new Date().toISOString() };
-  const status = meant.status?.filter((each) => TAKES[kind].includes(each));
-  const step = (isDry: boolean, limit: number, cursor: string | undefined) => {
-    const body = { ...meant, status, dry_run: isDry, limit, cursor };
+export interface ByFilters extends Bulk {
+  /** The ids of all that would be changed. */
+  ids: () => Promise<string[]>;
+}
+
+/**
+ * All that the list of these filters shows and the change takes. The API's cut-off holds for all steps: what
+ * is scheduled after the count is not meant.
+ */
+export function byFilters(kind: BulkKind, filters: Filters): ByFilters {
+  const status = (filters.status ?? TAKES[kind]).filter((name) => TAKES[kind].includes(name));
+  const runs = includesRuns(filters) ? undefined : false;
+  let cutOff = filters.created_until;
+  const step = async (isDry: boolean, limit: number, cursor: string | null): Promise<Schemas["BulkView"]> => {
+    const body = { ...filters, status, runs, created_until: cutOff, dry_run: isDry, limit, cursor };
     const path = kind === "cancel" ? "/scheduling/cancel" : "/scheduling/redrive";
     // Fields that the API would fill by itself may be left out; the types made of its document do not know
     // that.
-    return call(api.POST(path, { body: body as never }));
+    const page = await call(api.POST(path, { body: body as never }));
+    if (isDry) cutOff = page.created_until ?? cutOff;
+    return page;
   };
 
   async function* count() {
-    const found = nothing();
-    let cursor: string | null | undefined;
-    for (let pages = 0; cursor !== null && found.n < MOST_COUNTED && pages < MOST_PAGES; pages += 1) {
-      const page: Schemas["BulkView"] = await step(true, COUNTED_AT_ONCE, cursor);
+    cutOff = filters.created_until;
+    const { matched, changed, includes_runs } = await step(true, EXAMPLES, null);
+    yield {
+      n: matched?.count ?? changed.length,
+      isMore: matched?.more ?? false,
+      types: matched?.by_type ?? {},
+      statuses: matched?.by_status ?? {},
+      examples: changed,
+      includesRuns: includes_runs,
+    };
+  }
+
+  async function ids() {
+    const found: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await step(true, LARGEST_STEP, cursor);
       cursor = page.next_cursor;
-      for (const each of page.changed) add(found, each);
-      found.isMore = cursor !== null;
-      yield { ...found };
-    }
+      found.push(...page.changed.map((action) => action.id));
+    } while (cursor !== null);
+    return found;
   }
 
   let changed = 0;
@@ -73,24 +100,28 @@ export function byFilters(kind: BulkKind, filters: Filters): Bulk {
   let cursor: string | null | undefined;
   async function* change() {
     while (cursor !== null) {
-      const page: Schemas["BulkView"] = await step(false, CHANGED_AT_ONCE, cursor);
+      const page = await step(false, CHANGED_AT_ONCE, cursor ?? null);
       cursor = page.next_cursor;
       changed += page.changed.length;
       left.push(...page.left);
       yield { changed, left: [...left] };
     }
   }
-  return { kind, count, change };
+  return { kind, filters: { ...filters, status }, count, change, ids };
 }
 
 export function nothing(): Found {
-  return { n: 0, ids: [], isMore: false, types: {}, statuses: {}, examples: [] };
+  return { n: 0, isMore: false, types: {}, statuses: {}, examples: [], includesRuns: false };
 }
 
-export function add(found: Found, action: Action): void {
-  found.n += 1;
-  found.ids.push(action.id);
-  found.types[action.type] = (found.types[action.type] ?? 0) + 1;
-  found.statuses[action.status] = (found.statuses[action.status] ?? 0) + 1;
-  if (found.examples.length < EXAMPLES) found.examples.push(action);
+/** Count actions that are listed already. */
+export function countOf(actions: Action[]): Found {
+  const found = { ...nothing(), n: actions.length, examples: actions.slice(0, EXAMPLES) };
+  for (const action of actions) {
+    const status = statusOf(action);
+    found.types[action.type] = (found.types[action.type] ?? 0) + 1;
+    found.statuses[status] = (found.statuses[status] ?? 0) + 1;
+    found.includesRuns ||= action.job !== null;
+  }
+  return found;
 }

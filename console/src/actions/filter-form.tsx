@@ -1,18 +1,20 @@
 // The filters of a list of actions. They are in the address, so that the way back and a link bring them
-// again; a choice holds at once, a text when one leaves its field or says Show.
+// again; a choice holds at once, a text when one leaves its field or says Show, and a bulk action takes what
+// the fields say.
 
 import { useEffect, useRef } from "preact/hooks";
-import { go, href } from "../route";
+import { href } from "../route";
 import { zone } from "../time";
 import { Field } from "../ui/act";
-import { STATUSES, status as sayStatus, type Status } from "../words/shared";
+import { isNarrow } from "../ui/narrow";
+import { UnusableNote } from "../ui/unusable";
+import { STATUS_FILTERS, status as sayStatus, type StatusFilter } from "../words/shared";
+import type { FilterState } from "./filter-state";
 import { type Filters, inAddress, instantOf, isAny, localOf, TEXTS, TIMES, type TimeName } from "./filters";
 import { say } from "./filters.words";
 
 interface FilterFormProps {
-  /** The place that the filters belong to. */
-  at: string;
-  filters: Filters;
+  state: FilterState;
   /** Names of types, to choose from. */
   types: string[];
   /** Which of the times may be said, with their labels. */
@@ -20,22 +22,55 @@ interface FilterFormProps {
   hasStatus?: boolean;
 }
 
-export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormProps) {
+export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) {
+  const { at, applied: filters } = state;
   const form = useRef<HTMLFormElement>(null);
   const more = useRef<HTMLDetailsElement>(null);
-  const key = JSON.stringify([filters, zone.value]);
-  const hasMore = TIMES.some((name) => filters[name]) || filters.job !== undefined;
+  const key = JSON.stringify([filters, zone.value, isNarrow.value]);
+  const hidden: (keyof Filters)[] = [
+    ...TIMES,
+    "job",
+    ...(isNarrow.value ? (["type", "status"] as const) : []),
+  ];
+  const hasMore = hidden.some((name) => filters[name] !== undefined);
   useEffect(() => {
     if (form.current) fill(form.current, filters);
     if (more.current && hasMore) more.current.open = true; // it is closed by its reader alone
   }, [key]);
-  const apply = () => form.current && go(href(at, inAddress(read(form.current, filters))));
+  const take = () => form.current && state.type(read(form.current, filters));
+  const apply = () => {
+    take();
+    state.apply();
+  };
+  const type = (
+    <>
+      <Field label={say("type")}>
+        <input name="type" dir="auto" list="known-types" autocomplete="off" />
+      </Field>
+      <datalist id="known-types">
+        {types.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+    </>
+  );
+  const statuses = hasStatus && (
+    <fieldset class="choices">
+      <legend class="hidden">{say("status")}</legend>
+      {STATUS_FILTERS.map((each) => (
+        <label key={each} class={`choice is-${each}`}>
+          <input type="checkbox" name="status" value={each} /> {sayStatus(each)}
+        </label>
+      ))}
+    </fieldset>
+  );
   return (
     <form
       ref={form}
       class="filter-form"
       role="search"
       aria-label={say("filters")}
+      onInput={take}
       onChange={apply}
       onSubmit={(event) => {
         event.preventDefault();
@@ -45,50 +80,43 @@ export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormP
       <div class="filters">
         <div class="find">
           <Field label={say("find")}>
-            <input type="search" name="correlation_id" placeholder={say("find_hint")} autocomplete="off" />
+            <input
+              type="search"
+              name="correlation_id"
+              dir="auto"
+              placeholder={say("find_hint")}
+              autocomplete="off"
+            />
           </Field>
         </div>
-        <Field label={say("type")}>
-          <input name="type" list="known-types" autocomplete="off" />
-        </Field>
-        <datalist id="known-types">
-          {types.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
+        {!isNarrow.value && type}
         <button type="submit" class="is-main">
           {say("show")}
         </button>
       </div>
-      {hasStatus && (
-        <fieldset class="choices">
-          <legend class="hidden">{say("status")}</legend>
-          {STATUSES.map((each) => (
-            <label key={each} class={`choice is-${each}`}>
-              <input type="checkbox" name="status" value={each} /> {sayStatus(each)}
-            </label>
-          ))}
-        </fieldset>
-      )}
-      <details ref={more} class="more-filters">
-        <summary>{say("more")}</summary>
-        <div class="filters">
-          <Field label={say("job")}>
-            <input name="job" autocomplete="off" />
-          </Field>
-          {Object.entries(times).map(([name, label]) => (
-            <Field key={name} label={label}>
-              <input type="datetime-local" name={name} step="1" />
+      {!isNarrow.value && statuses}
+      <div class="filter-end">
+        <details ref={more} class="more-filters">
+          <summary>{say(isNarrow.value ? "more_narrow" : "more")}</summary>
+          <div class="filters">
+            {isNarrow.value && type}
+            {isNarrow.value && statuses}
+            <Field label={say("job")}>
+              <input name="job" dir="auto" autocomplete="off" />
             </Field>
-          ))}
-          <small>{say("zone", { zone: zone.value })}</small>
-        </div>
-      </details>
-      {isAny(filters) && (
-        <a class="clear" href={href(at)}>
+            {Object.entries(times).map(([name, label]) => (
+              <Field key={name} label={label}>
+                <input type="datetime-local" name={name} step="1" />
+              </Field>
+            ))}
+            <small>{say("zone", { zone: zone.value })}</small>
+          </div>
+        </details>
+        <a class={isAny(filters) ? "clear" : "clear is-idle"} href={href(at)}>
           {say("clear")}
         </a>
-      )}
+      </div>
+      <UnusableNote unusable={state.unusable} rest={href(at, inAddress(filters))} />
     </form>
   );
 }
@@ -97,7 +125,7 @@ function fill(form: HTMLFormElement, filters: Filters): void {
   for (const field of form.elements) {
     if (!(field instanceof HTMLInputElement)) continue;
     const name = field.name as keyof Filters;
-    if (name === "status") field.checked = filters.status?.includes(field.value as Status) ?? false;
+    if (name === "status") field.checked = filters.status?.includes(field.value as StatusFilter) ?? false;
     else if (field.type === "datetime-local") field.value = localOf(filters[name] as string | undefined);
     else field.value = (filters[name] as string | undefined) ?? "";
   }
@@ -106,11 +134,17 @@ function fill(form: HTMLFormElement, filters: Filters): void {
 /** What the fields say; a time whose field shows it unchanged stays to the millisecond. */
 function read(form: HTMLFormElement, before: Filters): Filters {
   const said = new FormData(form);
-  const filters: Filters = { status: said.getAll("status") as Status[] };
-  for (const name of TEXTS) filters[name] = String(said.get(name) ?? "").trim();
+  const filters: Filters = {};
+  const status = said.getAll("status") as StatusFilter[];
+  if (status.length > 0) filters.status = status;
+  for (const name of TEXTS) {
+    const text = String(said.get(name) ?? "").trim();
+    if (text) filters[name] = text;
+  }
   for (const name of TIMES) {
     const local = String(said.get(name) ?? "");
-    filters[name] = local && local === localOf(before[name]) ? before[name] : instantOf(local);
+    const at = local && local === localOf(before[name]) ? before[name] : instantOf(local);
+    if (at) filters[name] = at;
   }
   return filters;
 }

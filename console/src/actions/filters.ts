@@ -1,37 +1,67 @@
 // Which actions are meant, as the address says it and as the API takes it; times are instants in both.
 
-import { type Query, place } from "../route";
+import type { Query } from "../route";
+import type { Unusable } from "../ui/unusable";
 import { zone } from "../time";
-import { STATUSES, type Status } from "../words/shared";
+import { STATUS_FILTERS, type StatusFilter } from "../words/shared";
 
 export const TIMES = ["due_after", "due_until", "created_after", "created_until"] as const;
 export type TimeName = (typeof TIMES)[number];
 export const TEXTS = ["correlation_id", "type", "job"] as const;
 type TextName = (typeof TEXTS)[number];
 
-export type Filters = { status?: Status[] } & Partial<Record<TextName | TimeName, string>>;
+export type Filters = { status?: StatusFilter[] } & Partial<Record<TextName | TimeName, string>>;
 
-/** What the address says; what it says wrongly is passed by. */
-export function readFilters(query: URLSearchParams): Filters {
+/** Parameters of an address that are no filters. */
+const OTHERS = ["cursor"];
+
+/** The filters of an address, and what in it is none. */
+export function readFilters(query: URLSearchParams): { filters: Filters; unusable: Unusable[] } {
   const filters: Filters = {};
-  for (const name of TEXTS) {
-    const said = query.get(name)?.trim();
-    if (said) filters[name] = said;
+  const unusable: Unusable[] = [];
+  for (const [name, value] of query) {
+    const text = value.trim();
+    if (!text || OTHERS.includes(name)) continue;
+    const isRepeated = filters[name as keyof Filters] !== undefined;
+    if (isRepeated || !take(filters, name, text)) unusable.push({ name, value });
   }
-  for (const name of TIMES) {
-    const at = new Date(query.get(name) ?? "");
-    if (!Number.isNaN(at.getTime())) filters[name] = at.toISOString();
-  }
-  const statuses = (query.get("status") ?? "").split(",");
-  const status = STATUSES.filter((each) => statuses.includes(each));
-  if (status.length > 0) filters.status = status;
-  return filters;
+  return { filters, unusable };
 }
 
-/** The filters of where the reader is, and the page that is asked for. */
-export function asked(): { filters: Filters; cursor: string | undefined; key: string } {
-  const { query } = place.value;
-  return { filters: readFilters(query), cursor: query.get("cursor") ?? undefined, key: query.toString() };
+/** Add a filter, if it is one. */
+function take(filters: Filters, name: string, text: string): boolean {
+  if (isOneOf(TEXTS, name)) {
+    filters[name] = text;
+    return true;
+  }
+  if (isOneOf(TIMES, name)) {
+    filters[name] = instantIn(text);
+    return filters[name] !== undefined;
+  }
+  const statuses = text.split(",");
+  if (name !== "status" || !statuses.every((status) => isOneOf(STATUS_FILTERS, status))) return false;
+  filters.status = STATUS_FILTERS.filter((status) => statuses.includes(status));
+  return true;
+}
+
+function isOneOf<T extends string>(names: readonly T[], name: string): name is T {
+  return (names as readonly string[]).includes(name);
+}
+
+const DAY_AND_TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** An instant in ISO 8601, as the API takes it; without an offset it is in the shown zone. */
+function instantIn(text: string): string | undefined {
+  const [, day, time = "00:00", offset] = DAY_AND_TIME.exec(text) ?? [];
+  if (!day) return undefined;
+  if (!offset) return instantOf(`${day}T${time}`);
+  const at = new Date(`${day}T${time}${offset}`);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+/** Whether the runs of jobs are among those that the filters mean: of one job, and among the failed ones. */
+export function includesRuns({ job, status }: Filters): boolean {
+  return job !== undefined || (status?.length === 1 && status[0] === "failed");
 }
 
 /** The filters for an address. */

@@ -1,7 +1,7 @@
 // Dead letters by what went wrong: what differs from one to the next, such as numbers and ids, is taken out.
 
 import type { Bulk } from "./bulk";
-import { add, byFilters, nothing } from "./bulk";
+import { byFilters, type ByFilters, countOf } from "./bulk";
 import { redrive } from "./changes";
 import type { Filters } from "./filters";
 import type { Action } from "./lists";
@@ -60,8 +60,7 @@ export function grouped(actions: Action[]): Group[] {
  * filters, with the group's type, mean nothing else as far as was seen; it is looked at once more before.
  */
 export function ofGroup(group: Group, filters: Filters, isOnly: boolean): Bulk {
-  const found = nothing();
-  for (const each of group.actions) add(found, each);
+  const found = countOf(group.actions);
   const ids = new Set(group.actions.map((each) => each.id));
   const many = byFilters("redrive", { ...filters, type: group.type, status: ["failed"] });
   const single = oneByOne(group.actions);
@@ -74,12 +73,11 @@ export function ofGroup(group: Group, filters: Filters, isOnly: boolean): Bulk {
     chosen ??= isOnly && (await meansJust(many, ids)) ? many.change : single;
     yield* chosen();
   }
-  return { kind: "redrive", count, change };
+  return { kind: "redrive", filters: many.filters, error: group.error, count, change };
 }
 
-async function meansJust(many: Bulk, ids: Set<string>): Promise<boolean> {
-  let seen: string[] = [];
-  for await (const found of many.count()) seen = found.ids;
+async function meansJust(many: ByFilters, ids: Set<string>): Promise<boolean> {
+  const seen = await many.ids();
   return seen.length === ids.size && seen.every((each) => ids.has(each));
 }
 

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { now } from "../live";
 import { distance, span, Time, written } from "../time";
+import { LongText } from "../ui/long-text";
 import { shown as statusWord } from "./history-status";
 import type { ActionView } from "./changes";
 import { type Attempt, type Entry, isDone, historyOf, type Stop } from "./history";
@@ -53,7 +54,7 @@ function StopItem({ stop, action }: { stop: Stop; action: ActionView }) {
     case "cancel_requested":
       return <Item title={say("cancel_requested")} at={at} tone="is-cancelled" />;
     case "due":
-      return <Item title={say("due")} at={at} tone="is-mark" />;
+      return <Item title={say("nominal")} at={at} tone="is-mark" />;
     case "forgotten":
       return <Item title={say("forgotten", { n: stop.n })} tone="is-gap" />;
     case "waited":
@@ -93,6 +94,7 @@ function AttemptItem({ attempt, due }: { attempt: Attempt; due: number | null })
   const ended = attempt.finished_at ? Date.parse(attempt.finished_at) : null;
   const late = due === null ? null : started - due;
   const outcome = statusWord(attempt.outcome);
+  const again = attempt.number > 1 ? "_retry" : "";
   return (
     <Item title={say("attempt", { n: attempt.number })} at={started} tone={outcome.tone}>
       <p>
@@ -100,12 +102,16 @@ function AttemptItem({ attempt, due }: { attempt: Attempt; due: number | null })
         {ended !== null && <span>{say("took", { span: span(ended - started) })}</span>}
         {ended === null && attempt.outcome === "running" && <Running since={started} />}
       </p>
-      {attempt.message && <p class="stop-message mono">{attempt.message}</p>}
-      <p class="muted">
+      {attempt.message && (
+        <p class="stop-message mono">
+          <LongText text={attempt.message} />
+        </p>
+      )}
+      <p class="muted" title={again ? undefined : sayShown("counts_from")}>
         {late !== null && late >= 1_000 ? (
-          <span class="is-late">{sayShown("late", { span: span(late) })}</span>
+          <span class="is-late">{sayShown(`late${again}`, { span: span(late) })}</span>
         ) : (
-          late !== null && sayShown("punctual")
+          late !== null && sayShown(`punctual${again}`)
         )}
         {late !== null && " · "}
         {say("queued", { span: span(Math.max(0, started - Date.parse(attempt.queued_at))) })} ·{" "}
@@ -129,7 +135,11 @@ function Settled({ action, at }: { action: ActionView; at: number }) {
         <p class="muted">{say("by", { by: action.cancelled_by })}</p>
       )}
       {status === "skipped" && action.skip_reason && <p>{sayShown(`skip_${action.skip_reason}`)}</p>}
-      {action.note && <p>{action.note}</p>}
+      {action.note && (
+        <p>
+          <LongText text={action.note} />
+        </p>
+      )}
     </Item>
   );
 }

@@ -94,8 +94,8 @@ function dueOf(action: ActionView, asked: Entry[], place: number): number | null
   const before = action.attempts[place - 1];
   const started = Date.parse(attempt.started_at);
   const known: (string | undefined)[] = [];
-  if (place === action.attempts.length - 1 && action.status !== "pending") known.push(action.due_at);
   if (attempt.number === 1 && before === undefined) known.push(action.nominal_at);
+  if (place === action.attempts.length - 1 && action.status !== "pending") known.push(action.due_at);
   const set = asked.filter(
     (each) =>
       isDone(each) &&

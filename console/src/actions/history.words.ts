@@ -17,7 +17,7 @@ export const say = words({
     refused: "Refused: {why}",
     outdated: "it had changed since it was looked at.",
     cancel_requested: "Asked to stop",
-    due: "Due",
+    nominal: "Nominal time",
     forgotten: {
       one: "{n} earlier attempt is not kept any more",
       other: "{n} earlier attempts are not kept any more",
@@ -65,7 +65,7 @@ export const say = words({
     refused: "Refusé : {why}",
     outdated: "elle avait changé depuis sa lecture.",
     cancel_requested: "Priée de s'arrêter",
-    due: "Échéance",
+    nominal: "Échéance nominale",
     forgotten: {
       one: "{n} tentative antérieure n'est plus conservée",
       other: "{n} tentatives antérieures ne sont plus conservées",

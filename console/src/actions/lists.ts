@@ -7,9 +7,11 @@ import type { Filters } from "./filters";
 
 export type Action = Schemas["ActionSummary"];
 
-interface Read {
+export interface Read {
   items: Action[];
   next: string | null;
+  /** Whether runs of jobs are among them. */
+  includesRuns: boolean;
   /** How many pages were asked for. */
   pages: number;
 }
@@ -22,11 +24,12 @@ const EMPTY_PAGES = 5;
 
 /** Reads on while `wants` more and there is more. */
 async function readOn(ask: Ask, first: string | undefined, wants: (read: Read) => boolean): Promise<Read> {
-  const read: Read = { items: [], next: first ?? null, pages: 0 };
+  const read: Read = { items: [], next: first ?? null, includesRuns: false, pages: 0 };
   do {
     const page = await ask(read.next ?? undefined);
     read.items.push(...page.items);
     read.next = page.next_cursor;
+    read.includesRuns = page.includes_runs;
     read.pages += 1;
   } while (read.next !== null && wants(read));
   return read;

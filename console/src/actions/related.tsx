@@ -5,6 +5,7 @@ import { href } from "../route";
 import { Part } from "../ui/page";
 import { Empty, Shown } from "../ui/states";
 import { StatusBadge } from "../ui/status";
+import { statusOf } from "../words/shared";
 import type { ActionView } from "./changes";
 import { type Action, listActions } from "./lists";
 import { say } from "./related.words";
@@ -55,7 +56,7 @@ function Others({ actions }: { actions: Action[] }) {
     <ul class="others">
       {actions.map((each) => (
         <li key={each.id}>
-          <StatusBadge status={each.status} />
+          <StatusBadge status={statusOf(each)} />
           <div>
             <div>{each.type}</div>
             <ActionLink id={each.id} />

@@ -34,14 +34,14 @@ export function ScheduleButton({ types }: { types: string[] }) {
             ))}
           </datalist>
           <Flawed label={say("payload")} hint={say("payload_hint")} flaw={flaws.payload}>
-            <textarea name="payload" rows={5} class="mono" spellcheck={false} defaultValue="{}" />
+            <textarea name="payload" dir="auto" rows={5} class="mono" spellcheck={false} defaultValue="{}" />
           </Flawed>
           <WhenFields flaws={flaws} ways={["in", "at"]} />
           <Flawed label={say("correlation_id")} hint={say("correlation_hint")} flaw={flaws.correlation_id}>
-            <input name="correlation_id" autocomplete="off" />
+            <input name="correlation_id" dir="auto" autocomplete="off" />
           </Flawed>
           <Flawed label={say("idempotency_key")} hint={say("key_hint")} flaw={flaws.idempotency_key}>
-            <input name="idempotency_key" autocomplete="off" />
+            <input name="idempotency_key" dir="auto" autocomplete="off" />
           </Flawed>
         </>
       )}

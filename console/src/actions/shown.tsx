@@ -6,6 +6,13 @@ import { distance, span, Time } from "../time";
 import type { Action } from "./lists";
 import { say } from "./shown.words";
 
+const IN_LISTS = 500;
+
+/** A text as lists show it; the screen of the action has all of it. */
+export function bounded(text: string): string {
+  return text.length > IN_LISTS ? `${text.slice(0, IN_LISTS)}…` : text;
+}
+
 /** The end of an id, which distinguishes actions; of a run it is the nominal time. */
 export function shortId(id: string): string {
   const last = id.split(".").at(-1) ?? id;
@@ -27,7 +34,7 @@ export function TypeCell({ action }: { action: Pick<Action, "type" | "job"> }) {
     <>
       {action.job !== action.type && <TypeName type={action.type} />}
       <a class="cut" href={href("jobs", action.job)} title={say("of_job", { job: action.job })}>
-        {action.job}
+        <bdi>{action.job}</bdi>
       </a>
     </>
   );
@@ -36,28 +43,45 @@ export function TypeCell({ action }: { action: Pick<Action, "type" | "job"> }) {
 function TypeName({ type }: { type: string }) {
   return (
     <div class="cut" title={type}>
-      {type}
+      <bdi>{type}</bdi>
     </div>
   );
 }
 
 const PUNCTUAL = 1_000;
 
-/** By how much the last run began late, in milliseconds; null where nothing is known of that. */
-export function lateness(action: Action): number | null {
-  const last = action.attempts.at(-1);
-  if (!last || action.status === "pending") return null;
-  const late = Date.parse(last.started_at) - Date.parse(action.due_at);
+/** By how much its first attempt began after the nominal time, in milliseconds; null if that is not known. */
+export function lateness(action: Pick<Action, "attempts" | "nominal_at">): number | null {
+  const first = action.attempts.find((attempt) => attempt.number === 1);
+  if (!first) return null;
+  const late = Date.parse(first.started_at) - Date.parse(action.nominal_at);
   return late < 0 ? null : late;
 }
 
-/** When it is due, and how far that is: a countdown, how long it has waited, or how late it began. */
+/** Whether something has moved its due time away from the nominal time. */
+export function isMoved({ nominal_at, due_at }: Pick<Action, "nominal_at" | "due_at">): boolean {
+  return Math.abs(Date.parse(due_at) - Date.parse(nominal_at)) >= PUNCTUAL;
+}
+
+/** What moved the due time: a retry, as far as the row shows it. */
+function movedBy({ is_retrying, attempts }: Action): string {
+  const last = attempts.at(-1)?.number ?? 0;
+  if (is_retrying) return say("moved_retry", { n: last });
+  return last > 1 ? say("moved_attempts", { n: last }) : say("moved");
+}
+
+/** Its nominal time; what moved its due time; and how late it began, or how long it waits. */
 export function DueCell({ action }: { action: Action }) {
   return (
     <>
       <div class="nowrap">
-        <Time at={action.due_at} />
+        <Time at={action.nominal_at} />
       </div>
+      {isMoved(action) && (
+        <small class="is-moved">
+          {movedBy(action)} <Time at={action.due_at} />
+        </small>
+      )}
       <DueNote action={action} />
     </>
   );
@@ -72,12 +96,19 @@ function DueNote({ action }: { action: Action }) {
       <small>{distance(action.due_at)}</small>
     );
   }
+  return <Lateness action={action} />;
+}
+
+/** How late its first attempt began, from the nominal time. */
+function Lateness({ action }: { action: Action }) {
   const late = lateness(action);
   if (late === null) return null;
   return late < PUNCTUAL ? (
-    <small>{say("punctual")}</small>
+    <small title={say("counts_from")}>{say("punctual")}</small>
   ) : (
-    <small class="is-late">{say("late", { span: span(late) })}</small>
+    <small class="is-late" title={say("counts_from")}>
+      {say("late", { span: span(late) })}
+    </small>
   );
 }
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ActionButtons } from "../actions/buttons";
 import { type ActionView, lookUp, type Seen } from "../actions/changes";
-import type { Entry } from "../actions/history";
+import { type Entry, isDone } from "../actions/history";
 import { OfCorrelation, OfJob } from "../actions/related";
 import { ActionHistory } from "../actions/history-list";
 import { DueCell, shortId } from "../actions/shown";
@@ -14,12 +14,14 @@ import { writeJson } from "../json";
 import { useLive } from "../live";
 import { can, me } from "../me";
 import { href } from "../route";
+import { written } from "../time";
+import { LongText } from "../ui/long-text";
 import { Page, Part } from "../ui/page";
 import { Shown } from "../ui/states";
 import { StatusBadge } from "../ui/status";
 import { showToast } from "../ui/toasts";
 import { Tree } from "../ui/tree";
-import { say as sayShared } from "../words/shared";
+import { say as sayShared, statusOf } from "../words/shared";
 import { say } from "./action.words";
 
 const SOON = 60_000;
@@ -55,7 +57,7 @@ export function ActionScreen({ name: id }: { name: string }) {
       <Shown live={live} lines={8}>
         {({ action, entries }) => (
           <>
-            <Head action={action} />
+            <Head action={action} entries={entries} />
             <div class="columns action-columns">
               <Part title={say("history")}>
                 <ActionHistory action={action} entries={entries} />
@@ -90,20 +92,42 @@ function pace({ action }: Seen): number {
   return action.status === "pending" || action.status === "processing" ? 5_000 : Number.POSITIVE_INFINITY;
 }
 
-function Head({ action }: { action: ActionView }) {
+/** What operators did to its time, from the audit trail. */
+function Moves({ entries }: { entries: Entry[] }) {
+  const moves = entries.filter((entry) => isDone(entry) && MOVES.includes(entry.operation));
+  return (
+    <>
+      {moves.map((entry) => (
+        <small key={entry.asked_at} class="is-moved">
+          {say(entry.operation === "redrive" ? "moved_redrive" : "moved_reschedule", {
+            by: entry.by,
+            at: written(entry.asked_at, "dated"),
+          })}
+        </small>
+      ))}
+    </>
+  );
+}
+
+const MOVES = ["reschedule", "redrive"];
+
+function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
   const { correlation_id: id, concurrency_key: key } = action;
   return (
     <dl class="card head-facts">
       <Fact name={sayShared("status")}>
-        <StatusBadge status={action.status} />
+        <StatusBadge status={statusOf(action)} />
       </Fact>
-      <Fact name={sayShared("due")}>
+      <Fact name={say("nominal")}>
         <DueCell action={action} />
+        <Moves entries={entries} />
       </Fact>
       {action.tenant_id !== me.value.tenant_id && <Fact name={say("tenant")}>{action.tenant_id}</Fact>}
       {id && (
         <Fact name={say("correlation_id")}>
-          <a href={href("actions", { correlation_id: id })}>{id}</a>
+          <a href={href("actions", { correlation_id: id })}>
+            <bdi>{id}</bdi>
+          </a>
         </Fact>
       )}
       {action.job && (
@@ -111,7 +135,11 @@ function Head({ action }: { action: ActionView }) {
           <a href={href("jobs", action.job)}>{action.job}</a>
         </Fact>
       )}
-      {action.idempotency_key && <Fact name={say("idempotency_key")}>{action.idempotency_key}</Fact>}
+      {action.idempotency_key && (
+        <Fact name={say("idempotency_key")}>
+          <LongText text={action.idempotency_key} />
+        </Fact>
+      )}
       {key && (
         <Fact name={say("concurrency_key")}>{say("slots", { key, n: action.concurrency_limit ?? 1 })}</Fact>
       )}

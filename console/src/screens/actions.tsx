@@ -6,19 +6,20 @@ import { type BulkKind, byFilters, isPossible } from "../actions/bulk";
 import { say as sayBulk } from "../actions/bulk.words";
 import { FilterForm } from "../actions/filter-form";
 import { say as sayFilter } from "../actions/filters.words";
-import { asked, type Filters, inAddress, isAny } from "../actions/filters";
-import { type Action, listActions, typesOf, useTypes } from "../actions/lists";
+import { type FilterState, useFilters } from "../actions/filter-state";
+import { type Filters, isAny } from "../actions/filters";
+import { type Action, listActions, type Read, typesOf, useTypes } from "../actions/lists";
 import { ScheduleButton } from "../actions/schedule";
-import { ActionLink, attemptsText, DueCell, lastMessage, TypeCell } from "../actions/shown";
-import { useLive } from "../live";
+import { ActionLink, attemptsText, bounded, DueCell, lastMessage, TypeCell } from "../actions/shown";
 import { can } from "../me";
-import { go, href } from "../route";
+import { href, place } from "../route";
+import { usePages } from "../shown-pages";
 import { Time } from "../time";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
 import { StatusBadge } from "../ui/status";
-import { say as sayShared } from "../words/shared";
+import { say as sayShared, statusOf } from "../words/shared";
 import { say } from "./actions.words";
 
 const MOVING = 5_000;
@@ -26,12 +27,12 @@ const RESTING = 15_000;
 const SHORT = 50;
 
 export function ActionsScreen() {
-  const { filters, cursor, key } = asked();
-  const live = useLive(
-    (signal) => listActions(filters, cursor, signal),
-    `actions ${key}`,
-    pace(filters, cursor),
-  );
+  const state = useFilters("actions");
+  const filters = state.applied;
+  const cursor = place.value.query.get("cursor") ?? undefined;
+  const key = JSON.stringify([filters, cursor]);
+  const read = (at: string | undefined, signal: AbortSignal) => listActions(filters, at, signal);
+  const live = usePages<Action, Read>(read, cursor, `actions ${key}`, pace(filters));
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = {
     due_after: sayFilter("due_after"),
@@ -41,15 +42,16 @@ export function ActionsScreen() {
   };
   return (
     <Page title={sayShared("actions")} aside={can("actions:manage") && <ScheduleButton types={types} />}>
-      <FilterForm at="actions" filters={filters} types={types} times={times} hasStatus />
-      <Part title={sayShared("actions")} aside={can("actions:manage") && <Bulks filters={filters} />}>
+      <FilterForm state={state} types={types} times={times} hasStatus />
+      <Part title={sayShared("actions")} aside={can("actions:manage") && <Bulks state={state} />}>
         <Shown live={live} lines={8}>
-          {({ items, next }) => (
+          {({ items, next, includesRuns }) => (
             <>
+              <p class="muted">{sayFilter(includesRuns ? "with_runs" : "without_runs")}</p>
               {items.length > 0 && <ActionTable actions={items} />}
-              {items.length === 0 && <Nothing filters={filters} next={next} />}
+              {items.length === 0 && <Nothing filters={filters} next={next} grow={live.grow} />}
               {next && items.length > 0 && items.length < SHORT && <p class="muted">{say("short")}</p>}
-              {items.length > 0 && <Pager at={["actions"]} next={next} />}
+              {items.length > 0 && <Pager at={["actions"]} pages={live} />}
             </>
           )}
         </Shown>
@@ -59,30 +61,47 @@ export function ActionsScreen() {
   );
 }
 
-/** Only the first page moves; what is settled moves rarely. */
-function pace({ status }: Filters, cursor: string | undefined): number {
-  if (cursor) return Number.POSITIVE_INFINITY;
-  const isMoving = !status?.length || status.includes("pending") || status.includes("processing");
+/** What is settled moves rarely. */
+function pace({ status }: Filters): number {
+  const isMoving =
+    !status?.length ||
+    status.includes("pending") ||
+    status.includes("retrying") ||
+    status.includes("processing");
   return isMoving ? MOVING : RESTING;
 }
 
-function Bulks({ filters }: { filters: Filters }) {
-  const kinds = (["cancel", "redrive"] satisfies BulkKind[]).filter((each) => isPossible(each, filters));
+function Bulks({ state }: { state: FilterState }) {
+  if (state.unusable.length > 0) return null;
+  const kinds = (["cancel", "redrive"] satisfies BulkKind[]).filter((each) =>
+    isPossible(each, state.applied),
+  );
   return (
     <div class="asides">
       {kinds.map((each) => (
-        <BulkButton key={each} label={sayBulk(`${each}_all`)} make={() => byFilters(each, filters)} />
+        <BulkButton
+          key={each}
+          kind={each}
+          label={sayBulk(`${each}_all`)}
+          make={() => byFilters(each, state.apply())}
+        />
       ))}
     </div>
   );
 }
 
-function Nothing({ filters, next }: { filters: Filters; next: string | null }) {
+interface NothingProps {
+  filters: Filters;
+  next: string | null;
+  grow: () => void;
+}
+
+function Nothing({ filters, next, grow }: NothingProps) {
   if (next) {
     return (
       <Empty title={say("none_so_far")}>
         <p>{say("none_so_far_why")}</p>
-        <button type="button" onClick={() => go(href("actions", { ...inAddress(filters), cursor: next }))}>
+        <button type="button" onClick={grow}>
           {say("further")}
         </button>
       </Empty>
@@ -107,7 +126,7 @@ function ActionTable({ actions }: { actions: Action[] }) {
             <th scope="col">{sayShared("status")}</th>
             <th scope="col">{say("action")}</th>
             <th scope="col">{say("correlation_id")}</th>
-            <th scope="col">{sayShared("due")}</th>
+            <th scope="col">{say("nominal")}</th>
             <th scope="col" class="is-number">
               {say("attempts")}
             </th>
@@ -131,7 +150,7 @@ function ActionRow({ action }: { action: Action }) {
   return (
     <tr>
       <td data-label={sayShared("status")}>
-        <StatusBadge status={action.status} />
+        <StatusBadge status={statusOf(action)} />
       </td>
       <td data-label={say("action")}>
         <div>
@@ -144,11 +163,11 @@ function ActionRow({ action }: { action: Action }) {
       <td data-label={say("correlation_id")} class={id ? undefined : "is-void"}>
         {id && (
           <a class="cut" href={href("actions", { correlation_id: id })} title={say("by_correlation", { id })}>
-            {id}
+            <bdi>{bounded(id)}</bdi>
           </a>
         )}
       </td>
-      <td data-label={sayShared("due")}>
+      <td data-label={say("nominal")}>
         <div>
           <DueCell action={action} />
         </div>
@@ -159,7 +178,7 @@ function ActionRow({ action }: { action: Action }) {
       <td data-label={say("by")}>
         <div>
           <div class="cut" title={action.created_by}>
-            {action.created_by}
+            <bdi>{action.created_by}</bdi>
           </div>
           <small>
             <Time at={action.created_at} />
@@ -167,8 +186,8 @@ function ActionRow({ action }: { action: Action }) {
         </div>
       </td>
       <td data-label={say("message")} class={message ? undefined : "is-void"}>
-        <div class="message" title={message}>
-          {message}
+        <div class="message" title={bounded(message)}>
+          <bdi>{bounded(message)}</bdi>
         </div>
       </td>
     </tr>

@@ -4,6 +4,7 @@ export const say = words({
   en: {
     action: "Action",
     correlation_id: "Correlation id",
+    nominal: "Nominal time",
     attempts: "Attempts",
     by: "Scheduled by",
     message: "Last message",
@@ -22,6 +23,7 @@ export const say = words({
   fr: {
     action: "Action",
     correlation_id: "Corrélation",
+    nominal: "Échéance nominale",
     attempts: "Tentatives",
     by: "Planifiée par",
     message: "Dernier message",

@@ -6,10 +6,11 @@ import { BulkButton, BulkPlace } from "../actions/bulk-dialog";
 import { redrive } from "../actions/changes";
 import { FilterForm } from "../actions/filter-form";
 import { say as sayFilter } from "../actions/filters.words";
-import { asked, type Filters, isAny } from "../actions/filters";
+import { useFilters } from "../actions/filter-state";
+import { type Filters, isAny } from "../actions/filters";
 import { failedAt, type Group, grouped, ofGroup } from "../actions/groups";
 import { type Action, listDeadLetters, typesOf, useTypes } from "../actions/lists";
-import { ActionLink, attemptsText, shortId } from "../actions/shown";
+import { ActionLink, attemptsText, bounded, shortId } from "../actions/shown";
 import { useLive } from "../live";
 import { can, canManage } from "../me";
 import { href } from "../route";
@@ -26,13 +27,15 @@ const EVERY = 10_000;
 const SHOWN = 20;
 
 export function DeadLettersScreen() {
-  const { filters, key } = asked();
+  const state = useFilters("dead-letters");
+  const filters = state.applied;
+  const key = JSON.stringify(filters);
   const live = useLive((signal) => listDeadLetters(filters, MOST, signal), `dead letters ${key}`, EVERY);
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = { due_after: sayFilter("failed_after"), due_until: sayFilter("failed_until") };
   return (
     <Page title={sayShared("dead_letters")}>
-      <FilterForm at="dead-letters" filters={filters} types={types} times={times} />
+      <FilterForm state={state} types={types} times={times} />
       <Part title={say("by_error")}>
         <Shown live={live} lines={5}>
           {({ items, next }) =>
@@ -43,7 +46,12 @@ export function DeadLettersScreen() {
                 <p class="muted">
                   {next ? say("bounded", { n: items.length }) : say("counted", { n: items.length })}
                 </p>
-                <Groups actions={items} filters={filters} isAll={next === null} />
+                <Groups
+                  actions={items}
+                  filters={filters}
+                  isAll={next === null}
+                  isUsable={state.unusable.length === 0}
+                />
               </>
             )
           }
@@ -73,30 +81,46 @@ function Nothing({ filters, isMore }: { filters: Filters; isMore: boolean }) {
   );
 }
 
-function Groups({ actions, filters, isAll }: { actions: Action[]; filters: Filters; isAll: boolean }) {
+interface GroupsProps {
+  actions: Action[];
+  filters: Filters;
+  /** Whether these are all that the filters mean. */
+  isAll: boolean;
+  /** Whether all of the address is filters: only then a group may be changed. */
+  isUsable: boolean;
+}
+
+function Groups({ actions, filters, isAll, isUsable }: GroupsProps) {
   const groups = grouped(actions);
   return (
     <ul class="groups">
       {groups.map((each) => {
         const isOnly = isAll && groups.filter(({ type }) => type === each.type).length === 1;
-        return <GroupItem key={each.key} group={each} filters={filters} isOnly={isOnly} />;
+        return (
+          <GroupItem key={each.key} group={each} filters={filters} isOnly={isOnly} isUsable={isUsable} />
+        );
       })}
     </ul>
   );
 }
 
-function GroupItem({ group, filters, isOnly }: { group: Group; filters: Filters; isOnly: boolean }) {
+interface GroupItemProps extends Pick<GroupsProps, "filters" | "isUsable"> {
+  group: Group;
+  isOnly: boolean;
+}
+
+function GroupItem({ group, filters, isOnly, isUsable }: GroupItemProps) {
   const [shown, setShown] = useState(SHOWN);
   const { actions } = group;
   const n = actions.length;
-  const isManaged = actions.every((each) => canManage("actions:manage", each.tenant_id));
+  const isManaged = isUsable && actions.every((each) => canManage("actions:manage", each.tenant_id));
   return (
     <li class="group">
       <details>
         <summary>
           <span class="group-count">{number(n)}</span>
           <span class="group-error">
-            <span class="mono">{group.error || say("no_reason")}</span>
+            <bdi class="mono">{bounded(group.error) || say("no_reason")}</bdi>
             <small>
               {group.type} ·{" "}
               {n > 1
@@ -116,7 +140,11 @@ function GroupItem({ group, filters, isOnly }: { group: Group; filters: Filters;
         )}
       </details>
       {isManaged && can("actions:manage") && (
-        <BulkButton label={say("redrive_group", { n })} make={() => ofGroup(group, filters, isOnly)} />
+        <BulkButton
+          kind="redrive"
+          label={say("redrive_group", { n })}
+          make={() => ofGroup(group, filters, isOnly)}
+        />
       )}
     </li>
   );
@@ -163,7 +191,7 @@ function Letter({ action }: { action: Action }) {
       <td data-label={say("correlation_id")} class={id ? undefined : "is-void"}>
         {id && (
           <a class="cut" href={href("dead-letters", { correlation_id: id })} title={id}>
-            {id}
+            <bdi>{bounded(id)}</bdi>
           </a>
         )}
       </td>
@@ -171,8 +199,8 @@ function Letter({ action }: { action: Action }) {
         {attemptsText(action)}
       </td>
       <td data-label={say("message")}>
-        <div class="message" title={action.failure_reason ?? ""}>
-          {action.failure_reason}
+        <div class="message" title={bounded(action.failure_reason ?? "")}>
+          <bdi>{bounded(action.failure_reason ?? "")}</bdi>
         </div>
       </td>
       <td>

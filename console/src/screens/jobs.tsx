@@ -7,6 +7,7 @@ import { go, href, place } from "../route";
 import { Field } from "../ui/act";
 import { Page } from "../ui/page";
 import { Empty, Failure, Shown } from "../ui/states";
+import { UnusableNote, unusableIn } from "../ui/unusable";
 import { say } from "../words/shared";
 import { type Group, grouped, type Job, type Jobs, matches, ONLY, type Only, useJobs } from "./jobs.data";
 import { JobRow } from "./jobs.row";
@@ -46,9 +47,11 @@ function Found({ jobs }: { jobs: Jobs }) {
   const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
   const isMeant = Object.hasOwn(ONLY, only) ? ONLY[only as Only] : () => true;
   const found = jobs.items.filter((each) => isMeant(each) && matches(each, text));
+  const unusable = unusableIn(query, { q: () => true, only: (value) => Object.hasOwn(ONLY, value) });
   return (
     <>
       <Filters jobs={jobs.items} text={text} only={only} />
+      <UnusableNote unusable={unusable} rest={href("jobs", { q: text })} />
       {jobs.more && <p class="stale">{mine("more", { n: jobs.items.length })}</p>}
       {found.length === 0 && (
         <Empty title={mine("no_match")}>

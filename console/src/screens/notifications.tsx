@@ -2,14 +2,15 @@
 
 import { api, call, type Schemas } from "../api";
 import { FOR_ADMINS, kindOfNotification, NOTIFICATION_KINDS, type NotificationKind } from "../kinds.words";
-import { useLive } from "../live";
 import { can } from "../me";
 import { go, href, place, type Query } from "../route";
 import { type Scope, ScopeField, scopeAsked, scopeName } from "../scope";
 import { Act, Field } from "../ui/act";
 import { Page, Part } from "../ui/page";
+import { type PageRead, usePages } from "../shown-pages";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
+import { UnusableNote, unusableIn } from "../ui/unusable";
 import { language } from "../words";
 import { say as shared } from "../words/shared";
 import { Notification } from "./notification-entry";
@@ -26,14 +27,23 @@ export function NotificationsScreen() {
   const unread = query.get("unread") === "true";
   const kind = NOTIFICATION_KINDS.find((each) => each === query.get("kind"));
   const cursor = query.get("cursor") ?? undefined;
-  const asked = { scope, unread, kind, cursor, language: language.value };
-  const live = useLive(
-    (signal) => call(api.GET("/notifications", { params: { query: asked }, signal })),
-    `notifications ${JSON.stringify(asked)}`,
-    EVERY,
-  );
+  const asked = { scope, unread, kind, language: language.value };
+  const read = async (at: string | undefined, signal: AbortSignal): Promise<PageRead<View>> => {
+    const page = await call(
+      api.GET("/notifications", { params: { query: { ...asked, cursor: at } }, signal }),
+    );
+    return { items: page.items, next: page.next_cursor };
+  };
+  const key = `notifications ${JSON.stringify([asked, cursor])}`;
+  const live = usePages<View, PageRead<View>>(read, cursor, key, EVERY);
+  const unusable = unusableIn(query, {
+    unread: (value) => ["true", "false"].includes(value),
+    kind: () => kind !== undefined,
+    scope: (value) => ["tenant", "system"].includes(value),
+    cursor: () => true,
+  });
   const choose = (chosen: Query) =>
-    go(href(AT, { ...asked, language: null, cursor: null, scope: scope === "system" && scope, ...chosen }));
+    go(href(AT, { ...asked, language: null, scope: scope === "system" && scope, ...chosen }));
 
   return (
     <Page
@@ -43,7 +53,7 @@ export function NotificationsScreen() {
           <a class="act" href={href("preferences", { scope: scope === "system" && scope })}>
             {say("preferences")}
           </a>
-          <ReadAll scope={scope} kind={kind} />
+          {unusable.length === 0 && <ReadAll scope={scope} kind={kind} />}
         </>
       }
     >
@@ -72,15 +82,19 @@ export function NotificationsScreen() {
           choose={(chosen) => choose({ scope: chosen === "system" && chosen, kind: null })}
         />
       </div>
+      <UnusableNote
+        unusable={unusable}
+        rest={href(AT, { ...asked, language: null, scope: scope === "system" && scope })}
+      />
       <Shown live={live}>
-        {({ items, next_cursor: next }) => (
+        {({ items }) => (
           <>
             <Listed
               items={items}
               scope={scope}
               isFiltered={unread || kind !== undefined || Boolean(cursor)}
             />
-            <Pager at={[AT]} next={next} />
+            <Pager at={[AT]} pages={live} />
           </>
         )}
       </Shown>

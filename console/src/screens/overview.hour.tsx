@@ -1,5 +1,6 @@
 // The last hour: how runs ended and how late they began, by the API's counts, and what happened last.
 
+import { bounded } from "../actions/shown";
 import { Lateness, rangeName, within } from "../charts/lateness";
 import { type Outcome, Outcomes } from "../charts/outcomes";
 import { type Live, now } from "../live";
@@ -133,7 +134,9 @@ function LatestTable({ ended }: { ended: Ended[] }) {
                 {each.times > 1 && <small> {mine("times", { n: each.times })}</small>}
               </span>
             </td>
-            <td data-label={say("why")}>{each.why ?? ""}</td>
+            <td data-label={say("why")}>
+              <bdi>{bounded(each.why ?? "")}</bdi>
+            </td>
           </tr>
         ))}
       </tbody>

@@ -6,6 +6,7 @@ import { readJson } from "../json";
 import { useLive } from "../live";
 import { href } from "../route";
 import { Time } from "../time";
+import { LongText } from "../ui/long-text";
 import { Page, Part } from "../ui/page";
 import { Shown } from "../ui/states";
 import { Tree } from "../ui/tree";
@@ -14,9 +15,6 @@ import { say } from "./undelivered.words";
 import { Action, Redrive } from "./undelivered-parts";
 
 type View = Schemas["UndeliveredView"];
-
-/** Characters shown of a body that is not JSON. */
-const SHOWN = 20_000;
 
 export function UndeliveredInputScreen({ name }: { name: string }) {
   const params = { path: { undelivered_id: name } };
@@ -84,10 +82,9 @@ function Thing({ view }: { view: View }) {
 function Body({ text }: { text: string }) {
   const read = readAs(text);
   if (read !== undefined) return <Tree value={read} />;
-  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
   return (
     <pre class="body" tabIndex={0} role="group" aria-label={say("body")}>
-      {shown}
+      <LongText text={text} />
     </pre>
   );
 }

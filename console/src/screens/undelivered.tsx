@@ -2,8 +2,8 @@
 
 import { api, call, type Schemas } from "../api";
 import { kindOfUndelivered } from "../kinds.words";
-import { useLive } from "../live";
 import { href, place } from "../route";
+import { type PageRead, usePages } from "../shown-pages";
 import { Time } from "../time";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
@@ -16,16 +16,20 @@ import { RedriveMany } from "./undelivered-many";
 
 type Summary = Schemas["UndeliveredSummary"];
 
+const EVERY = 5_000;
+
+async function read(cursor: string | undefined, signal: AbortSignal): Promise<PageRead<Summary>> {
+  const page = await call(api.GET("/undelivered", { params: { query: { cursor } }, signal }));
+  return { items: page.items, next: page.next_cursor };
+}
+
 export function UndeliveredScreen() {
   const cursor = place.value.query.get("cursor") ?? undefined;
-  const live = useLive(
-    (signal) => call(api.GET("/undelivered", { params: { query: { cursor } }, signal })),
-    `undelivered ${cursor ?? ""}`,
-  );
+  const live = usePages<Summary, PageRead<Summary>>(read, cursor, `undelivered ${cursor ?? ""}`, EVERY);
   return (
     <Page title={shared("undelivered")}>
       <Shown live={live}>
-        {({ items, next_cursor: next }) =>
+        {({ items }) =>
           items.length === 0 && !cursor ? (
             <Empty title={say("nothing")}>{say("nothing_why")}</Empty>
           ) : (
@@ -33,7 +37,7 @@ export function UndeliveredScreen() {
               <p class="muted">{say("intro")}</p>
               <Part title={shared("all")}>
                 <List items={items} />
-                <Pager at={["undelivered"]} next={next} />
+                <Pager at={["undelivered"]} pages={live} />
               </Part>
               <RedriveMany />
             </>

@@ -1,23 +1,74 @@
-// The page cannot start: its configuration is missing, or the sign-in failed.
+// The page cannot start: its configuration or the API is not there, or the sign-in was denied. What may pass
+// is tried again.
 
-import { Problem } from "../problem";
+import { useEffect } from "preact/hooks";
+import { Problem, UNREACHABLE } from "../problem";
+import { SignInDenied } from "../session";
 import { words } from "../words";
+import { say as sayShared } from "../words/shared";
 import { Failure } from "./states";
 
 const say = words({
-  en: { title: "duetime's console cannot start", again: "Start again" },
-  fr: { title: "La console de duetime ne peut pas démarrer", again: "Recommencer" },
+  en: {
+    title: "duetime's console cannot start",
+    again: "Start again",
+    soon: "It is tried again in a few seconds.",
+    denied: "The sign-in was denied",
+    denied_why: "The reason that the sign-in page gave:",
+  },
+  fr: {
+    title: "La console de duetime ne peut pas démarrer",
+    again: "Recommencer",
+    soon: "Un nouvel essai suit dans quelques secondes.",
+    denied: "La connexion a été refusée",
+    denied_why: "Le motif donné par la page de connexion :",
+  },
 });
 
-export function CannotStart({ error }: { error: unknown }) {
-  const problem = error instanceof Problem ? error : new Problem(0, "page", "", String(error));
+const SOON = 5_000;
+
+export function CannotStart({ error, retry }: { error: unknown; retry: () => void }) {
+  if (error instanceof SignInDenied) return <Denied reason={error.message} />;
+  return <Failed problem={problemOf(error)} retry={retry} />;
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const isNetwork = error instanceof TypeError; // so says `fetch`
+  return new Problem(isNetwork ? UNREACHABLE : 400, "page", "", String(error));
+}
+
+function Denied({ reason }: { reason: string }) {
+  return (
+    <main class="alone">
+      <h1>{say("denied")}</h1>
+      <p>{say("denied_why")}</p>
+      <p class="stale">
+        <bdi>{reason}</bdi>
+      </p>
+      <button type="button" onClick={() => location.reload()}>
+        {sayShared("sign_in")}
+      </button>
+    </main>
+  );
+}
+
+function Failed({ problem, retry }: { problem: Problem; retry: () => void }) {
+  useEffect(() => {
+    if (!problem.isTemporary) return;
+    const timer = setTimeout(retry, SOON);
+    return () => clearTimeout(timer);
+  }, [problem]);
   return (
     <main class="alone">
       <h1>{say("title")}</h1>
       <Failure problem={problem} />
-      <button type="button" onClick={() => location.reload()}>
-        {say("again")}
-      </button>
+      {problem.isTemporary && <p class="muted">{say("soon")}</p>}
+      {!problem.isSignedOut && (
+        <button type="button" onClick={problem.isTemporary ? retry : () => location.reload()}>
+          {say("again")}
+        </button>
+      )}
     </main>
   );
 }

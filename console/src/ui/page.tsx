@@ -21,7 +21,9 @@ export function Page({ title, above, aside, children }: PageProps) {
       <header class="page-head">
         <div>
           {above && <p class="above">{above}</p>}
-          <h1 tabIndex={-1}>{title}</h1>
+          <h1 tabIndex={-1}>
+            <bdi>{title}</bdi>
+          </h1>
         </div>
         {aside && <div class="asides">{aside}</div>}
       </header>

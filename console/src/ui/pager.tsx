@@ -1,25 +1,26 @@
-// Pages of a list whose cursor leads only forwards: the next one, and the first again. The page is in the
-// address.
+// The end of a list that grows: a button that appends the next page. An address of former versions may begin
+// at a later page; a link then leads to the first one.
 
-import { go, href, place } from "../route";
+import { href, place } from "../route";
+import type { Pages } from "../shown-pages";
 import { say } from "../words/shared";
 
 interface PagerProps {
   /** The place, without its query. */
   at: string[];
-  next: string | null | undefined;
+  pages: Pages<{ next: string | null }>;
 }
 
-export function Pager({ at, next }: PagerProps) {
-  const query = Object.fromEntries(place.value.query);
-  const { cursor, ...first } = query;
+export function Pager({ at, pages }: PagerProps) {
+  const { cursor, ...first } = Object.fromEntries(place.value.query);
+  const next = pages.value?.next;
   if (!next && !cursor) return null;
   return (
     <nav class="pager" aria-label={say("more")}>
       {cursor && <a href={href(...at, first)}>{say("newest")}</a>}
       {next && (
-        <button type="button" onClick={() => go(href(...at, { ...query, cursor: next }))}>
-          {say("more")}
+        <button type="button" onClick={pages.grow} disabled={pages.isGrowing}>
+          {pages.isGrowing ? say("working") : say("more")}
         </button>
       )}
     </nav>

@@ -41,7 +41,12 @@ export function Failure({ problem, retry }: { problem: Problem; retry?: () => vo
           ))}
         </ul>
       )}
-      {retry && !problem.isForbidden && !problem.isMissing && (
+      {problem.isSignedOut && (
+        <button type="button" onClick={() => location.reload()}>
+          {say("sign_in")}
+        </button>
+      )}
+      {retry && !problem.isForbidden && !problem.isMissing && !problem.isSignedOut && (
         <button type="button" onClick={retry}>
           {say("retry")}
         </button>
@@ -62,6 +67,7 @@ export function explained(problem: Problem): { title: string; why: string } {
     const { actor, tenant_id: tenant } = me.value;
     return { title: say("forbidden"), why: say("forbidden_why", { actor, tenant, roles }) };
   }
+  if (problem.isSignedOut) return { title: say("signed_out"), why: say("signed_out_why") };
   if (problem.isMissing) return { title: say("missing"), why: say("missing_why") };
   if (problem.status === CHANGED) return { title: say("failed"), why: say("changed") };
   if (problem.status === 429) return { title: say("failed"), why: say("throttled") };

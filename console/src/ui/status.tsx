@@ -1,9 +1,10 @@
 // The status of an action: a colour, a shape and a word, so that no reader depends on colour.
 
-import { type Status, status as say } from "../words/shared";
+import { type StatusFilter, status as say } from "../words/shared";
 
-const MARKS: Record<Status, string> = {
+const MARKS: Record<StatusFilter, string> = {
   pending: "○",
+  retrying: "↻",
   processing: "◐",
   executed: "✓",
   failed: "✕",
@@ -11,7 +12,7 @@ const MARKS: Record<Status, string> = {
   skipped: "↷",
 };
 
-export function StatusBadge({ status, label }: { status: Status; label?: string }) {
+export function StatusBadge({ status, label }: { status: StatusFilter; label?: string }) {
   return (
     <span class={`badge is-${status}`}>
       <span aria-hidden="true">{MARKS[status]}</span> {label ?? say(status)}

@@ -63,8 +63,16 @@ function formOf(n: string | number | undefined): "one" | "other" {
 function filled(text: string, values: Values): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    return typeof value === "number" ? number(value) : String(value ?? "");
+    return typeof value === "number" ? number(value) : isolated(String(value ?? ""));
   });
+}
+
+/** Letters that are written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** A value whose direction leaves the text around it as it is. */
+function isolated(value: string): string {
+  return RIGHT_TO_LEFT.test(value) ? `\u2068${value}\u2069` : value;
 }
 
 export function number(value: number): string {

@@ -39,6 +39,9 @@ export const say = words({
     forbidden_why:
       "You are signed in as {actor} of {tenant}, with {roles}. An admin of your tenant can grant more.",
     no_roles: "no role",
+    signed_out: "Your session has ended",
+    signed_out_why: "Sign in again. You come back to this place.",
+    sign_in: "Sign in again",
     missing: "It is not there",
     missing_why:
       "It may be another tenant's, have been removed at the end of its retention, or never have been.",
@@ -93,6 +96,9 @@ export const say = words({
       "Vous êtes {actor}, de l'organisation {tenant} ; vos rôles : {roles}. Un administrateur " +
       "de votre organisation peut vous accorder davantage de droits.",
     no_roles: "aucun",
+    signed_out: "Votre session a pris fin",
+    signed_out_why: "Reconnectez-vous. Vous reviendrez à cet endroit.",
+    sign_in: "Se reconnecter",
     missing: "Introuvable",
     missing_why:
       "L'élément appartient peut-être à une autre organisation, a été supprimé au terme de sa " +
@@ -118,9 +124,19 @@ export type Status = Schemas["Status"];
 
 export const STATUSES: Status[] = ["pending", "processing", "executed", "failed", "cancelled", "skipped"];
 
+/** `retrying` are the pending ones whose last attempt failed. */
+export type StatusFilter = Status | "retrying";
+export const STATUS_FILTERS: StatusFilter[] = ["pending", "retrying", ...STATUSES.slice(1)];
+
+/** The status of an action, as people tell them apart. */
+export function statusOf(action: { status: Status; is_retrying?: boolean }): StatusFilter {
+  return action.is_retrying ? "retrying" : action.status;
+}
+
 export const status = words({
   en: {
     pending: "pending",
+    retrying: "retrying",
     processing: "running",
     executed: "executed",
     failed: "failed",
@@ -129,6 +145,7 @@ export const status = words({
   },
   fr: {
     pending: "en attente",
+    retrying: "à réessayer",
     processing: "en cours",
     executed: "exécutée",
     failed: "en échec",

@@ -9,7 +9,7 @@ from datetime import datetime
 from duetime import ids
 from duetime.actions.cancel import cancel
 from duetime.actions.search import RunHistory, Search
-from duetime.errors import ActionConflict, ActionNotFound
+from duetime.errors import ActionConflict, ActionNotFound, InvalidReason
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action, ActionRef
 from duetime.model.lease import Applied, Rejected
@@ -17,6 +17,9 @@ from duetime.model.selection import Selection, check_limit
 from duetime.ports.actions import Page
 from duetime.ports.jobs import JobStore
 from duetime.telemetry import spans
+
+LONGEST_REASON = 500
+"""Characters of the reason of a dismissal."""
 
 
 class Actions:
@@ -74,6 +77,15 @@ class Actions:
             if isinstance(outcome, Rejected) and outcome.taken_by is not None:
                 possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"
             return _applied(ref, outcome, "redrive", possible, span)
+
+    def dismiss(self, ref: ActionRef, reason: str) -> Action:
+        """Remove a failed action from the dead letters; see `Scheduler.dismiss`."""
+        if not 1 <= len(reason.strip()) <= LONGEST_REASON:
+            raise InvalidReason(reason, LONGEST_REASON)
+        by, now = self._context.actor, self._context.clock.now()
+        with _span(spans.DISMISS, ref) as span:
+            outcome = self._store.dismiss(ref, reason.strip(), by=by, at=now)
+            return _applied(ref, outcome, "dismiss", "a failed one that is not dismissed", span)
 
     def ref(self, action_id: str) -> ActionRef:
         """Return the reference of an action: the tenant's own, or one of the system's.

@@ -22,6 +22,8 @@ from duetime.settings import Settings
 TENANT_CLAIM = "custom:tenant_id"
 GROUPS_CLAIM = "cognito:groups"
 
+ANY_SIGNER = "*"
+"""In the setting `identities`: each signer that IAM lets call the API and that has no entry of its own."""
 
 EVERYONE = "everyone"
 """The role of every caller with a known tenant."""
@@ -171,9 +173,10 @@ def _of_signature(
     if not isinstance(signed_by, str) or not signed_by:
         raise Forbidden("the caller has neither an ID token with claims nor a signature")
     arn, session = _without_session(signed_by)
-    if arn not in identities:
+    identity = identities.get(arn) or identities.get(ANY_SIGNER)
+    if identity is None:
         raise Forbidden(f"the settings' identities do not know {arn}; they must name its tenant and roles")
-    tenant_id, roles = identities[arn]
+    tenant_id, roles = identity
     name = arn.rpartition("/")[2]
     actor = f"{name}/{session}" if session else name
     return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles)

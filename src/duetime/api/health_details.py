@@ -75,7 +75,7 @@ class OverdueView(View):
 
 
 class LimitsView(BaseModel):
-    """Settings in seconds; `duetime verify` waits and measures by them."""
+    """Settings in seconds; `duetime deployment verify` waits and measures by them."""
 
     near_limit: float
     """An action that is due later than this has a timer."""
@@ -123,7 +123,7 @@ class HealthDetails(BaseModel):
     types: list[str] | None
     """What published manifests run."""
     probes: list[str] | None
-    """The types of the built-in probe, one for each worker: `duetime verify` schedules them."""
+    """The types of the built-in probe, one for each worker: `duetime deployment verify` schedules them."""
     limits: LimitsView
     """The settings that bound a wake and a takeover."""
     runbook: str | None

@@ -148,6 +148,14 @@ class DueRequest(RequestedTime):
     """Another due time, for an action that exists."""
 
 
+class DismissRequest(RequestBody):
+    """Why a dead letter needs no redrive."""
+
+    reason: Annotated[
+        str, Field(description="for later readers, in the action and the trail", min_length=1, max_length=500)
+    ]
+
+
 class RedriveBody(RequestedTime):
     """A redrive: at once, if neither `at` nor `in` is said."""
 

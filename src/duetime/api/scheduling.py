@@ -1,4 +1,4 @@
-"""Routes of actions, one or many: schedule, look up, cancel, reschedule, redrive."""
+"""Routes of actions, one or many: schedule, look up, cancel, reschedule, redrive, dismiss."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from duetime.api.filters import (
 )
 from duetime.api.preconditions import etag_of_action
 from duetime.api.redactor import reader_at
-from duetime.api.requests import DueRequest, RedriveBody, ScheduleRequest
+from duetime.api.requests import DismissRequest, DueRequest, RedriveBody, ScheduleRequest
 from duetime.api.routes import Operation, route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
 from duetime.declare.built_in import Probe
@@ -138,6 +138,20 @@ class Scheduling(ApiRoutes):
         return ActionSummary.from_action(scheduler.redrive(action_id, at=due.when(), tz=due.tz))
 
     @route(
+        "dismissAction",
+        "POST",
+        f"{SCHEDULING}/<action_id>/dismiss",
+        _MANAGE,
+        operation=Operation("dismiss", AuditKind.ACTION),
+    )
+    def dismiss(
+        self, action_id: str, body: Annotated[DismissRequest, Body()], request: Request
+    ) -> ActionSummary:
+        """Remove a failed action from the dead letters. It stays failed, and can still be redriven."""
+        scheduler = self.api.scheduler_for(request, action_id)
+        return ActionSummary.from_action(scheduler.dismiss(action_id, reason=body.reason))
+
+    @route(
         "cancelActions",
         "POST",
         f"{SCHEDULING}/cancel",
@@ -183,7 +197,7 @@ class Scheduling(ApiRoutes):
 
     @route("listDeadLetters", "GET", "/dead-letters", _READ)
     def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
-        """A page of failed actions, runs of jobs too, the latest failure first."""
+        """A page of failed actions, runs of jobs too, the latest failure first; without dismissed ones."""
         failed: Filters = {**query.filters(), "status": Status.FAILED}
         page = self.api.scheduler(request).list(limit=query.limit, cursor=query.cursor, **failed)
         return page_view(page, includes_runs=query.runs is not False)

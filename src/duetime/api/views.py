@@ -103,6 +103,8 @@ class ActionSummary(BaseModel):
     """Who cancelled it; null unless it is cancelled."""
     failure_reason: str | None
     """Why it failed, in at most 500 characters; null unless it has failed."""
+    dismissed_reason: str | None
+    """Why it was removed from the dead letters; null unless it was."""
     recoveries: int
     """How often a run was taken over from a dead worker."""
     job: str | None

@@ -27,6 +27,7 @@ IS_PENDING = "#status = :pending"
 IS_DUE = "due_at <= :now"
 IS_PROCESSING = "#status = :processing"
 IS_FAILED = "#status = :failed"
+IS_NOT_DISMISSED = "attribute_not_exists(dismissed_reason)"
 HAS_NO_KEY = "attribute_not_exists(idempotency_key)"
 IS_NOT_KEYED = "attribute_not_exists(concurrency_key)"
 FENCE_IS_MINE = "fence = :fence"
@@ -219,7 +220,8 @@ def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime)
             "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at), due_at = :due_at,"
             " due_shard = :due_shard, gen = gen + :one, redriven_after = attempt,"
             " changed_by = :by, changed_at = :at"
-            " REMOVE #ttl, recoveries, cancel_requested_at, cancel_requested_by, failed, failed_at"
+            " REMOVE #ttl, recoveries, cancel_requested_at, cancel_requested_by, failed, failed_at,"
+            " dismissed_reason"
         ),
         "ExpressionAttributeNames": _STATUS_AND_TTL,
         "ExpressionAttributeValues": {
@@ -230,6 +232,23 @@ def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime)
             ":due_shard": {"S": due_shard},
             ":one": _ONE,
         },
+    }
+
+
+def dismiss(reason: str, *, by: str, at: datetime) -> Update:
+    """Remove a failed row from the index of dead letters. It stays failed."""
+    return {
+        "ConditionExpression": f"{IS_FAILED} AND {IS_NOT_DISMISSED}",
+        "UpdateExpression": (
+            "SET dismissed_reason = :reason, changed_by = :by, changed_at = :at REMOVE failed, failed_at"
+        ),
+        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeValues": {
+            **_changed(by, at),
+            ":failed": _status(Status.FAILED),
+            ":reason": {"S": reason},
+        },
+        "ReturnValues": "ALL_NEW",
     }
 
 

@@ -16,7 +16,7 @@ from duetime.model.change import Change
 _INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
 _TEXTS = (
     *("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"),
-    *("idempotency_key", "concurrency_key", "skip_reason"),
+    *("idempotency_key", "concurrency_key", "skip_reason", "dismissed_reason"),
 )
 _COUNTS = {"recoveries": 0, "redriven_after": 0, "payload_version": 1, "concurrency_limit": 1}
 """Whole numbers, with their defaults."""
@@ -76,7 +76,7 @@ def _of_runs(action: Action) -> Item:
         item["attempts"] = {"L": [attempt_entry(attempt) for attempt in action.attempts]}
     if action.expires_at is not None:
         item["ttl"] = {"N": to_epoch(action.expires_at)}
-    if action.status is Status.FAILED:
+    if action.is_dead_letter:
         item["failed"] = {"S": shard_key(action.ref)}
         item["failed_at"] = {"S": instant.text(action.failed_at)}
     return item

@@ -15,7 +15,7 @@ from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
 from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
-from duetime.model.action import Action, ActionRef, Status
+from duetime.model.action import Action, ActionRef
 from duetime.model.marks import DueMark, FailedMark
 from duetime.ports.actions import DueEntry, DuePage, Page
 
@@ -73,9 +73,7 @@ class DynamoQueries:
         merged = heapq.merge(*(self._failed_in(place, before, at_once) for place in places), reverse=True)
         marks = list(islice(merged, limit + 1))
         rows = self.get_rows([mark.ref for mark in marks[:limit]])
-        failed = sorted(
-            (row for row in rows if row.status is Status.FAILED), key=FailedMark.from_row, reverse=True
-        )
+        failed = sorted((row for row in rows if row.is_dead_letter), key=FailedMark.from_row, reverse=True)
         more = str(marks[limit - 1]) if len(marks) > limit else None
         return Page(tuple(row.without_payload() for row in failed), more)
 

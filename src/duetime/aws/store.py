@@ -264,6 +264,10 @@ class DynamoStore:
             outcome = self._keys.take_again(failed, change, at)
         return self._payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
+    def dismiss(self, ref: ActionRef, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
+        outcome = self._change(ref, conditions.dismiss(reason, by=by, at=at))
+        return applied_if_mine(outcome, Status.FAILED, by=by, at=at)
+
     def remove_payload(self, ref: ActionRef) -> None:
         self._payloads.remove(ref)
 

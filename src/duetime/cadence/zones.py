@@ -26,8 +26,8 @@ _PIECE_BITS = 24
 PROBE_EVERY = 3 * DAY
 """Seconds from one probe of a zone's offset to the next."""
 
-_NOT_ZONES = ("localtime", "posixrules", "Factory")
-_OTHER_CLOCKS = ("posix/", "right/")
+NOT_ZONES = ("localtime", "posixrules", "Factory")
+OTHER_CLOCKS = ("posix/", "right/")
 
 
 class OffsetPeriod(NamedTuple):
@@ -114,7 +114,7 @@ def zone(name: str) -> Zone:
     """
     if name in ("UTC", "Etc/UTC"):
         return _Fixed()
-    if name in _NOT_ZONES or name.startswith(_OTHER_CLOCKS):
+    if name in NOT_ZONES or name.startswith(OTHER_CLOCKS):
         raise UnknownZone(name, f"{name!r} is no IANA time zone", "name one, as in Europe/Paris")
     try:
         return Zone(name, ZoneInfo(name))

@@ -16,6 +16,9 @@ from duetime.cdk.series import Series
 from duetime.ids import DEFAULT_WORKER
 from duetime.model.metric import Metric
 
+FEW = ("canary", "failed", "sweep-silent", "undelivered")
+"""The alarms with ``alarms="few"``; the sweep's silence is a symptom only without a canary."""
+
 _FIVE_MINUTES, _QUARTER = timedelta(minutes=5), timedelta(minutes=15)
 _ANY = 1
 _THROTTLED = 10
@@ -83,9 +86,13 @@ def alarms_of(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]:
         *_of_tables(monitored),
         *(_of_api(monitored, api) for api in monitored.apis),
     ]
-    return [
-        alarm for alarm in every if deployment.alarms == "all" or (deployment.alarms and alarm.is_symptom)
-    ]
+    match deployment.alarms:
+        case "all":
+            return every
+        case "few":
+            return [alarm for alarm in every if alarm.is_symptom and alarm.name in FEW]
+        case is_on:
+            return [alarm for alarm in every if is_on and alarm.is_symptom]
 
 
 def _of_canary(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:

@@ -21,7 +21,7 @@ from duetime.cdk.api_rights import let_serve
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.console import Console
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
-from duetime.cdk.gateway import Gateway, GatewayLogs, GatewayPurpose
+from duetime.cdk.gateway import OPEN, Gateway, GatewayLogs, GatewayPurpose
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rules import accept
@@ -61,7 +61,7 @@ class Api(Construct):
             if deployment.console:
                 self.console = self._console(people, users, client, console_page)
         self.services = self._for_services()
-        if deployment.api_log_role:
+        if deployment.api_log_role is True:
             account = GatewayLogs(self, "GatewayLogs").account
             for gateway in (self.people, self.services):
                 if gateway is not None:
@@ -155,5 +155,6 @@ class Api(Construct):
             who=who,
             origin=origin,
             compresses=compresses,
+            public_paths=OPEN if self._deployment.public_paths else (),
         )
         return Gateway(self, construct_id, purpose, function=self.function, deployment=self._deployment)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from duetime import ids
+from duetime.api.authenticator import ANY_SIGNER
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.region import FIPS_REGIONS
@@ -131,10 +132,10 @@ def missing_services(region: str, deployment: Deployment) -> Iterator[str]:
 
 def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:
     for arn, identity in identities.items():
-        if not arn.startswith("arn:") or not identity.split():
+        if not (arn == ANY_SIGNER or arn.startswith("arn:")) or not identity.split():
             yield (
                 f"identities maps {arn!r} to {identity!r};"
-                " allowed is an ARN with its tenant and roles, such as 'acme operators'"
+                " allowed is an ARN, or *, with its tenant and roles, such as 'acme operators'"
             )
             continue
         try:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, replace
+from dataclasses import Field, fields, replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from constructs import Node
 
+from duetime._setting_fields import default_of
 from duetime.cdk.checks import contradictions
 from duetime.cdk.deployment import Deployment, shown
 from duetime.errors import SettingsError
+from duetime.profiles import with_profile
 from duetime.settings import Settings
 
 KEY = "duetime:"
@@ -28,8 +30,8 @@ MADE_BY_THE_STACK = frozenset(
 )  # fmt: skip
 """Fields of `Settings` that the stack derives from others; `canary` from the deployment's."""
 
-ON_MACHINE = ("architecture", "python", "fips")
-"""Settings of the machine that runs the functions."""
+OF_ANY_APP = ("profile", "architecture", "python", "fips")
+"""Settings that the context sets for an app that passes its own `Deployment`, too."""
 
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
@@ -46,27 +48,34 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
     settings = _made(Settings, given, problems)
     deployment = _made(Deployment, given, problems)
     if settings and deployment:
+        settings = with_profile(settings, deployment.profile)
+        deployment = with_profile(deployment, deployment.profile)
         problems += contradictions(settings, deployment)
     if problems or settings is None or deployment is None:
         raise SettingsError(problems)
     return settings, deployment
 
 
-def on_machine(node: Node, deployment: Deployment) -> Deployment:
-    """Return the deployment with those settings in `ON_MACHINE` that the context has.
+def chosen_settings(
+    node: Node, settings: Settings | None, deployment: Deployment | None, profile: str | None
+) -> tuple[Settings, Deployment]:
+    """Return an app's settings with the profile's values, and with those in `OF_ANY_APP` of the context.
 
-    `duetime rehearse` sets them for this machine, also for an app that passes a `Deployment` of its own.
+    `duetime deployment rehearse` sets them for this machine.
 
     Raises:
         SettingsError: one has a value that is not allowed.
     """
-    context = {name: node.try_get_context(KEY + name) for name in ON_MACHINE}
+    deployment = deployment or Deployment()
+    context = {name: node.try_get_context(KEY + name) for name in OF_ANY_APP}
     problems: list[str] = []
     given = {name: value for name, value in context.items() if value is not None}
     values = _values(Deployment, given, problems)
     if problems:
         raise SettingsError(problems)
-    return replace(deployment, **values)
+    name = Deployment(profile=values.pop("profile", profile or deployment.profile)).profile
+    deployment = with_profile(deployment, name)
+    return with_profile(settings or Settings(), name), replace(deployment, **values, profile=name)
 
 
 def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
@@ -122,11 +131,6 @@ def _read(default: object, written: Any, choices: Sequence[object]) -> object:
             return int(text)
         case _:
             return text
-
-
-def default_of(setting: Field[Any]) -> Any:
-    """Return a field's default."""
-    return setting.default if setting.default_factory is MISSING else setting.default_factory()
 
 
 def allowed(setting: Field[Any]) -> str:

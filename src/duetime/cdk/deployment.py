@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from typing import Any, Literal
 
+from duetime._setting_fields import GivenFields
 from duetime.errors import SettingsError
+from duetime.profiles import PROFILES, STANDARD
 
 LOG_DAYS = (
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
@@ -36,13 +38,21 @@ def _seconds(low: float, high: float) -> dict[str, timedelta]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
+class Deployment(GivenFields):
     """The settings of the deployment only.
 
     Raises:
         SettingsError: a value is out of its range, or two contradict each other.
     """
 
+    profile: str = field(
+        default=STANDARD,
+        metadata=_about(
+            "The defaults of other settings. small: one tenant, three alarms, and an API that takes only"
+            " requests signed with IAM; no events, console or user pool. Settings that are given win.",
+            choices=tuple(PROFILES),
+        ),
+    )
     architecture: Literal["arm64", "x86_64"] = field(
         default="arm64",
         metadata=_about(
@@ -130,11 +140,16 @@ class Deployment:
         default=100,
         metadata=_about("The number of simultaneous requests allowed above api_rate.", low=1, high=5_000),
     )
-    api_log_role: bool = field(
+    public_paths: bool = field(
+        default=True,
+        metadata=_about("The API's paths health and openapi.json need no credentials. Off: all paths do."),
+    )
+    api_log_role: bool | Literal["none"] = field(
         default=True,
         metadata=_about(
             "Sets the role in which API Gateway writes logs, one for all of the account's APIs in the region."
-            " Off: the account has one already."
+            " false: the account has one already. none: API Gateway writes no log.",
+            choices=(True, False, "none"),
         ),
     )
     user_pool_id: str = field(
@@ -161,12 +176,13 @@ class Deployment:
             " https://acme.auth.eu-west-1.amazoncognito.com. The console links to them."
         ),
     )
-    alarms: bool | Literal["all"] = field(
+    alarms: bool | Literal["all", "few"] = field(
         default=True,
         metadata=_about(
             "CloudWatch alarms, published on the topic <prefix>alarms. true: one for each symptom that a"
-            " person must act on. all: also one for each cause. false: none.",
-            choices=(True, False, "all"),
+            " person must act on. all: also one for each cause. few: only actions that failed, that are not"
+            " delivered, or do not run. false: none.",
+            choices=(True, False, "all", "few"),
         ),
     )
     canary: timedelta = field(
@@ -229,8 +245,8 @@ class Deployment:
     actions_stream: str = field(
         default="",
         metadata=_about(
-            "The ARN of the stream of a restored actions table, as `duetime restore adopt` prints it. The"
-            " functions then use that table. Empty: the table that the stack created."
+            "The ARN of the stream of a restored actions table: `duetime deployment restore adopt` prints it."
+            " The functions then use that table. Empty: the table that the stack created."
         ),
     )
     jobs_stream: str = field(default="", metadata=_about("The same for a restored jobs table."))
@@ -286,7 +302,7 @@ class Deployment:
             if (stream := getattr(self, name)) and not _STREAM.fullmatch(stream):
                 yield (
                     f"{name} is {stream!r}; allowed is the ARN of a table's stream, as"
-                    " `duetime restore adopt` prints it"
+                    " `duetime deployment restore adopt` prints it"
                 )
         if self.budget_by_tag and not self.budget:
             yield "budget_by_tag is True, but budget is 0; set a budget"

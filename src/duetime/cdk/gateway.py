@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aws_cdk import Annotations, Duration, RemovalPolicy, Size, Stack
 from aws_cdk import aws_apigateway as apigateway
@@ -48,6 +50,7 @@ class GatewayPurpose:
         name: its name.
         about: its description.
         prefix: the function serves every path under it.
+        public_paths: the paths under the prefix that need no credentials.
         guard: the authorization of all paths that are not public.
         who: the caller in a line of the log.
         origin: the origin of pages that may call the API; empty for none.
@@ -61,6 +64,7 @@ class GatewayPurpose:
     who: str
     origin: str = ""
     compresses: bool = False
+    public_paths: Sequence[str] = OPEN
 
 
 class Gateway(Construct):
@@ -91,6 +95,8 @@ class Gateway(Construct):
         )
         for rule, reason in _ACCEPTED.items():
             accept(self.api.deployment_stage, rule, reason)
+        if deployment.api_log_role == "none":
+            accept(self.api.deployment_stage, "AwsSolutions-APIG1", "The deployment chose no access log.")
 
     def serve_openly(self, path: str, function: lambda_.Function, reason: str) -> None:
         """Let a function serve GET requests for a public path outside the prefix."""
@@ -100,7 +106,13 @@ class Gateway(Construct):
 
     def _rest_api(self, deployment: Deployment) -> apigateway.RestApi:
         name, line = self._purpose.name, {**_LINE, "who": self._purpose.who}
-        lines = log_group(self, f"/aws/apigateway/{name}", days=deployment.log_days)
+        log: dict[str, Any] = {}
+        if deployment.api_log_role != "none":
+            lines = log_group(self, f"/aws/apigateway/{name}", days=deployment.log_days)
+            log = {
+                "access_log_destination": apigateway.LogGroupLogDestination(lines),
+                "access_log_format": apigateway.AccessLogFormat.custom(json.dumps(line)),
+            }
         api = apigateway.RestApi(
             self,
             "Api",
@@ -113,11 +125,10 @@ class Gateway(Construct):
                 stage_name=STAGE,
                 throttling_rate_limit=deployment.api_rate,
                 throttling_burst_limit=deployment.api_burst,
-                access_log_destination=apigateway.LogGroupLogDestination(lines),
-                access_log_format=apigateway.AccessLogFormat.custom(json.dumps(line)),
                 logging_level=apigateway.MethodLoggingLevel.OFF,
                 data_trace_enabled=False,
                 tracing_enabled=False,
+                **log,
             ),
         )
         api.node.try_remove_child("Endpoint")  # CDK's own output; the stack outputs the complete URL
@@ -126,7 +137,7 @@ class Gateway(Construct):
     def _serve(self, function: lambda_.Function) -> None:
         integration = apigateway.LambdaIntegration(function, scope_permission_to_method=False)
         under = self.api.root.resource_for_path(self._purpose.prefix)
-        for name in OPEN:
+        for name in self._purpose.public_paths:
             path = under.add_resource(name)
             _accept_open(
                 path.add_method("GET", integration), "It has no data of any tenant; monitors cannot sign in."
@@ -205,7 +216,7 @@ LOG_ROLE_WARNING = "duetime:api-log-role"
 
 _LOG_ROLE = (
     "The first deploy sets the role in which all REST APIs of the account and region write logs, and replaces"
-    " one that is set. `duetime preflight` names it; the setting api_log_role=false keeps it"
+    " one that is set. `duetime deployment preflight` names it; the setting api_log_role=false keeps it"
 )
 
 

@@ -15,7 +15,7 @@ from constructs import Construct
 from duetime.cdk.alarms import Alarms
 from duetime.cdk.api import Api
 from duetime.cdk.checks import contradictions, missing_services, wrong_workers
-from duetime.cdk.context import on_machine
+from duetime.cdk.context import chosen_settings
 from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import caller_settings, grant_manage_jobs, grant_redrive, grant_schedule
@@ -55,6 +55,8 @@ class Duetime(Construct):
         handlers: the workers.
         settings: the settings that the functions read.
         deployment: the settings of the deployment only.
+        profile: ``"small"`` changes the defaults of settings for an app of a few jobs; the fields given to
+            `Settings` and `Deployment` win. By default the setting `profile`.
         console_page: the directory of the console's built page; by default the one in the package.
 
     Raises:
@@ -71,11 +73,12 @@ class Duetime(Construct):
         handlers: Sequence[Handlers],
         settings: Settings | None = None,
         deployment: Deployment | None = None,
+        profile: str | None = None,
         console_page: Path = BUILT,
     ) -> None:
         super().__init__(scope, construct_id)
-        created = settings or Settings()
-        self.deployment = deployment = on_machine(self.node, deployment or Deployment())
+        created, deployment = chosen_settings(self.node, settings, deployment, profile)
+        self.deployment = deployment
         self.settings = settings = replace(
             created,
             actions_table=deployment.restored_table("actions") or created.actions_table,

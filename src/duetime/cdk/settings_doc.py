@@ -13,7 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from duetime.cdk.context import KEY, MADE_BY_THE_STACK, allowed, chosen, default_of
+from duetime._setting_fields import default_of
+from duetime.cdk.context import KEY, MADE_BY_THE_STACK, allowed, chosen
 from duetime.cdk.deployment import Deployment
 from duetime.environment import PREFIX
 from duetime.settings import Settings

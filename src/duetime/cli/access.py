@@ -1,4 +1,4 @@
-"""``duetime audit``, ``grants`` and ``whoami``: the trail of changes, and who may do what."""
+"""``duetime access audit``, ``grants`` and ``whoami``: the trail of changes, and who may do what."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def add_parser(commands: Commands) -> None:
 
 def _role(written: str) -> str:
     if not written:
-        raise argparse.ArgumentTypeError("it is empty; `duetime grants list` shows the roles")
+        raise argparse.ArgumentTypeError("it is empty; `duetime access grants list` shows the roles")
     return written
 
 
 def audit(arguments: argparse.Namespace) -> int:
     """List a page of the trail."""
     filters = {"action": arguments.action, "job": arguments.job}
-    return print_list(arguments, ["audit"], "audit", _changes, empty="no changes", filters=filters)
+    return print_list(arguments, ["audit"], "access audit", _changes, empty="no changes", filters=filters)
 
 
 def _changes(entries: Sequence[Json], now: datetime) -> str:

@@ -48,7 +48,7 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
     yield "created", f"{both(action['created_at'], now)} by {action['created_by']}"
     if action["modified_at"] != action["created_at"]:
         yield "modified", f"{both(action['modified_at'], now)} by {action['modified_by']}"
-    yield "tenant", action["tenant_id"]
+    yield from tenant(action)
     if action["job"]:
         yield from _of_job(action)
     else:
@@ -59,10 +59,18 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
     for name, key in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
         if action[key]:
             yield name, action[key]
+    if action["dismissed_reason"]:
+        yield "dismissed", f"by {action['modified_by']}: {action['dismissed_reason']}"
     if action["recoveries"]:
         yield "recoveries", f"{action['recoveries']}, after its worker died, or its run outlasted its time"
     if "payload" in action:
         yield "payload", _cut(payload(action))
+
+
+def tenant(item: Json) -> Iterator[tuple[str, str]]:
+    """Yield the tenant, unless it is the default one, or the code's jobs'."""
+    if item["tenant_id"] not in {"default", "system"}:
+        yield "tenant", item["tenant_id"]
 
 
 def _keys(action: Json) -> Iterator[tuple[str, str]]:

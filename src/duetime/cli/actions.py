@@ -1,4 +1,4 @@
-"""``duetime actions`` and ``duetime dead-letters``: list, show, cancel, reschedule and redrive."""
+"""``duetime actions`` and ``duetime dead-letters``: list, show, cancel, reschedule, redrive, dismiss."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from duetime.cli.arguments import (
     due_time_of,
 )
 from duetime.cli.client import Json
+from duetime.cli.dead_letters import PATH, dismiss, failed_at, list_groups
 from duetime.cli.filters import add_filters, filters_of
 from duetime.cli.many import BulkVerb, add_many, change
 from duetime.cli.output import print_content, print_list
@@ -42,17 +43,29 @@ def add_parser(commands: Commands) -> None:
     add_wait(_add_many(verbs, "redrive", redrive, "run failed ones again, at once"))
     verbs = add_group(commands, "dead-letters", "look at what failed, and run it again")
     help_text = "list what failed, runs of jobs too: the latest failure first"
-    _add_list(verbs, list_failed, help_text, has_status=False)
+    parser = _add_list(verbs, list_failed, help_text, has_status=False)
+    parser.add_argument(
+        "--group-by", choices=("error",), help="count them by error, with the first, the last and an example"
+    )
     parser = _add_many(verbs, "redrive", redrive_failed, "run failed ones again, at once", has_status=False)
     parser.add_argument("--all", action="store_true", help="all of them, if no filter is given")
     add_wait(parser)
+    parser = add_command(
+        verbs, "dismiss", dismiss, "remove some from the list, with a reason; they stay failed"
+    )
+    parser.add_argument("ids", metavar="ID", nargs="+", type=_id, help="an action's id")
+    parser.add_argument("--reason", required=True, help="why none needs a redrive, in at most 500 characters")
+    parser.set_defaults(dry_run=False)
 
 
-def _add_list(verbs: Commands, run: Run, help_text: str, *, has_status: bool = True) -> None:
+def _add_list(
+    verbs: Commands, run: Run, help_text: str, *, has_status: bool = True
+) -> argparse.ArgumentParser:
     parser = add_command(verbs, "list", run, help_text)
     add_filters(parser, has_status=has_status)
     add_page(parser)
     add_watch(parser)
+    return parser
 
 
 def _add_many(
@@ -85,8 +98,10 @@ def list_actions(arguments: argparse.Namespace) -> int:
 
 
 def list_failed(arguments: argparse.Namespace) -> int:
-    """List a page of failed actions."""
-    path, filters = ["dead-letters"], filters_of(arguments)
+    """List a page of failed actions, or their groups."""
+    if arguments.group_by:
+        return list_groups(arguments)
+    path, filters = [PATH], filters_of(arguments)
     return print_list(
         arguments, path, "dead-letters list", _dead_letters, empty="no dead letters", filters=filters
     )
@@ -96,17 +111,15 @@ def _dead_letters(actions: Sequence[Json], now: datetime) -> str:
     rows = [
         [
             action["id"],
-            both(
-                (action["attempts"][-1] if action["attempts"] else {}).get("finished_at") or action["due_at"],
-                now,
-            ),
+            both(failed_at(action), now),
             action["job"] or action["type"],
             str(action["attempts"][-1]["number"] if action["attempts"] else 0),
+            action["correlation_id"] or "-",
             truncate(action["failure_reason"] or "-", LONGEST_REASON),
         ]
         for action in actions
     ]
-    return table(["ID", "FAILED", "TYPE OR JOB", "ATTEMPTS", "REASON"], rows)
+    return table(["ID", "FAILED", "TYPE OR JOB", "ATTEMPTS", "CORRELATION ID", "REASON"], rows)
 
 
 def show(arguments: argparse.Namespace) -> int:

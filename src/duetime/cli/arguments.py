@@ -12,11 +12,10 @@ from typing import Any, NoReturn, Protocol
 
 from duetime.cli.client import Client
 from duetime.cli.failures import BadUsage
-from duetime.cli.times import duration
+from duetime.cli.times import duration, positive_seconds
 
 JOBS = "background-jobs"
 """The API's path of jobs."""
-
 
 Run = Callable[[argparse.Namespace], int]
 """Runs a command, and returns its exit status."""
@@ -40,7 +39,8 @@ def add_command(
     commands: Commands, name: str, run: Run, help_text: str, description: str | None = None
 ) -> argparse.ArgumentParser:
     """Add a command that calls a scheduler; return its parser."""
-    parser = commands.add_parser(name, help=help_text, description=description)
+    aliases = ["ls"] if name == "list" else []
+    parser = commands.add_parser(name, aliases=aliases, help=help_text, description=description)
     add_connection(parser)
     parser.set_defaults(run=run)
     return parser
@@ -66,6 +66,12 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         "--sign", action="store_true", help="sign with your AWS credentials (or DUETIME_SIGN=1)"
     )
     group.add_argument("--region", type=_name, help="the AWS region to sign for, where the URL names none")
+    group.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="how long a response may take (default: DUETIME_TIMEOUT, or 35)",
+    )
     group.add_argument("--tenant", type=_name, help="which tenant to play on the local cloud")
     group.add_argument("--user", type=_name, help="which user to play on the local cloud")
     parser.add_argument("--json", action="store_true", help="print the API's JSON")
@@ -148,6 +154,13 @@ def seconds(written: str) -> float:
     """Parse a duration to seconds. For argparse."""
     try:
         return duration(written).total_seconds()
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _seconds(written: str) -> float:
+    try:
+        return positive_seconds(written)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -1,4 +1,4 @@
-"""``duetime check``: lists an app's jobs and types, the next due times, and problems."""
+"""``duetime app check``: lists an app's jobs and types, the next due times, and problems."""
 
 from __future__ import annotations
 

@@ -34,6 +34,8 @@ class Client(NamedTuple):
     region: str | None = None
     prefix: str = PREFIX
     """The deployment's `api_prefix`."""
+    timeout: float = 35
+    """Seconds: how long a response may take."""
 
     def ask(
         self,
@@ -61,6 +63,7 @@ class Client(NamedTuple):
         Raises:
             BadUsage: the URL is malformed.
             NoAnswer: no server responds.
+            TimedOut, GatewayTimedOut: it does not respond in time.
             RequestRejected: the API rejects the request.
             StrangeAnswer: the server is not duetime's API.
         """
@@ -103,7 +106,7 @@ class Client(NamedTuple):
         headers = self._headers(sent)
         if self.signs:
             headers = self._signed(method, url, headers, sent)
-        return exchange(method, url, headers, sent, base=self.url)
+        return exchange(method, url, headers, sent, base=self.url, timeout=self.timeout)
 
     def _signed(self, method: str, url: str, headers: dict[str, str], sent: bytes | None) -> dict[str, str]:
         from duetime.aws.signing import NotSigned, signed  # noqa: PLC0415 - a token needs no botocore

@@ -13,8 +13,9 @@ from typing import Any
 
 from duetime.api import PREFIX
 from duetime.cli.client import Client
-from duetime.cli.exchange import is_loopback
+from duetime.cli.exchange import TIMEOUT, is_loopback
 from duetime.cli.failures import BadUsage
+from duetime.cli.times import positive_seconds
 from duetime.environment import CommandLine
 
 LOCAL = "http://127.0.0.1:8080"
@@ -61,7 +62,15 @@ def connect(arguments: argparse.Namespace) -> Client:
         signs=signs,
         region=arguments.region or profile.region,
         prefix=_first(profile.prefix, environment.api_prefix, PREFIX),
+        timeout=arguments.timeout or _timeout(environment.timeout),
     )
+
+
+def _timeout(written: str | None) -> float:
+    try:
+        return positive_seconds(written) if written else TIMEOUT
+    except ValueError as error:
+        raise BadUsage(f"DUETIME_TIMEOUT: {error}") from None
 
 
 def _first(*values: str | None) -> str:

@@ -1,4 +1,4 @@
-"""``duetime cost``: estimates a workload's monthly costs and its alternatives. It makes no request."""
+"""``duetime app cost``: estimates a workload's monthly costs and its alternatives. It makes no request."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from duetime.cli.tables import plain, table
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from duetime.cli.arguments import Commands
     from duetime.cost.estimate import Estimate
     from duetime.cost.prices import CostLine, Prices
     from duetime.cost.workload import Workload
 
+# The fields of a workload that ``--app`` replaces.
+_OF_APP = ("jobs", "runs_per_day")
 _NUMBERS = ("units a month", "grows", "fixed", "dollars")
 
 
@@ -40,7 +42,13 @@ def add_parser(commands: Commands) -> None:
         if choices := field.metadata.get("choices"):
             parser.add_argument(name, choices=choices, default=field.default, help=help_text)
         else:
-            parser.add_argument(name, type=float, default=field.default, metavar="N", help=help_text)
+            default = None if field.name in _OF_APP else field.default
+            parser.add_argument(name, type=float, default=default, metavar="N", help=help_text)
+    parser.add_argument(
+        "--app",
+        metavar="MODULE:NAME",
+        help="read the jobs of this app, in place of --jobs and --runs-per-day",
+    )
     parser.add_argument(
         "--prices", metavar="FILE", type=Path, help="a price list of your own, with the names of prices.toml"
     )
@@ -52,16 +60,45 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the estimate."""
     from duetime.cost.estimate import estimate  # noqa: PLC0415 - `duetime --help` needs none
 
-    made = estimate(_workload(arguments), _prices(arguments.prices))
-    print(json.dumps(_as_json(made), indent=2) if arguments.json else _as_tables(made))
+    jobs = _jobs_of_app(arguments)
+    made = estimate(_workload(arguments, jobs), _prices(arguments.prices))
+    if arguments.json:
+        print(json.dumps(_as_json(made) | ({} if jobs is None else {"runs_per_day": jobs}), indent=2))
+    else:
+        print("\n\n".join([*_as_tables(made, jobs)]))
     return 0
 
 
-def _workload(arguments: argparse.Namespace) -> Workload:
+def _jobs_of_app(arguments: argparse.Namespace) -> Mapping[str, float] | None:
+    """Return the runs a day of each job of ``--app``; None without it.
+
+    Raises:
+        BadUsage: the jobs are given by options, too.
+    """
+    if arguments.app is None:
+        return None
+    if any(getattr(arguments, name) is not None for name in _OF_APP):
+        raise BadUsage("--app reads the jobs; leave out --jobs and --runs-per-day, or --app")
+    from duetime.cli.loading import app_at  # noqa: PLC0415 - as above
+    from duetime.clock import SystemClock  # noqa: PLC0415 - as above
+    from duetime.simulate import runs_per_day  # noqa: PLC0415 - as above
+
+    found = runs_per_day(app_at(arguments.app), SystemClock().now())
+    return {name: round(runs, _DIGITS) for name, runs in found.items()}
+
+
+def _workload(arguments: argparse.Namespace, jobs: Mapping[str, float] | None) -> Workload:
     from duetime.cost.workload import InvalidWorkload, Workload  # noqa: PLC0415 - as above
 
+    given = {
+        field.name: value
+        for field in fields(Workload)
+        if (value := getattr(arguments, field.name)) is not None
+    }
+    if jobs is not None:
+        given |= {"jobs": len(jobs), "runs_per_day": sum(jobs.values()) / max(1, len(jobs))}
     try:
-        return Workload(**{field.name: getattr(arguments, field.name) for field in fields(Workload)})
+        return Workload(**given)
     except InvalidWorkload as refused:
         raise BadUsage("; ".join(map(_as_option, refused.problems))) from None
 
@@ -81,18 +118,21 @@ def _prices(path: Path | None) -> Prices:
         raise BadUsage(str(refused)) from None
 
 
-def _as_tables(made: Estimate) -> str:
+def _as_tables(made: Estimate, jobs: Mapping[str, float] | None) -> Iterator[str]:
     instead = [
         (alternative.name, _dollars(alternative.dollars), alternative.lacks)
         for alternative in made.alternatives
     ]
-    return "\n\n".join(
-        (
-            _heading(made.workload, made.prices),
-            _aligned(("line", *_NUMBERS, "unit, and what for"), [*_rows(made)], numbers=len(_NUMBERS)),
-            _aligned(("instead", "dollars", "lacks"), instead, numbers=1),
-        )
-    )
+    yield _heading(made.workload, made.prices)
+    if jobs:
+        rows = [(name, f"{runs:,.12g}", "" if runs else _NO_RUNS) for name, runs in jobs.items()]
+        yield _aligned(("job", "runs a day", ""), rows, numbers=1)
+    yield _aligned(("line", *_NUMBERS, "unit, and what for"), [*_rows(made)], numbers=len(_NUMBERS))
+    yield _aligned(("instead", "dollars", "lacks"), instead, numbers=1)
+
+
+_DIGITS = 4
+_NO_RUNS = "no cadence is due within a year; runs that events start are not counted"
 
 
 def _heading(work: Workload, prices: Prices) -> str:

@@ -146,23 +146,26 @@ def _types(health: Json) -> Iterator[Finding]:
 
 def diagnose_jobs(jobs: Sequence[Json], now: datetime) -> Sequence[Finding]:
     """Return the findings of jobs: those that keep failing, and those that are paused."""
-    failing = [
-        f"{job['name']} ({job['consecutive_failures']} in a row)"
+    failing = {
+        job["name"]: f"{job['name']} ({job['consecutive_failures']} in a row)"
         for job in jobs
         if job["consecutive_failures"] > 1 and not job["paused"]
-    ]
-    paused = [
-        f"{job['name']} (until {local(job['paused']['until'], now)})"
+    }
+    paused = {
+        job["name"]: f"{job['name']} (until {local(job['paused']['until'], now)})"
         if job["paused"]["until"]
         else job["name"]
         for job in jobs
         if job["paused"]
+    }
+    found = [
+        Finding("jobs", "look", f"{what}: {_named([*named.values()])}", f"{command} {min(named)}", _JOB)
+        for what, named, command in (
+            ("failing", failing, "duetime jobs show"),
+            ("paused", paused, "duetime jobs resume"),
+        )
+        if named
     ]
-    found = []
-    if failing:
-        found.append(Finding("jobs", "look", f"failing: {_named(failing)}", "duetime jobs show NAME", _JOB))
-    if paused:
-        found.append(Finding("jobs", "look", f"paused: {_named(paused)}", "duetime jobs resume NAME", _JOB))
     return found or [Finding("jobs", "ok", "none fails again and again, none is paused")]
 
 

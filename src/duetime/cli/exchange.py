@@ -9,10 +9,12 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
-from duetime.cli.failures import NoAnswer
+from duetime.cli.failures import GatewayTimedOut, NoAnswer, TimedOut
 
-TIMEOUT = 35
+TIMEOUT = 35.0
 """Seconds: API Gateway gives up after 29."""
+
+_GATEWAY_TIMEOUT = 504
 
 _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/|$)")
 
@@ -37,26 +39,41 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 def exchange(
-    method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, base: str
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    *,
+    base: str,
+    timeout: float = TIMEOUT,
 ) -> tuple[int, bytes]:
     """Send a request, and return the status and the body of the response.
 
     Raises:
+        TimedOut: the server at `base` does not respond within `timeout` seconds.
+        GatewayTimedOut: the gateway there responds before the API does.
         NoAnswer: no server responds at `base`.
     """
     opener = build_opener(_NoRedirects, *([ProxyHandler({})] if is_loopback(url) else []))
     try:
         request = Request(url, body, dict(headers), method=method)  # noqa: S310 - the client admits http and https alone
-        return _received(opener, request)
+        status, received = _received(opener, request, timeout)
+    except TimeoutError:
+        raise TimedOut(base, method, timeout) from None
     except URLError as error:
+        if isinstance(error.reason, TimeoutError):
+            raise TimedOut(base, method, timeout) from None
         raise NoAnswer(base, _reason(error.reason)) from None
     except (OSError, HTTPException, ValueError) as error:
         raise NoAnswer(base, _reason(error)) from None
+    if status == _GATEWAY_TIMEOUT:
+        raise GatewayTimedOut(base, method)
+    return status, received
 
 
-def _received(opener: OpenerDirector, request: Request) -> tuple[int, bytes]:
+def _received(opener: OpenerDirector, request: Request, timeout: float) -> tuple[int, bytes]:
     try:
-        with opener.open(request, timeout=TIMEOUT) as response:
+        with opener.open(request, timeout=timeout) as response:
             return response.status, response.read()
     except HTTPError as error:
         with error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from duetime.cli.action_text import payload, took, why
+from duetime.cli.action_text import payload, tenant, took, why
 from duetime.cli.client import Json
 from duetime.cli.tables import coloured, facts, plain, table
 from duetime.cli.times import both, local, relative, span
@@ -76,7 +76,7 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
             yield name, job[name]
     who = "code" if job["origin"] == "code" else f"{job['registered_by']}, at run time"
     yield "declared by", f"{who}; worker {job['worker']}" if job["origin"] == "code" else who
-    yield "tenant", job["tenant_id"]
+    yield from tenant(job)
     yield "version", f"{job['version']}, since {both(job['since'], now)}"
     if job["disabled_at"]:
         yield "disabled", f"{both(job['disabled_at'], now)}: it is no longer declared"

@@ -80,7 +80,7 @@ def show(arguments: argparse.Namespace) -> int:
     print(in_full(job, now))
     print()
     if found is None:
-        print(f"list its occurrences: duetime jobs show {job['name']} --from TIME --until TIME")
+        print(f"list its occurrences: duetime jobs show {job['name']} --from -24h --until 24h")
         return 0
     print(accounts(found["items"]) if found["items"] else "no occurrence in this window")
     if found["next_from"]:

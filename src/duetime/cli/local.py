@@ -18,6 +18,7 @@ from duetime.cli.failures import BadUsage, CommandFailed
 from duetime.cli.loading import app_at, setup_at
 from duetime.cli.times import duration
 from duetime.errors import SettingsError
+from duetime.profiles import PROFILES, STANDARD, with_profile
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.app import App
@@ -48,6 +49,12 @@ def add_parser(commands: Commands) -> None:
     )
     add("--port", type=_port, default=8080, help="where to listen; 0 takes any free port (default: 8080)")
     add("--concurrency", type=_count, default=20, metavar="N", help="handlers at once (default: 20)")
+    add(
+        "--profile",
+        choices=tuple(PROFILES),
+        default=STANDARD,
+        help="the defaults of the settings (default: standard)",
+    )
     add("--off", action="store_true", help="begin with the global switch off: nothing fires")
     add("--near-limit", type=_span, metavar="SPAN", help="what is due later needs a timer (default: 15m)")
     add("--lease", type=_span, metavar="SPAN", help="a dead run is taken over after this (default: 5m)")
@@ -94,7 +101,8 @@ def _serve(app: App, options: LocalOptions, stop: threading.Event, *, verbose: b
     from duetime.local.run_lines import run_lines  # noqa: PLC0415
     from duetime.local.welcome import upcoming_runs, welcome  # noqa: PLC0415
 
-    with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
+    lines = run_lines(sys.stdout, verbose=verbose, shows_tenants=not options.settings.only_tenant)
+    with lines, LocalCloud(app, options) as cloud:
         jobs = upcoming_runs(cloud.jobs, SystemClock().now())
         text = welcome(app, cloud.settings, cloud.url, _program(), jobs=jobs, has_console=cloud.has_console)
         print(text, end="\n\n", flush=True)
@@ -147,7 +155,13 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         changes |= {"lease": lease, "heartbeat": heartbeat}
         changes |= {"cancel_poll": min(usual.cancel_poll, heartbeat)}
         changes |= {"clock_skew": min(usual.clock_skew, lease / 4)}
-    return Settings(**changes, **access_of(arguments))
+    settings = with_profile(Settings(**changes, **access_of(arguments)), arguments.profile)
+    if arguments.mail_to and settings.events == "off":
+        raise BadUsage(
+            f"--mail-to is {arguments.mail_to}, but the profile {arguments.profile} has no notifications;"
+            " remove one of the two options"
+        )
+    return settings
 
 
 def access_of(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import re
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any, NoReturn
 
 from duetime.cli import (
     access,
@@ -32,36 +30,32 @@ from duetime.cli import (
     undelivered,
     verify,
 )
+from duetime.cli.arguments import add_group
+from duetime.cli.command_line import JSON, expand
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
+from duetime.cli.parser import BAD_USAGE, CommandParser
+from duetime.cli.suggestions import job_meant
 from duetime.cli.tables import has_caret, plain, plain_lines
 from duetime.errors import DuetimeError
 
-FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+FAILED, INTERRUPTED = 1, 130
 
 _COMMANDS = (
-    local,
-    outbox,
-    schedule,
-    actions,
-    jobs,
-    undelivered,
-    notifications,
-    rehearse,
-    preflight,
-    verify,
-    doctor,
-    restore,
-    runbook,
-    access,
-    preview,
-    check,
-    simulate,
-    cost,
-    completion,
+    *(local, outbox, preview, "app"),
+    *(schedule, actions, jobs),
+    *(undelivered, notifications, doctor, runbook),
+    *("deployment", "access", completion),
 )
+"""The commands by task: develop, use, look after, operate. A text is the name of a group."""
 
+_GROUPS = {
+    "app": ("check an app, simulate its jobs, estimate its cost", (check, simulate, cost)),
+    "deployment": ("rehearse, check, test and restore a deployment", (preflight, rehearse, verify, restore)),
+    "access": ("who you are, who may do what, and who changed what", (access,)),
+}
 _EPILOG = (
-    "exit status: 0 done, 1 failed, 2 bad usage. Commands that call a scheduler use the local one"
+    "`duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."
+    " Commands that call a scheduler use the local one"
     " (duetime local) unless --url or DUETIME_URL names another."
 )
 
@@ -77,15 +71,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     command_line = parser()
     _complete(command_line)
-    arguments = command_line.parse_args(argv)
+    arguments = command_line.parse_args(expand(sys.argv[1:] if argv is None else argv))
     _escape_what_the_terminal_lacks()
+    if arguments.run is None:
+        command_line.print_help()
+        return 0
     try:
         _require_rich()
         status = int(arguments.run(arguments))
         sys.stdout.flush()
     except DuetimeError as error:
         has_lines = isinstance(error, RequestRejected) or has_caret(error)
-        print(f"duetime: {plain_lines(error) if has_lines else plain(error)}", file=sys.stderr)
+        message = plain_lines(error) if has_lines else plain(error)
+        meant = job_meant(arguments, error) if isinstance(error, RequestRejected) else ""
+        print(f"duetime: {message}{meant}", file=sys.stderr)
         for note in getattr(error, "__notes__", ()):
             print(f"    {plain(note)}", file=sys.stderr)
         return BAD_USAGE if isinstance(error, BadUsage) else FAILED
@@ -97,23 +96,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-class _Parser(argparse.ArgumentParser):
-    """Prints bad usage in one line, as every other failure. Words such as ``-2h`` are values, not options."""
+class _Version(argparse.Action):
+    """Prints the version of the installed package, and exits."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._negative_number_matcher = re.compile(r"-\d")
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version  # noqa: PLC0415 - only this option reads it
 
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_USAGE, f"duetime: {plain(message)}; `{self.prog} --help` shows how\n")
+        print(f"duetime {version('duetime')}")
+        parser.exit()
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    root = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
-    commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    root = CommandParser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
+    root.add_argument("--version", action=_Version, nargs=0, help="print the version, and exit")
+    root.add_argument(JSON, action="store_true", help="print JSON; also after the command")
+    root.set_defaults(run=None)
+    commands = root.add_subparsers(title="commands", metavar="COMMAND")
     for command in _COMMANDS:
-        command.add_parser(commands)
+        if isinstance(command, str):
+            help_text, members = _GROUPS[command]
+            group = add_group(commands, command, help_text)
+            for member in members:
+                member.add_parser(group)
+        else:
+            command.add_parser(commands)
     return root
 
 

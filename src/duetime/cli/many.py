@@ -14,6 +14,7 @@ from duetime.cli.arguments import client_of
 from duetime.cli.client import Client, Json
 from duetime.cli.failures import BadUsage, RequestRejected
 from duetime.cli.output import print_content, print_json
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import plain
 from duetime.cli.watch import all_executed, ends, follow
 from duetime.clock import SystemClock
@@ -93,11 +94,13 @@ def _change_each(arguments: argparse.Namespace, verb: BulkVerb) -> int:
 def _change_all(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
     client, done = client_of(arguments), _Sum()
     if arguments.yes or _is_agreed(client, verb, filters):
-        for step in _steps(client, verb, filters, dry_run=False):
-            done.changed += step["changed"]
-            done.left += step["left"]
-            if step["next_cursor"] and not arguments.json:
-                print(f"{verb.done} {len(done.changed)} so far", file=sys.stderr)
+        with ProgressBar(verb.name) as bar:
+            for step in _steps(client, verb, filters, dry_run=False):
+                done.changed += step["changed"]
+                done.left += step["left"]
+                bar.done(len(done.changed))
+                if step["next_cursor"] and not arguments.json:
+                    bar.note(f"{verb.done} {len(done.changed)} so far")
     if not arguments.json:
         print("\n".join(_summary(verb, done)), flush=True)
     is_well = _is_well(arguments, client, done)
@@ -143,8 +146,9 @@ def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_ru
 
 
 def _matching(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> _Sum:
-    steps = _steps(client, verb, filters, dry_run=True)
-    return _Sum([action for step in steps for action in step["changed"]])
+    with ProgressBar("look for actions"):
+        steps = _steps(client, verb, filters, dry_run=True)
+        return _Sum([action for step in steps for action in step["changed"]])
 
 
 def _shown(verb: BulkVerb, found: _Sum, now: datetime) -> str:

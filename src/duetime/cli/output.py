@@ -10,6 +10,7 @@ from datetime import datetime
 
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Json
+from duetime.cli.pager import print_long
 from duetime.clock import SystemClock
 
 # The options of a connection that a printed command repeats.
@@ -58,11 +59,12 @@ def print_page(
         print_json(page)
         return 0
     unread = "none on the pages read" if page["next_cursor"] else empty
-    print(describe(page["items"], SystemClock().now()) if page["items"] else unread)
+    lines = [describe(page["items"], SystemClock().now()) if page["items"] else unread]
     if page["next_cursor"]:
         given = {f"--{name.replace('_', '-')}": value for name, value in filters.items()}
         given |= {"--limit": arguments.limit, "--cursor": page["next_cursor"]}
-        print(f"more: duetime {command} {pasted(arguments, given)}")
+        lines.append(f"more: duetime {command} {pasted(arguments, given)}")
+    print_long("\n".join(lines))
     return 0
 
 

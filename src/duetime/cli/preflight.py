@@ -1,4 +1,4 @@
-"""``duetime preflight``: compares a synthesised stack with the account, before ``cdk deploy``."""
+"""``duetime deployment preflight``: compares a synthesised stack with the account, before ``cdk deploy``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from duetime.cli.arguments import Commands
 from duetime.cli.output import print_json
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import table
 
 
@@ -36,8 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     from duetime.cli.preflight_findings import findings, is_ill  # noqa: PLC0415 - as above
 
     stacks, account = read_assembly(arguments.assembly), Account()
-    caller, region = account.identity(), account.region
-    found = [finding for stack in stacks for finding in findings(account, stack)]
+    with ProgressBar("compare with the account"):
+        caller, region = account.identity(), account.region
+        found = [finding for stack in stacks for finding in findings(account, stack)]
     fails = is_ill(found)
     if arguments.json:
         facts = [

@@ -1,4 +1,4 @@
-"""``duetime rehearse``: deploys a CDK app onto an emulator of AWS on this machine, until Ctrl-C."""
+"""``duetime deployment rehearse``: deploys a CDK app onto an emulator of AWS, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ It is up until Ctrl-C. In another terminal:
 
 The functions' output is in {log}.
 """
-_WITH_API = """duetime verify          # tests the deployment with probes
+_WITH_API = """duetime deployment verify          # tests the deployment with probes
 duetime jobs list
-duetime whoami"""
-_SIGNED = """duetime whoami          # signed with the key in that file, which is of
+duetime access whoami"""
+_SIGNED = """duetime access whoami          # signed with the key in that file, which is of
                         # {signer};
                         # name it in the setting identities, such as {{"{signer}": "acme admins"}}"""
 _WITHOUT_API = "# the deployment has no API: schedule by Scheduler.from_env(tenant_id=…, actor=…)"

@@ -1,4 +1,4 @@
-"""``duetime restore``: adopts a restored table, reports what may double, and applies an operator's decisions.
+"""``duetime deployment restore``: adopts a restored table, and applies an operator's decisions.
 
 It uses AWS credentials of its own, not the API: without its tables, a deployment has no API.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from duetime.cli.arguments import Commands, add_group, instant
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import print_json
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import facts, plain, table
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
@@ -49,7 +50,7 @@ def add_parser(commands: Commands) -> None:
         add("--restored-to", type=instant, metavar="TIME", help="its rows' time (default: DynamoDB's record)")
         add("--no-logs", action="store_true", help="do not read the functions' logs as evidence")
         parser.set_defaults(run=run)
-    listed = group.add_parser("list", help="list the held rows, each with its evidence")
+    listed = group.add_parser("list", aliases=["ls"], help="list the held rows, each with its evidence")
     _add_deployment(listed)
     _add_choice(listed)
     listed.set_defaults(run=_list)
@@ -80,11 +81,15 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    return _print_report(arguments, _restore(arguments).report())
+    with ProgressBar("read the evidence"):
+        report = _restore(arguments).report()
+    return _print_report(arguments, report)
 
 
 def _adopt(arguments: argparse.Namespace) -> int:
-    return _print_report(arguments, _restore(arguments).adopt())
+    with ProgressBar("adopt"):
+        report = _restore(arguments).adopt()
+    return _print_report(arguments, report)
 
 
 def _restore(arguments: argparse.Namespace) -> Restore:
@@ -170,7 +175,7 @@ def _chosen(arguments: argparse.Namespace, rows: Sequence[Action]) -> Sequence[A
     for name in dict.fromkeys(arguments.ids):
         named = [row for row in chosen if name in {row.id, f"{row.tenant_id}/{row.id}"}]
         if not named:
-            raise BadUsage(f"{name} is no held row; `duetime restore list` shows them")
+            raise BadUsage(f"{name} is no held row; `duetime deployment restore list` shows them")
         if len(named) > 1:
             tenants = " or ".join(f"{row.tenant_id}/{row.id}" for row in named)
             raise BadUsage(f"{name} is a row of {len(named)} tenants; write {tenants}")
@@ -263,7 +268,7 @@ def _next_steps(report: RestoreReport, arguments: argparse.Namespace) -> str:
         lines.append(f"schedules and rules of no job were removed: {', '.join(report.wakes_removed)}")
     held = sum(row.is_held for row in report.doubtful)
     lines += [
-        f"rows held until you decide: {held}; duetime restore list, run, done"
+        f"rows held until you decide: {held}; duetime deployment restore list, run, done"
         + (f" --actions {plain(arguments.actions)}" if arguments.actions else ""),
         "",
         "put these lines into cdk.json, and deploy:",

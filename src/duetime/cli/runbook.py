@@ -10,6 +10,7 @@ from pathlib import Path
 
 from duetime.cli.arguments import Commands
 from duetime.cli.failures import BadUsage
+from duetime.cli.output import print_content
 
 _HEADING = re.compile(r"^(#{2,3} .+)$", re.MULTILINE)
 
@@ -27,6 +28,7 @@ def add_parser(commands: Commands) -> None:
         metavar="SECTION",
         help="such as dead-letters, or the heading; without it, the sections are listed",
     )
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.set_defaults(run=run)
 
 
@@ -34,8 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a section, or the list of sections."""
     sections = sections_of(page().read_text(encoding="utf-8"))
     if arguments.section is None:
-        print("\n".join(f"duetime runbook {name}" for name in sections))
-        return 0
+        listed = "\n".join(f"duetime runbook {name}" for name in sections)
+        return print_content(arguments, {"sections": [*sections]}, lambda *_: listed)
     name = anchor(arguments.section)
     if name not in sections:
         near = get_close_matches(name, sections, n=3) or list(sections)[:3]
@@ -43,8 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"the runbook has no section {arguments.section!r}; sections are {', '.join(near)} …:"
             " `duetime runbook` lists all"
         )
-    print(sections[name])
-    return 0
+    return print_content(arguments, {"section": name, "text": sections[name]}, lambda *_: sections[name])
 
 
 def page() -> Path:

@@ -1,24 +1,24 @@
-"""``duetime simulate``: the runs that an app's jobs would have in a period, without running them."""
+"""``duetime app simulate``: the runs that an app's jobs would have in a period, without running them."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime.cli.arguments import Commands, instant
 from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at
+from duetime.cli.pager import print_long
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import table
 from duetime.clock import SystemClock
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.cadence import LocalOccurrence
     from duetime.simulate import JobRuns, Simulated
-
-_YEAR = timedelta(days=365)
 
 
 def add_parser(commands: Commands) -> None:
@@ -40,18 +40,19 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the runs that would happen."""
-    from duetime.simulate import simulate  # noqa: PLC0415 - `duetime --help` needs no pydantic
+    from duetime.simulate import YEAR, simulate  # noqa: PLC0415 - `duetime --help` needs no pydantic
 
     start = SystemClock().now() if arguments.start is None else datetime.fromisoformat(arguments.start)
-    until = start + _YEAR if arguments.until is None else datetime.fromisoformat(arguments.until)
+    until = start + YEAR if arguments.until is None else datetime.fromisoformat(arguments.until)
     if until <= start:
         raise BadUsage(f"--until {_zulu(until)} is not after --from {_zulu(start)}")
-    found = simulate(app_at(arguments.app), start, until)
+    app = app_at(arguments.app)
+    with ProgressBar("simulate"):
+        found = simulate(app, start, until)
     if arguments.json:
         print(json.dumps(_as_json(found, with_runs=arguments.runs), indent=2, ensure_ascii=False))
     else:
-        for line in _lines_of_runs(found) if arguments.runs else _as_text(found):
-            print(line)
+        print_long("\n".join(_lines_of_runs(found) if arguments.runs else _as_text(found)))
     return 0
 
 

@@ -13,6 +13,24 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 _UNTIL = 2
 
 
+_A_DAY = 86_400
+
+
+def positive_seconds(written: str) -> float:
+    """Parse a number of seconds, more than 0 and at most a day.
+
+    Raises:
+        ValueError: it is not such a number.
+    """
+    try:
+        seconds = float(written)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds <= _A_DAY:
+        raise ValueError(f"{written[:40]!r} is not a number of seconds up to {_A_DAY}; write one such as 60")
+    return seconds
+
+
 def span(length: timedelta) -> str:
     """Return a duration as ``200 ms``, ``1.3 s``, ``3 s``, ``5 min``, ``2 h`` or ``3 d``."""
     seconds = abs(length).total_seconds()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from duetime.cli.arguments import Commands, add_command, add_group, add_page, client_of
-from duetime.cli.client import Json
-from duetime.cli.failures import BadUsage
-from duetime.cli.output import print_content, print_list
+from duetime.cli.client import Client, Json
+from duetime.cli.failures import BadUsage, RequestRejected
+from duetime.cli.output import print_content, print_json, print_list
 from duetime.cli.tables import facts, plain, table
 from duetime.cli.times import both
+from duetime.cli.watch import PAUSE
+from duetime.clock import Clock, SystemClock
 
 PATH = "undelivered"
 """The API's path of what is undelivered."""
@@ -20,6 +23,7 @@ KINDS = ("message", "record", "wake", "event", "pass", "lifecycle", "notificatio
 """Those of `duetime.model.undelivered.Kind`, which `duetime --help` need not load."""
 
 _REASON = 60
+_NOT_FOUND = 404
 
 
 def add_parser(commands: Commands) -> None:
@@ -40,6 +44,11 @@ def add_parser(commands: Commands) -> None:
         "--limit", type=int, metavar="N", help="with --all: how many, 1 to 1,000 (default: 100)"
     )
     parser.add_argument("--dry-run", action="store_true", help="only print which")
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="wait until each is gone or came back; exit with 0 if all are gone",
+    )
 
 
 def list_all(arguments: argparse.Namespace) -> int:
@@ -58,10 +67,55 @@ def redrive(arguments: argparse.Namespace) -> int:
         raise BadUsage("give either the ids to redrive, or --all")
     if arguments.ids and (arguments.kind or arguments.limit):
         raise BadUsage("--kind and --limit go with --all")
+    if arguments.dry_run and arguments.watch:
+        raise BadUsage("--dry-run changes nothing, so there is nothing to --watch")
     done = _redrive_all(arguments) if arguments.all else _redrive_some(arguments)
     verb = "would redrive" if arguments.dry_run else "requested redrive of"
     lines = [f"{verb} {item['id']}: {_about(item)}" for item in done["items"]]
+    if arguments.watch:
+        return _watch(arguments, done["items"], lines)
     return print_content(arguments, done, lambda *_: "\n".join(lines) or "nothing to redrive")
+
+
+def _watch(arguments: argparse.Namespace, items: Sequence[Json], lines: Sequence[str]) -> int:
+    """Wait until each input is gone or came back; return 1 if one came back."""
+    if not arguments.json:
+        print("\n".join(lines) or "nothing to redrive", flush=True)
+    ended = {}
+    for item, latest in follow_redrives(client_of(arguments), items, SystemClock()):
+        ended[item["id"]] = latest
+        if not arguments.json:
+            result = "gone" if latest is None else f"came back: {plain(latest['reason'])}"
+            print(f"{item['id']}  {result}", flush=True)
+    back = [latest for latest in ended.values() if latest is not None]
+    if arguments.json:
+        print_json({"gone": [id_ for id_, latest in ended.items() if latest is None], "came_back": back})
+    elif items:
+        print(f"{len(ended) - len(back)} gone, {len(back)} came back")
+    return 1 if back else 0
+
+
+def follow_redrives(
+    client: Client, items: Sequence[Json], clock: Clock
+) -> Iterator[tuple[Json, Json | None]]:
+    """Yield each input once its redrive has ended: with None if it is gone, else as it came back."""
+    waiting = list(items)
+    while waiting:
+        looked = [(item, _latest(client, item["id"])) for item in waiting]
+        waiting = [item for item, latest in looked if latest and latest["count"] == item["count"]]
+        yield from ((item, latest) for item, latest in looked if item not in waiting)
+        if waiting:
+            print(f"{len(waiting)} not done yet", file=sys.stderr, flush=True)
+            clock.wait_until(clock.now() + PAUSE)
+
+
+def _latest(client: Client, undelivered_id: str) -> Json | None:
+    try:
+        return client.ask("GET", PATH, undelivered_id)
+    except RequestRejected as rejected:
+        if rejected.status == _NOT_FOUND:
+            return None
+        raise
 
 
 def _redrive_all(arguments: argparse.Namespace) -> Json:

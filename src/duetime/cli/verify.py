@@ -1,4 +1,4 @@
-"""``duetime verify``: tests a deployment end to end with probes, and measures it."""
+"""``duetime deployment verify``: tests a deployment end to end with probes, and measures it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from duetime.cli.arguments import Commands, add_command, client_of
-from duetime.cli.failures import BadUsage, NoAnswer
+from duetime.cli.failures import BadUsage, NoResponse
 from duetime.cli.output import print_json
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import facts, plain, table
 from duetime.clock import SystemClock
 
@@ -61,8 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         _confirm()
     client = client_of(arguments)
     options = Options(far=arguments.far, chaos=arguments.chaos, notify=arguments.notify)
-    verify = Verify(client, SystemClock(), options, _progress)
-    verification = verify(_further(arguments, client.url, client.prefix, verify.run_id))
+    with ProgressBar("verify") as bar:
+        verify = Verify(client, SystemClock(), options, bar.note if sys.stderr.isatty() else _ignore)
+        verification = verify(_further(arguments, client.url, client.prefix, verify.run_id))
     if arguments.json:
         print_json(_as_json(client.url, verification))
     else:
@@ -79,9 +81,8 @@ def _confirm() -> None:
         raise BadUsage("not confirmed, nothing was scheduled")
 
 
-def _progress(line: str) -> None:
-    if sys.stderr.isatty():
-        print(line, file=sys.stderr, flush=True)
+def _ignore(_line: str) -> None:
+    """Print nothing: standard error is no terminal."""
 
 
 def _further(
@@ -94,7 +95,7 @@ def _further(
     def fetch(address: str) -> tuple[int, bytes]:
         try:
             return exchange("GET", address, {"User-Agent": "duetime"}, None, base=address)
-        except NoAnswer:
+        except NoResponse:
             return 0, b""
 
     page = arguments.console or url.rstrip("/").removesuffix(prefix)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -12,6 +11,7 @@ from duetime.cli.action_text import progress
 from duetime.cli.client import Client, Json
 from duetime.cli.failures import CommandFailed
 from duetime.cli.output import print_json
+from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import plain
 from duetime.clock import Clock
 
@@ -67,13 +67,15 @@ def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Js
     """Return the settled actions in the same order; print the number of open ones to standard error."""
     latest = {action["id"]: action for action in actions}
     reported = 0
-    while waiting := [action for action in latest.values() if action["status"] in _OPEN]:
-        if len(waiting) != reported:
-            reported = len(waiting)
-            print(f"{reported} not done yet", file=sys.stderr, flush=True)
-        clock.wait_until(clock.now() + PAUSE)
-        for action in waiting:
-            latest[action["id"]] = client.ask("GET", "scheduling", action["id"])
+    with ProgressBar("watch", len(latest)) as bar:
+        while waiting := [action for action in latest.values() if action["status"] in _OPEN]:
+            bar.done(len(latest) - len(waiting))
+            if len(waiting) != reported:
+                reported = len(waiting)
+                bar.note(f"{reported} not done yet")
+            clock.wait_until(clock.now() + PAUSE)
+            for action in waiting:
+                latest[action["id"]] = client.ask("GET", "scheduling", action["id"])
     return list(latest.values())
 
 

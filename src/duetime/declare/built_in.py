@@ -1,4 +1,4 @@
-"""The handlers that every worker runs beside the app's own: those of the canary and of `duetime verify`.
+"""The handlers of every worker beside the app's own: of the canary and of `duetime deployment verify`.
 
 A probe's payload chooses what it does. It writes nothing but its own row.
 """
@@ -14,7 +14,7 @@ from pydantic import Field
 
 from duetime.declare.handler import Handler
 from duetime.model.built_in import CANARY, PROBE, probe_type
-from duetime.model.run import Run
+from duetime.model.run import Run, WorkerDied
 from duetime.payload import Payload
 from duetime.retry import NEVER, Fatal, Retry, RetryPolicy
 
@@ -80,7 +80,7 @@ def _act(payload: Probe, run: Run) -> None:
         run.raise_if_cancelled()
         run.clock.wait_until(min(ends, run.now() + _STEP))
     if payload.die and run.fence == 1:
-        raise SystemExit(f"{run.type} ends its process, as its payload says")
+        raise WorkerDied(f"{run.type} ends its process, as its payload says")
     if payload.poison and run.fence == 1:
         raise Fatal("failed for good, as its payload says")
     if run.attempt <= payload.fail:

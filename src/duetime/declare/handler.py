@@ -113,9 +113,19 @@ class Handler:
         if self.run_parameter is not None:
             given[self.run_parameter] = run
         if inspect.iscoroutinefunction(self.function):
-            asyncio.run(self._awaited(given, run))
+            raised: list[BaseException] = []
+            asyncio.run(self._caught(given, run, raised))
+            if raised:
+                raise raised[0]
         else:
             self.function(**given)
+
+    async def _caught(self, given: dict[str, object], run: Run, raised: list[BaseException]) -> None:
+        """Keep the exception away from the event loop, which calls its ``repr()``, and exits for some."""
+        try:
+            await self._awaited(given, run)
+        except BaseException as error:  # noqa: BLE001 - raised again outside of the loop
+            raised.append(error)
 
     async def _awaited(self, given: dict[str, object], run: Run) -> None:
         left = (run.deadline - run.now()).total_seconds()

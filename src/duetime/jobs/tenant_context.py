@@ -40,7 +40,6 @@ def tenant_of(given: str | None, settings: Settings) -> str:
     """
     if given is not None:
         return given
-    names = settings.tenants.split()
-    if len(names) > 1 or names == ["*"]:
+    if settings.tenants and not settings.only_tenant:
         raise TenantRequired(settings.tenants)
-    return names[0] if names else DEFAULT_TENANT
+    return settings.only_tenant or DEFAULT_TENANT

@@ -48,7 +48,8 @@ def _tracebacks(link: BaseException | None) -> Iterator[str]:
         if link is None:
             return
         stack = "".join(traceback.format_tb(link.__traceback__))
-        word = truncate(f"{type(link).__name__}: {link}" if str(link) else type(link).__name__)
+        text = truncate(link)
+        word = truncate(f"{type(link).__name__}: {text}" if text else type(link).__name__)
         yield f"Traceback (most recent call last):\n{stack}{word}{joined}"
         cause = link.__cause__
         joined = _LED_TO if cause is not None else _WHILE

@@ -45,7 +45,7 @@ from duetime.local.emulator import Emulator
 from duetime.local.environment import Environment, for_another_process
 from duetime.local.event_sources import EventSources
 from duetime.local.functions import InvocationOutcome, LocalFunctions, functions_of
-from duetime.local.gateway import LocalGateway
+from duetime.local.gateway import DEFAULT_TENANT, LocalGateway
 from duetime.local.metrics import Metrics
 from duetime.local.notifications import choose_everything
 from duetime.local.options import LocalOptions
@@ -131,7 +131,8 @@ class LocalCloud:
         undo.callback(stop)
 
     def _start_answering(self, emulator: Emulator, undo: ExitStack) -> None:
-        gateway = LocalGateway(self._functions, self._names.function("api"), self._clock)
+        tenant = self.settings.only_tenant or DEFAULT_TENANT
+        gateway = LocalGateway(self._functions, self._names.function("api"), self._clock, tenant=tenant)
         outbox = OutboxPages(self.outbox, self.metrics)
         self._server.start(WsgiApp(gateway, emulator, self._page, outbox, self._site))
         undo.callback(self._server.stop)  # before the sources are stopped
@@ -203,11 +204,11 @@ class LocalCloud:
         """The environment variables with which another process uses this cloud through the SDK."""
         return for_another_process(self.url, self.settings)
 
-    def scheduler(self, *, tenant_id: str = "acme", actor: str = "local") -> Scheduler:
-        """Return a scheduler on this cloud's tables."""
+    def scheduler(self, *, tenant_id: str = "", actor: str = "local") -> Scheduler:
+        """Return a scheduler on this cloud's tables, by default of the only tenant, or of ``acme``."""
         return Scheduler(
             action_store(self.settings),
-            tenant_id=tenant_id,
+            tenant_id=tenant_id or self.settings.only_tenant or DEFAULT_TENANT,
             actor=actor,
             clock=self._clock,
             settings=self.settings,

@@ -87,7 +87,7 @@ class LocalFunctions:
     def invoke(self, arn: str, event: Event) -> InvocationOutcome:
         """Call a handler with a JSON copy of `event`; return its answer or its error.
 
-        A ``BaseException`` such as ``SystemExit`` simulates a function whose process dies.
+        A ``BaseException`` such as `WorkerDied` simulates a function whose process dies.
         """
         function = self._by_arn[arn]
         context = LocalContext(arn.rpartition(":")[2], arn, self._clock.now() + function.timeout, self._clock)

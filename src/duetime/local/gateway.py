@@ -22,16 +22,20 @@ LARGEST_BODY = 6_000_000
 """Bytes that Lambda accepts in one synchronous invocation; API Gateway accepts 10 MB."""
 
 STAGE = "local"
+DEFAULT_TENANT = "acme"
+"""The caller's tenant, unless the request or the settings name one."""
 
 USER, TENANT, GROUPS, ARN = "X-Duetime-User", "X-Duetime-Tenant", "X-Duetime-Groups", "X-Duetime-Arn"
-"""The headers of the sign-in; without them the caller is an admin of the tenant ``acme``."""
+"""The headers of the sign-in. Without them, the caller is an admin of the only tenant, or of ``acme``."""
 
 
 class LocalGateway:
     """Invokes the API's function with HTTP requests."""
 
-    def __init__(self, functions: LocalFunctions, function: str, clock: Clock) -> None:
-        self._functions, self._function, self._clock = functions, function, clock
+    def __init__(
+        self, functions: LocalFunctions, function: str, clock: Clock, *, tenant: str = DEFAULT_TENANT
+    ) -> None:
+        self._functions, self._function, self._clock, self._tenant = functions, function, clock, tenant
 
     def __call__(self, request: Request) -> Response:
         """Answer a request.
@@ -40,11 +44,11 @@ class LocalGateway:
             RequestEntityTooLarge: its body is too large.
         """
         request.max_content_length = LARGEST_BODY
-        event = proxy_event(request, now_ms=int(self._clock.now().timestamp() * 1000))
+        event = proxy_event(request, now_ms=int(self._clock.now().timestamp() * 1000), tenant=self._tenant)
         return response_of(self._functions.invoke(self._function, event))
 
 
-def proxy_event(request: Request, *, now_ms: int) -> dict[str, Any]:
+def proxy_event(request: Request, *, now_ms: int, tenant: str = DEFAULT_TENANT) -> dict[str, Any]:
     """Return the event of a Lambda proxy integration of a REST API."""
     body, is_base64 = _body(request.get_data())
     sign_in = {header.lower() for header in (USER, TENANT, GROUPS, ARN)}
@@ -60,13 +64,13 @@ def proxy_event(request: Request, *, now_ms: int) -> dict[str, Any]:
         "multiValueQueryStringParameters": query or None,
         "pathParameters": {"proxy": request.path.removeprefix("/")},
         "stageVariables": None,
-        "requestContext": _request_context(request, now_ms),
+        "requestContext": _request_context(request, now_ms, tenant),
         "body": body,
         "isBase64Encoded": is_base64,
     }
 
 
-def _request_context(request: Request, now_ms: int) -> dict[str, Any]:
+def _request_context(request: Request, now_ms: int, tenant: str) -> dict[str, Any]:
     return {
         "accountId": ACCOUNT,
         "apiId": "local",
@@ -82,16 +86,16 @@ def _request_context(request: Request, now_ms: int) -> dict[str, Any]:
             "userAgent": request.headers.get("User-Agent"),
             "userArn": request.headers.get(ARN),
         },
-        "authorizer": None if ARN in request.headers else {"claims": _claims(request)},
+        "authorizer": None if ARN in request.headers else {"claims": _claims(request, tenant)},
     }
 
 
-def _claims(request: Request) -> dict[str, str]:
+def _claims(request: Request, tenant: str) -> dict[str, str]:
     user = request.headers.get(USER, "developer")
     return {
         "sub": user,
         "email": user if "@" in user else f"{user}@localhost",
-        "custom:tenant_id": request.headers.get(TENANT, "acme"),
+        "custom:tenant_id": request.headers.get(TENANT, tenant),
         "cognito:groups": request.headers.get(GROUPS, "admins"),
         "token_use": "id",
     }

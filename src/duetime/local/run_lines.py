@@ -29,10 +29,10 @@ _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskN
 
 
 @contextmanager
-def run_lines(stream: TextIO, *, verbose: bool) -> Iterator[None]:
+def run_lines(stream: TextIO, *, verbose: bool, shows_tenants: bool = True) -> Iterator[None]:
     """Write all logs of this process to `stream` in this form within the block."""
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(RunLines(in_colour=wants_colour(stream)))
+    handler.setFormatter(RunLines(in_colour=wants_colour(stream), shows_tenants=shows_tenants))
     if not verbose:
         handler.addFilter(_is_worth_a_line)
     levels = {"": logging.INFO, "duetime": logging.DEBUG if verbose else logging.INFO}
@@ -62,9 +62,9 @@ def _is_worth_a_line(record: logging.LogRecord) -> bool:
 class RunLines(logging.Formatter):
     """Formats a record as one line, with the stack of an error below."""
 
-    def __init__(self, *, in_colour: bool) -> None:
+    def __init__(self, *, in_colour: bool, shows_tenants: bool = True) -> None:
         super().__init__()
-        self._in_colour = in_colour
+        self._in_colour, self._shows_tenants = in_colour, shows_tenants
 
     def format(self, record: logging.LogRecord) -> str:
         """See `logging.Formatter`."""
@@ -78,10 +78,11 @@ class RunLines(logging.Formatter):
     def _run(self, record: logging.LogRecord) -> str:
         fields: dict[str, Any] = vars(record)
         status = record.getMessage()
+        tenant = f"  {fields['tenant']:10}" if self._shows_tenants else ""
         line = (
             f"{self._painted(f'{status:14}', _COLOURS.get(status))}  {fields['type']:20}"
             f"  …{fields['action'][-8:]}"
-            f"  {fields['tenant']:10}  {_span(fields['late_ms'])} late, ran {_span(fields['ran_ms'])}"
+            f"{tenant}  {_span(fields['late_ms'])} late, ran {_span(fields['ran_ms'])}"
         )
         return f"{line}: {_one_line(fields['reason'])}" if fields.get("reason") else line
 

@@ -57,8 +57,7 @@ def welcome(
         "  In another terminal, try:",
         *(f"    {command}" for command in commands(app, url, program)),
         "",
-        f"  The API treats you as an admin of acme; the headers {USER}, {TENANT}, {GROUPS}",
-        f"  or {ARN} choose another caller.",
+        *_callers(settings),
         *_outbox(settings, url, program),
         "",
         "  Ctrl-C stops it and discards all data.",
@@ -66,6 +65,15 @@ def welcome(
     if not settings.enabled:
         lines.insert(1, "  The global switch is off: nothing fires.")
     return "\n".join(lines)
+
+
+def _callers(settings: Settings) -> Sequence[str]:
+    if settings.only_tenant:
+        return ("  The API treats you as an admin.",)
+    return (
+        f"  The API treats you as an admin of acme; the headers {USER}, {TENANT}, {GROUPS}",
+        f"  or {ARN} choose another caller.",
+    )
 
 
 def _look(url: str, *, has_console: bool) -> Sequence[str]:
@@ -212,7 +220,7 @@ _JOBS = """<h2>Jobs</h2>
 """
 
 _LINKS = {
-    f"{PREFIX}/scheduling/query": "the actions of the tenant acme",
+    f"{PREFIX}/scheduling/query": "the actions",
     f"{PREFIX}/dead-letters": "what has failed",
     f"{PREFIX}/background-jobs": "the jobs",
     f"{PREFIX}/health": "whether all parts answer",

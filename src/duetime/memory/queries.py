@@ -12,7 +12,7 @@ from duetime import ids
 from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId
 from duetime.memory.table import DueKey, MemoryTable
-from duetime.model.action import Action, ActionRef, Status
+from duetime.model.action import Action, ActionRef
 from duetime.model.marks import DueMark, FailedMark
 from duetime.ports.actions import DueEntry, DuePage, Page
 
@@ -54,7 +54,7 @@ class MemoryQueries:
         before = None if cursor is None else FailedMark.parse(cursor, tenants)
         with self._table.lock:
             rows = [row for row in self._rows.values() if row.tenant_id in tenants]
-        failed = (row for row in rows if row.status is Status.FAILED)
+        failed = (row for row in rows if row.is_dead_letter)
         found = sorted(
             (row for row in failed if before is None or FailedMark.from_row(row) < before),
             key=FailedMark.from_row,

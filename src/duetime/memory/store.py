@@ -220,9 +220,18 @@ class MemoryStore:
                 changed_by=by,
                 changed_at=at,
                 expires_at=None,
+                dismissed_reason=None,
             ),
         )
         return applied_if_mine(self.keys.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
+
+    def dismiss(self, ref: ActionRef, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
+        outcome = self._move(
+            ref,
+            lambda row: row.is_dead_letter,
+            lambda row: replace(row, dismissed_reason=reason, changed_by=by, changed_at=at),
+        )
+        return applied_if_mine(outcome, Status.FAILED, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
         """Do nothing: a payload in memory is part of its row."""

@@ -7,6 +7,8 @@
                  │  │ └─> skipped   │   └────────────────> cancelled (the handler stopped on request)
                  │  └───> cancelled │
                  └──────retry───────┘
+
+A dead letter is a failed action that no caller has dismissed.
 """
 
 from __future__ import annotations
@@ -163,7 +165,7 @@ class Action:
     cancel_requested_at: datetime | None = None
     cancel_requested_by: str | None = None
     changed_at: datetime | None = None
-    """When a person or a program last rescheduled, cancelled or redrove it."""
+    """When a person or a program last rescheduled, cancelled, redrove or dismissed it."""
     changed_by: str | None = None
     expires_at: datetime | None = None
     """When the settled row is removed."""
@@ -179,6 +181,8 @@ class Action:
     """Why a skipped row did not run."""
     note: str | None = None
     """Details of that, in at most 500 characters."""
+    dismissed_reason: str | None = None
+    """Why a caller removed the failed action from the dead letters; a redrive removes it."""
 
     @property
     def ref(self) -> ActionRef:
@@ -225,10 +229,10 @@ class Action:
 
     @property
     def is_retrying(self) -> bool:
-        """Whether an attempt failed, and it waits for the next one."""
-        return (
-            self.status is Status.PENDING and bool(self.attempts) and self.attempts[-1].ending is Ending.RETRY
-        )
+        """Whether an attempt failed, and it waits for the next one; a redrive begins anew."""
+        if self.status is not Status.PENDING or self.attempt <= self.redriven_after or not self.attempts:
+            return False
+        return self.attempts[-1].ending in {Ending.FAILED, Ending.RETRY}
 
     @property
     def executed_at(self) -> datetime | None:
@@ -252,6 +256,11 @@ class Action:
         if self.status is not Status.CANCELLED:
             return None
         return self.cancel_requested_by or self.changed_by
+
+    @property
+    def is_dead_letter(self) -> bool:
+        """Whether it has failed and was not dismissed."""
+        return self.status is Status.FAILED and self.dismissed_reason is None
 
     @property
     def pending_since(self) -> datetime:

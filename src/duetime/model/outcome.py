@@ -47,9 +47,15 @@ CANCELLED = Outcome(Ending.CANCELLED, "the handler stopped as requested")
 
 def of_error(error: BaseException) -> Outcome:
     """Return the outcome of a run that raised."""
+    if _is_cancelled(error):
+        return CANCELLED
     match error:
-        case RunCancelled():
-            return CANCELLED
+        case SystemExit() | KeyboardInterrupt():
+            return Outcome(
+                Ending.FAILED,
+                truncate(f"{_message(error)}; a handler must not end its process"),
+                may_retry=True,
+            )
         case Fatal():
             return Outcome(Ending.FAILED, _message(error))
         case Retry():
@@ -119,4 +125,12 @@ def _first_due(action: Action) -> datetime:
 
 
 def _message(error: BaseException) -> str:
-    return truncate(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    text = truncate(error)
+    return truncate(f"{type(error).__name__}: {text}" if text else type(error).__name__)
+
+
+def _is_cancelled(error: BaseException) -> bool:
+    """Return whether the run was cancelled; a task group of asyncio raises a group."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_cancelled(part) for part in error.exceptions)
+    return isinstance(error, RunCancelled)

@@ -36,6 +36,13 @@ class RunCancelled(BaseException):
     """
 
 
+class WorkerDied(BaseException):
+    """Ends a worker's process in the middle of a run: nothing is settled, and another worker takes over.
+
+    For tests of recovery. Any other exception of a handler fails the attempt, ``SystemExit`` too.
+    """
+
+
 class RunTimedOut(Exception):
     """Raised by `Run.raise_if_cancelled` past the run's deadline; the attempt fails and may be retried."""
 

@@ -120,6 +120,7 @@ class Selection:
         return (
             (row.status in self.statuses or (self.retrying and row.is_retrying))
             and not (self.runs is False and row.job)
+            and not (self.is_failed_only and not row.is_dead_letter)
             and all(getattr(self, name) in {None, getattr(row, name)} for name in _EQUAL)
             and _lies(row.due_at, self.due_after, self.due_until)
             and _lies(row.created_at, self.created_after, self.created_until)

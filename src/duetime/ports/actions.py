@@ -237,6 +237,12 @@ class ActionStore(Protocol):
         `Rejected` with the id of that action.
         """
 
+    def dismiss(self, ref: ActionRef, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
+        """*dismiss*: failed → failed, with a reason, and out of the list of `failed`.
+
+        A dismissed row is rejected. Its expiry stays; a redrive removes the reason.
+        """
+
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
@@ -248,7 +254,8 @@ class ActionStore(Protocol):
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
         """Return failed actions of some tenants, latest failure first, then highest id; runs of jobs too.
 
-        The list may lag by a moment, but contains no action that was redriven.
+        The list may lag by a moment, but contains no action that was redriven or
+        dismissed.
 
         Raises:
             InvalidCursor: the cursor is not from a list of these tenants.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from opentelemetry import trace as api
 
 SCHEDULE, CANCEL, RESCHEDULE, REDRIVE = "Schedule", "Cancel", "Reschedule", "Redrive"
+DISMISS = "Dismiss"
 TRIGGER, EXECUTE, CATCH_UP = "Trigger", "Execute", "CatchUp"
 
 ACTION_ID, ACTION_TYPE = "duetime.action.id", "duetime.action.type"
@@ -169,7 +170,7 @@ def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None)
             yield span_
         except Exception as error:
             span_.raised(error)
-            span_.failed(f"{type(error).__name__}: {error}")
+            span_.failed(f"{type(error).__name__}: {truncate(error)}")
             raise
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from duetime.model.run import WorkerDied as WorkerDied
     from duetime.testing.calls import DeadLetter as DeadLetter
     from duetime.testing.fakes import fake_run as fake_run
     from duetime.testing.faults import Faults as Faults
@@ -25,6 +26,7 @@ _MODULES = {
     "RecordedMetrics": "recorded_metrics",
     "SimulatedCloud": "simulated",
     "TurnedClock": "turned_clock",
+    "WorkerDied": "processes",
     "create_tables": "tables",
     "fake_run": "fakes",
 }

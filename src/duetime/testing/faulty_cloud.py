@@ -12,6 +12,7 @@ from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
 from duetime.model.change import Change
+from duetime.model.run import WorkerDied
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
@@ -202,7 +203,7 @@ class FaultyCloud(JournaledCloud):
     def _judge(self, who: str, about: str, error: BaseException | None) -> bool:
         if error is None:
             return True
-        if not isinstance(error, Crashed | DuetimeError | SystemExit):
+        if not isinstance(error, WorkerDied | DuetimeError):
             raise error
         if not isinstance(error, Crashed):
             self._story.record(who, about, f"fails: {type(error).__name__}: {error}")

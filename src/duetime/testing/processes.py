@@ -15,6 +15,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.clock import Clock
+from duetime.model.run import WorkerDied
 from duetime.testing.faults import Dice
 
 
@@ -101,7 +102,7 @@ Judge = Callable[[str, str, BaseException | None], bool]
 """Returns whether a process succeeded; receives its name, the action, and its error."""
 
 
-class Crashed(BaseException):
+class Crashed(WorkerDied):
     """The process has crashed; handlers must not catch it, so it is no ``Exception``."""
 
 

@@ -69,7 +69,7 @@ def alarms_reach_someone(prefix: str, run_id: str) -> Result:
         if mute:
             return Result(name, "failed", expected, f"no subscriber of: {', '.join(mute)}", _NO_MAIL)
         fired = next((route.name for route in routes if route.name == prefix + _ALARM), routes[0].name)
-        alarms.fire(fired, f"fired by duetime verify ({run_id}); it ends by itself")
+        alarms.fire(fired, f"fired by duetime deployment verify ({run_id}); it ends by itself")
     except DuetimeError as error:
         return Result(
             name, "failed", expected, str(error), "use credentials that may read CloudWatch and SNS"

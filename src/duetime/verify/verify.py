@@ -93,7 +93,8 @@ class Verify:
         finally:
             left = self._clean_up()
         if left:
-            results.append(Result("clean-up", "failed", "no probe is left", "; ".join(left), _TO_CANCEL))
+            remedy = f"duetime actions cancel --correlation-id {self.run_id}"
+            results.append(Result("clean-up", "failed", "no probe is left", "; ".join(left), remedy))
         return Verification(self._lab.run_id, results, measures(self._lab, self._lab.health()))
 
     def _checked_health(self) -> Mapping[str, Any]:
@@ -162,9 +163,6 @@ class Verify:
         return left or [
             f"{row['id']} is {row['status']}" for row in lab.rows.values() if row["status"] not in FINAL
         ]
-
-
-_TO_CANCEL = "duetime actions cancel ID, duetime dead-letters redrive ID"
 
 
 def _health_result(health: Mapping[str, Any]) -> Result:

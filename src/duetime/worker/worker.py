@@ -38,7 +38,7 @@ from duetime.model.action import Action
 from duetime.model.built_in import CANARY, is_probe, retention_of
 from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
-from duetime.model.run import RunCancelled
+from duetime.model.run import WorkerDied
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.meter import UNMETERED, Meter
@@ -209,13 +209,19 @@ class Worker:
             handler, payload = resolve_handler(action, self._handlers.by_name, self._settings)
         except (Fatal, InvalidPayload, UnknownType) as error:
             return of_error(Fatal(str(error)))
+        except WorkerDied:
+            raise
+        except BaseException as error:  # noqa: BLE001 - of a payload's own validator
+            return of_error(error)
         run = make_run(action, handler, self._clock, commit, commit.stop)
         try:
             with self._ports.heartbeat.watching(
                 action, run.stop, run.deadline, delivery, self._handlers.worker
             ):
                 handler(payload, run, self._resources.for_parameters(handler.wants))
-        except (Exception, RunCancelled) as error:
+        except WorkerDied:
+            raise
+        except BaseException as error:
             about = {"action": action.id, "type": action.type, "is_failure": True}
             log.info("handler raised", extra=about, exc_info=error)
             span.raised(error)
@@ -223,7 +229,7 @@ class Worker:
         return replace(SUCCEEDED, message=self._wake_facts(delivery)) if is_probe(action.type) else SUCCEEDED
 
     def _wake_facts(self, delivery: Delivery) -> str:
-        """Return how a probe's message reached this process, as JSON, for `duetime verify`."""
+        """Return how a probe's message reached this process, as JSON, for `duetime deployment verify`."""
         times = {
             "sent_at": delivery.sent_at,
             "received_at": delivery.received_at,

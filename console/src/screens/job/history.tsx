@@ -2,9 +2,9 @@
 
 import { present } from "../../clock";
 import { api, call, type Schemas } from "../../api";
-import { useLive } from "../../live";
 import { go, href, place } from "../../route";
 import { span, Time, zone } from "../../time";
+import { type PageRead, usePages } from "../../shown-pages";
 import { Field } from "../../ui/act";
 import { Part } from "../../ui/page";
 import { Pager } from "../../ui/pager";
@@ -22,6 +22,7 @@ const LIMIT = 25;
  * Filters are of the page that was read: so many pages are read until one has something, larger ones from
  * then on.
  */
+const EVERY = 5_000;
 const CALLS = 4;
 const LARGEST = 100;
 /** A clock may be so much behind the API's, and yet what was triggered just now is there. */
@@ -32,10 +33,11 @@ export function History({ name }: { name: string }) {
   const status = STATUSES.find((each) => each === query.get("status"));
   const [from, until, cursor] = [query.get("from"), query.get("until"), query.get("cursor")];
   const isFiltered = Boolean(status || from || until);
-  const live = useLive(
-    (signal) => runs(name, { status, from, until, cursor }, signal),
+  const live = usePages<Run, PageRead<Run>>(
+    (at, signal) => runs(name, { status, from, until, cursor: at ?? null }, signal),
+    cursor ?? undefined,
     ["runs", name, status, from, until, cursor, zone.value].join(" "),
-    cursor ? 30_000 : 5_000,
+    EVERY,
   );
   return (
     <Part title={say("title")} aside={<small>{say("due_only")}</small>}>
@@ -50,7 +52,7 @@ export function History({ name }: { name: string }) {
             ) : (
               <Runs items={items} />
             )}
-            <Pager at={["jobs", name]} next={next} />
+            <Pager at={["jobs", name]} pages={live} />
           </>
         )}
       </Shown>

@@ -44,6 +44,7 @@ function Fields({ job, flaw }: { job: Job; flaw: string | undefined }) {
       <Flawed label={say("payload")} hint={say(first ? "payload_hint" : "payload_empty")} flaw={flaw}>
         <textarea
           name="payload"
+          dir="auto"
           class="mono"
           rows={Math.min(12, Math.max(3, first.split("\n").length))}
           defaultValue={first}

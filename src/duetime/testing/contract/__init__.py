@@ -27,6 +27,7 @@ for _part in pkgutil.iter_modules(__path__, f"{__name__}."):
 from duetime.testing.contract.access import AuditTrailContract, GrantsContract
 from duetime.testing.contract.changing import (
     CancelContract,
+    DismissContract,
     RedriveContract,
     RescheduleContract,
     StrangerContract,
@@ -94,6 +95,7 @@ class ActionStoreContract(
     CommitContract,
     CancelContract,
     RescheduleContract,
+    DismissContract,
     RedriveContract,
     StrangerContract,
     LegalityContract,

@@ -1,4 +1,4 @@
-"""Changes by callers: cancel, request to cancel, reschedule and redrive, each from the status it needs."""
+"""Changes by callers: cancel, request to cancel, reschedule, redrive and dismiss, each from its status."""
 # ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
@@ -131,13 +131,13 @@ class StrangerContract(StoreContract):
 
     def test_without_a_row_nothing_changes(self, store: ActionStore) -> None:
         ref = ActionRef(ACME, new_action_id(NOON))
-        assert _changes(store, ref) == [Rejected(None)] * 4
+        assert _changes(store, ref) == [Rejected(None)] * 5
         assert store.get(ref) is None
 
     @pytest.mark.parametrize("status", [Status.PENDING, Status.PROCESSING, Status.FAILED])
     def test_nothing_is_changed_under_another_tenant(self, store: ActionStore, status: Status) -> None:
         action: Action = self.bring_to(store, status)
-        assert _changes(store, ActionRef(GLOBEX, action.id)) == [Rejected(None)] * 4
+        assert _changes(store, ActionRef(GLOBEX, action.id)) == [Rejected(None)] * 5
         assert store.get(action.ref) == action
 
 
@@ -147,6 +147,7 @@ def _changes(store: ActionStore, ref: ActionRef) -> list[Applied | Rejected]:
         store.ask_to_cancel(ref, by=CALLER, at=AT),
         store.reschedule(ref, LATER, by=CALLER, at=AT),
         store.redrive(ref, LATER, by=CALLER, at=AT),
+        store.dismiss(ref, "done by hand", by=CALLER, at=AT),
     ]
 
 
@@ -202,3 +203,46 @@ class RedriveContract(StoreContract):
         assert store.redrive(failed.ref, LATER, by="another caller", at=LATER) == Rejected(
             stored_row(store, failed.ref)
         )
+
+
+class DismissContract(StoreContract):
+    """*dismiss*."""
+
+    @pytest.fixture
+    def failed(self, store: ActionStore) -> Action:
+        return self.bring_to(store, Status.FAILED)
+
+    def test_a_dismissed_action_stays_failed_and_has_the_reason(
+        self, store: ActionStore, failed: Action
+    ) -> None:
+        row = applied(store, failed.ref, store.dismiss(failed.ref, "by hand", by="ops", at=LATER))
+        assert row == replace(failed, dismissed_reason="by hand", changed_by="ops", changed_at=LATER)
+
+    def test_a_dismissed_row_leaves_the_list_of_dead_letters(
+        self, store: ActionStore, failed: Action
+    ) -> None:
+        store.dismiss(failed.ref, "by hand", by="ops", at=LATER)
+        assert not store.failed([failed.tenant_id], limit=10, cursor=None).actions
+
+    def test_a_repeated_dismissal_returns_the_first_result(self, store: ActionStore, failed: Action) -> None:
+        assert store.dismiss(failed.ref, "by hand", by="ops", at=LATER) == store.dismiss(
+            failed.ref, "by hand", by="ops", at=LATER
+        )
+
+    def test_another_dismissal_is_rejected_and_the_first_reason_stays(
+        self, store: ActionStore, failed: Action
+    ) -> None:
+        store.dismiss(failed.ref, "by hand", by="ops", at=LATER)
+        row = stored_row(store, failed.ref)
+        assert store.dismiss(failed.ref, "twice", by="another caller", at=LATER) == Rejected(row)
+        assert stored_row(store, failed.ref) == row
+
+    def test_a_dismissed_action_is_redriven_and_a_dead_letter_once_it_fails_again(
+        self, store: ActionStore, failed: Action
+    ) -> None:
+        store.dismiss(failed.ref, "by hand", by="ops", at=LATER)
+        row = applied(store, failed.ref, store.redrive(failed.ref, LATER, by="ops", at=LATER + SECOND))
+        assert (row.status, row.dismissed_reason) == (Status.PENDING, None)
+        store.settle(claim(store, failed.ref, LATER), end(Status.FAILED, LATER + MINUTE))
+        listed = store.failed([failed.tenant_id], limit=10, cursor=None)
+        assert [row.ref for row in listed] == [failed.ref]

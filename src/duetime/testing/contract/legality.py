@@ -78,6 +78,12 @@ WRITES = (
         lambda store, row: store.reschedule(row.ref, LATER, by=CALLER, at=NOON),
     ),
     Write(
+        "dismiss",
+        Status.FAILED,
+        Status.FAILED,
+        lambda store, row: store.dismiss(row.ref, "done by hand", by=CALLER, at=NOON),
+    ),
+    Write(
         "redrive",
         Status.PENDING,
         Status.FAILED,

@@ -1,0 +1,51 @@
+// Lists that grow at their end: "Show more" appends a page. All shown pages are loaded again at each poll, so
+// that what is shown is of one time.
+
+import { signal } from "@preact/signals";
+import { type Live, useLive } from "./live";
+
+export interface PageRead<T> {
+  items: T[];
+  next: string | null;
+}
+
+export interface Pages<P> extends Live<P> {
+  /** Whether a page more is being loaded. */
+  isGrowing: boolean;
+  /** Append a page. */
+  grow: () => void;
+}
+
+/** How many pages each list shows, by its key: the way back finds as many. */
+const counts = signal<ReadonlyMap<string, number>>(new Map());
+
+/**
+ * Load as many pages as are shown, every `every` milliseconds for each of them. `key` is that of `useLive`.
+ * An item that moved to another page meanwhile is shown once.
+ */
+export function usePages<T extends { id: string }, P extends PageRead<T>>(
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<P>,
+  first: string | undefined,
+  key: string,
+  every: number,
+): Pages<P & { pages: number }> {
+  const count = counts.value.get(key) ?? 1;
+  const load = async (signal: AbortSignal) => {
+    let page = await read(first, signal);
+    const items = new Map(page.items.map((item) => [item.id, item]));
+    let pages = 1;
+    for (; pages < count && page.next !== null; pages += 1) {
+      page = await read(page.next, signal);
+      for (const item of page.items) items.set(item.id, item);
+    }
+    return { ...page, items: [...items.values()], pages: Math.max(pages, count) };
+  };
+  const live = useLive(load, key, every * count);
+  return {
+    ...live,
+    isGrowing: live.value !== undefined && live.value.pages < count && live.problem === undefined,
+    grow: () => {
+      counts.value = new Map(counts.peek()).set(key, count + 1);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+"""The words of a command line: ``help``, ``--json`` anywhere, and the old names of commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+JSON = "--json"
+
+_HELP = "help"
+_MOVED = {
+    "app": ("check", "simulate", "cost"),
+    "deployment": ("preflight", "rehearse", "verify", "restore"),
+    "access": ("audit", "grants", "whoami"),
+}
+GROUP_OF = {name: group for group, names in _MOVED.items() for name in names}
+"""The commands that were at the top level, with their present group."""
+
+
+def expand(words: Sequence[str]) -> list[str]:
+    """Return the words as the parser reads them; print a note to standard error for an old name."""
+    found = json_at_end(words)
+    if found[:1] == [_HELP]:
+        found = [*found[1:], "--help"]
+    if found and (group := GROUP_OF.get(found[0])):
+        new = f"duetime {group} {found[0]}"
+        print(
+            f"duetime: note: `duetime {found[0]}` is now `{new}`; the old name still works", file=sys.stderr
+        )
+        found = [group, *found]
+    return found
+
+
+def json_at_end(words: Sequence[str]) -> list[str]:
+    """Return the words with ``--json`` after the others, where the command itself reads it."""
+    end = words.index("--") if "--" in words else len(words)
+    before = [word for word in words[:end] if word != JSON]
+    return [*before, *[JSON] * (len(before) < end), *words[end:]]

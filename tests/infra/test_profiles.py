@@ -1,0 +1,92 @@
+"""The profile `small` keeps a deployment of a few jobs small; settings that are given win."""
+
+import aws_cdk as cdk
+import pytest
+
+from duetime.cdk import Deployment, Duetime, Handlers, from_context
+from duetime.errors import SettingsError
+from duetime.lambdas.loading import load_app
+from duetime.settings import Settings
+from tests.infra.synthesis import PAGE, ROOT, Synthesised, stack
+
+MOST_RESOURCES = 79
+GREETING = Handlers(app="examples.greeting:app", source=ROOT)
+CRONTAB = Handlers(app="tests.infra.apps.crontab:app", source=ROOT)
+
+
+def small(handlers=CRONTAB, **given):
+    made, scheduler = stack(handlers=[handlers], profile="small", **given)
+    return Synthesised.from_stack(made), scheduler
+
+
+def read(**context):
+    return from_context(cdk.App(context={f"duetime:{name}": value for name, value in context.items()}).node)
+
+
+@pytest.mark.parametrize("handlers", [GREETING, CRONTAB], ids=["one action", "twelve cron lines"])
+def test_a_small_deployment_has_fewer_than_eighty_resources_also_with_a_mail_of_alarms(handlers):
+    synthesised, _ = small(handlers, deployment=Deployment(alarm_email="ops@acme.example"))
+    assert len(synthesised.resources) <= MOST_RESOURCES
+    assert len(load_app(CRONTAB.app).jobs) == 12
+
+
+def test_a_small_deployment_has_one_tenant_three_alarms_and_an_api_for_signers_only():
+    synthesised, scheduler = small()
+    assert scheduler.settings.tenants == "default"
+    assert scheduler.caller_environment["DUETIME_TENANTS"] == "default"
+    assert sorted(scheduler.alarms.names) == ["duetime-canary", "duetime-failed", "duetime-undelivered"]
+    kinds = {resource["Type"] for resource in synthesised.resources.values()}
+    assert not {kind for kind in kinds if "Cognito" in kind or kind == "AWS::ApiGateway::Account"}
+    assert {way["AuthorizationType"] for way in synthesised.of_type("AWS::ApiGateway::Method")} == {"AWS_IAM"}
+    assert "duetime-console" not in synthesised.function_names.values()
+    assert "AccessLogSetting" not in synthesised.one("AWS::ApiGateway::Stage")
+
+
+def test_settings_that_are_given_win_over_the_profile_also_with_their_default_values():
+    synthesised, scheduler = small(
+        settings=Settings(events="standard", prefix="billing-"),
+        deployment=Deployment(people_api=True, alarms="all"),
+    )
+    assert (scheduler.settings.events, scheduler.settings.prefix) == ("standard", "billing-")
+    assert scheduler.api.console is not None
+    assert scheduler.deployment.alarms == "all"
+    assert synthesised.of_type("AWS::Cognito::UserPool")
+
+
+def test_a_deployments_own_profile_the_argument_and_the_context_choose_the_same():
+    expected = small()[0].resources.keys()
+    by_field, _ = stack(handlers=[CRONTAB], deployment=Deployment(profile="small"))
+    by_context, _ = stack(handlers=[CRONTAB], context={"duetime:profile": "small"})
+    assert Synthesised.from_stack(by_field).resources.keys() == expected
+    assert Synthesised.from_stack(by_context).resources.keys() == expected
+
+
+def test_the_context_gives_the_profile_and_what_wins_over_it():
+    settings, deployment = read(
+        profile="small", people_api="true", identities='{"arn:aws:iam::1:role/x": "default admins"}'
+    )
+    assert (settings.events, settings.tenants) == ("off", "default")
+    assert settings.identities == {"arn:aws:iam::1:role/x": "default admins"}
+    assert (deployment.people_api, deployment.alarms) == (True, "few")
+
+
+def test_settings_from_the_context_keep_what_was_given_when_the_construct_reads_the_profile_again():
+    app = cdk.App(
+        context={"duetime:profile": "small", "duetime:events": "all", "aws:cdk:bundling-stacks": []}
+    )
+    settings, deployment = from_context(app.node)
+    made = Duetime(
+        cdk.Stack(app, "test"),
+        "Duetime",
+        handlers=[CRONTAB],
+        settings=settings,
+        deployment=deployment,
+        console_page=PAGE,
+    )
+    assert (made.settings.events, made.deployment.people_api) == ("all", False)
+
+
+@pytest.mark.parametrize("choose", [lambda: read(profile="tiny"), lambda: stack(profile="tiny")])
+def test_an_unknown_profile_is_rejected_with_the_allowed_ones(choose):
+    with pytest.raises(SettingsError, match="profile is 'tiny'; allowed is 'standard', 'small'"):
+        choose()
