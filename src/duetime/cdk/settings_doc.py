@@ -85,8 +85,17 @@ def _table(settings: Iterable[Field[Any]]) -> str:
 
 
 def _row(setting: Field[Any]) -> str:
+    return f"| `{setting.name}` | {_default(default_of(setting))} | {_allowed(setting)} | {_about(setting)} |"
+
+
+def _allowed(setting: Field[Any]) -> str:
+    """Return the allowed values: none of a text or a switch, and durations without their unit."""
     values = allowed(setting).replace("|", "\\|")
-    return f"| `{setting.name}` | {_default(default_of(setting))} | {values} | {_about(setting)} |"
+    if "low" in setting.metadata:
+        return f"`{values.replace(' s', '').replace(' to ', ' … ')}`"
+    if "choices" in setting.metadata:
+        return f"`{values}`"
+    return "" if values in {"text", "true or false"} else values
 
 
 def _default(value: object) -> str:
