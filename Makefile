@@ -39,8 +39,8 @@ test: setup ## run the suite over memory back ends and moto
 again: setup ## run the suite twenty times, each in another order, up to the first failure (RUNS=…)
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
-proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; test all time zones, restores, the verification and asyncio
-	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/cadence tests/restore tests/verify tests/asynchronous --seeds $(SEEDS)
+proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; test all time zones, restores, the verification, asyncio and the tutorial
+	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/cadence tests/restore tests/verify tests/asynchronous tests/docs --seeds $(SEEDS)
 
 browser: setup ## test the console in a real browser (needs chromium)
 	$(PY) -m pytest -m browser -n 2 --dist loadfile tests/console

@@ -9,50 +9,47 @@ from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs/features.md"
 _FEATURE = re.compile(r"^### (?P<id>[A-Z]\d+)\n\n(?P<text>.+)\n\n(?P<items>(?:- .+\n)+)", re.MULTILINE)
-_ITEM = re.compile(r"^- (interface|test|read on): (.+)$", re.MULTILINE)
-_SPAN = r"`[^`]+`"
-_INTERFACES = re.compile(rf"(?:(\w+) )?({_SPAN}(?:, {_SPAN})*)")
-_TEST = re.compile(r"`([\w/]+(?:\.py)?)(?:::(\w+))?`")
+_INTERFACES = re.compile(r"- (?:(\w+) )?`([^`]+)`")
+_TEST = re.compile(r"- `((?:tests|src)/[\w/]+(?:\.py)?)(?:::(\w+))?`")
 _LINK = re.compile(r"\[[^\]]+\]\(([\w/]+\.md)(?:#([\w-]+))?\)")
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature, with the kind and the text of each list item."""
+    """One feature: its description, which ends with links, and its list of interfaces and tests."""
 
     id: str
-    items: tuple[tuple[str, str], ...]
+    text: str
+    items: tuple[str, ...]
 
     def interfaces(self) -> Iterator[tuple[str, str]]:
         """Yield the kind and the name of each interface; the kind may be empty."""
-        for text in self._all("interface"):
-            match = _INTERFACES.fullmatch(text)
-            assert match, f"{self.id}: {text} does not begin with a kind of interface, or names none"
+        found = [item for item in self.items if not _TEST.fullmatch(item)]
+        assert found, f"{self.id} has no interface"
+        for item in found:
+            match = _INTERFACES.fullmatch(item)
+            assert match, f"{self.id}: {item} is neither a test's path nor a kind of interface with its names"
             for name in match[2].split(", "):
-                yield match[1] or "", name.strip("`")
+                yield match[1] or "", name
 
     def tests(self) -> Iterator[tuple[str, str | None]]:
         """Yield the path of each test, and the name of its function if the item has one."""
-        for text in self._all("test"):
-            match = _TEST.fullmatch(text)
-            assert match, f"{self.id}: {text} is not a test's path"
+        found = [match for item in self.items if (match := _TEST.fullmatch(item))]
+        assert found, f"{self.id} has no test"
+        for match in found:
             yield match[1], match[2]
 
     def pages(self) -> Iterator[tuple[str, str | None]]:
         """Yield the path of each linked page, and its anchor if the link has one."""
-        for text in self._all("read on"):
-            for part in text.split(", "):
-                match = _LINK.fullmatch(part)
-                assert match, f"{self.id}: {part} is not a link to a page"
-                yield match[1], match[2]
-
-    def _all(self, kind: str) -> list[str]:
-        texts = [text for item_kind, text in self.items if item_kind == kind]
-        assert texts, f"{self.id} has no {kind}"
-        return texts
+        found = _LINK.findall(self.text)
+        assert found, f"{self.id} links to no page"
+        for page, anchor in found:
+            yield page, anchor or None
 
 
 def features() -> list[Feature]:
     """Return the features in the order of the page."""
-    page = PAGE.read_text()
-    return [Feature(match["id"], tuple(_ITEM.findall(match["items"]))) for match in _FEATURE.finditer(page)]
+    return [
+        Feature(match["id"], match["text"], tuple(match["items"].splitlines()))
+        for match in _FEATURE.finditer(PAGE.read_text())
+    ]

@@ -68,6 +68,7 @@ def local_cloud():
             cloud.communicate()
 
 
+@pytest.mark.long
 def test_the_tutorial_leads_to_executed_actions_on_the_local_cloud(shell, monkeypatch):
     for command in commands("3"):
         assert "reminders-clean-up" in shell(command)
@@ -82,6 +83,7 @@ def test_the_tutorial_leads_to_executed_actions_on_the_local_cloud(shell, monkey
     assert "reminders-clean-up" in outputs[-1]
 
 
+@pytest.mark.long
 def test_the_tutorials_stack_for_aws_has_its_worker_and_its_job(shell, tmp_path):
     shell("python app.py")
     template = (tmp_path / "out/Reminders.template.json").read_text()

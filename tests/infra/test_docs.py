@@ -28,8 +28,13 @@ def documented():
     sections = re.split(r"^### (\S+)$", (ROOT / "docs/security.md").read_text(), flags=re.MULTILINE)[1:]
     listed_rights = {}
     for name, section in zip(sections[::2], sections[1::2], strict=True):
-        rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \| (?:`([^`]+)`)? ?\|", section, re.MULTILINE)
-        listed_rights[name] = set(rows)
+        rows = re.findall(r"^\| `(\w+):([^`]+)` \| `([^`]+)` \| (?:`([^`]+)`)? ?\|", section, re.MULTILINE)
+        listed_rights[name] = {
+            (f"{service}:{action}", resource, keys)
+            for service, actions, resources, keys in rows
+            for action in actions.split()
+            for resource in resources.split()
+        }
     return listed_rights
 
 

@@ -39,3 +39,34 @@ class Guard(StrEnum):
 
 
 ALL = frozenset(Guard)
+
+BREAKS_WITHOUT = {
+    Guard.ROW_IS_ABSENT: "a repeated put resets an action that has run",
+    Guard.CLAIM_PENDING: "a running or cancelled action is started again",
+    Guard.CLAIM_DUE: "a stale message starts a rescheduled action early",
+    Guard.NEXT_FENCE: "a run that was taken over settles its successor's",
+    Guard.NONCE: "after a lost response, the action waits for the end of the lease",
+    Guard.SKEW: "two machines with different clocks both hold a live lease",
+    Guard.TAKE_OVER_LEASE_ENDED: "a run that renewed its lease runs twice",
+    Guard.TAKE_OVER_PROCESSING: "only with 'settle: the lease ends': a settled action runs again",
+    Guard.TAKE_OVER_FENCE: "only with 'take over: the lease has ended': as there",
+    Guard.RENEW_PROCESSING: "a late heartbeat writes to a settled row",
+    Guard.RENEW_FENCE: "a run that was taken over has a lease again",
+    Guard.SETTLE_PROCESSING: "a repeated settle counts twice",
+    Guard.SETTLE_FENCE: "a run that was taken over settles its successor's",
+    Guard.SETTLE_ENDS_LEASE: "only with 'take over: processing': a settled action runs again",
+    Guard.FINAL_LEAVES_DUE_INDEX: "sweeps read settled rows for ever",
+    Guard.RETRY_NO_CANCEL: "a run with a request to cancel runs again",
+    Guard.RETRY_GEN: "nothing arms the next attempt",
+    Guard.RETRY_IN_DUE_INDEX: "a lost wake loses the action",
+    Guard.CANCEL_PENDING: "an executed action becomes cancelled",
+    Guard.ASK_PROCESSING: "a request is left where no run will see it",
+    Guard.RESCHEDULE_PENDING: "a settled row gets another due time",
+    Guard.RESCHEDULE_GEN: "nothing arms the new time",
+    Guard.REDRIVE_FAILED: "an action that runs is made pending, and runs twice",
+    Guard.REDRIVE_GEN: "nothing arms the redriven action",
+    Guard.REDRIVE_IN_DUE_INDEX: "a lost wake loses the action",
+    Guard.REDRIVE_NO_EXPIRY: "the action expires before it runs",
+    Guard.TIMER_OF_A_GEN: "a late clear of the old timer removes the new one",
+}
+"""What happens without each guard."""

@@ -33,3 +33,28 @@ class JobGuard(StrEnum):
 
 
 ALL_OF_JOBS = frozenset(JobGuard)
+
+BREAKS_WITHOUT = {
+    JobGuard.ROW_IS_ABSENT: "a second planner resets rows that were run or retired",
+    JobGuard.ROWS_FIRST: "a planner that stops in between loses the rows not yet put",
+    JobGuard.CURSOR_AS_READ: "a slow planner moves it back, and times are planned again",
+    JobGuard.MOVE_REVISION: "a planner of the old version moves the new one's cursor past unplanned times",
+    JobGuard.CHANGE_REVISION: "a deploy undoes a concurrent pause",
+    JobGuard.ACCOUNTS_FOR_OLD: "unplanned times disappear with their version",
+    JobGuard.VERSION_COUNTS: "the rollback finds the rows that the deploy retired, and they do not run",
+    JobGuard.PLANS_BEFORE_PAUSE: "planners omit the times of a cadence before its pause",
+    JobGuard.RESUME_CURSOR: "paused times run afterwards; times that planners omitted in advance never run",
+    JobGuard.NOT_COVERED: "a time between a change and its write runs under both versions",
+    JobGuard.CLAIM_ROW: "a settled run begins again",
+    JobGuard.CLAIM_REVISION: "a run that was decided before a pause begins under it",
+    JobGuard.LOCK_IS_FREE: "two runs at once",
+    JobGuard.DEAD_AS_READ: "a holder that renewed its lease runs beside another",
+    JobGuard.DEAD_LOSES_FENCE: "a holder that wakes late renews its lease beside its successor",
+    JobGuard.SETTLED_IS_DEAD: "only with 'settle: the lock is freed': a lock for ever",
+    JobGuard.UNLOCK_IS_MINE: "a cancel of a waiting run frees another run's lock: two runs at once",
+    JobGuard.SETTLE_UNLOCKS: "only with 'claim: a settled holder counts as dead': a lock for ever",
+    JobGuard.RETRY_KEEPS_LOCK: "another occurrence begins between two attempts",
+    JobGuard.CANCEL_UNLOCKS: "only with 'claim: a settled holder counts as dead': a lock for ever",
+    JobGuard.SKIP_AS_READ: "a run that has begun is skipped",
+}
+"""What happens without each guard."""

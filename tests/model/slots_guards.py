@@ -24,3 +24,19 @@ class SlotGuard(StrEnum):
 
 
 ALL_OF_SLOTS = frozenset(SlotGuard)
+
+BREAKS_WITHOUT = {
+    SlotGuard.ROW_AS_READ: "a duplicate message begins a run that holds a slot: two runs for one slot",
+    SlotGuard.IS_FREE: "more runs at once than the limit",
+    SlotGuard.WITH_THE_ROW: "two runs that look at the same time both begin",
+    SlotGuard.HAS_ENDED: "a live run loses its slot to another",
+    SlotGuard.HOLDER_AS_READ: "a holder that renewed its lease, or began again, runs beside its successor",
+    SlotGuard.LOSES_FENCE: "a holder that wakes late renews its lease beside its successor",
+    SlotGuard.LOSES_NONCE: "a claim with a late response counts as valid under the new fence",
+    SlotGuard.SETTLED_IS_DEAD: "a slot that a settle left behind is held for ever",
+    SlotGuard.GONE_IS_DEAD: "the same after its row has expired",
+    SlotGuard.SETTLE_FREES: "only with 'evict: a settled holder counts as dead': a slot for ever",
+    SlotGuard.SETTLE_FENCE: "a run that was evicted frees the slot of its successor under the same id",
+    SlotGuard.RENEW_FENCE: "an evicted run has a lease again",
+}
+"""What happens without each guard."""

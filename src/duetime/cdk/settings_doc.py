@@ -79,9 +79,18 @@ def _table(group: Group) -> str:
 
 
 def _row(kind: type[Settings | Deployment], setting: Field[Any]) -> str:
-    values = allowed(setting).replace("|", "\\|")
     default = _default(default_of(setting))
-    return f"| `{setting.name}` | `{kind.__name__}` | {default} | {values} | {_about(setting)} |"
+    return f"| `{setting.name}` | `{kind.__name__}` | {default} | {_allowed(setting)} | {_about(setting)} |"
+
+
+def _allowed(setting: Field[Any]) -> str:
+    """Return the allowed values: none of a text or a switch, and durations without their unit."""
+    values = allowed(setting).replace("|", "\\|")
+    if "low" in setting.metadata:
+        return f"`{values.replace(' s', '').replace(' to ', ' … ')}`"
+    if "choices" in setting.metadata:
+        return f"`{values}`"
+    return "" if values in {"text", "true or false"} else values
 
 
 def _default(value: object) -> str:
