@@ -72,6 +72,7 @@ check: setup ## check formatting, lint, types, import rules, words and docs, and
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	$(PY) -m tools.words
+	$(PY) -m tests.infra.counts
 	$(PY) -m tests.docs.site
 	npm run --silent check
 	npx --no-install cdk synth --quiet

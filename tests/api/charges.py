@@ -99,11 +99,11 @@ class Charges:
         return self.client.send(event)
 
     def schedule(self, payload, type_="charge", **who):
-        return self.ask("POST", "/scheduling", body={"type": type_, "payload": payload, "in": 60}, **who).json
+        return self.ask("POST", "/actions", body={"type": type_, "payload": payload, "in": 60}, **who).json
 
     def keep(self, action_id, **changes):
         """Store a copy of the row with other values, and return its path."""
         (row,) = (row for row in self.cloud.store.rows() if row.id == action_id)
         other = replace(row, id=row.id[:-12] + "0" * 12, **changes)
         self.cloud.store.put(other)
-        return f"/scheduling/{other.id}"
+        return f"/actions/{other.id}"

@@ -154,7 +154,7 @@ def sample_event(sample, *, action_id=None, body=..., claims=None, query=None, h
 
 
 def jobs_event(method, path, **changes):
-    event = sample_event("cancel", httpMethod=method, path=f"/api/v1/background-jobs{path}", **changes)
+    event = sample_event("cancel", httpMethod=method, path=f"/api/v1/jobs{path}", **changes)
     event["requestContext"]["path"] = f"/prod{event['path']}"
     return event
 

@@ -67,7 +67,7 @@ def checked_response(event):
     response = DEPLOYMENT.send(event)
     assert response.status < 500, response.text
     assert response.status < 400 or response.code
-    response.text.encode()
+    (response.text or "").encode()
     return response
 
 

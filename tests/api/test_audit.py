@@ -14,7 +14,7 @@ from tests.api.trail import trail as trail  # noqa: PLC0414
 
 def test_an_entry_has_the_caller_its_roles_its_address_the_request_and_the_result(ask, trail):
     made = scheduled(ask).json
-    assert ask("PUT", f"/scheduling/{made['id']}/reschedule", body={"in": 120}).status == 200
+    assert ask("PUT", f"/actions/{made['id']}/reschedule", body={"in": 120}).status == 200
     later, first = trail()
     assert later.pop("id") > first.pop("id")
     who = {
@@ -80,12 +80,12 @@ def test_an_unknown_caller_leaves_no_entry(ask, trail):
 
 def test_the_entry_of_a_rejected_request_names_the_request_and_the_reason(ask, trail):
     running = scheduled(ask).json["id"]
-    ask("DELETE", f"/scheduling/{running}")
+    ask("DELETE", f"/actions/{running}")
     for status, inputs in (
-        (403, {"method": "DELETE", "path": f"/scheduling/{running}", "claims": CLAIMS}),
-        (404, {"method": "DELETE", "path": f"/scheduling/{NAME}"}),
-        (409, {"method": "DELETE", "path": f"/scheduling/{running}"}),
-        (422, {"method": "PUT", "path": f"/scheduling/{running}/reschedule", "body": {"in": -1}}),
+        (403, {"method": "DELETE", "path": f"/actions/{running}", "claims": CLAIMS}),
+        (404, {"method": "DELETE", "path": f"/actions/{NAME}"}),
+        (409, {"method": "DELETE", "path": f"/actions/{running}"}),
+        (422, {"method": "PUT", "path": f"/actions/{running}/reschedule", "body": {"in": -1}}),
     ):
         response = ask(**inputs)
         assert response.status == status, response.text
@@ -97,8 +97,8 @@ def test_the_entry_of_a_rejected_request_names_the_request_and_the_reason(ask, t
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/scheduling/cancel", {"type": "remark"}),
-        ("/scheduling/redrive", {"type": "remark"}),
+        ("/actions/cancel", {"type": "remark"}),
+        ("/actions/redrive", {"type": "remark"}),
         ("/undelivered/redrive", {}),
     ],
 )
@@ -112,11 +112,11 @@ def test_a_dry_run_writes_no_entry_and_the_real_run_writes_one(ask, trail, path,
 def test_a_dry_run_is_in_the_trail_of_routes_without_dry_runs(ask, trail):
     made = scheduled(ask).json["id"]
     fields = {"body": {"dry_run": True}, "query": {"dry_run": "true"}}
-    assert ask("DELETE", f"/scheduling/{made}", **fields).json["status"] == "cancelled"
+    assert ask("DELETE", f"/actions/{made}", **fields).json["status"] == "cancelled"
     assert ask("DELETE", "/grants/clerks", **fields).status == 204
     assert [item["operation"] for item in trail()] == ["revoke", "cancel", "schedule"]
     doubled = '{"type":"remark","dry_run":true,"dry_run":false}'
-    is_dry = ask("POST", "/scheduling/cancel", body=doubled).json["dry_run"]
+    is_dry = ask("POST", "/actions/cancel", body=doubled).json["dry_run"]
     assert len(trail()) == (3 if is_dry else 4)
 
 
@@ -141,9 +141,9 @@ def test_an_identity_in_a_request_is_ignored_and_recorded(ask, trail):
 
 def test_no_entry_contains_a_payload_at_any_depth(ask, trail):
     deep = {"a": [{"payload": SECRET, "b": {"payload": [SECRET], "c": 1}}], "payload": SECRET}
-    ask("POST", "/background-jobs", body={**OWN, "reason": deep})
-    ask("POST", "/background-jobs", body=json.dumps([deep]))
-    ask("POST", "/background-jobs/own-report/trigger", body={"payload": {"text": SECRET, "number": SECRET}})
+    ask("POST", "/jobs", body={**OWN, "reason": deep})
+    ask("POST", "/jobs", body=json.dumps([deep]))
+    ask("POST", "/jobs/own-report/trigger", body={"payload": {"text": SECRET, "number": SECRET}})
     assert len(trail()) == 3
     assert SECRET not in json.dumps(trail())
     assert trail()[-1]["asked"] == {"name": "own-report", "type": "remark"}
@@ -153,19 +153,19 @@ def test_no_entry_contains_a_payload_at_any_depth(ask, trail):
     ("route", "body", "inputs"),
     [
         (
-            "POST /scheduling",
+            "POST /actions",
             {"type": "remark", "in": 60, "payloads": {"text": SECRET}},
             {"type": "remark", "in": 60},
         ),
-        ("POST /background-jobs/own-report/trigger", {"text": SECRET}, {}),
-        ("POST /background-jobs/own-report/pause", {"reason": {"text": SECRET}}, {}),
+        ("POST /jobs/own-report/trigger", {"text": SECRET}, {}),
+        ("POST /jobs/own-report/pause", {"reason": {"text": SECRET}}, {}),
         (
-            "POST /scheduling/cancel",
+            "POST /actions/cancel",
             {"type": "remark", "status": ["failed", {"x": SECRET}]},
             {"type": "remark", "status": ["failed"]},
         ),
         (
-            "PUT /background-jobs/own-report",
+            "PUT /jobs/own-report",
             {"type": "remark", "retry": {"attempts": 2, "note": SECRET}},
             {"type": "remark", "retry": {"attempts": 2}},
         ),
@@ -180,18 +180,18 @@ def test_unknown_fields_are_not_stored(ask, trail, route, body, inputs):
 
 
 def test_an_entry_of_a_large_request_is_small(deployment, ask):
-    ask("POST", "/scheduling/cancel", body={f"{number}{'é' * 3_000}": "é" * 3_000 for number in range(100)})
-    ask("POST", "/scheduling/cancel", body="[" * 100_000)
+    ask("POST", "/actions/cancel", body={f"{number}{'é' * 3_000}": "é" * 3_000 for number in range(100)})
+    ask("POST", "/actions/cancel", body="[" * 100_000)
     for entry in deployment.trail.list("acme", None, limit=9, cursor=None):
         assert len(json.dumps(entry.request_fields)) < 200_000
 
 
 def test_the_trail_of_one_action_and_of_one_job(ask, trail):
     one, other = scheduled(ask).json["id"], scheduled(ask).json["id"]
-    ask("DELETE", f"/scheduling/{one}")
-    ask("POST", "/background-jobs", body=OWN)
-    ask("POST", "/background-jobs/own-report/pause")
-    ask("POST", "/background-jobs/own-other/pause")
+    ask("DELETE", f"/actions/{one}")
+    ask("POST", "/jobs", body=OWN)
+    ask("POST", "/jobs/own-report/pause")
+    ask("POST", "/jobs/own-other/pause")
     assert [item["operation"] for item in trail(action=one)] == ["cancel", "schedule"]
     assert [item["operation"] for item in trail(action=other)] == ["schedule"]
     assert [item["operation"] for item in trail(job="own-report")] == ["pause", "register"]

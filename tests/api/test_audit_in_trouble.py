@@ -11,20 +11,20 @@ from tests.api.trail import trail as trail  # noqa: PLC0414
 
 def test_an_unavailable_trail_stops_every_change_of_a_known_target(deployment, ask, trail):
     made = scheduled(ask).json["id"]
-    ask("POST", "/background-jobs", body=OWN)
-    before = deployment.ask("GET", "/background-jobs/own-report", claims=STAFF).json
+    ask("POST", "/jobs", body=OWN)
+    before = deployment.ask("GET", "/jobs/own-report", claims=STAFF).json
 
     deployment.trail.hooks |= {"begin": unavailable, "end": unavailable}
     for method, path in CHANGES:
-        if path != "/scheduling":
+        if path != "/actions":
             there = path.replace("<action_id>", made).replace("<name>", "own-report")
             response = ask(
                 method, at(there), body={"name": "another-report", "type": "remark", "cadences": []}
             )
             assert (response.status, response.headers.get("Retry-After")) == (503, "5"), (method, path)
-    assert deployment.ask("GET", f"/scheduling/{made}", claims=STAFF).json["status"] == "pending"
-    assert deployment.ask("GET", "/background-jobs/own-report", claims=STAFF).json == before
-    assert deployment.ask("GET", "/background-jobs/another-report", claims=STAFF).status == 404
+    assert deployment.ask("GET", f"/actions/{made}", claims=STAFF).json["status"] == "pending"
+    assert deployment.ask("GET", "/jobs/own-report", claims=STAFF).json == before
+    assert deployment.ask("GET", "/jobs/another-report", claims=STAFF).status == 404
     assert deployment.ask("GET", "/grants", claims=STAFF).json == {"items": []}
 
 
@@ -32,7 +32,7 @@ def test_an_entry_whose_end_was_not_stored_has_no_status(deployment, ask, trail)
     made = scheduled(ask).json["id"]
 
     deployment.trail.hooks["end"] = unavailable
-    assert ask("DELETE", f"/scheduling/{made}").status == 200
+    assert ask("DELETE", f"/actions/{made}").status == 200
     cancelled = trail()[0]
     assert (cancelled["operation"], cancelled["status"], cancelled["result"]) == ("cancel", None, None)
 
@@ -48,5 +48,5 @@ def test_an_entry_of_a_killed_process_has_no_status(deployment, ask, trail):
 
     deployment.store.hooks["cancel"] = kill
     with pytest.raises(Killed):
-        ask("DELETE", f"/scheduling/{made}")
+        ask("DELETE", f"/actions/{made}")
     assert (trail()[0]["operation"], trail()[0]["status"]) == ("cancel", None)

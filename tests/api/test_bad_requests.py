@@ -192,7 +192,7 @@ def test_an_invalid_id_is_not_found(call, wrong):
 
 
 def test_the_error_of_an_unknown_route_links_to_the_routes(call):
-    response = call("get", path="/api/v2/scheduling")
+    response = call("get", path="/api/v2/actions")
     assert (response.status, response.code) == (404, "route-not-found")
     assert "/api/v1/" in response.json["detail"]
 
@@ -273,4 +273,4 @@ def test_no_body_causes_a_server_error(call, body):
 )
 def test_no_path_or_query_causes_a_server_error(call, query, path, method):
     assert call("query", query=query).status in {200, 400, 422}
-    assert call("get", path="/api/v1/scheduling/" + path, httpMethod=method, body=None).status < 500
+    assert call("get", path="/api/v1/actions/" + path, httpMethod=method, body=None).status < 500

@@ -69,7 +69,7 @@ def test_a_caller_without_a_tenant_or_a_name_is_forbidden(call, sample, claims):
 
 def test_a_request_without_an_authorizer_is_forbidden_before_its_body_is_read(call):
     response = call(
-        "health", path="/api/v1/scheduling", httpMethod="POST", body="{", headers={"Content-Type": "x"}
+        "health", path="/api/v1/actions", httpMethod="POST", body="{", headers={"Content-Type": "x"}
     )
     assert (response.status, response.code) == (403, "forbidden")
 

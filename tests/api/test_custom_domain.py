@@ -30,13 +30,13 @@ def test_each_route_is_found_under_a_base_path(at_domain, sample):
 def test_a_created_action_is_at_the_address_that_the_client_called(at_domain):
     body = json.dumps({"type": "remark", "payload": {"text": "x"}, "in": 60})
     response, base = at_domain("schedule", body=body)
-    assert response.headers["Location"] == f"/{base}/api/v1/scheduling/{response.json['id']}"
+    assert response.headers["Location"] == f"/{base}/api/v1/actions/{response.json['id']}"
 
 
 def test_a_created_job_is_at_the_address_that_the_client_called(at_domain):
     body = {"name": "acme-report", "type": "remark", "payload": {"text": "x"}, "cadences": ["every 1h"]}
     response, base = at_domain("register-job", body=json.dumps(body))
-    assert response.headers["Location"] == f"/{base}/api/v1/background-jobs/acme-report"
+    assert response.headers["Location"] == f"/{base}/api/v1/jobs/acme-report"
 
 
 def test_an_unknown_path_is_named_without_the_base_path(at_domain):

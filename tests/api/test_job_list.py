@@ -120,23 +120,23 @@ def test_a_tenant_sees_only_its_own_jobs_and_none_from_code():
     for tenant in ("acme", "globex"):
         claims = CLAIMS | {"custom:tenant_id": tenant, "cognito:groups": "clerks"}
         body = {"name": f"{tenant}-report", "type": "remark", "cadences": ["every 1h"], "payload": {}}
-        assert deployment.ask("POST", "/background-jobs", claims=claims, body=body).status == 201
-        deployment.ask("POST", f"/background-jobs/{tenant}-report/trigger", claims=claims, body=None)
+        assert deployment.ask("POST", "/jobs", claims=claims, body=body).status == 201
+        deployment.ask("POST", f"/jobs/{tenant}-report/trigger", claims=claims, body=None)
         names[tenant] = claims
     for tenant, claims in names.items():
-        for path, query in (("/background-jobs/coming", {}), ("/background-jobs", {"runs": "5"})):
+        for path, query in (("/jobs/coming", {}), ("/jobs", {"runs": "5"})):
             page = deployment.ask("GET", path, claims=claims, query=query).json
             assert [item["name"] for item in page["items"]] == [f"{tenant}-report"]
-    runs = deployment.ask("GET", "/background-jobs", claims=names["acme"], query={"runs": "5"}).json["items"][
-        0
-    ]["recent_runs"]
+    runs = deployment.ask("GET", "/jobs", claims=names["acme"], query={"runs": "5"}).json["items"][0][
+        "recent_runs"
+    ]
     assert [run["trigger"] for run in runs] == ["manual"]
 
 
 def test_a_removed_job_has_no_next_run():
     deployment = Deployment(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
     body = {"name": "own-report", "type": "remark", "cadences": ["every 1h"], "payload": {}}
-    assert deployment.ask("POST", "/background-jobs", "clerks", body=body).status == 201
-    assert len(deployment.ask("GET", "/background-jobs/coming", "clerks").json["items"]) == 1
-    assert deployment.ask("DELETE", "/background-jobs/own-report", "clerks", body=None).status == 204
-    assert deployment.ask("GET", "/background-jobs/coming", "clerks").json["items"] == []
+    assert deployment.ask("POST", "/jobs", "clerks", body=body).status == 201
+    assert len(deployment.ask("GET", "/jobs/coming", "clerks").json["items"]) == 1
+    assert deployment.ask("DELETE", "/jobs/own-report", "clerks", body=None).status == 204
+    assert deployment.ask("GET", "/jobs/coming", "clerks").json["items"] == []

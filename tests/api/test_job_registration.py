@@ -29,7 +29,7 @@ def test_the_response_to_a_registration_has_the_job_and_its_location(tenant):
     response = tenant("POST", body=REPORT)
     job = response.json
     assert response.status == 201
-    assert response.headers["Location"] == "/prod/api/v1/background-jobs/acme-report"
+    assert response.headers["Location"] == "/prod/api/v1/jobs/acme-report"
     assert (job["origin"], job["tenant_id"], job["registered_by"]) == ("runtime", "acme", "ada@acme.example")
     assert job["next_due_at"] == "2026-03-02T05:00:00Z"
     assert job["payload"]["text"] == "weekly"

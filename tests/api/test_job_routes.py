@@ -116,7 +116,7 @@ def test_the_response_to_a_trigger_has_the_location_of_the_run(ask, cloud):
     response = ask("POST", "/billing-nightly/trigger")
     run = response.json
     assert response.status == 202
-    assert response.headers["Location"] == f"/prod/api/v1/scheduling/{run['id']}"
+    assert response.headers["Location"] == f"/prod/api/v1/actions/{run['id']}"
     assert (run["job"], run["trigger"], run["status"]) == ("billing-nightly", "manual", "pending")
     assert run["created_by"] == ME
 

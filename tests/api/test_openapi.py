@@ -150,10 +150,10 @@ def test_a_docstring_below_a_field_is_its_description(document):
 def test_successes_have_their_real_statuses(document):
     result = operations(document)
     statuses = {name: {code for code in item["responses"] if code < "300"} for name, item in result.items()}
-    assert statuses["POST /scheduling"] == {"200", "201"}
-    assert statuses["DELETE /scheduling/{action_id}"] == {"200", "202"}
-    assert statuses["POST /background-jobs/{name}/pause"] == {"204"}
-    assert "content" not in result["POST /background-jobs/{name}/pause"]["responses"]["204"]
+    assert statuses["POST /actions"] == {"200", "201"}
+    assert statuses["DELETE /actions/{action_id}"] == {"200", "202"}
+    assert statuses["POST /jobs/{name}/pause"] == {"204"}
+    assert "content" not in result["POST /jobs/{name}/pause"]["responses"]["204"]
 
 
 def test_an_open_route_documents_no_401_and_no_403(document):
@@ -206,7 +206,7 @@ class TestWithATagOfItsOwn:
 def test_without_a_tag_each_operation_has_the_tag_of_its_group(document):
     described = {item["name"] for item in document["tags"]}
     assert {tag for operation in operations(document).values() for tag in operation["tags"]} == described
-    assert operations(document)["POST /scheduling"]["tags"] == ["actions"]
+    assert operations(document)["POST /actions"]["tags"] == ["actions"]
 
 
 def test_the_page_of_the_api_has_every_route_with_its_permission(document):

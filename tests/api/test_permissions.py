@@ -96,9 +96,9 @@ def test_a_tenants_admin_reaches_nothing_of_the_deployments(clock):
 
 def test_everyone_is_a_role_of_every_known_caller(clock):
     deployment = Deployment(clock, roles={"everyone": "actions:read"})
-    assert deployment.ask("GET", "/scheduling/query").status == 200
-    assert deployment.ask("GET", "/background-jobs").status == 403
-    assert deployment.ask("GET", "/scheduling/query", claims={"sub": "s-1"}).status == 403
+    assert deployment.ask("GET", "/actions/query").status == 200
+    assert deployment.ask("GET", "/jobs").status == 403
+    assert deployment.ask("GET", "/actions/query", claims={"sub": "s-1"}).status == 403
 
 
 def test_a_required_role_is_required_of_admins_too(clock):
@@ -119,7 +119,7 @@ def test_allow_all_gives_every_known_caller_all_permissions(clock):
 
 
 def test_a_grant_at_run_time_adds_to_the_settings_until_it_is_revoked(deployment):
-    assert deployment.ask("GET", "/background-jobs", "clerks").status == 403
+    assert deployment.ask("GET", "/jobs", "clerks").status == 403
     granted = deployment.ask(
         "PUT", "/grants/clerks", "manage_grants", body={"permissions": ["jobs:manage", "actions:read"]}
     )
@@ -131,21 +131,21 @@ def test_a_grant_at_run_time_adds_to_the_settings_until_it_is_revoked(deployment
         "granted_at": "2026-03-01T12:00:00Z",
     }
     assert deployment.ask("GET", "/grants", "manage_grants").json == {"items": [granted.json]}
-    assert deployment.ask("GET", "/background-jobs", "clerks").status == 200
-    assert deployment.ask("GET", "/background-jobs", "others").status == 403
+    assert deployment.ask("GET", "/jobs", "clerks").status == 200
+    assert deployment.ask("GET", "/jobs", "others").status == 403
     theirs = CLAIMS | {"custom:tenant_id": "globex", "cognito:groups": "clerks"}
-    assert deployment.ask("GET", "/background-jobs", claims=theirs).status == 403
+    assert deployment.ask("GET", "/jobs", claims=theirs).status == 403
     deployment.ask("PUT", "/grants/clerks", "manage_grants", body={"permissions": ["actions:read"]})
-    assert deployment.ask("GET", "/background-jobs", "clerks").status == 403
-    assert deployment.ask("GET", "/scheduling/query", "clerks").status == 200
+    assert deployment.ask("GET", "/jobs", "clerks").status == 403
+    assert deployment.ask("GET", "/actions/query", "clerks").status == 200
     assert deployment.ask("DELETE", "/grants/clerks", "manage_grants", body=None).status == 204
-    assert deployment.ask("GET", "/scheduling/query", "clerks").status == 403
+    assert deployment.ask("GET", "/actions/query", "clerks").status == 403
 
 
 def test_a_grant_removes_no_permission_of_the_settings(deployment):
     deployment.ask("PUT", "/grants/manage_jobs", "manage_grants", body={"permissions": ["actions:read"]})
     deployment.ask("DELETE", "/grants/manage_jobs", "manage_grants", body=None)
-    assert deployment.ask("GET", "/background-jobs", "manage_jobs").status == 200
+    assert deployment.ask("GET", "/jobs", "manage_jobs").status == 200
 
 
 @pytest.mark.parametrize("beyond", sorted(EVERYTHING - GRANTABLE))
@@ -179,9 +179,9 @@ def test_a_tenants_admin_sees_and_changes_none_of_codes_jobs(clock):
     deployment = Deployment(clock, roles={"heads": "grants:manage"})
     deployment.ask("PUT", "/grants/heads", "heads", body={"permissions": sorted(GRANTABLE)})
     assert set(deployment.ask("GET", "/me", "heads").json["permissions"]) == GRANTABLE | {"grants:manage"}
-    assert deployment.ask("GET", "/background-jobs", "heads").json["items"] == []
+    assert deployment.ask("GET", "/jobs", "heads").json["items"] == []
     for method, path, _ in GUARDED:
-        if path.startswith("/background-jobs/<name>"):
+        if path.startswith("/jobs/<name>"):
             there = path.replace("<name>", "billing-nightly")
             assert deployment.ask(method, there, "heads", body={}).status in {404, 422}, (method, path)
     assert deployment.ask("GET", "/undelivered", "heads").status == 403
@@ -229,8 +229,8 @@ def test_a_grant_applies_after_ten_seconds(deployment, clock):
 def test_only_an_operator_may_schedule_a_probe_that_ends_its_workers_process(clock):
     deployment = Deployment(clock, roles={"owners": "tenant:admin", "operators": "actions:manage system"})
     probe = {"type": "duetime-probe", "in": 60, "payload": {"die": True}}
-    refused = deployment.ask("POST", "/scheduling", "owners", body=probe)
+    refused = deployment.ask("POST", "/actions", "owners", body=probe)
     assert (refused.status, refused.code) == (403, "forbidden")
     assert "ends its worker's process needs the permission system" in refused.json["detail"]
-    assert deployment.ask("POST", "/scheduling", "operators", body=probe).status == 201
-    assert deployment.ask("POST", "/scheduling", "owners", body={**probe, "payload": {}}).status == 201
+    assert deployment.ask("POST", "/actions", "operators", body=probe).status == 201
+    assert deployment.ask("POST", "/actions", "owners", body={**probe, "payload": {}}).status == 201

@@ -8,7 +8,7 @@ import pytest
 from tests.api.deployment import CLAIMS, NAME, Deployment
 
 STAFF = CLAIMS | {"cognito:groups": "admins"}
-JOB = "/background-jobs/own-report"
+JOB = "/jobs/own-report"
 OWN = {"name": "own-report", "type": "remark", "payload": {}, "cadences": ["daily 02:30"]}
 REPLACED = {"type": "remark", "payload": {}, "cadences": ["daily 03:30"]}
 ON_ACTIONS = [("PUT", "/reschedule", {"in": 90}), ("DELETE", "", None)]
@@ -36,13 +36,13 @@ def ask(clock):
 
 @pytest.fixture
 def action(ask):
-    made = ask("POST", "/scheduling", {"type": "remark", "payload": {}, "in": 60})
-    return f"/scheduling/{made.json['id']}"
+    made = ask("POST", "/actions", {"type": "remark", "payload": {}, "in": 60})
+    return f"/actions/{made.json['id']}"
 
 
 @pytest.fixture
 def job(ask):
-    assert ask("POST", "/background-jobs", OWN).status == 201
+    assert ask("POST", "/jobs", OWN).status == 201
     return JOB
 
 
@@ -80,7 +80,7 @@ def test_a_job_is_changed_only_if_its_etag_matches(ask, job, method, path, body)
 )
 def test_a_job_that_changes_after_the_comparison_is_not_changed(ask, method, path, body):
     job = JOB
-    ask("POST", "/background-jobs", OWN)
+    ask("POST", "/jobs", OWN)
     if path == "/resume":
         ask("POST", f"{job}/pause")
     seen, raced = etag(ask, job), []
@@ -107,5 +107,5 @@ def test_an_unknown_etag_matches_nothing(ask, action, fields):
 
 
 def test_a_missing_target_is_not_found_whatever_the_etag(ask):
-    assert ask("DELETE", f"/scheduling/{NAME}", etag='"0"').code == "action-not-found"
+    assert ask("DELETE", f"/actions/{NAME}", etag='"0"').code == "action-not-found"
     assert ask("DELETE", JOB, etag='"0"').code == "job-not-found"

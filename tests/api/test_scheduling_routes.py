@@ -19,7 +19,7 @@ def test_scheduling_returns_the_full_action_and_its_location(call):
     response = call("schedule")
     assert response.status == 201
     action = response.json
-    assert response.headers["Location"] == f"/prod/api/v1/scheduling/{action['id']}"
+    assert response.headers["Location"] == f"/prod/api/v1/actions/{action['id']}"
     assert action.keys() == ACTION_MEMBERS | {"payload", "redacted"}
     assert action["type"] == "apply-plan-change"
     assert action["status"] == "pending"

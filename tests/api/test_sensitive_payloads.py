@@ -29,7 +29,7 @@ FULL = {"email": SECRET, "cards": [{"number": SECRET}, {"number": SECRET, "holde
 def test_a_sensitive_value_is_redacted_for_callers_without_the_permission(charges):
     made = charges.schedule(FULL)
     assert made["payload"]["email"] == REDACTED
-    result = charges.ask("GET", f"/scheduling/{made['id']}").json
+    result = charges.ask("GET", f"/actions/{made['id']}").json
     assert result["payload"] == {
         "order": "o-1",
         "email": REDACTED,
@@ -37,7 +37,7 @@ def test_a_sensitive_value_is_redacted_for_callers_without_the_permission(charge
         "wallet": None,
     }
     assert result["redacted"] == made["redacted"] == ["email", "cards.number"]
-    seen = charges.ask("GET", f"/scheduling/{made['id']}", "readers").json
+    seen = charges.ask("GET", f"/actions/{made['id']}", "readers").json
     assert seen["payload"]["cards"] == [
         {"holder": "Ada", "number": SECRET},
         {"holder": "Bob", "number": SECRET},
@@ -48,7 +48,7 @@ def test_a_sensitive_value_is_redacted_for_callers_without_the_permission(charge
 def test_a_value_under_an_alias_is_shown_under_the_name_of_its_field(charges):
     made = charges.schedule({"purse": SECRET})
     assert (made["payload"]["wallet"], made["redacted"]) == (REDACTED, ["wallet"])
-    assert charges.ask("GET", f"/scheduling/{made['id']}", "readers").json["payload"]["purse"] == SECRET
+    assert charges.ask("GET", f"/actions/{made['id']}", "readers").json["payload"]["purse"] == SECRET
 
 
 def test_empty_values_are_not_listed_as_redacted(charges):
@@ -65,20 +65,20 @@ def test_each_route_redacts_the_sensitive_values_of_a_job(charges):
     body = {"name": "own-charges", "type": "charge", "cadences": ["every 1h"], "payload": FULL}
     replacing = {name: value for name, value in body.items() if name != "name"}
     for response in (
-        charges.ask("POST", "/background-jobs", body=body),
-        charges.ask("GET", "/background-jobs/own-charges"),
-        charges.ask("PUT", "/background-jobs/own-charges", body=replacing),
-        charges.ask("PUT", "/background-jobs/own-charges/settings", body={"attempts": 3}),
-        charges.ask("GET", "/background-jobs/charges-hourly"),
+        charges.ask("POST", "/jobs", body=body),
+        charges.ask("GET", "/jobs/own-charges"),
+        charges.ask("PUT", "/jobs/own-charges", body=replacing),
+        charges.ask("PUT", "/jobs/own-charges/settings", body={"attempts": 3}),
+        charges.ask("GET", "/jobs/charges-hourly"),
     ):
         assert response.status < 300, response.text
         assert SECRET not in response.text
         assert "email" in response.json["redacted"]
-    assert charges.ask("GET", "/background-jobs/charges-hourly", "readers").json["payload"]["email"] == SECRET
-    triggered = charges.ask("POST", "/background-jobs/charges-hourly/trigger")
-    run = charges.ask("GET", f"/scheduling/{triggered.json['id']}")
+    assert charges.ask("GET", "/jobs/charges-hourly", "readers").json["payload"]["email"] == SECRET
+    triggered = charges.ask("POST", "/jobs/charges-hourly/trigger")
+    run = charges.ask("GET", f"/actions/{triggered.json['id']}")
     assert (run.json["payload"]["email"], run.json["redacted"]) == (REDACTED, ["email"])
-    assert SECRET not in charges.ask("GET", "/background-jobs", query={"runs": "5"}).text
+    assert SECRET not in charges.ask("GET", "/jobs", query={"runs": "5"}).text
 
 
 def test_a_field_that_the_class_no_longer_has_is_redacted(charges):
@@ -142,16 +142,16 @@ def test_a_tenants_admin_grants_it_only_for_that_tenant(charges):
     made, theirs = charges.schedule(FULL), charges.schedule(FULL, tenant="globex")
     grant = {"permissions": ["payloads:read"]}
     assert charges.ask("PUT", "/grants/clerks", "heads", body=grant).status == 200
-    assert charges.ask("GET", f"/scheduling/{made['id']}").json["payload"]["email"] == SECRET
-    other = charges.ask("GET", f"/scheduling/{theirs['id']}", tenant="globex")
+    assert charges.ask("GET", f"/actions/{made['id']}").json["payload"]["email"] == SECRET
+    other = charges.ask("GET", f"/actions/{theirs['id']}", tenant="globex")
     assert (other.status, other.json["payload"]["email"]) == (200, REDACTED)
-    assert charges.ask("GET", f"/scheduling/{theirs['id']}").status == 404
+    assert charges.ask("GET", f"/actions/{theirs['id']}").status == 404
 
 
 def test_only_the_permission_does_not_show_an_action(charges):
     made = charges.schedule(FULL)
     charges.ask("PUT", "/grants/lone", "heads", body={"permissions": ["payloads:read"]})
-    assert charges.ask("GET", f"/scheduling/{made['id']}", "lone").status == 403
+    assert charges.ask("GET", f"/actions/{made['id']}", "lone").status == 403
 
 
 @pytest.mark.parametrize(
@@ -184,30 +184,28 @@ def test_no_response_has_a_sensitive_value_without_the_permission(email, numbers
     charges = Charges()
     payload = {"email": email, "cards": [{"number": number} for number in numbers]}
     job = {"type": "charge", "payload": payload, "cadences": ["every 1h"]}
-    answers = [charges.ask("POST", "/background-jobs", body={**job, "name": "own-charges"})]
+    answers = [charges.ask("POST", "/jobs", body={**job, "name": "own-charges"})]
     match how:
         case "schedule":
             answers.append(
-                charges.ask("POST", "/scheduling", body={"type": "charge", "payload": payload, "in": 60})
+                charges.ask("POST", "/actions", body={"type": "charge", "payload": payload, "in": 60})
             )
         case "trigger":
-            answers.append(
-                charges.ask("POST", "/background-jobs/own-charges/trigger", body={"payload": payload})
-            )
+            answers.append(charges.ask("POST", "/jobs/own-charges/trigger", body={"payload": payload}))
         case "replace":
-            answers.append(charges.ask("PUT", "/background-jobs/own-charges", body=job))
+            answers.append(charges.ask("PUT", "/jobs/own-charges", body=job))
     assert all(response.status < 300 for response in answers)
     answers += [
         charges.ask("GET", path)
         for path in (
-            "/scheduling/query",
-            "/background-jobs",
-            "/background-jobs/own-charges",
-            "/background-jobs/own-charges/runs",
-            "/background-jobs/own-charges/occurrences",
-            "/background-jobs/coming",
+            "/actions/query",
+            "/jobs",
+            "/jobs/own-charges",
+            "/jobs/own-charges/runs",
+            "/jobs/own-charges/occurrences",
+            "/jobs/coming",
             "/audit",
-            *(f"/scheduling/{row.id}" for row in charges.cloud.store.rows() if row.tenant_id == "acme"),
+            *(f"/actions/{row.id}" for row in charges.cloud.store.rows() if row.tenant_id == "acme"),
         )
     ]
     assert all(response.status < 300 for response in answers)

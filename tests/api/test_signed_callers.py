@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from duetime.api.authenticator import Authenticator
+from duetime.memory.access import MemoryGrants
 from duetime.settings import Settings
 from tests.api.conftest import EVENTS
 
@@ -77,3 +79,15 @@ def test_an_access_token_is_no_id_token(signed):
     refused = signed(authorizer={"claims": claims})
     assert refused.status == 403
     assert "ID token" in refused.json["detail"]
+
+
+def test_a_star_is_every_other_signer_that_iam_lets_call():
+    settings = Settings(identities={"*": "default operators", ROLE: "acme members"})
+    authenticator = Authenticator(MemoryGrants(), settings)
+    other = authenticator.caller_of(signed_by("arn:aws:iam::123456789012:user/ada"))
+    assert (other.tenant_id, other.actor, other.roles) == ("default", "ada", {"operators"})
+    assert authenticator.caller_of(signed_by(ROLE)).tenant_id == "acme"
+
+
+def signed_by(arn):
+    return {"requestContext": {"authorizer": {}, "identity": {"userArn": arn}}}

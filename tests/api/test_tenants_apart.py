@@ -42,11 +42,11 @@ steps = st.lists(
     max_size=25,
 )
 LISTS = (
-    ("/scheduling/query", {}),
-    ("/scheduling/query", {"correlation_id": "c-0"}),
-    ("/scheduling/query", {"status": "failed"}),
+    ("/actions/query", {}),
+    ("/actions/query", {"correlation_id": "c-0"}),
+    ("/actions/query", {"status": "failed"}),
     ("/dead-letters", {}),
-    ("/background-jobs", {}),
+    ("/jobs", {}),
     ("/audit", {}),
     ("/notifications", {}),
     ("/notifications", {"unread": "true", "kind": "jobs.recurring_failing"}),
@@ -82,25 +82,25 @@ class Tenants:
                     "correlation_id": f"c-{number}",
                     "idempotency_key": f"k-{len(mine)}",
                 }
-                made = self.ask(tenant, "POST", "/scheduling", body=body)
+                made = self.ask(tenant, "POST", "/actions", body=body)
                 assert made.status == 201, made.text
                 mine.append(made.json["id"])
                 if step == "fail":
                     self._fail(tenant, mine[-1])
             case "cancel" if mine:
-                self.ask(tenant, "DELETE", f"/scheduling/{mine[number % len(mine)]}")
+                self.ask(tenant, "DELETE", f"/actions/{mine[number % len(mine)]}")
             case "register":
                 name = f"own-job-{number}-of-{tenant}"
-                self.ask(tenant, "POST", "/background-jobs", body={"name": name, "type": "remark"})
+                self.ask(tenant, "POST", "/jobs", body={"name": name, "type": "remark"})
                 self.jobs[tenant].add(name)
             case "trigger":
                 for name in sorted(self.jobs[tenant]):
-                    self.ask(tenant, "POST", f"/background-jobs/{name}/trigger", body={"payload": {}})
+                    self.ask(tenant, "POST", f"/jobs/{name}/trigger", body={"payload": {}})
             case "grant":
                 body = {"permissions": ["jobs:read"]}
                 self.ask(tenant, "PUT", f"/grants/clerks-{number}-of-{tenant}", body=body)
             case "cancel-many":
-                self.ask(tenant, "POST", "/scheduling/cancel", body={"correlation_id": f"c-{number}"})
+                self.ask(tenant, "POST", "/actions/cancel", body={"correlation_id": f"c-{number}"})
             case _:
                 self._tell(tenant, step, number)
 
@@ -199,7 +199,7 @@ def test_a_bulk_change_touches_and_counts_only_the_callers_items(steps, me):
     for step in steps:
         tenants.do(*step)
     before = tenants.seen(other)
-    for path in ("/scheduling/cancel", "/scheduling/redrive"):
+    for path in ("/actions/cancel", "/actions/redrive"):
         for fields in ({"type": "remark"}, {"correlation_id": "c-0"}, {"correlation_id": "c-1"}):
             response = tenants.ask(me, "POST", path, body=fields)
             result = json.loads(response.text)
@@ -210,5 +210,5 @@ def test_a_bulk_change_touches_and_counts_only_the_callers_items(steps, me):
 
 
 def _own(tenants, me):
-    items = tenants.ask(me, "GET", "/scheduling/query", query={"limit": "100"}).json["items"]
+    items = tenants.ask(me, "GET", "/actions/query", query={"limit": "100"}).json["items"]
     return {item["id"] for item in items} | {*tenants.actions[me], NAME}

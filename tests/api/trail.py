@@ -42,4 +42,4 @@ def trail(deployment):
 
 def scheduled(ask, **more):
     body = {"type": "remark", "payload": {"text": SECRET}, "in": 60, **more}
-    return ask("POST", "/scheduling", body=body)
+    return ask("POST", "/actions", body=body)

@@ -175,7 +175,7 @@ def test_the_profile_or_the_environment_sets_the_api_prefix(
     assert list_actions("--profile", "dev")[0] == 0
     monkeypatch.setenv("DUETIME_API_PREFIX", "/clock")
     assert list_actions("--url", served)[0] == 0
-    assert requests.paths == ["/stage/admin/v2/scheduling/query", "/clock/scheduling/query"]
+    assert requests.paths == ["/stage/admin/v2/actions/query", "/clock/actions/query"]
 
 
 def test_the_url_option_overrides_the_profile_of_the_environment(list_actions, served, config, monkeypatch):

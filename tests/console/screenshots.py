@@ -79,7 +79,7 @@ def main() -> None:
 
 def _interesting(reader: Reader) -> str:
     """An action whose road has several attempts."""
-    listed = reader.page.request.get(f"{reader.url}/api/v1/scheduling/query?limit=100").json()["items"]
+    listed = reader.page.request.get(f"{reader.url}/api/v1/actions/query?limit=100").json()["items"]
     return max(listed, key=lambda action: (len(action["attempts"]), action["status"] == "executed"))["id"]
 
 

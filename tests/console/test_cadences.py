@@ -159,7 +159,7 @@ def test_a_difference_to_croniter_is_shown(reader):
         }
         route.fulfill(response=answer, json=answer.json() | differs)
 
-    reader.page.route("**/background-jobs/preview*", otherwise)
+    reader.page.route("**/jobs/preview*", otherwise)
     meaning = part(reader.go("#/cadences?cadence=30 2 * * *"), "What it means")
     expect(meaning).to_contain_text("croniter disagrees", timeout=PATIENCE)
     expect(meaning).to_contain_text("after noon: 1, but croniter says 2")

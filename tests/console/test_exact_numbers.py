@@ -39,7 +39,7 @@ def test_a_64_bit_number_is_scheduled_as_it_was_typed(reader, cloud):
     dialog.get_by_label("Payload").fill(f'{{"order": "2", "fails": {LARGE}}}')
     dialog.get_by_label("Unit").select_option("days")
     dialog.get_by_label("Correlation id (may be left out)").fill("exact:2")
-    with page.expect_request("**/scheduling") as sent:
+    with page.expect_request("**/actions") as sent:
         dialog.get_by_role("button", name="Schedule it").click()
     expect(page.get_by_text("Scheduled: parcel, due")).to_be_visible()
     assert f'"fails":{LARGE}' in sent.value.post_data
@@ -64,6 +64,6 @@ def test_a_number_that_is_no_integer_keeps_its_text(reader, cloud):
     page = reader.go("#/actions")
     dialog = asks_for_type(page)
     dialog.get_by_label("Payload").fill('{"order": "3", "fails": 1.0}')
-    with page.expect_request("**/scheduling") as sent:
+    with page.expect_request("**/actions") as sent:
         dialog.get_by_role("button", name="Schedule it").click()
     assert '"fails":1.0' in sent.value.post_data

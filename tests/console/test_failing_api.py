@@ -91,7 +91,7 @@ def test_a_change_without_a_response_may_have_been_made(reader):
     page.clock.install()
     reader.go("#/actions")
     dialog = asks_for_type(page)
-    page.route("**/api/v1/scheduling", stall)
+    page.route("**/api/v1/actions", stall)
     dialog.get_by_role("button", name="Schedule it").click()
     expect(dialog.get_by_role("button", name="Working…")).to_be_visible()
     page.clock.run_for(31_000)
@@ -133,7 +133,7 @@ def test_live_is_not_shown_while_a_part_is_loading(reader):
     def hold(route):
         held.append(route)
 
-    page.route("**/background-jobs/coming*", hold)
+    page.route("**/jobs/coming*", hold)
     reader.go()
     expect(status_line(page)).to_contain_text("All on time")
     expect(page.get_by_role("status", name="Loading").first).to_be_visible()

@@ -129,7 +129,7 @@ def test_an_api_that_is_unavailable_at_the_start_is_reported(reader):
     reader.expected = ("503",)
     page = reader.page
     page.route(
-        "**/api/v1/background-jobs*",
+        "**/api/v1/jobs*",
         lambda route: route.fulfill(
             status=503, json={"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
         ),
@@ -159,7 +159,7 @@ def test_a_hidden_page_sends_no_requests(reader):
     requested.clear()
     page.wait_for_timeout(7_000)
     assert requested == []
-    with page.expect_request("**/background-jobs*"):
+    with page.expect_request("**/jobs*"):
         page.evaluate(look % "false")
 
 

@@ -77,7 +77,13 @@ def test_a_new_way_begins_at_the_top(reader):
 
 
 @pytest.mark.parametrize(
-    "place", ["#/jobs?only=broken", "#/notifications?kind=none.such", "#/dead-letters?job_name=x"]
+    "place",
+    [
+        "#/jobs?only=broken",
+        "#/notifications?kind=none.such",
+        "#/dead-letters?job_name=x",
+        "#/jobs/shop-watch-ramp?status=broken",
+    ],
 )
 def test_an_unknown_filter_is_reported(reader, place):
     page = reader.go(place)

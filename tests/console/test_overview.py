@@ -128,7 +128,7 @@ def test_the_last_hour_shows_all_counted_runs_and_their_lateness(reader, cloud):
         route.fulfill(response=response)
 
     reader.page.route("**/summary*", keep)
-    reader.page.route("**/scheduling/query*", lambda route: route.fulfill(json=NO_ACTIONS))
+    reader.page.route("**/actions/query*", lambda route: route.fulfill(json=NO_ACTIONS))
     reader.page.reload()
     page = reader.page
     outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
@@ -155,7 +155,7 @@ def test_counts_of_more_runs_than_a_list_has_are_shown(reader):
 
     shown(reader)
     reader.page.route("**/summary*", with_many)
-    reader.page.route("**/scheduling/query*", lambda route: route.fulfill(json=NO_ACTIONS))
+    reader.page.route("**/actions/query*", lambda route: route.fulfill(json=NO_ACTIONS))
     reader.page.reload()
     page = reader.page
     outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
@@ -209,10 +209,10 @@ def test_a_global_switch_that_is_off_is_shown_first(reader, cloud):
 def test_an_overview_without_a_response_shows_it_and_retries(reader):
     reader.expected = ("503",)
     ill = {"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
-    reader.page.route("**/background-jobs/coming*", lambda route: route.fulfill(status=503, json=ill))
+    reader.page.route("**/jobs/coming*", lambda route: route.fulfill(status=503, json=ill))
     coming = part(reader.go(), "The coming 24 hours")
     expect(coming.get_by_text("DynamoDB does not answer")).to_be_visible()
-    reader.page.unroute("**/background-jobs/coming*")
+    reader.page.unroute("**/jobs/coming*")
     coming.get_by_role("button", name="Try again").click()
     expect(coming.get_by_role("link", name="Evening parcels")).to_be_visible()
 

@@ -72,7 +72,7 @@ def test_a_token_that_the_api_rejects_is_renewed(people, pool, reader_of):
     page = reader.go("#/jobs")
     expect(page.get_by_text("There is no job yet")).to_be_visible()
     pool.tokens.clear()
-    with page.expect_response(lambda response: response.ok and "background-jobs" in response.url):
+    with page.expect_response(lambda response: response.ok and "jobs" in response.url):
         page.get_by_title("Refresh").click()
     expect(page.get_by_title("Refresh")).to_have_text("live")
     assert pool.requested.count("/oauth2/authorize") == 1

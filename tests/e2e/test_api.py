@@ -130,41 +130,41 @@ def boss(people, tokens):
 
 
 def test_a_member_schedules_finds_and_cancels_in_the_own_tenant_and_name(ada, bench):
-    made = ada("POST", "/scheduling", ERRAND)
+    made = ada("POST", "/actions", ERRAND)
     assert made.status == 201, made.text
     assert (made.json["tenant_id"], made.json["created_by"]) == ("acme", "ada@acme.example")
     assert bench.scheduler.get(made.json["id"]).created_by == "ada@acme.example"
-    assert ada("GET", f"/scheduling/{made.json['id']}").json == made.json
-    assert ada("DELETE", f"/scheduling/{made.json['id']}").json["status"] == "cancelled"
+    assert ada("GET", f"/actions/{made.json['id']}").json == made.json
+    assert ada("DELETE", f"/actions/{made.json['id']}").json["status"] == "cancelled"
 
 
 def test_the_location_of_an_action_leads_to_it(ada):
-    made = ada("POST", "/scheduling", ERRAND)
-    assert made.headers["Location"].endswith(f"/prod/api/v1/scheduling/{made.json['id']}")
+    made = ada("POST", "/actions", ERRAND)
+    assert made.headers["Location"].endswith(f"/prod/api/v1/actions/{made.json['id']}")
 
 
 def test_a_type_without_a_worker_is_rejected(ada):
-    refused = ada("POST", "/scheduling", ERRAND | {"type": "no-such"})
+    refused = ada("POST", "/actions", ERRAND | {"type": "no-such"})
     assert (refused.status, refused.json["type"]) == (422, "urn:duetime:problem:unknown-type")
 
 
 def test_a_viewer_looks_and_changes_nothing(people, tokens):
     viewer = people.with_token(tokens("vic@acme.example", "viewers")["IdToken"])
-    assert viewer("GET", "/scheduling/query").status == 200
-    refused = viewer("POST", "/scheduling", ERRAND)
+    assert viewer("GET", "/actions/query").status == 200
+    refused = viewer("POST", "/actions", ERRAND)
     assert (refused.status, refused.json["type"]) == (403, "urn:duetime:problem:forbidden")
     assert "actions:manage" in refused.json["detail"]
 
 
 def test_a_user_without_a_group_has_no_permissions(people, tokens):
     without_roles = people.with_token(tokens("new@acme.example")["IdToken"])
-    assert without_roles("GET", "/scheduling/query").status == 403
+    assert without_roles("GET", "/actions/query").status == 403
 
 
 def test_another_tenants_action_looks_like_one_that_is_not_there(ada, people, tokens):
     eve = people.with_token(tokens("eve@globex.example", "admins", tenant="globex")["IdToken"])
-    made = ada("POST", "/scheduling", ERRAND).json["id"]
-    theirs, none = eve("GET", f"/scheduling/{made}"), eve("GET", f"/scheduling/{UNKNOWN}")
+    made = ada("POST", "/actions", ERRAND).json["id"]
+    theirs, none = eve("GET", f"/actions/{made}"), eve("GET", f"/actions/{UNKNOWN}")
     assert (theirs.status, theirs.text.replace(made, UNKNOWN)) == (404, none.text)
 
 
@@ -215,7 +215,7 @@ def test_health_needs_no_sign_in_at_both_urls(people, services):
 def test_pages_of_the_console_alone_may_read_answers(people, ada):
     answer = ada("GET", "/me")
     assert answer.headers["Access-Control-Allow-Origin"] == "https://console.example.com"
-    arguments = people("OPTIONS", "/scheduling")
+    arguments = people("OPTIONS", "/actions")
     assert arguments.status in {200, 204}
 
 
@@ -231,7 +231,7 @@ def test_a_service_that_the_settings_know_signs_and_is_named(bench, services):
     shop = services.signed_by(assumed(bench, "shop"))
     me = shop("GET", "/me").json
     assert (me["tenant_id"], me["actor"], me["roles"]) == ("acme", "shop/till-4", ["operators"])
-    made = shop("POST", "/scheduling", ERRAND)
+    made = shop("POST", "/actions", ERRAND)
     assert (made.status, made.json["created_by"]) == (201, "shop/till-4")
 
 
@@ -251,12 +251,12 @@ def test_a_wrong_signature_or_a_token_in_its_place_is_rejected(bench, services, 
 
 def test_a_grant_at_run_time_applies_and_is_in_the_audit_trail(boss, people, tokens, bench):
     helper = people.with_token(tokens("kim@acme.example", "helpers-of-the-till")["IdToken"])
-    assert helper("GET", "/scheduling/query").status == 403
+    assert helper("GET", "/actions/query").status == 403
     granted = boss("PUT", "/grants/helpers-of-the-till", {"permissions": ["actions:manage"]})
     assert (granted.status, granted.json["granted_by"]) == (200, "boss@acme.example")
-    bench.eventually(lambda: helper("GET", "/scheduling/query").status == 200, within=30)
-    made = helper("POST", "/scheduling", ERRAND).json["id"]
-    assert helper("DELETE", f"/scheduling/{made}").status == 200
+    bench.eventually(lambda: helper("GET", "/actions/query").status == 200, within=30)
+    made = helper("POST", "/actions", ERRAND).json["id"]
+    assert helper("DELETE", f"/actions/{made}").status == 200
     trail = boss("GET", "/audit").json["items"]
     report = {(row["operation"], row["target"], row["by"], row["status"]) for row in trail}
     assert ("grant", "grant:helpers-of-the-till", "boss@acme.example", 200) in report

@@ -38,12 +38,12 @@ def ask_all(handler, *, codes_job):
     assert ask("GET", "/openapi.json")["paths"]
     ask("GET", "/me")
     _ask_about_actions(ask)
-    ask("POST", "/background-jobs", REPORT | {"name": "acme-receipts", "trigger": True})
-    ask("PUT", "/background-jobs/acme-receipts", REPORT | {"cadences": ["every 2h"]})
-    ask("GET", "/background-jobs")
+    ask("POST", "/jobs", REPORT | {"name": "acme-receipts", "trigger": True})
+    ask("PUT", "/jobs/acme-receipts", REPORT | {"cadences": ["every 2h"]})
+    ask("GET", "/jobs")
     for name in ("acme-receipts", codes_job):
-        _ask_about_job(ask, f"/background-jobs/{name}")
-    ask("DELETE", "/background-jobs/acme-receipts")
+        _ask_about_job(ask, f"/jobs/{name}")
+    ask("DELETE", "/jobs/acme-receipts")
     for thing in ask("GET", "/undelivered")["items"]:
         ask("GET", f"/undelivered/{thing['id']}")
         ask("POST", f"/undelivered/{thing['id']}/redrive")
@@ -57,15 +57,15 @@ def ask_all(handler, *, codes_job):
 
 def _ask_about_actions(ask):
     keyed = LARGE | {"idempotency_key": "order-18", "correlation_id": "order:18"}
-    made = ask("POST", "/scheduling", keyed)["id"]
-    assert ask("POST", "/scheduling", keyed)["id"] == made
-    ask("GET", f"/scheduling/{made}")
-    ask("GET", "/scheduling/query")
-    ask("GET", "/scheduling/query", correlation_id="order:18")
-    ask("PUT", f"/scheduling/{made}/reschedule", {"in": 60})
+    made = ask("POST", "/actions", keyed)["id"]
+    assert ask("POST", "/actions", keyed)["id"] == made
+    ask("GET", f"/actions/{made}")
+    ask("GET", "/actions/query")
+    ask("GET", "/actions/query", correlation_id="order:18")
+    ask("PUT", f"/actions/{made}/reschedule", {"in": 60})
     ask("GET", "/dead-letters")
-    ask("POST", "/scheduling/redrive", {"type": "send-receipt", "dry_run": True})
-    ask("POST", "/scheduling/cancel", {"correlation_id": "order:18"})
+    ask("POST", "/actions/redrive", {"type": "send-receipt", "dry_run": True})
+    ask("POST", "/actions/cancel", {"correlation_id": "order:18"})
 
 
 def _ask_about_notifications(ask):

@@ -7,10 +7,9 @@ from duetime.cdk import Deployment, Duetime, Handlers, from_context
 from duetime.errors import SettingsError
 from duetime.lambdas.loading import load_app
 from duetime.settings import Settings
+from tests.infra.counts import APPS, MOST_RESOURCES, resources
 from tests.infra.synthesis import PAGE, ROOT, Synthesised, stack
 
-MOST_RESOURCES = 79
-GREETING = Handlers(app="examples.greeting:app", source=ROOT)
 CRONTAB = Handlers(app="tests.infra.apps.crontab:app", source=ROOT)
 
 
@@ -23,10 +22,9 @@ def read(**context):
     return from_context(cdk.App(context={f"duetime:{name}": value for name, value in context.items()}).node)
 
 
-@pytest.mark.parametrize("handlers", [GREETING, CRONTAB], ids=["one action", "twelve cron lines"])
-def test_a_small_deployment_has_fewer_than_eighty_resources_also_with_a_mail_of_alarms(handlers):
-    synthesised, _ = small(handlers, deployment=Deployment(alarm_email="ops@acme.example"))
-    assert len(synthesised.resources) <= MOST_RESOURCES
+@pytest.mark.parametrize("app", APPS, ids=["one action", "twelve cron lines"])
+def test_a_small_deployment_has_fewer_than_eighty_resources_also_with_a_mail_of_alarms(app):
+    assert resources(app) <= MOST_RESOURCES
     assert len(load_app(CRONTAB.app).jobs) == 12
 
 

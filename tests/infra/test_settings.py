@@ -8,9 +8,11 @@ import pytest
 
 from duetime.cdk import Deployment, Handlers, from_context
 from duetime.cdk.context import chosen
+from duetime.cdk.setting_groups import groups
 from duetime.errors import SettingsError
 from duetime.lambdas.loading import load_app
 from duetime.settings import Settings
+from tests.infra.counts import MOST_SETTINGS, first_settings
 from tests.infra.synthesis import BILLING, ROOT, stack
 
 
@@ -49,6 +51,14 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
     assert deployment == Deployment(architecture="x86_64")
 
 
+def test_the_first_group_of_settings_has_at_most_twelve_and_each_setting_is_in_one_group():
+    names = {group: [field.name for _, field in pairs] for group, pairs in groups().items()}
+    assert list(names) == ["Begin", "Operate", "Advanced"]
+    assert first_settings() == len(names["Begin"]) <= MOST_SETTINGS
+    every = sorted(name for group in names.values() for name in group)
+    assert every == sorted(field.name for kind in (Settings, Deployment) for field in chosen(kind))
+
+
 def test_each_setting_of_a_deployment_can_be_chosen():
     assert read(canary=600) == (Settings(), Deployment(canary=timedelta(minutes=10)))
     assert {field.name for field in chosen(Deployment)} == {field.name for field in fields(Deployment)}
@@ -72,7 +82,11 @@ def test_each_setting_of_a_deployment_can_be_chosen():
         ({"prefix": "9-"}, r"prefix is '9-'; allowed are letters, digits, - and _, a letter first"),
         (
             {"laese": 60},
-            r"duetime:laese is 60, but is not a setting; settings are actions_stream, alarm_email, alarms,",
+            r"duetime:laese is 60, but is not a setting; did you mean lease\? docs/settings.md lists all",
+        ),
+        (
+            {"colour": "red"},
+            r"is not a setting; the first settings are profile, app, handlers, requirements,",
         ),
         ({"job_group": "mine"}, r"duetime:job_group is 'mine', but the stack sets it itself"),
         (

@@ -75,14 +75,14 @@ def event_of(**request):
 
 def test_an_http_request_becomes_the_event_that_api_gateway_sends():
     event = event_of(
-        path="/api/v1/scheduling/query",
+        path="/api/v1/actions/query",
         method="POST",
         query_string="a=1&a=2&b=",
         data='{"x": "ü"}',
         headers={"X-Trace": "t"},
     )
     assert event["httpMethod"] == "POST"
-    assert event["path"] == "/api/v1/scheduling/query"
+    assert event["path"] == "/api/v1/actions/query"
     assert event["queryStringParameters"] == {"a": "2", "b": ""}
     assert event["multiValueQueryStringParameters"] == {"a": ["1", "2"], "b": [""]}
     assert event["multiValueHeaders"]["X-Trace"] == ["t"]
@@ -98,7 +98,7 @@ def test_a_request_without_query_and_body_has_null_for_them_as_on_aws():
 
 
 def test_a_binary_body_is_encoded_in_base64():
-    event = event_of(path="/api/v1/scheduling", method="POST", data=b"\xff\xfe")
+    event = event_of(path="/api/v1/actions", method="POST", data=b"\xff\xfe")
     assert (base64.b64decode(event["body"]), event["isBase64Encoded"]) == (b"\xff\xfe", True)
 
 
@@ -160,7 +160,7 @@ def test_a_function_without_a_result_is_a_502(outcome):
 
 
 def test_a_body_over_the_limit_is_rejected_before_the_function_runs(browser, answers):
-    response = browser.post("/api/v1/scheduling", data=b"x" * (LARGEST_BODY + 1))
+    response = browser.post("/api/v1/actions", data=b"x" * (LARGEST_BODY + 1))
     assert response.status_code == 413
     assert response.json["title"]
     assert answers.event is None
@@ -235,7 +235,7 @@ def request(cloud, method, path, body=None, **headers):
 def test_everything_is_served_on_one_port(cloud, notes):
     order = json.dumps({"type": "note", "payload": {"text": "by http"}, "in": 0})
     headers = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
-    status, action = request(cloud, "POST", "/api/v1/scheduling", order, **headers)
+    status, action = request(cloud, "POST", "/api/v1/actions", order, **headers)
     (run,) = notes.wait_for("by http")
     assert (status, run.id, run.tenant_id) == (201, json.loads(action)["id"], "other")
     _, page = request(cloud, "GET", "/local")
@@ -272,4 +272,4 @@ def test_users_and_services_have_the_permissions_of_their_roles(notes):
             assert (status, me["tenant_id"], me["actor"], me["roles"]) == (200, *caller)
         stranger = {"X-Duetime-Arn": "arn:aws:iam::123456789012:user/eve"}
         assert request(cloud, "GET", "/api/v1/me", **stranger)[0] == 403
-        assert request(cloud, "DELETE", "/api/v1/scheduling/x", **{"X-Duetime-Arn": arn})[0] == 403
+        assert request(cloud, "DELETE", "/api/v1/actions/x", **{"X-Duetime-Arn": arn})[0] == 403

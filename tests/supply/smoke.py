@@ -115,7 +115,7 @@ def _check_local_cloud(installed: Installed) -> None:
         licences = _at(f"{url}/assets/licences.txt")
         if len(_at(f"{url}/{script}")) < 10_000 or "preact" not in licences:
             raise CheckFailed("the console is not served completely")
-        if '"items"' not in _at(f"{url}/api/v1/background-jobs"):
+        if '"items"' not in _at(f"{url}/api/v1/jobs"):
             raise CheckFailed("the API does not list jobs")
 
 

@@ -114,7 +114,7 @@ def test_a_broken_promise_fails_its_check(deploy, distortion, check, actual):
     deployment = deploy()
     deployment.distort = lambda path, content: (
         {**content, "items": [distortion(row) for row in content["items"]]}
-        if path == ("scheduling", "query")
+        if path == ("actions", "query")
         else content
     )
     assert actual in deployment.failed()[check]
@@ -155,7 +155,7 @@ def test_a_rejected_request_fails_its_check_alone_and_its_reason_is_printed(depl
     ask = deployment.ask
 
     def without_reschedule(method, *path, **more):
-        return ask(method, *(("scheduling", "nonsense") if "reschedule" in path else path), **more)
+        return ask(method, *(("actions", "nonsense") if "reschedule" in path else path), **more)
 
     deployment.ask = without_reschedule
     [(check, actual)] = deployment.failed().items()
@@ -217,7 +217,7 @@ def rejecting(deployment, times):
     ask, left = deployment.ask, [times]
 
     def sometimes(method, *path, **more):
-        if path == ("scheduling", "query") and left[0] and deployment.cloud.actions("executed"):
+        if path == ("actions", "query") and left[0] and deployment.cloud.actions("executed"):
             left[0] -= 1
             raise Rejected("too many requests at once")
         return ask(method, *path, **more)

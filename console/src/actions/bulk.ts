@@ -63,7 +63,7 @@ export function byFilters(kind: BulkKind, filters: Filters): ByFilters {
   let cutOff = filters.created_until;
   const step = async (isDry: boolean, limit: number, cursor: string | null): Promise<Schemas["BulkView"]> => {
     const body = { ...filters, status, runs, created_until: cutOff, dry_run: isDry, limit, cursor };
-    const path = kind === "cancel" ? "/scheduling/cancel" : "/scheduling/redrive";
+    const path = kind === "cancel" ? "/actions/cancel" : "/actions/redrive";
     // Fields that the API would fill by itself may be left out; the types made of its document do not know
     // that.
     const page = await call(api.POST(path, { body: body as never }));

@@ -20,7 +20,7 @@ interface Done {
 
 export async function lookUp(id: string, signal?: AbortSignal): Promise<Seen> {
   let etag = "";
-  const asked = api.GET("/scheduling/{action_id}", { params: { path: { action_id: id } }, signal });
+  const asked = api.GET("/actions/{action_id}", { params: { path: { action_id: id } }, signal });
   const action = await call(
     asked.then((answer) => {
       etag = answer.response.headers.get("ETag") ?? "";
@@ -36,13 +36,13 @@ function of(id: string, etag?: string) {
 
 /** Cancels what is pending; asks what runs to stop. Neither can be taken back. */
 export async function cancelAction(id: string, etag?: string): Promise<string> {
-  const after = await call(api.DELETE("/scheduling/{action_id}", { params: of(id, etag) }));
+  const after = await call(api.DELETE("/actions/{action_id}", { params: of(id, etag) }));
   return say(after?.status === "processing" ? "asked_to_stop" : "cancelled", { type: after?.type ?? "" });
 }
 
 export async function reschedule({ action, etag }: Seen, when: When): Promise<Done> {
   const put = (body: When, tag?: string) =>
-    call(api.PUT("/scheduling/{action_id}/reschedule", { params: of(action.id, tag), body }));
+    call(api.PUT("/actions/{action_id}/reschedule", { params: of(action.id, tag), body }));
   const after = await put(when, etag);
   return {
     text: say("rescheduled", { type: action.type, at: written(after.due_at) }),
@@ -56,7 +56,7 @@ export async function redrive(
   when: When = { in: 0 },
   etag?: string,
 ): Promise<string> {
-  const after = await call(api.POST("/scheduling/{action_id}/redrive", { params: of(id, etag), body: when }));
+  const after = await call(api.POST("/actions/{action_id}/redrive", { params: of(id, etag), body: when }));
   const isNow = "in" in when && when.in === 0;
   return say(isNow ? "redriven" : "redriven_at", { type, at: written(after.due_at) });
 }

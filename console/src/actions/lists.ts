@@ -38,7 +38,7 @@ async function readOn(ask: Ask, first: string | undefined, wants: (read: Read) =
 /** A page of actions; of empty ones up to five are passed by. */
 export function listActions(filters: Filters, cursor: string | undefined, signal: AbortSignal, limit = PAGE) {
   const ask: Ask = (at) =>
-    call(api.GET("/scheduling/query", { params: { query: { ...filters, limit, cursor: at } }, signal }));
+    call(api.GET("/actions/query", { params: { query: { ...filters, limit, cursor: at } }, signal }));
   return readOn(ask, cursor, (read) => read.items.length === 0 && read.pages < EMPTY_PAGES);
 }
 

@@ -62,7 +62,7 @@ async function schedule(form: FormData) {
   let isNew = true;
   // Fields that the API would fill by itself may be left out; the types made of its document do not know
   // that.
-  const asked = api.POST("/scheduling", { body: body as never });
+  const asked = api.POST("/actions", { body: body as never });
   const action = await call(
     asked.then((answer) => {
       isNew = answer.response.status === 201;

@@ -44,7 +44,7 @@ export async function load(request: PreviewRequest, signal: AbortSignal): Promis
   const begin = request.from ? beginOf(request.from, zone) : present();
   const first = localDay(zone, begin);
   const get = (query: { cadence: string; from: string; until?: string; count?: number }) =>
-    call(api.GET("/background-jobs/preview", { params: { query }, signal }));
+    call(api.GET("/jobs/preview", { params: { query }, signal }));
   const from = new Date(begin - 1).toISOString(); // "from" itself is excluded
   const until = new Date(beginOf(daysAfter(first, DAYS), zone) - 1).toISOString();
   try {

@@ -25,7 +25,7 @@ interface Seen {
 }
 
 async function load(name: string, signal: AbortSignal): Promise<Seen> {
-  const asked = api.GET("/background-jobs/{name}", { params: { path: { name } }, signal });
+  const asked = api.GET("/jobs/{name}", { params: { path: { name } }, signal });
   const job = await call(asked);
   return { job, etag: (await asked).response.headers.get("ETag") };
 }

@@ -15,14 +15,14 @@ interface Pause {
 
 const pause = (name: string, { reason, until }: Pause) =>
   call(
-    api.POST("/background-jobs/{name}/pause", {
+    api.POST("/jobs/{name}/pause", {
       params: { path: { name } },
       body: { reason, until, cadence: null },
     }),
   );
 
 const resume = (name: string) =>
-  call(api.POST("/background-jobs/{name}/resume", { params: { path: { name } }, body: { cadence: null } }));
+  call(api.POST("/jobs/{name}/resume", { params: { path: { name } }, body: { cadence: null } }));
 
 /** Whether the whole job may run, as a switch. */
 export function JobSwitch({ job }: { job: Job }) {
@@ -77,7 +77,7 @@ export function RunNow({ job }: { job: Job }) {
   const why = doubts(job);
   const run = async () => {
     const made = await call(
-      api.POST("/background-jobs/{name}/trigger", {
+      api.POST("/jobs/{name}/trigger", {
         params: { path: { name: job.name } },
         body: { payload: null },
       }),

@@ -24,7 +24,7 @@ export function useJobs(runs = RUNS): Live<Jobs> {
         ? gather(
             (cursor) =>
               call(
-                api.GET("/background-jobs", {
+                api.GET("/jobs", {
                   params: { query: { limit: PAGE, runs, cursor } },
                   signal,
                 }),

@@ -41,7 +41,7 @@ function query(
 ): Promise<Gathered<Action>> {
   return gather(
     (cursor) =>
-      call(api.GET("/scheduling/query", { params: { query: { ...asked, limit: PAGE, cursor } }, signal })),
+      call(api.GET("/actions/query", { params: { query: { ...asked, limit: PAGE, cursor } }, signal })),
     MOST_PAGES,
   );
 }
@@ -137,7 +137,7 @@ export const useComingRuns = () =>
       const until = away(DAY);
       const read = (cursor?: string) =>
         call(
-          api.GET("/background-jobs/coming", {
+          api.GET("/jobs/coming", {
             params: { query: { until, most: 200, limit: PAGE, cursor } },
             signal,
           }),

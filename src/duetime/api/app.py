@@ -29,6 +29,7 @@ from duetime.api.health import Health
 from duetime.api.normalise_event import normalise
 from duetime.api.parameters import refuse_parameters
 from duetime.api.problems import problem_of
+from duetime.api.renamed_paths import successor_of, with_successor
 from duetime.api.requests import invalid_request
 from duetime.api.routes import Route, RouteTable
 from duetime.errors import DuetimeError, truncate
@@ -54,8 +55,9 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
 
     def handler(sent: Event, context: Any) -> dict[str, Any]:
         event, entry = normalise(sent), None
+        successor = successor_of(event["path"], prefix)
         try:
-            match = table.find(event["path"])
+            match = table.find(successor or event["path"])
             caller = None if match and match.is_open else authenticator.caller_of(event)
             if match is None:
                 raise RouteNotFound(event["path"], prefix)
@@ -73,6 +75,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                     arguments=match.arguments,
                     caller=caller,
                     base=_base(event, prefix),
+                    is_former=successor is not None,
                     content=content,
                 )
                 response = resolver.resolve(_with_content(event, content), context)
@@ -85,7 +88,9 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                 "multiValueHeaders": {name: [value] for name, value in problem.headers.items()},
             }
         audit.end(entry, response)
-        return response
+        if successor is None:
+            return response
+        return with_successor(response, _base(event, prefix) + successor.removeprefix(prefix))
 
     return handler
 

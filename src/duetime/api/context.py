@@ -8,6 +8,7 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.authenticator import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
+from duetime.api.renamed_paths import FORMER
 from duetime.api.routes import RouteGroup
 from duetime.app import App
 from duetime.clock import Clock
@@ -23,7 +24,7 @@ from duetime.ports.undelivered import UndeliveredPorts
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 
-SCHEDULING, JOBS, UNDELIVERED = "/scheduling", "/background-jobs", "/undelivered"
+ACTIONS, JOBS, UNDELIVERED = "/actions", "/jobs", "/undelivered"
 NOTIFICATIONS = "/notifications"
 """The first path segments of the collections, under the prefix."""
 
@@ -106,5 +107,6 @@ def caller_at(request: Request) -> Caller:
 
 
 def place_of(request: Request, collection: str, name: str) -> str:
-    """Return the path of an action or a job, with the stage."""
-    return f"{request.context['base']}{collection}/{name}"
+    """Return the path of an action or a job, with the stage; at a former path, the former one."""
+    here = FORMER.get(collection, collection) if request.context["is_former"] else collection
+    return f"{request.context['base']}{here}/{name}"

@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.background_jobs import job_view
-from duetime.api.context import JOBS, SCHEDULING, ApiRoutes, caller_at, place_of
+from duetime.api.context import ACTIONS, JOBS, ApiRoutes, caller_at, place_of
 from duetime.api.job_payloads import handler_for, payload_for_run, payload_of
 from duetime.api.job_requests import (
     CadenceRequest,
@@ -167,7 +167,7 @@ class JobOperationRoutes(ApiRoutes):
         jobs = self.api.jobs_for(request, name)
         payload = payload_for_run(self.api.app, jobs.get(name), body.payload if body else None)
         action = jobs.trigger(name, payload=payload)
-        location = {"Location": place_of(request, SCHEDULING, action.id)}
+        location = {"Location": place_of(request, ACTIONS, action.id)}
         return Response(HTTPStatus.ACCEPTED, _JSON, ActionSummary.from_action(action), headers=location)
 
     @route(

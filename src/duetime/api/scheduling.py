@@ -13,7 +13,7 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.authenticator import require
 from duetime.api.bulk_preview import Step, count_matches
-from duetime.api.context import SCHEDULING, ApiRoutes, caller_at, place_of
+from duetime.api.context import ACTIONS, ApiRoutes, caller_at, place_of
 from duetime.api.filters import (
     ActionQuery,
     BulkRedriveRequest,
@@ -46,7 +46,7 @@ class Scheduling(ApiRoutes):
     @route(
         "scheduleAction",
         "POST",
-        SCHEDULING,
+        ACTIONS,
         _MANAGE,
         status=_MADE,
         second_status=_DONE,
@@ -69,11 +69,11 @@ class Scheduling(ApiRoutes):
         order = body.order(payload, idempotency_key)
         placed = self.api.scheduler(request).place(order)
         status = _MADE if placed.is_new else _DONE
-        location = {"Location": place_of(request, SCHEDULING, placed.action.id)}
+        location = {"Location": place_of(request, ACTIONS, placed.action.id)}
         view = ActionView.in_full(placed.action, reader_at(self.api, request).of_action(placed.action))
         return Response(status, _JSON, view, headers=location)
 
-    @route("listActions", "GET", f"{SCHEDULING}/query", _READ)
+    @route("listActions", "GET", f"{ACTIONS}/query", _READ)
     def query(self, query: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
         """Return a page of the actions that match all filters, newest first; by correlation id oldest first.
 
@@ -85,7 +85,7 @@ class Scheduling(ApiRoutes):
         page = scheduler.list(limit=query.limit, cursor=query.cursor, **query.filters())
         return page_view(page, includes_runs=query.includes_runs(self.api.clock.now()))
 
-    @route("getAction", "GET", f"{SCHEDULING}/<action_id>", _READ, header="ETag")
+    @route("getAction", "GET", f"{ACTIONS}/<action_id>", _READ, header="ETag")
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
         """Return the action."""
         action = self.api.scheduler(request).get(action_id)
@@ -95,7 +95,7 @@ class Scheduling(ApiRoutes):
     @route(
         "cancelAction",
         "DELETE",
-        f"{SCHEDULING}/<action_id>",
+        f"{ACTIONS}/<action_id>",
         _MANAGE,
         second_status=_ASKED,
         operation=Operation("cancel", AuditKind.ACTION),
@@ -109,7 +109,7 @@ class Scheduling(ApiRoutes):
     @route(
         "rescheduleAction",
         "PUT",
-        f"{SCHEDULING}/<action_id>/reschedule",
+        f"{ACTIONS}/<action_id>/reschedule",
         _MANAGE,
         operation=Operation("reschedule", AuditKind.ACTION),
     )
@@ -124,7 +124,7 @@ class Scheduling(ApiRoutes):
     @route(
         "redriveAction",
         "POST",
-        f"{SCHEDULING}/<action_id>/redrive",
+        f"{ACTIONS}/<action_id>/redrive",
         _MANAGE,
         operation=Operation("redrive", AuditKind.ACTION),
     )
@@ -140,7 +140,7 @@ class Scheduling(ApiRoutes):
     @route(
         "dismissAction",
         "POST",
-        f"{SCHEDULING}/<action_id>/dismiss",
+        f"{ACTIONS}/<action_id>/dismiss",
         _MANAGE,
         operation=Operation("dismiss", AuditKind.ACTION),
     )
@@ -154,7 +154,7 @@ class Scheduling(ApiRoutes):
     @route(
         "cancelActions",
         "POST",
-        f"{SCHEDULING}/cancel",
+        f"{ACTIONS}/cancel",
         _MANAGE,
         operation=Operation("cancel", AuditKind.MANY, has_dry_run=True),
     )
@@ -167,7 +167,7 @@ class Scheduling(ApiRoutes):
     @route(
         "redriveActions",
         "POST",
-        f"{SCHEDULING}/redrive",
+        f"{ACTIONS}/redrive",
         _MANAGE,
         operation=Operation("redrive", AuditKind.MANY, has_dry_run=True),
     )

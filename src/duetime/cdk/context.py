@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, fields, replace
 from datetime import timedelta
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from constructs import Node
@@ -29,6 +30,12 @@ MADE_BY_THE_STACK = frozenset(
     }
 )  # fmt: skip
 """Fields of `Settings` that the stack derives from others; `canary` from the deployment's."""
+
+BEGIN = (
+    "profile", "app", "handlers", "requirements", "prefix", "default_tz", "alarm_email",
+    "worker_timeout", "worker_memory", "worker_concurrency", "retention", "keep_data",
+)  # fmt: skip
+"""The settings of a first deployment, at most twelve."""
 
 OF_ANY_APP = ("profile", "architecture", "python", "fips")
 """Settings that the context sets for an app that passes its own `Deployment`, too."""
@@ -88,7 +95,9 @@ def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
     known = {field.name for kind in (Settings, Deployment) for field in chosen(kind)}
     for name in sorted(given.keys() - known):
         reason = "the stack sets it itself" if name in MADE_BY_THE_STACK else "is not a setting"
-        yield f"{KEY}{name} is {given[name]!r}, but {reason}; settings are {', '.join(sorted(known))}"
+        closest = get_close_matches(name, known, n=1)
+        remedy = f"did you mean {closest[0]}?" if closest else f"the first settings are {', '.join(BEGIN)};"
+        yield f"{KEY}{name} is {given[name]!r}, but {reason}; {remedy} docs/settings.md lists all"
 
 
 T = TypeVar("T", Settings, Deployment)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import Field, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from duetime._setting_fields import default_of
-from duetime.cdk.context import KEY, MADE_BY_THE_STACK, allowed, chosen
+from duetime.cdk.context import KEY, MADE_BY_THE_STACK, allowed
 from duetime.cdk.deployment import Deployment
+from duetime.cdk.setting_groups import Group, groups
 from duetime.environment import PREFIX
 from duetime.settings import Settings
 
@@ -34,17 +35,15 @@ Durations are in seconds. Synthesis rejects contradictions, values outside AWS' 
 The error message has the name, the value and the allowed values.
 
 In your own CDK app the same settings are the fields of `duetime.settings.Settings` and
-`duetime.cdk.Deployment`. Durations are `timedelta` there.
+`duetime.cdk.Deployment`. Durations are `timedelta` there. The stack passes those of `Settings` to its
+functions as environment variables, such as `{PREFIX}LEASE`, and omits defaults.
 """
 
-_FUNCTION_SETTINGS = f"""## Settings of the functions
-
-The stack passes these to its functions as environment variables, such as `{PREFIX}LEASE`.
-Defaults are omitted.
-"""
-
-_DEPLOYMENT_SETTINGS = """## Settings of the deployment
-"""
+_GROUPS = {
+    "Begin": "A first deployment needs no others; each has a default.",
+    "Operate": "What is watched, who may call, and what it costs.",
+    "Advanced": "Most deployments keep these defaults.",
+}
 
 _DERIVED_SETTINGS = f"""## Settings that the stack derives
 
@@ -61,10 +60,7 @@ def page() -> str:
     derived = [field for field in fields(Settings) if field.name in MADE_BY_THE_STACK]
     parts = (
         _HEAD,
-        _FUNCTION_SETTINGS,
-        _table(chosen(Settings)),
-        _DEPLOYMENT_SETTINGS,
-        _table(chosen(Deployment)),
+        *(f"## {name}\n\n{_GROUPS[name]}\n\n{_table(group)}" for name, group in groups().items()),
         _DERIVED_SETTINGS,
         "\n".join(
             [
@@ -77,15 +73,14 @@ def page() -> str:
     return "\n".join(parts) + "\n"
 
 
-def _table(settings: Iterable[Field[Any]]) -> str:
-    return (
-        "\n".join(["| setting | default | allowed | means |", "|---|---|---|---|", *map(_row, settings)])
-        + "\n"
-    )
+def _table(group: Group) -> str:
+    head = ["| setting | of | default | allowed | means |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *(_row(kind, field) for kind, field in group)]) + "\n"
 
 
-def _row(setting: Field[Any]) -> str:
-    return f"| `{setting.name}` | {_default(default_of(setting))} | {_allowed(setting)} | {_about(setting)} |"
+def _row(kind: type[Settings | Deployment], setting: Field[Any]) -> str:
+    default = _default(default_of(setting))
+    return f"| `{setting.name}` | `{kind.__name__}` | {default} | {_allowed(setting)} | {_about(setting)} |"
 
 
 def _allowed(setting: Field[Any]) -> str:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from duetime.cli.action_text import tenant
 from duetime.cli.arguments import Commands, add_command, add_group, add_page, client_of
 from duetime.cli.client import Json
 from duetime.cli.output import print_content, print_list
@@ -105,7 +106,7 @@ def whoami(arguments: argparse.Namespace) -> int:
 
     def describe(me: Json, _now: datetime) -> str:
         values = {
-            "tenant": me["tenant_id"],
+            **dict(tenant(me)),
             "roles": ", ".join(me["roles"]) or "none",
             "permissions": ", ".join(me["permissions"]) or "none",
             "scheduler": client.url,

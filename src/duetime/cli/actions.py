@@ -93,7 +93,7 @@ def _id(written: str) -> str:
 
 def list_actions(arguments: argparse.Namespace) -> int:
     """List a page of actions."""
-    path, filters = ["scheduling", "query"], filters_of(arguments)
+    path, filters = ["actions", "query"], filters_of(arguments)
     return print_list(arguments, path, "actions list", listed, empty="no actions", filters=filters)
 
 
@@ -124,7 +124,7 @@ def _dead_letters(actions: Sequence[Json], now: datetime) -> str:
 
 def show(arguments: argparse.Namespace) -> int:
     """Show one action in full."""
-    return print_content(arguments, client_of(arguments).ask("GET", "scheduling", arguments.id), in_full)
+    return print_content(arguments, client_of(arguments).ask("GET", "actions", arguments.id), in_full)
 
 
 def cancel(arguments: argparse.Namespace) -> int:
@@ -146,7 +146,7 @@ def redrive_failed(arguments: argparse.Namespace) -> int:
 def reschedule(arguments: argparse.Namespace) -> int:
     """Give one action another due time."""
     body = due_time_of(arguments)
-    action = client_of(arguments).ask("PUT", "scheduling", arguments.id, "reschedule", body=body)
+    action = client_of(arguments).ask("PUT", "actions", arguments.id, "reschedule", body=body)
     return print_content(arguments, action, _rescheduled)
 
 
@@ -164,9 +164,7 @@ def _cancelled(action: Json, _now: datetime) -> str:
     return f"requested {action['id']} to stop: it is running, and ends when its handler checks"
 
 
-CANCEL = BulkVerb(
-    "cancel", "cancelled", lambda client, one: client.ask("DELETE", "scheduling", one), _cancelled
-)
+CANCEL = BulkVerb("cancel", "cancelled", lambda client, one: client.ask("DELETE", "actions", one), _cancelled)
 REDRIVE = BulkVerb(
-    "redrive", "redriven", lambda client, one: client.ask("POST", "scheduling", one, "redrive"), _redriven
+    "redrive", "redriven", lambda client, one: client.ask("POST", "actions", one, "redrive"), _redriven
 )

@@ -14,7 +14,7 @@ from duetime.cli.client import Client
 from duetime.cli.failures import BadUsage
 from duetime.cli.times import duration, positive_seconds
 
-JOBS = "background-jobs"
+JOBS = "jobs"
 """The API's path of jobs."""
 
 Run = Callable[[argparse.Namespace], int]

@@ -133,7 +133,7 @@ def dismiss(arguments: argparse.Namespace) -> int:
     body = {"reason": arguments.reason}
 
     def dismiss_one(client: Client, action_id: str) -> Json:
-        return client.ask("POST", "scheduling", action_id, "dismiss", body=body)
+        return client.ask("POST", "actions", action_id, "dismiss", body=body)
 
     return change(arguments, BulkVerb("dismiss", "dismissed", dismiss_one, _dismissed), {})
 

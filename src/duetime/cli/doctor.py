@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from duetime.cli.action_text import tenant
 from duetime.cli.arguments import JOBS, Commands, add_command, client_of
 from duetime.cli.output import pasted, print_json
 from duetime.cli.runbook import anchor
@@ -53,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print_json({**document, "status": "ill" if is_ill else "ok"})
     else:
-        print(f"{client.url}, as {plain(me['actor'])} of {plain(me['tenant_id'])}\n")
+        of = "".join(f" of {plain(name)}" for _, name in tenant(me))
+        print(f"{client.url}, as {plain(me['actor'])}{of}\n")
         print(_drawn(found, health.get("runbook")))
     return 1 if is_ill else 0
 

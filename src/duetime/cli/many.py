@@ -138,7 +138,7 @@ def _is_agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> bo
 def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_run: bool) -> Iterator[Json]:
     body: dict[str, Any] = {**filters, "limit": _STEP, "dry_run": dry_run}
     while True:
-        step = client.ask("POST", "scheduling", verb.name, body=body)
+        step = client.ask("POST", "actions", verb.name, body=body)
         yield step
         if step["next_cursor"] is None:
             return

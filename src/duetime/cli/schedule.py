@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         if (given := getattr(arguments, name)) is not None:
             order[name] = given
     client, clock = client_of(arguments), SystemClock()
-    status, action = client.answer("POST", "scheduling", body=order)
+    status, action = client.answer("POST", "actions", body=order)
     if not arguments.json:
         due = both(action["due_at"], clock.now())
         if status == _CREATED:

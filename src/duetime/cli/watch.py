@@ -50,7 +50,7 @@ def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
         if action["status"] not in _OPEN:
             break
         clock.wait_until(_next_look(action, clock.now()))
-        action = client.ask("GET", "scheduling", action["id"])
+        action = client.ask("GET", "actions", action["id"])
     if as_json:
         print_json(action)
     if action["status"] != "executed":
@@ -75,7 +75,7 @@ def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Js
                 bar.note(f"{reported} not done yet")
             clock.wait_until(clock.now() + PAUSE)
             for action in waiting:
-                latest[action["id"]] = client.ask("GET", "scheduling", action["id"])
+                latest[action["id"]] = client.ask("GET", "actions", action["id"])
     return list(latest.values())
 
 

@@ -142,7 +142,7 @@ def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
             f"{program} {for_type_}{_url_option(url)}"
             for for_type_ in (*_for_types(app), "actions list", *_for_jobs(app))
         ),
-        f"curl {url}/api/v1/scheduling/query",
+        f"curl {url}/api/v1/actions/query",
     )
 
 
@@ -220,9 +220,9 @@ _JOBS = """<h2>Jobs</h2>
 """
 
 _LINKS = {
-    f"{PREFIX}/scheduling/query": "the actions",
+    f"{PREFIX}/actions/query": "the actions",
     f"{PREFIX}/dead-letters": "what has failed",
-    f"{PREFIX}/background-jobs": "the jobs",
+    f"{PREFIX}/jobs": "the jobs",
     f"{PREFIX}/health": "whether all parts answer",
     "/outbox": "the events, mails and messages that were sent",
 }

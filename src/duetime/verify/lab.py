@@ -15,7 +15,7 @@ from duetime.errors import DuetimeError
 Json = Mapping[str, Any]
 
 FINAL = frozenset({"executed", "failed", "cancelled", "skipped"})
-ACTIONS = "scheduling"
+ACTIONS = "actions"
 """The API's path of actions."""
 
 _PAGE = "100"

@@ -48,7 +48,7 @@ export async function accounts(
   for (let made = 0; next && made < calls; made += 1) {
     const query: { from: string; until: string; limit: number } = { from: next, until, limit: LIMIT };
     const page: Schemas["OccurrencePage"] = await call(
-      api.GET("/background-jobs/{name}/occurrences", { params: { path: { name }, query }, signal }),
+      api.GET("/jobs/{name}/occurrences", { params: { path: { name }, query }, signal }),
     );
     entries.push(...page.items);
     next = page.next_from;
@@ -67,7 +67,7 @@ export async function timesOf(job: Job, folds: Occurrence[], signal: AbortSignal
     .filter((each) => !isTimeless(each.text))
     .map((each) =>
       call(
-        api.GET("/background-jobs/preview", {
+        api.GET("/jobs/preview", {
           params: {
             query: {
               cadence: each.text,

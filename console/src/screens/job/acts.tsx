@@ -46,7 +46,7 @@ function SkipNext({ job }: { job: Job }) {
       }}
       run={async () => {
         const skipped = await call(
-          api.POST("/background-jobs/{name}/skip-next", {
+          api.POST("/jobs/{name}/skip-next", {
             params: { path: { name: job.name } },
             body: { cadence },
           }),
@@ -83,7 +83,7 @@ function Unregister({ job }: { job: Job }) {
         go: say("unregister"),
       }}
       run={async () => {
-        await call(api.DELETE("/background-jobs/{name}", { params: { path: { name: job.name } } }));
+        await call(api.DELETE("/jobs/{name}", { params: { path: { name: job.name } } }));
         return say("unregistered", { name: job.name });
       }}
     />

@@ -13,7 +13,7 @@ export function Gone({ name }: { name: string }) {
   const live = useLive(
     (signal) =>
       call(
-        api.GET("/background-jobs/{name}/runs", {
+        api.GET("/jobs/{name}/runs", {
           params: { path: { name }, query: { limit: 1 } },
           signal,
         }),

@@ -10,7 +10,14 @@ import { Part } from "../../ui/page";
 import { Pager } from "../../ui/pager";
 import { Empty, Shown } from "../../ui/states";
 import { StatusBadge } from "../../ui/status";
-import { say as all, type Status, STATUSES, status as statusName } from "../../words/shared";
+import { UnusableNote, unusableIn } from "../../ui/unusable";
+import {
+  say as all,
+  STATUS_FILTERS,
+  status as statusName,
+  type StatusFilter,
+  statusOf,
+} from "../../words/shared";
 import { isDay, justBefore, plusDays, startOf } from "./days";
 import { say } from "./history.words";
 import { reasonOf, trigger } from "./shared.words";
@@ -28,11 +35,20 @@ const LARGEST = 100;
 /** A clock may be so much behind the API's, and yet what was triggered just now is there. */
 const SLACK = 10_000;
 
+/** The filters of the runs; the address has those of other parts, too. */
+const FILTERS: Record<string, (value: string) => boolean> = {
+  status: (value) => STATUS_FILTERS.some((each) => each === value),
+  from: isDay,
+  until: isDay,
+};
+
 export function History({ name }: { name: string }) {
   const query = place.value.query;
-  const status = STATUSES.find((each) => each === query.get("status"));
+  const status = STATUS_FILTERS.find((each) => each === query.get("status"));
   const [from, until, cursor] = [query.get("from"), query.get("until"), query.get("cursor")];
   const isFiltered = Boolean(status || from || until);
+  const unusable = unusableIn(new URLSearchParams([...query].filter(([each]) => each in FILTERS)), FILTERS);
+  const { status: _, from: __, until: ___, ...rest } = Object.fromEntries(query);
   const live = usePages<Run, PageRead<Run>>(
     (at, signal) => runs(name, { status, from, until, cursor: at ?? null }, signal),
     cursor ?? undefined,
@@ -42,6 +58,7 @@ export function History({ name }: { name: string }) {
   return (
     <Part title={say("title")} aside={<small>{say("due_only")}</small>}>
       <Filters name={name} status={status} from={from} until={until} />
+      <UnusableNote unusable={unusable} rest={href("jobs", name, rest)} />
       <Shown live={live}>
         {({ items, next }) => (
           <>
@@ -61,7 +78,7 @@ export function History({ name }: { name: string }) {
 }
 
 interface Asked {
-  status: Status | undefined;
+  status: StatusFilter | undefined;
   from: string | null;
   until: string | null;
   cursor: string | null;
@@ -79,7 +96,7 @@ async function runs(
   for (let made = 0; ; made += 1) {
     const query = { limit: made ? LARGEST : LIMIT, cursor: next ?? undefined, status, from, until };
     const page: Schemas["ActionPage"] = await call(
-      api.GET("/background-jobs/{name}/runs", { params: { path: { name }, query }, signal }),
+      api.GET("/jobs/{name}/runs", { params: { path: { name }, query }, signal }),
     );
     next = page.next_cursor;
     if (page.items.length > 0 || !next || made + 1 >= CALLS) return { items: page.items, next };
@@ -90,7 +107,7 @@ async function runs(
  * What is planned for later is left out, since a job of every second has hundreds of it; who asks for it,
  * sees it.
  */
-function dueBy(status: Status | undefined): string | undefined {
+function dueBy(status: StatusFilter | undefined): string | undefined {
   return status === "pending" ? undefined : new Date(present() + SLACK).toISOString();
 }
 
@@ -113,7 +130,7 @@ function Filters({ name, status, from, until }: Omit<Asked, "cursor"> & { name: 
       <Field label={all("status")}>
         <select value={status ?? ""} onChange={(event) => set({ status: event.currentTarget.value })}>
           <option value="">{all("all")}</option>
-          {STATUSES.map((each) => (
+          {STATUS_FILTERS.map((each) => (
             <option key={each} value={each}>
               {statusName(each)}
             </option>
@@ -168,7 +185,7 @@ function Row({ run }: { run: Run }) {
         </a>
       </td>
       <td data-label={all("status")}>
-        <StatusBadge status={run.status} />
+        <StatusBadge status={statusOf(run)} />
       </td>
       <td data-label={say("trigger")}>
         <span>

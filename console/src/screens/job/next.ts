@@ -28,7 +28,7 @@ export async function upcoming(job: Job, signal: AbortSignal): Promise<Coming[]>
   const previews = await Promise.all(
     timed.map((each) =>
       call(
-        api.GET("/background-jobs/preview", {
+        api.GET("/jobs/preview", {
           params: { query: { cadence: each.text, from, count: COUNT } },
           signal,
         }),

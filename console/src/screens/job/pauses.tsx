@@ -80,10 +80,10 @@ function Resume({ job, cadence, pause: { reason, until } }: Which & { pause: Pau
 
 function pause(name: string, cadence: string | undefined, reason: string, until: string | null) {
   const body = { cadence: cadence ?? null, reason, until };
-  return call(api.POST("/background-jobs/{name}/pause", { params: { path: { name } }, body }));
+  return call(api.POST("/jobs/{name}/pause", { params: { path: { name } }, body }));
 }
 
 function resume(name: string, cadence: string | undefined) {
   const body = { cadence: cadence ?? null };
-  return call(api.POST("/background-jobs/{name}/resume", { params: { path: { name } }, body }));
+  return call(api.POST("/jobs/{name}/resume", { params: { path: { name } }, body }));
 }

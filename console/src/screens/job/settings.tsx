@@ -144,5 +144,5 @@ function Fields({ job, cadence, etag, flaws }: Which & { etag: string | null; fl
 
 function put(name: string, body: Schemas["SettingsRequest"], etag?: string) {
   const header = etag ? { "If-Match": etag } : {};
-  return call(api.PUT("/background-jobs/{name}/settings", { params: { path: { name }, header }, body }));
+  return call(api.PUT("/jobs/{name}/settings", { params: { path: { name }, header }, body }));
 }

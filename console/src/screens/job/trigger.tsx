@@ -24,7 +24,7 @@ export function RunNow({ job }: { job: Job }) {
       run={async (form) => {
         const given = payloadOf(String(form.get("payload") ?? ""), prefilled(job));
         await call(
-          api.POST("/background-jobs/{name}/trigger", {
+          api.POST("/jobs/{name}/trigger", {
             params: { path: { name: job.name } },
             body: { payload: given },
           }),
