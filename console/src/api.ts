@@ -73,14 +73,15 @@ function signed({ token, renewed, accepted }: Credentials) {
   };
 }
 
-/** Milliseconds; API Gateway itself gives up after 29 s. */
-const LONGEST = 30_000;
+/** Milliseconds; API Gateway itself gives up after 29 s. A local cloud may count for longer before a change. */
+const LONGEST = { read: 30_000, change: 300_000 };
 const BODILESS = [204, 205, 304];
 
-/** Send a request, and read its response; one that takes longer than `LONGEST` is a problem. */
+/** Send a request, and read its response; one that takes longer than that is a problem. */
 async function fetchInTime(request: Request): Promise<Response> {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), LONGEST);
+  const longest = request.method === "GET" ? LONGEST.read : LONGEST.change;
+  const timer = setTimeout(() => late.abort(), longest);
   try {
     const response = await fetch(request, { signal: AbortSignal.any([request.signal, late.signal]) });
     learnFrom(response.headers.get("Date"));
@@ -90,7 +91,7 @@ async function fetchInTime(request: Request): Promise<Response> {
   } catch (error) {
     if (!late.signal.aborted) throw error;
     const why = request.method === "GET" ? "late" : "late_change";
-    throw new Problem(UNREACHABLE, "late", "", say(why, { n: LONGEST / 1_000 }));
+    throw new Problem(UNREACHABLE, "late", "", say(why, { n: longest / 1_000 }));
   } finally {
     clearTimeout(timer);
   }
