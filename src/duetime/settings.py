@@ -222,9 +222,8 @@ class Settings(GivenFields):
     )
     console_url: str = text(
         "",
-        "The console's address, such as https://console.example.com (a custom domain of the API, or a copy"
-        " elsewhere). Mails link to it, sign-in returns to it, and pages of its origin may call the API."
-        " Empty: the address of the stack's own API, which serves the console.",
+        "The console's address, at a custom domain of the API, or of a copy elsewhere. Mails link to it,"
+        " sign-in returns to it, and pages of its origin may call the API. Empty: the stack's own API.",
         like=r"((https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
         allowed="a URL without a slash at its end, such as https://console.example.com",
     )
@@ -238,8 +237,8 @@ class Settings(GivenFields):
     check_types: bool = field(
         default=True,
         metadata={
-            "about": "`Scheduler.from_env` rejects a payload type that no worker hosts. It reads the workers'"
-            " manifests once in ten minutes; without them, or without the right, it checks nothing."
+            "about": "`Scheduler.from_env` rejects a payload type that no worker hosts. Without"
+            " the right to read the workers' manifests, it checks nothing."
         },
     )
     metric_tenants: str = text(

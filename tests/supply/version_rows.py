@@ -61,7 +61,7 @@ def failing(payload: Failing) -> None:
 def crashing(payload: Crashing) -> None:
     runs.append(payload.text)
     if not is_reader:
-        raise SystemExit
+        raise WorkerDied
 
 
 @app.job("0 3 1 1 ?", name="shop-nightly")
@@ -129,7 +129,7 @@ class Deployment:
             }
             try:
                 self.work({"Records": [record]}, None)
-            except SystemExit:
+            except WorkerDied:
                 continue
 
     def sweep(self) -> list[str]:

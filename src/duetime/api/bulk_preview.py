@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 
 from duetime.actions.bulk import BulkResult
 from duetime.api.filters import MatchedView
+from duetime.clock import Clock
 from duetime.model.action import Action
 
 MOST_STEPS, STEP = 25, 200
 """The most steps of one count, and the rows of a step: a preview counts up to 5,000 actions."""
 
+LONGEST = timedelta(seconds=5)
+"""A count ends after the step in which this time has passed."""
+
 Step = Callable[[int, str | None], BulkResult]
 """A dry-run step: its limit and its cursor."""
 
 
-def count_matches(step: Step) -> MatchedView:
-    """Count the actions that the steps of a dry run would change."""
+def count_matches(step: Step, clock: Clock) -> MatchedView:
+    """Count the actions that the steps of a dry run would change, for some seconds at most."""
     found: list[Action] = []
     cursor: str | None = None
+    ends = clock.now() + LONGEST
     for _ in range(MOST_STEPS):
         result = step(STEP, cursor)
         found.extend(result.changed)
         cursor = result.cursor
-        if cursor is None:
+        if cursor is None or clock.now() >= ends:
             break
     return MatchedView(
         count=len(found),

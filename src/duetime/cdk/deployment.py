@@ -48,8 +48,8 @@ class Deployment(GivenFields):
     profile: str = field(
         default=STANDARD,
         metadata=_about(
-            "The defaults of other settings. small: one tenant, three alarms, and an API that takes only"
-            " requests signed with IAM; no events, console or user pool. Settings that are given win.",
+            "The defaults of other settings. small: one tenant, three alarms, an API signed with IAM; no"
+            " events, console or user pool.",
             choices=tuple(PROFILES),
         ),
     )
@@ -147,8 +147,8 @@ class Deployment(GivenFields):
     api_log_role: bool | Literal["none"] = field(
         default=True,
         metadata=_about(
-            "Sets the role in which API Gateway writes logs, one for all of the account's APIs in the region."
-            " false: the account has one already. none: API Gateway writes no log.",
+            "Sets the role of API Gateway's logs, one for the account and region. false: there is one."
+            " none: no log.",
             choices=(True, False, "none"),
         ),
     )
@@ -179,17 +179,16 @@ class Deployment(GivenFields):
     alarms: bool | Literal["all", "few"] = field(
         default=True,
         metadata=_about(
-            "CloudWatch alarms, published on the topic <prefix>alarms. true: one for each symptom that a"
-            " person must act on. all: also one for each cause. few: only actions that failed, that are not"
-            " delivered, or do not run. false: none.",
+            "CloudWatch alarms, published on the topic <prefix>alarms. true: one for each symptom. all: also"
+            " one for each cause. few: only actions that fail, are not delivered or late. false: none.",
             choices=(True, False, "all", "few"),
         ),
     )
     canary: timedelta = field(
         default=timedelta(minutes=5),
         metadata=_about(
-            "How often the sweep schedules a canary: an action of duetime's own that takes an action's whole"
-            " path. Its lateness is a metric, which the alarm canary watches. Whole minutes; 0: never.",
+            "How often the sweep schedules a canary, an action that takes an action's whole path. The"
+            " alarm canary watches its lateness. Whole minutes; 0: never.",
             **_seconds(0, 3_600),
         ),
     )
@@ -202,9 +201,8 @@ class Deployment(GivenFields):
     runbook: str = field(
         default="",
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Set one that operators can"
-            " open, such as the site from `make docs`, or your copy. Empty: they name the command"
-            " `duetime runbook`, which prints the section."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty: they name"
+            " `duetime runbook`."
         ),
     )
     failed_alarm: int = field(
@@ -239,7 +237,7 @@ class Deployment(GivenFields):
         default=False,
         metadata=_about(
             "The budget counts only this stack, by the tag aws:cloudformation:stack-name. Activate it as a"
-            " cost allocation tag first: until then the budget counts nothing. Off: it counts the account."
+            " cost allocation tag first. Off: it counts the account."
         ),
     )
     actions_stream: str = field(

@@ -32,7 +32,6 @@ npx cdk deploy -c {KEY}lease=120 -c {KEY}heartbeat=30
 ```
 
 Durations are in seconds. Synthesis rejects contradictions, values outside AWS' limits and unknown names.
-The error message has the name, the value and the allowed values.
 
 In your own CDK app the same settings are the fields of `duetime.settings.Settings` and
 `duetime.cdk.Deployment`. Durations are `timedelta` there. The stack passes those of `Settings` to its
