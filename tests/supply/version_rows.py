@@ -17,6 +17,7 @@ from typing import Any
 import boto3
 from moto import mock_aws
 
+import duetime.testing
 from duetime import App, Payload, RetryPolicy, Scheduler
 from duetime.aws import action_store, job_ports
 from duetime.aws.tables import JOBS, actions_shape, create_table_request
@@ -25,6 +26,9 @@ from duetime.lambdas.passes import make_sweep_handler
 from duetime.lambdas.rollout import Rollout
 from duetime.lambdas.work import make_handler
 from duetime.settings import Settings
+
+Died: type[BaseException] = getattr(duetime.testing, "WorkerDied", SystemExit)
+"""What ends a worker's process; in 0.1.0 any exception that is no `Exception` did."""
 
 app = App()
 runs: list[str] = []
@@ -61,7 +65,7 @@ def failing(payload: Failing) -> None:
 def crashing(payload: Crashing) -> None:
     runs.append(payload.text)
     if not is_reader:
-        raise WorkerDied
+        raise Died
 
 
 @app.job("0 3 1 1 ?", name="shop-nightly")
@@ -129,7 +133,7 @@ class Deployment:
             }
             try:
                 self.work({"Records": [record]}, None)
-            except WorkerDied:
+            except Died:
                 continue
 
     def sweep(self) -> list[str]:
