@@ -17,6 +17,10 @@ class Parcel(Payload, sensitive=("street",)):
     lines: tuple[str, ...] = ()
 
 
+class Letter(Payload):
+    """Is accepted at the second attempt only, ten minutes later."""
+
+
 class Wait(Payload):
     """Takes so many seconds."""
 
@@ -28,6 +32,13 @@ def send_parcel(payload: Parcel, run: Run) -> None:
     """Send a parcel; the first attempts fail as often as it says."""
     if run.attempt <= payload.fails:
         raise ConnectionError(f"no driver for order {payload.order}")
+
+
+@app.action(retry=RetryPolicy(attempts=2, backoff=600))
+def send_letter(payload: Letter, run: Run) -> None:
+    """Send a letter, which the post office takes at the second attempt."""
+    if run.attempt == 1:
+        raise ConnectionError("the post office is closed")
 
 
 @app.action(timeout=timedelta(seconds=840))

@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
+from duetime import Registration
 from tests.console.browser import signed_in
-from tests.console.shop import Parcel, Wait
+from tests.console.shop import Letter, Parcel, Wait
 from tests.console.tenants import EVENING, SOON, fits_a_phone, flaws_in_either_scheme, register
 
 NO_ACTIONS = {"items": [], "next_cursor": None, "includes_runs": False}
@@ -76,6 +77,24 @@ def test_each_number_links_to_its_list(reader, title, place):
     page = reader.go()
     card(page, title).click(position={"x": 5, "y": 5})
     expect(page).to_have_url(f"{reader.url}/{place}")
+
+
+def test_what_waits_for_a_retry_is_counted_and_linked_and_its_job_is_failing(reader, cloud):
+    acme = cloud.scheduler(tenant_id="acme")
+    stumbling = acme.schedule(Letter(), at=timedelta(0))
+    acme.jobs.register(
+        Registration(name="acme-late-letter", handler=Letter(), cadences=[EVENING], title="Late letters")
+    )
+    acme.jobs.trigger("acme-late-letter")
+    page = reader.go()
+    waiting = card(page, "Waiting for a retry")
+    expect(waiting.get_by_role("link", name="1 one-shot")).to_be_visible(timeout=SOON)
+    waiting.get_by_role("link", name="1 job").click()
+    expect(page).to_have_url(f"{reader.url}/#/jobs?only=retrying")
+    row = page.get_by_role("row").filter(has_text="Late letters")
+    expect(row.get_by_text("retrying")).to_be_visible(timeout=SOON)
+    reader.go(f"#/actions/{stumbling.id}")
+    expect(page.locator(".head-facts .badge")).to_contain_text("retrying")
 
 
 def test_running_work_is_linked_by_its_kind(reader):

@@ -42,13 +42,17 @@ export function called(job: { name: string; title: string }): string {
   return job.title || job.name;
 }
 
-export const isFailing = (job: Job) => job.enabled && job.consecutive_failures > 0;
+/** Whether a run waits for its next attempt; known only where runs were loaded. */
+export const isRetrying = (job: Job) => job.enabled && (job.recent_runs ?? []).some((run) => run.is_retrying);
+export const isFailing = (job: Job) => job.enabled && (job.consecutive_failures > 0 || isRetrying(job));
 export const isPaused = (job: Job) =>
   job.enabled && (job.paused !== null || job.cadences.some((each) => each.paused !== null));
-export const isRunning = (job: Job) => job.running !== null;
+/** Whether the run that holds the job's lock runs; between two attempts it keeps the lock. */
+export const isRunning = (job: Job) =>
+  job.running !== null && !(job.recent_runs ?? []).some((run) => run.id === job.running && run.is_retrying);
 
 /** Which of all jobs are asked for, by the address. */
-export const ONLY = { failing: isFailing, paused: isPaused, running: isRunning };
+export const ONLY = { failing: isFailing, retrying: isRetrying, paused: isPaused, running: isRunning };
 export type Only = keyof typeof ONLY;
 
 export function matches(job: Job, text: string): boolean {

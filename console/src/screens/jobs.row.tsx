@@ -8,7 +8,7 @@ import { Time, written } from "../time";
 import { StatusBadge } from "../ui/status";
 import type { Status } from "../words/shared";
 import { JobSwitch, RunNow } from "./jobs.acts";
-import { called, type Job } from "./jobs.data";
+import { called, isRunning, type Job } from "./jobs.data";
 import { mine } from "./jobs.words";
 
 export function JobRow({ job }: { job: Job }) {
@@ -73,7 +73,11 @@ function Next({ job }: { job: Job }) {
     <span class="job-cell">
       {job.running && (
         <a href={href("actions", job.running)}>
-          <StatusBadge status="processing" label={mine("running_now")} />
+          {isRunning(job) ? (
+            <StatusBadge status="processing" label={mine("running_now")} />
+          ) : (
+            <StatusBadge status="retrying" />
+          )}
         </a>
       )}
       {job.next_due_at ? (

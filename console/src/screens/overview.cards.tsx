@@ -7,9 +7,9 @@ import type { Gathered } from "../pages";
 import { href } from "../route";
 import { brief } from "../time";
 import { number } from "../words";
-import { say } from "../words/shared";
-import { isFailing, isPaused, isRunning, type Jobs } from "./jobs.data";
-import { type Action, type Health, useRunning } from "./overview.data";
+import { type StatusFilter, say } from "../words/shared";
+import { isFailing, isPaused, type Jobs, ONLY, type Only } from "./jobs.data";
+import { type Action, type Health, useRetrying, useRunning } from "./overview.data";
 import { mine } from "./overview.words";
 
 interface CardsProps {
@@ -25,6 +25,7 @@ export function Cards({ jobs, health, failed }: CardsProps) {
   return (
     <section class="cards counts" aria-label={mine("at_a_glance")}>
       {can("actions:read", "jobs:read") && <Running jobs={jobs} />}
+      {can("actions:read", "jobs:read") && <Retrying jobs={jobs} />}
       {can("actions:read") && (
         <Card
           title={mine("failed_today")}
@@ -72,20 +73,45 @@ export function Cards({ jobs, health, failed }: CardsProps) {
 
 /** Both kinds of work that run; it leads to each. */
 function Running({ jobs }: { jobs: Live<Jobs> }) {
-  const live = useRunning();
+  return (
+    <OfBoth title={mine("running")} actions={useRunning()} jobs={jobs} status="processing" only="running" />
+  );
+}
+
+/** Both kinds of work that failed and waits for its next attempt. */
+function Retrying({ jobs }: { jobs: Live<Jobs> }) {
+  return (
+    <OfBoth title={mine("retrying")} actions={useRetrying()} jobs={jobs} status="retrying" only="retrying" />
+  );
+}
+
+interface OfBothProps {
+  title: string;
+  actions: Live<Gathered<Action> | null>;
+  jobs: Live<Jobs>;
+  /** The filter of the list of actions, and that of the list of jobs. */
+  status: StatusFilter;
+  only: Only;
+}
+
+function OfBoth({ title, actions: live, jobs, status, only }: OfBothProps) {
   const actions = live.value?.items.length ?? 0;
-  const ofJobs = jobs.value?.items.filter(isRunning).length ?? 0;
+  const ofJobs = jobs.value?.items.filter(ONLY[only]).length ?? 0;
   const isKnown = jobs.value !== undefined && (live.value !== undefined || live.problem !== undefined);
   return (
     <div class="card">
-      <h2>{mine("running")}</h2>
-      <Figure count={isKnown ? actions + ofJobs : undefined} asOf={asOf(live) ?? asOf(jobs)} />
+      <h2>{title}</h2>
+      <Figure
+        count={isKnown ? actions + ofJobs : undefined}
+        more={live.value?.more}
+        asOf={asOf(live) ?? asOf(jobs)}
+      />
       <p class="card-links">
         {isKnown && can("actions:read") && (
-          <a href={href("actions", { status: "processing" })}>{mine("running_actions", { n: actions })}</a>
+          <a href={href("actions", { status })}>{mine("running_actions", { n: actions })}</a>
         )}
         {isKnown && can("jobs:read") && (
-          <a href={href("jobs", { only: "running" })}>{mine("running_jobs", { n: ofJobs })}</a>
+          <a href={href("jobs", { only })}>{mine("running_jobs", { n: ofJobs })}</a>
         )}
       </p>
     </div>

@@ -7,6 +7,7 @@ import { type Live, useLive } from "../live";
 import { can } from "../me";
 import { type Gathered, gather } from "../pages";
 import { dayKey } from "../time";
+import type { StatusFilter } from "../words/shared";
 
 export type Action = Schemas["ActionSummary"];
 export type Health = Schemas["HealthDetails"];
@@ -36,7 +37,7 @@ function useAllowed<T>(
 type Asked = NonNullable<Parameters<typeof query>[0]>;
 
 function query(
-  asked: { status?: Schemas["Status"][]; due_after?: string; due_until?: string },
+  asked: { status?: StatusFilter[]; due_after?: string; due_until?: string },
   signal: AbortSignal,
 ): Promise<Gathered<Action>> {
   return gather(
@@ -71,6 +72,15 @@ export const useRunning = () =>
     can("actions:read"),
     ask(() => ({ status: ["processing"] })),
     "running",
+    SOON,
+  );
+
+/** The one-shots that wait for their next attempt. */
+export const useRetrying = () =>
+  useAllowed(
+    can("actions:read"),
+    ask(() => ({ status: ["retrying"] })),
+    "retrying",
     SOON,
   );
 

@@ -1,17 +1,23 @@
 // How all of it stands: whether it is on time, what runs and what failed, what comes, and what happened last.
 
+import type { Live } from "../live";
 import { can } from "../me";
 import { Page } from "../ui/page";
 import { say } from "../words/shared";
-import { useJobs } from "./jobs.data";
+import { type Jobs, useJobs } from "./jobs.data";
 import { Cards } from "./overview.cards";
 import { Coming } from "./overview.coming";
 import { type Action, useFailedToday, useHealth, useRecent, useSummary } from "./overview.data";
 import { LastHour } from "./overview.hour";
 import { Standing } from "./overview.standing";
 
+/** How many runs of each job are read: to name what happened last, and to see what is retried. */
+const LATEST_RUNS = 5;
+
 export function OverviewScreen() {
-  const jobs = useJobs(0);
+  const quick = useJobs(0);
+  const withRuns = useJobs(LATEST_RUNS);
+  const jobs = withRuns.value === undefined ? quick : withRuns;
   const health = useHealth();
   const failed = useFailedToday();
   const isBegun = jobs.value !== undefined || jobs.problem !== undefined;
@@ -20,15 +26,14 @@ export function OverviewScreen() {
       <Standing health={health} />
       {can("jobs:read", "actions:read", "system") && <Cards jobs={jobs} health={health} failed={failed} />}
       {can("jobs:read", "actions:read") && <Coming />}
-      {isBegun && can("jobs:read", "actions:read") && <Lately failed={failed.value?.items ?? []} />}
+      {isBegun && can("jobs:read", "actions:read") && (
+        <Lately jobs={withRuns} failed={failed.value?.items ?? []} />
+      )}
     </Page>
   );
 }
 
-/** How many runs of each job are read to name what happened last. */
-const LATEST_RUNS = 5;
-
 /** The past hour; it is loaded last, since the runs of all jobs take the longest. */
-function Lately({ failed }: { failed: Action[] }) {
-  return <LastHour jobs={useJobs(LATEST_RUNS)} recent={useRecent()} summary={useSummary()} failed={failed} />;
+function Lately({ jobs, failed }: { jobs: Live<Jobs>; failed: Action[] }) {
+  return <LastHour jobs={jobs} recent={useRecent()} summary={useSummary()} failed={failed} />;
 }

@@ -193,7 +193,9 @@ class Scheduling(ApiRoutes):
     def _step(self, body: BulkRequest, filters: Filters, step: Step) -> BulkView:
         result = step(body.limit, body.cursor)
         is_first = body.dry_run and body.cursor is None
-        return BulkView.from_result(result, filters, count_matches(step, self.api.clock) if is_first else None)
+        return BulkView.from_result(
+            result, filters, count_matches(step, self.api.clock) if is_first else None
+        )
 
     @route("listDeadLetters", "GET", "/dead-letters", _READ)
     def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
