@@ -1,6 +1,5 @@
 """One kind of fault at a time in simulated time: what it does to an action, and what it does not."""
 
-import sys
 from collections import Counter
 from contextlib import suppress
 from datetime import timedelta
@@ -13,7 +12,7 @@ from duetime.errors import BackendUnavailable
 from duetime.memory.store import MemoryStore
 from duetime.ports.actions import DuePage
 from duetime.settings import Settings
-from duetime.testing import Faults, InvariantBroken, SimulatedCloud
+from duetime.testing import Faults, InvariantBroken, SimulatedCloud, WorkerDied
 from tests.journeys.conftest import NOON
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -52,7 +51,7 @@ class Shaky:
             self.begun.append((run.nominal_at, run.now()))
             if self.deaths:
                 self.deaths -= 1
-                sys.exit(1)
+                raise WorkerDied
             run.clock.wait_until(run.now() + timedelta(seconds=payload.lasts))
             self.done.append(payload.number)
 
