@@ -1,12 +1,12 @@
 """The apps that the seeded worlds deploy: the same handlers each, and a different choice of jobs."""
 
 import json
-import sys
 import zlib
 from datetime import timedelta
 from itertools import product
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, every, interval
+from duetime.testing import WorkerDied
 
 LONG = {0: 20, 1: 50, 2: 200, 3: 500}
 """Seconds that some of a job's runs last."""
@@ -65,7 +65,7 @@ def app_of(cadences: dict, catch_up: int) -> App:
 
     @app.action(retry=QUICKLY)
     def poison(payload: Poison, run: Run) -> None:
-        sys.exit(1)
+        raise WorkerDied
 
     for name, (overlap, cadence) in cadences.items():
         app.job(
