@@ -1,6 +1,7 @@
 """The overview: whether all is on time, what to look at, what comes, and how the last hour went."""
 
 import re
+import threading
 from datetime import timedelta
 
 import pytest
@@ -22,12 +23,15 @@ def day(cloud):
     """
     acme = cloud.scheduler(tenant_id="acme")
     acme.schedule(Parcel(order="a-1"), at=timedelta(0))
-    acme.schedule(Parcel(order="a-2", fails=9), at=timedelta(0))
+    failing = acme.schedule(Parcel(order="a-2", fails=9), at=timedelta(0))
     acme.schedule(Parcel(order="a-3"), at=timedelta(hours=3))
     runs = acme.schedule(Wait(seconds=800), at=timedelta(0))
     register(cloud, "acme-evening-parcel", EVENING, title="Evening parcels")
-    acme.jobs.trigger("shop-order-more")
+    ordering = acme.jobs.trigger("shop-order-more")
     acme.jobs.pause("shop-count-stock", reason="stocktaking")
+    pause = threading.Event()
+    while not all(acme.get(row.id).status.is_final for row in (failing, ordering)):
+        pause.wait(0.2)  # the page reads what ended only every half a minute
     yield acme
     acme.cancel(runs.id)
 
@@ -79,16 +83,25 @@ def test_each_number_links_to_its_list(reader, title, place):
     expect(page).to_have_url(f"{reader.url}/{place}")
 
 
-def test_what_waits_for_a_retry_is_counted_and_linked_and_its_job_is_failing(reader, cloud):
-    acme = cloud.scheduler(tenant_id="acme")
-    stumbling = acme.schedule(Letter(), at=timedelta(0))
-    acme.jobs.register(
+@pytest.fixture
+def stumbling(day):
+    """A one-shot and a job's run that wait for their next attempt, for ten minutes."""
+    action = day.schedule(Letter(), at=timedelta(0))
+    day.jobs.register(
         Registration(name="acme-late-letter", handler=Letter(), cadences=[EVENING], title="Late letters")
     )
-    acme.jobs.trigger("acme-late-letter")
+    run = day.jobs.trigger("acme-late-letter")
+    yield action
+    for row in (action, run):
+        day.cancel(row.id)
+    day.jobs.unregister("acme-late-letter")
+
+
+def test_what_waits_for_a_retry_is_counted_and_linked_and_its_job_is_failing(reader, stumbling):
     page = reader.go()
     waiting = card(page, "Waiting for a retry")
     expect(waiting.get_by_role("link", name="1 one-shot")).to_be_visible(timeout=SOON)
+    expect(waiting.get_by_role("link", name="1 job")).to_be_visible(timeout=SOON)
     waiting.get_by_role("link", name="1 job").click()
     expect(page).to_have_url(f"{reader.url}/#/jobs?only=retrying")
     row = page.get_by_role("row").filter(has_text="Late letters")

@@ -7,9 +7,9 @@ import type { Gathered } from "../pages";
 import { href } from "../route";
 import { brief } from "../time";
 import { number } from "../words";
-import { type StatusFilter, say } from "../words/shared";
+import { type StatusFilter, say, statusOf } from "../words/shared";
 import { isFailing, isPaused, type Jobs, ONLY, type Only } from "./jobs.data";
-import { type Action, type Health, useRetrying, useRunning } from "./overview.data";
+import { type Action, type Health, useActive } from "./overview.data";
 import { mine } from "./overview.words";
 
 interface CardsProps {
@@ -24,8 +24,7 @@ export function Cards({ jobs, health, failed }: CardsProps) {
   const ofJobs = asOf(jobs);
   return (
     <section class="cards counts" aria-label={mine("at_a_glance")}>
-      {can("actions:read", "jobs:read") && <Running jobs={jobs} />}
-      {can("actions:read", "jobs:read") && <Retrying jobs={jobs} />}
+      {can("actions:read", "jobs:read") && <Active jobs={jobs} />}
       {can("actions:read") && (
         <Card
           title={mine("failed_today")}
@@ -71,17 +70,14 @@ export function Cards({ jobs, health, failed }: CardsProps) {
   );
 }
 
-/** Both kinds of work that run; it leads to each. */
-function Running({ jobs }: { jobs: Live<Jobs> }) {
+/** What runs, and what failed and waits for its next attempt: one-shots and jobs. */
+function Active({ jobs }: { jobs: Live<Jobs> }) {
+  const actions = useActive();
   return (
-    <OfBoth title={mine("running")} actions={useRunning()} jobs={jobs} status="processing" only="running" />
-  );
-}
-
-/** Both kinds of work that failed and waits for its next attempt. */
-function Retrying({ jobs }: { jobs: Live<Jobs> }) {
-  return (
-    <OfBoth title={mine("retrying")} actions={useRetrying()} jobs={jobs} status="retrying" only="retrying" />
+    <>
+      <OfBoth title={mine("running")} actions={actions} jobs={jobs} status="processing" only="running" />
+      <OfBoth title={mine("retrying")} actions={actions} jobs={jobs} status="retrying" only="retrying" />
+    </>
   );
 }
 
@@ -95,7 +91,7 @@ interface OfBothProps {
 }
 
 function OfBoth({ title, actions: live, jobs, status, only }: OfBothProps) {
-  const actions = live.value?.items.length ?? 0;
+  const actions = live.value?.items.filter((each) => statusOf(each) === status).length ?? 0;
   const ofJobs = jobs.value?.items.filter(ONLY[only]).length ?? 0;
   const isKnown = jobs.value !== undefined && (live.value !== undefined || live.problem !== undefined);
   return (

@@ -66,21 +66,12 @@ export const useLate = () =>
     SOON,
   );
 
-/** The one-shots that run. */
-export const useRunning = () =>
+/** The one-shots that run, and those that wait for their next attempt. */
+export const useActive = () =>
   useAllowed(
     can("actions:read"),
-    ask(() => ({ status: ["processing"] })),
-    "running",
-    SOON,
-  );
-
-/** The one-shots that wait for their next attempt. */
-export const useRetrying = () =>
-  useAllowed(
-    can("actions:read"),
-    ask(() => ({ status: ["retrying"] })),
-    "retrying",
+    ask(() => ({ status: ["processing", "retrying"] })),
+    "active",
     SOON,
   );
 

@@ -11,12 +11,9 @@ import { type Action, useFailedToday, useHealth, useRecent, useSummary } from ".
 import { LastHour } from "./overview.hour";
 import { Standing } from "./overview.standing";
 
-/** How many runs of each job are read: to name what happened last, and to see what is retried. */
-const LATEST_RUNS = 5;
-
 export function OverviewScreen() {
   const quick = useJobs(0);
-  const withRuns = useJobs(LATEST_RUNS);
+  const withRuns = useJobs();
   const jobs = withRuns.value === undefined ? quick : withRuns;
   const health = useHealth();
   const failed = useFailedToday();
