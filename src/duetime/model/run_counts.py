@@ -91,9 +91,9 @@ def _ending(old: Action | None, new: Action) -> CountedEnding | None:
 
 
 def _lateness(row: Action) -> int | None:
-    """Return the bucket of a run's lateness; None of one that waited for a slot, or catches up."""
+    """Return the bucket of a run's lateness; None if it waited for a slot, catches up, or was redriven."""
     numbered = row.numbered_attempts()
-    if not numbered or numbered[0][0] != 1 or row.concurrency_key is not None:
+    if not numbered or numbered[0][0] != 1 or row.concurrency_key is not None or row.redriven_after:
         return None
     first = row.attempts[0]
     if row.trigger is Trigger.CATCH_UP or first.ending is Ending.CANCELLED:
