@@ -224,10 +224,11 @@ class TestPreview:
     def test_says_that_there_may_be_more_than_were_counted(self, call, put, monkeypatch):
         for name in ("MOST_STEPS", "STEP"):
             monkeypatch.setattr(f"duetime.api.bulk_preview.{name}", 2)
-        for _ in range(5):
+        for _ in range(6):
             put()
-        matched = call("cancel-many", body={"correlation_id": "order:7", "dry_run": True}).json["matched"]
-        assert (matched["count"], matched["more"]) == (4, True)
+        body = {"correlation_id": "order:7", "dry_run": True, "limit": 1}
+        matched = call("cancel-many", body=body).json["matched"]
+        assert (matched["count"], matched["more"]) == (5, True)
 
     def test_the_server_sets_the_cut_off_which_the_change_takes(self, call, put, clock):
         before, body = put(), {"correlation_id": "order:7", "dry_run": True}

@@ -154,6 +154,22 @@ class TestCancel:
         assert errors.endswith("cancel 2 actions? [y/N] ")
         assert statuses(duetime, ids) == {"cancelled"}
 
+    def test_leaves_what_was_scheduled_after_the_operator_looked(
+        self, duetime, plan, at_a_terminal, monkeypatch
+    ):
+        ids, later = plan(2), []
+
+        def confirm():
+            _, printed, _ = duetime("schedule", "remark", "--in", "2h")
+            later.append(printed.split()[1].rstrip(","))
+            return "y\n"
+
+        at_a_terminal("")
+        monkeypatch.setattr("sys.stdin.readline", confirm)
+        status, printed, _ = duetime("actions", "cancel", "--type", "remark")
+        assert (status, printed) == (0, "cancelled 2 actions\n")
+        assert (statuses(duetime, ids), statuses(duetime, later)) == ({"cancelled"}, {"pending"})
+
     @pytest.mark.parametrize("typed", ["", "\n", "n\n", "no\n", "what?\n"])
     def test_changes_nothing_unless_confirmed(self, duetime, plan, at_a_terminal, typed):
         ids = plan(1)

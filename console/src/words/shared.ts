@@ -128,7 +128,7 @@ export const STATUSES: Status[] = ["pending", "processing", "executed", "failed"
 export type StatusFilter = Status | "retrying";
 export const STATUS_FILTERS: StatusFilter[] = ["pending", "retrying", ...STATUSES.slice(1)];
 
-/** The status of an action, as people tell them apart. */
+/** The status of an action, with `retrying` for those that wait for their next attempt. */
 export function statusOf(action: { status: Status; is_retrying?: boolean }): StatusFilter {
   return action.is_retrying ? "retrying" : action.status;
 }

@@ -21,17 +21,17 @@ Step = Callable[[int, str | None], BulkResult]
 """A dry-run step: its limit and its cursor."""
 
 
-def count_matches(step: Step, clock: Clock) -> MatchedView:
-    """Count the actions that the steps of a dry run would change, for some seconds at most."""
-    found: list[Action] = []
-    cursor: str | None = None
+def count_matches(first: BulkResult, step: Step, clock: Clock) -> MatchedView:
+    """Count the actions that a dry run would change, from its first step on, for some seconds at most."""
+    found: list[Action] = [*first.changed]
+    cursor = first.cursor
     ends = clock.now() + LONGEST
     for _ in range(MOST_STEPS):
+        if cursor is None or clock.now() >= ends:
+            break
         result = step(STEP, cursor)
         found.extend(result.changed)
         cursor = result.cursor
-        if cursor is None or clock.now() >= ends:
-            break
     return MatchedView(
         count=len(found),
         more=cursor is not None,

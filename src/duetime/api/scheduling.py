@@ -194,7 +194,7 @@ class Scheduling(ApiRoutes):
         result = step(body.limit, body.cursor)
         is_first = body.dry_run and body.cursor is None
         return BulkView.from_result(
-            result, filters, count_matches(step, self.api.clock) if is_first else None
+            result, filters, count_matches(result, step, self.api.clock) if is_first else None
         )
 
     @route("listDeadLetters", "GET", "/dead-letters", _READ)

@@ -40,6 +40,8 @@ class BulkVerb:
 class _Sum:
     changed: list[Json] = field(default_factory=list)
     left: list[Json] = field(default_factory=list)
+    cut_off: str | None = None
+    """Of a preview: actions that were scheduled later did not match."""
 
     def document(self, *, dry_run: bool) -> Json:
         return {"changed": self.changed, "left": self.left, "next_cursor": None, "dry_run": dry_run}
@@ -93,9 +95,10 @@ def _change_each(arguments: argparse.Namespace, verb: BulkVerb) -> int:
 
 def _change_all(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
     client, done = client_of(arguments), _Sum()
-    if arguments.yes or _is_agreed(client, verb, filters):
+    agreed = filters if arguments.yes else _agreed(client, verb, filters)
+    if agreed is not None:
         with ProgressBar(verb.name) as bar:
-            for step in _steps(client, verb, filters, dry_run=False):
+            for step in _steps(client, verb, agreed, dry_run=False):
                 done.changed += step["changed"]
                 done.left += step["left"]
                 bar.done(len(done.changed))
@@ -119,8 +122,10 @@ def _is_well(arguments: argparse.Namespace, client: Client, done: _Sum) -> bool:
     return not done.left and all_executed(done.changed)
 
 
-def _is_agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> bool:
-    """Show the actions, and return whether the operator confirms; without actions return False.
+def _agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Show the actions, and return their filters if the operator confirms; without actions return None.
+
+    The filters have the preview's cut-off: actions that are scheduled after it were not shown.
 
     Raises:
         BadUsage: there is no terminal.
@@ -130,9 +135,11 @@ def _is_agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> bo
     found = _matching(client, verb, filters)
     print(_shown(verb, found, SystemClock().now()), file=sys.stderr)
     if not found.changed:
-        return False
+        return None
     print(f"{verb.name} {_counted(len(found.changed))}? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        return None
+    return filters if found.cut_off is None else {**filters, "created_until": found.cut_off}
 
 
 def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_run: bool) -> Iterator[Json]:
@@ -143,12 +150,15 @@ def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_ru
         if step["next_cursor"] is None:
             return
         body["cursor"] = step["next_cursor"]
+        if step["created_until"] is not None:
+            body["created_until"] = step["created_until"]
 
 
 def _matching(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> _Sum:
     with ProgressBar("look for actions"):
-        steps = _steps(client, verb, filters, dry_run=True)
-        return _Sum([action for step in steps for action in step["changed"]])
+        steps = list(_steps(client, verb, filters, dry_run=True))
+    found = [action for step in steps for action in step["changed"]]
+    return _Sum(found, cut_off=steps[0]["created_until"])
 
 
 def _shown(verb: BulkVerb, found: _Sum, now: datetime) -> str:
