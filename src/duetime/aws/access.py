@@ -21,7 +21,7 @@ from hashlib import sha256
 from typing import Any
 
 from duetime import instant
-from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.dynamodb import Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
@@ -123,7 +123,7 @@ class DynamoAuditTrail:
             ConsistentRead=True,
             Limit=limit,
         )
-        return _page(answer, [to_entry(item) for item in answer["Items"]])
+        return _page(answer, [*readable(answer["Items"], to_entry, "audit entry")])
 
     def _of_tenant(self, tenant_id: TenantId, limit: int, before: str) -> AuditPage:
         answer = self._table.query(
@@ -133,8 +133,10 @@ class DynamoAuditTrail:
             ExpressionAttributeValues={":tenant": {"S": tenant_id}, ":before": {"S": before}},
             Limit=limit,
         )
-        keys = [{"pk": item["pk"], "sk": item["sk"]} for item in answer["Items"]]
-        entries = map(to_entry, self._table.get_many(keys) if keys else ())
+        own = partition(tenant_id, "audit#")
+        items = (item for item in answer["Items"] if item["pk"]["S"].startswith(own))
+        keys = [{"pk": item["pk"], "sk": item["sk"]} for item in items]
+        entries = readable(self._table.get_many(keys) if keys else (), to_entry, "audit entry")
         return _page(answer, sorted(entries, key=lambda entry: entry.id, reverse=True))
 
 
@@ -178,11 +180,19 @@ def _audit_item(entry: AuditEntry) -> Item:
 
 
 def to_entry(item: Item) -> AuditEntry:
-    """Read an audit entry from its item."""
+    """Read an audit entry from its item.
+
+    Raises:
+        ValueError: the item is not in the partition of its tenant and target, so the API did not write it.
+    """
+    tenant_id = TenantId(item["audit_of"]["S"])
+    target = AuditTarget(AuditKind(item["target_kind"]["S"]), item["target_name"]["S"])
+    if item["pk"]["S"] != _partition_of(tenant_id, target):
+        raise ValueError(f"an audit entry of {target} is in the partition {item['pk']['S']!r}")
     return AuditEntry(
         id=item["sk"]["S"],
-        tenant_id=TenantId(item["audit_of"]["S"]),
-        target=AuditTarget(AuditKind(item["target_kind"]["S"]), item["target_name"]["S"]),
+        tenant_id=tenant_id,
+        target=target,
         operation=item["operation"]["S"],
         by=item["by"]["S"],
         roles=tuple(item["roles"]["S"].split()),

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.aws.dynamodb import DynamoTable, readable, sort_ties
-from duetime.aws.keys import Item, partition, ref_of
+from duetime.aws.keys import Item, partition, ref_of, shard_key
 from duetime.aws.tables import TENANT_DUE
 from duetime.ids import SHARDS
 from duetime.model.action import Action
@@ -49,7 +49,8 @@ class KeyRange:
             ExpressionAttributeValues={":place": {"S": place}, ":first": {"S": first}, ":last": {"S": last}},
             Limit=at_once,
         )
-        marks = readable(entries, _due_mark, "due entry")
+        own = (entry for entry in entries if shard_key(ref_of(entry)) == place)
+        marks = readable(own, _due_mark, "due entry")
         later = (mark for mark in marks if self.mark is None or mark > self.mark)
         return sort_ties(later, key=lambda mark: mark.due_at)
 

@@ -9,8 +9,8 @@ from typing import Any
 from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, is_row, payload_key, ref_of, row_key, shard_key
 from duetime.errors import DuetimeError, UnreadableRow
-from duetime.ids import SEPARATOR
-from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
+from duetime.ids import SEPARATOR, SYSTEM_TENANT
+from duetime.model.action import Action, ActionRef, Attempt, Ending, SkipReason, Status
 from duetime.model.change import Change
 
 _INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
@@ -126,8 +126,32 @@ def change_of(images: Mapping[str, Any]) -> Change | None:
     return Change(from_item(old) if old else None, from_item(new) if new else None)
 
 
+def _check_tenant(item: Item, ref: ActionRef) -> None:
+    """Check that the attributes name only the tenant of the key, because IAM restricts keys alone.
+
+    Raises:
+        ValueError: an attribute has a value that duetime writes only into another row.
+    """
+    expected = {
+        "pk": row_key(ref)["pk"]["S"],
+        "failed": shard_key(ref),
+        "tenant_due": shard_key(ref),
+    }
+    for name, text in expected.items():
+        if name in item and item[name]["S"] != text:
+            raise ValueError(f"{name} is {item[name]['S']!r}; this row's is {text!r}")
+    correlation = item["correlation"]["S"] if "correlation" in item else None
+    if correlation is not None and not correlation.startswith(correlation_key(ref.tenant_id, "")):
+        raise ValueError(f"correlation {correlation!r} is not of tenant {ref.tenant_id!r}")
+    owner = item["job_tenant"]["S"] if "job_tenant" in item else None
+    is_run_for_tenant = ids.is_event_run(ref.id) and ref.tenant_id != SYSTEM_TENANT
+    if owner is not None and not (owner == SYSTEM_TENANT and is_run_for_tenant):
+        raise ValueError(f"job_tenant is {owner!r}; only runs that an event started name {SYSTEM_TENANT!r}")
+
+
 def _read(item: Item) -> Action:
     ref = ref_of(item)
+    _check_tenant(item, ref)
     given: dict[str, Any] = {
         **{name: instant.parse(item[name]["S"]) for name in _INSTANTS if name in item},
         **{name: item[name]["S"] for name in _TEXTS if name in item},

@@ -58,7 +58,8 @@ class JobQueries:
             Limit=limit,
         )
         refs = [job_ref_of(entry) for entry in answer["Items"]]
-        jobs = tuple(job for job in self._jobs(refs) if job is not None)
+        own = [ref for ref in refs if ref.tenant_id == tenant_id]
+        jobs = tuple(job for job in self._jobs(own) if job is not None)
         more = "LastEvaluatedKey" in answer
         return JobPage(jobs, refs[-1].name if more and refs else None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
@@ -11,13 +12,15 @@ from duetime import ids, instant
 from duetime.aws import due_order
 from duetime.aws.dynamodb import Client, DynamoTable, readable, sort_ties
 from duetime.aws.items import from_item
-from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
+from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key, shard_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
 from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.marks import DueMark, FailedMark
 from duetime.ports.actions import DueEntry, DuePage, Page
+
+log = logging.getLogger(__name__)
 
 _GET_AT_ONCE = 100
 _SECOND = timedelta(seconds=1)
@@ -57,7 +60,7 @@ class DynamoQueries:
             Limit=limit,
         )
         refs = [ref_of(entry) for entry in answer["Items"]]
-        rows = sorted(self.get_rows(refs), key=lambda row: row.id)
+        rows = sorted(self.get_rows(of_tenant(refs, tenant_id)), key=lambda row: row.id)
         more = "LastEvaluatedKey" in answer
         return Page(tuple(row.without_payload() for row in rows), refs[-1].id if more and refs else None)
 
@@ -88,7 +91,7 @@ class DynamoQueries:
             Limit=at_once,
         )
         marks = readable(entries, _failed_mark, "failed entry")
-        later = (mark for mark in marks if before is None or mark < before)
+        later = (mark for mark in marks if shard_key(mark.ref) == place and (before is None or mark < before))
         return sort_ties(later, key=lambda mark: mark.failed_at, reverse=True)
 
     def in_due_order(
@@ -198,6 +201,14 @@ class DynamoQueries:
         return DuePage(
             entries, " ".join(last[name]["S"] for name in ("due_at", "pk", "sk")) if last else None
         )
+
+
+def of_tenant(refs: Sequence[ActionRef], tenant_id: TenantId) -> list[ActionRef]:
+    """Return the references of the tenant; log the others, which only a forged attribute puts there."""
+    for ref in refs:
+        if ref.tenant_id != tenant_id:
+            log.warning("index entry names another tenant", extra={"action": ref.id, "tenant": ref.tenant_id})
+    return [ref for ref in refs if ref.tenant_id == tenant_id]
 
 
 def _due_entry(item: Item) -> DueEntry:

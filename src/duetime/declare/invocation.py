@@ -31,6 +31,8 @@ def resolve_handler(
     handler = handlers.get(action.type)
     if handler is None:
         raise UnknownType(action.type, handlers)
+    if handler.job is not None and action.job is None:
+        raise Fatal(f"{handler.name} is the handler of a job: only runs of a job may call it")
     if action.payload is None and action.payload_offloaded:
         raise Fatal("its payload, an item of its own, is gone")
     if handler.payload is not None and action.payload_version > handler.version:

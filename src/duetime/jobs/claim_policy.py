@@ -85,6 +85,7 @@ class ClaimContext:
         holder: the row of the run that holds the lock, if that is another run.
         waiting: the row of the run that waits for the lock, if that is another run.
         previous: the rows of recent previous versions for the same nominal time.
+        problem: why the planner cannot have written the row, if so.
     """
 
     row: Action
@@ -92,6 +93,7 @@ class ClaimContext:
     holder: Action | None
     waiting: Action | None
     previous: tuple[Action, ...] = ()
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +115,9 @@ def decide(seen: ClaimContext, nonce: str, bounds: Bounds) -> ClaimDecision:
             return LeaseHeld(row.lease_until)
     elif row.status is not Status.PENDING or row.due_at > bounds.now:
         return None
-    if seen.job is None:
-        return Skip(SkipReason.DISABLED, "its job is gone") if row.status is Status.PENDING else None
+    if seen.job is None or seen.problem is not None:
+        reason = SkipReason.DISABLED if seen.job is None else SkipReason.REFUSED
+        return Skip(reason, seen.problem or "its job is gone") if row.status is Status.PENDING else None
     if is_first(row) and row.trigger is not Trigger.MANUAL:
         refusal = _covered(seen.previous) or _refusal(row, seen.job, bounds)
         if refusal is not None:

@@ -8,7 +8,7 @@ reason: no occurrence disappears.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from duetime import ids
 from duetime.errors import BackendUnavailable, truncate
@@ -27,7 +27,8 @@ from duetime.jobs.claim_policy import (
 )
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.job import Job, JobRef
+from duetime.model.cadence_set import CadenceSet
+from duetime.model.job import Definition, Job, JobRef
 from duetime.model.lease import ClaimTerms, LeaseHeld
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
@@ -60,6 +61,16 @@ class Waiting:
 def job_ref_of(action: Action) -> JobRef | None:
     """Return the job of an action, None for a one-shot."""
     return None if action.job is None else JobRef(action.job_tenant or action.tenant_id, action.job)
+
+
+def _could_plan(definition: Definition, row: Action, anchor: datetime) -> bool:
+    """Return whether the job's planner writes rows of this type, and for this tenant."""
+    if definition.type != row.type:
+        return False
+    if row.job_tenant is None:
+        return True
+    triggers = CadenceSet.parse(definition.cadences, anchor).triggers
+    return any(trigger.name == row.cadence and trigger.tenant for trigger in triggers)
 
 
 class ClaimJobRun:
@@ -108,7 +119,21 @@ class ClaimJobRun:
         others = [job.running, job.waiting] if job else [None, None]
         holder, waiting = (self._actions.get(other) if other and other != ref else None for other in others)
         previous = self._previous(row, job) if job and is_first(row) else ()
-        return ClaimContext(row=row, job=job, holder=holder, waiting=waiting, previous=previous)
+        problem = self._problem(row, job) if job else None
+        return ClaimContext(
+            row=row, job=job, holder=holder, waiting=waiting, previous=previous, problem=problem
+        )
+
+    def _problem(self, row: Action, job: Job) -> str | None:
+        """Return why the planner cannot have written the row, or None.
+
+        A caller that may schedule for a tenant may write any attribute of that tenant's rows.
+        """
+        if _could_plan(job.definition, row, job.anchor):
+            return None
+        if any(_could_plan(version.definition, row, job.anchor) for version in self._jobs.versions(job.ref)):
+            return None
+        return f"no version of {job.name} starts {row.type} for {row.tenant_id}: the planner did not write it"
 
     def _previous(self, row: Action, job: Job) -> tuple[Action, ...]:
         """Return the runs that previous versions planned for the same nominal time.

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from duetime.ids import JobName
+from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.ports.actions import ActionStore, Page
 from duetime.testing.contract.job_runs import skip
@@ -115,7 +115,7 @@ class JobHistoryContract(StoreContract):
         assert sorted(row.id for row in listed) == sorted(row.id for row in rows)
 
     def test_a_tenants_runs_of_anothers_job_are_in_its_own_list(self, store: ActionStore) -> None:
-        row = put(store, event_run(store, "event-1", job_tenant=GLOBEX))
+        row = put(store, event_run(store, "event-1", job_tenant=SYSTEM_TENANT))
         assert [row.ref for row in store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)] == [
             row.ref
         ]

@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action, Status
 from duetime.model.job import Job
 from duetime.model.lease import Applied, Claimed, SettleResult
@@ -76,12 +77,13 @@ class LockContract(JobsContract):
         assert stored_job(jobs, job.ref).running == run.ref
 
     def test_the_same_occurrence_of_another_tenant_does_not_hold_my_lock(
-        self, store: ActionStore, jobs: JobStore, job: Job
+        self, store: ActionStore, jobs: JobStore
     ) -> None:
-        theirs = put(store, event_run(store, "event-1", tenant_id=GLOBEX, job_tenant=job.ref.tenant_id))
+        job = added(jobs, tenant_id=SYSTEM_TENANT)
+        theirs = put(store, event_run(store, "event-1", tenant_id=GLOBEX, job_tenant=SYSTEM_TENANT))
         assert jobs.claim(taking(theirs, job))
         assert stored_job(jobs, job.ref).running == theirs.ref
-        mine = put(store, event_run(store, "event-1"))
+        mine = put(store, event_run(store, "event-1", job_tenant=SYSTEM_TENANT))
         assert refused(store, jobs, taking(mine, stored_job(jobs, job.ref)))
 
     def test_each_job_has_a_lock_of_its_own(self, store: ActionStore, jobs: JobStore) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import pytest
 
+from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action, SkipReason, Status, Trigger
 from duetime.model.lease import Applied, Rejected, SettleResult
 from duetime.ports.actions import ActionStore
@@ -74,7 +75,7 @@ class JobRunContract(StoreContract):
         assert (found.nominal_at, found.trigger, found.created_at) == (NOON, Trigger.CATCH_UP, PLANNED_AT)
 
     def test_an_event_run_stores_its_job(self, store: ActionStore) -> None:
-        row = put(store, event_run(store, "event-1", job_tenant=GLOBEX, correlation_id="order:7"))
+        row = put(store, event_run(store, "event-1", job_tenant=SYSTEM_TENANT, correlation_id="order:7"))
         assert store.get(row.ref) == row
 
     def test_many_runs_of_jobs_are_put_in_bulk(self, store: ActionStore) -> None:
