@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from duetime.model.action import ActionRef
 from tests.api.deployment import CLAIMS, GUARDED, NAME, at
 from tests.api.trail import ADDRESS, CHANGES, OWN, SECRET, STAFF, scheduled
 from tests.api.trail import ask as ask  # noqa: PLC0414 - fixtures
@@ -234,3 +235,14 @@ def test_no_route_changes_the_trail(ask, trail):
         assert ask(method, "/audit", body={}).status == 405
         assert ask(method, f"/audit/{NAME}", body={}).status == 404
     assert trail() == entry == []
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\t", "\x00", "\x7f"])
+def test_a_control_character_in_a_path_is_no_second_name_of_a_target(deployment, ask, trail, end):
+    made = scheduled(ask).json
+    for path in (f"/actions/{made['id']}{end}/cancel", f"/jobs/{NAME}{end}/pause"):
+        response = ask("POST", path)
+        assert response.status == 404
+        assert response.json["type"].endswith("route-not-found"), response.json
+    assert [entry["operation"] for entry in trail()] == ["schedule"]
+    assert deployment.store.get(ActionRef("acme", made["id"])).status == "pending"

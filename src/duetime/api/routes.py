@@ -129,4 +129,7 @@ class RouteTable:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    return re.compile(re.sub("<([^>]+)>", r"(?P<\1>[^/]+)", re.escape(path)))
+    """Return the pattern of a path. A parameter has no control character, so no target has two spellings."""
+    return re.compile(
+        re.sub("<([^>]+)>", lambda found: rf"(?P<{found[1]}>[^/\x00-\x1f\x7f]+)", re.escape(path))
+    )
