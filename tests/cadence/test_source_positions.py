@@ -153,3 +153,19 @@ def test_the_carets_mark_the_right_one_of_two_equal_parts(text, under):
     with pytest.raises(InvalidCadence) as caught:
         parse(text)
     assert caught.value.start == under
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\u3000", "\x85"])
+@pytest.mark.parametrize(
+    "text", ["0 9{}* * *", "{}0 9 * * *", "@daily{}", "daily 09:00{}days=mon", "every{}5m"]
+)
+def test_only_ascii_spaces_separate_words(text, space):
+    with pytest.raises(InvalidCadence, match="is not an ASCII character") as raised:
+        parse(text.format(space))
+    assert raised.value.start == text.index("{")
+
+
+def test_an_unknown_zone_suggests_no_file_of_the_database():
+    with pytest.raises(InvalidCadence) as raised:
+        parse("0 9 * * * tz=/etc/localtime")
+    assert "localtime?" not in str(raised.value)

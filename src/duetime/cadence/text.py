@@ -89,6 +89,7 @@ def read_text(text: str) -> Cadence:
 
 def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     tokens = split_words(text)
+    _check_separators(text, tokens)
     kind = tokens[0].text.lower().replace("-", "_") if tokens else "cron"
     if kind in _KINDS:
         tokens = tokens[1:]
@@ -117,6 +118,17 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     options = [option_from(token) for token in tokens if _is_option(token)]
     _check_options(text, options, kind, known.options)
     return kind, [Part(label, *word, word.start) for label, word in zip(labels, words, strict=True)], options
+
+
+def _check_separators(text: str, tokens: Sequence[SourceToken]) -> None:
+    """Reject white space outside ASCII between words, such as a no-break space from a web page."""
+    is_word = [False] * len(text)
+    for token in tokens:
+        is_word[token.start : token.end] = [True] * (token.end - token.start)
+    for at, char in enumerate(text):
+        if not char.isascii() and not is_word[at]:
+            problem = f"{char!r} is not an ASCII character"
+            raise InvalidCadence(text, problem, "separate words by spaces", start=at, width=1)
 
 
 def _is_option(token: SourceToken) -> bool:

@@ -143,7 +143,9 @@ def instant_at(at: int) -> datetime | None:
 def _nearest(name: str) -> str:
     from zoneinfo import available_timezones  # noqa: PLC0415 - only needed for mistakes
 
-    zones = available_timezones()
+    zones = {
+        zone for zone in available_timezones() if zone not in NOT_ZONES and not zone.startswith(OTHER_CLOCKS)
+    }
     city = [zone for zone in zones if zone.rpartition("/")[2].lower() == name.lower().replace(" ", "_")]
     if city:
         return f"did you mean {min(city)}?"
