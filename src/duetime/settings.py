@@ -110,6 +110,12 @@ class Settings(GivenFields):
         low=62,
         high=_DAY,
     )
+    event_depth: int = number(
+        8,
+        "How many events in a row may lead to a run; a run beyond it is skipped as refused.",
+        low=1,
+        high=100,
+    )
     catch_up_spread: timedelta = seconds(
         5, "The time between the runs of two missed occurrences of one job.", low=0, high=3_600
     )

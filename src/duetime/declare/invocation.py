@@ -56,6 +56,7 @@ def make_run(
         job=action.job,
         cadence=action.cadence,
         trigger=action.trigger,
+        depth=action.depth,
         attempt=action.attempt,
         fence=action.fence,
         nominal_at=action.nominal_at,

@@ -24,6 +24,7 @@ from duetime.jobs.tenant_context import TenantContext
 from duetime.jobs.upcoming import upcoming
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason
+from duetime.model.event_chain import current_depth
 from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
 from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.ports.jobs import JobStore
@@ -172,6 +173,7 @@ class JobOperations:
             payload_offloaded=size > IN_ROW_LIMIT,
             planned_at=now,
             trace=spans.carried(),
+            depth=current_depth(),
         )
 
     def _next_row(self, job: Job, cadence: str, now: datetime) -> Action | None:

@@ -78,7 +78,7 @@ class SkipReason(StrEnum):
     ASKED = "asked"
     """An operator skipped it."""
     REFUSED = "refused"
-    """Its event names no tenant, and its trigger requires one."""
+    """Its event names no tenant, and its trigger requires one; or too many events in a row led to it."""
 
 
 class Trigger(StrEnum):
@@ -142,6 +142,8 @@ class Action:
     """A limited number of a tenant's actions with one key run at once."""
     concurrency_limit: int = 1
     """That number: the action begins while fewer hold a slot of its concurrency key."""
+    depth: int = 0
+    """How many events in a row led to it; see `duetime.model.event_chain`."""
     trace: str | None = None
     """The caller's trace context, as a W3C ``traceparent``; its runs continue that trace."""
     status: Status = Status.PENDING

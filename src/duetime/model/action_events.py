@@ -112,6 +112,7 @@ def public_fields(row: Action) -> dict[str, Any]:
         "started_at": instant.text(last.started_at) if last else None,
         "finished_at": instant.text(last.finished_at) if last and last.finished_at else None,
         "reason": row.note or (row.skip_reason.value if row.skip_reason else message),
+        **({"depth": row.depth} if row.depth else {}),
     }
 
 

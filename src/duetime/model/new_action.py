@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from duetime.errors import InvalidIdentifier, InvalidPayload, PayloadTooLarge
 from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id
 from duetime.model.action import Action
+from duetime.model.event_chain import current_depth
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
@@ -94,6 +95,7 @@ def new_action(
         concurrency_key=concurrency.key if concurrency else None,
         concurrency_limit=concurrency.limit if concurrency else 1,
         trace=trace,
+        depth=current_depth(),
     )
 
 

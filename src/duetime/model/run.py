@@ -97,6 +97,9 @@ class Run:
 
     A schedule call, a cadence, an event, a person, or a miss that its job makes up for.
     """
+    depth: int = 0
+    """How many events in a row led to it. An event that the handler puts itself should have it in its detail,
+    as ``duetime_depth``, so that two jobs cannot start each other for ever."""
     stop: threading.Event = field(default_factory=threading.Event)
     """Set by the worker after a request to cancel, or after the lease was lost."""
 

@@ -18,6 +18,7 @@ from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, trun
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.jobs.plan import Plan
 from duetime.model.action import Action, SkipReason, Status
+from duetime.model.event_chain import depth_of
 from duetime.model.job import Job, JobRef
 from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.ports.actions import ActionStore
@@ -67,7 +68,8 @@ class DispatchJobs:
         """Start a run of a job for an event, once, however often the event comes.
 
         Returns:
-            The run; None if the job no longer waits for the event.
+            The run; None if the job no longer waits for the event, or if a run that was refused for its depth
+            caused the event.
 
         Raises:
             PayloadTooLarge: the event's detail does not fit one DynamoDB item.
@@ -78,6 +80,9 @@ class DispatchJobs:
         if job is None or job.removed_at is not None or cadence not in job.cadence_set.by_name:
             log.info("event of no job", extra={"job": ref.name, "event": event.get("id")})
             return None
+        if depth_of(event) > self._settings.event_depth:
+            log.warning("event of a refused run", extra={"job": ref.name, "event": event.get("id")})
+            return None  # so the chain ends
         if ref.tenant_id not in {SYSTEM_TENANT, _trigger_of(job, cadence).tenant_of(event)}:
             return None  # a tenant's own job is started by its own events alone
         run = self._run_of(job, cadence, event)
@@ -89,6 +94,9 @@ class DispatchJobs:
 
     def _run_of(self, job: Job, cadence: str, event: Event) -> Action:
         now, tenant_id, refusal = self._clock.now(), *_tenant_of(job, cadence, event)
+        depth, most = depth_of(event) + 1, self._settings.event_depth
+        if depth > most:
+            refusal = f"{most} events in a row led to it; jobs that start each other must stop by then"
         written = json.dumps(event.get("detail") or {}, separators=(",", ":"))
         size = len(written.encode())
         if size > PAYLOAD_LIMIT:
@@ -111,6 +119,7 @@ class DispatchJobs:
             cadence=cadence,
             job_tenant=None if tenant_id == job.ref.tenant_id else job.ref.tenant_id,
             planned_at=now,
+            depth=depth,
             status=Status.SKIPPED if refusal else Status.PENDING,
             skip_reason=SkipReason.REFUSED if refusal else None,
             note=refusal,

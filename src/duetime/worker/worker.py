@@ -36,6 +36,7 @@ from duetime.ids import is_one_shot
 from duetime.jobs.plan import Plan, is_behind
 from duetime.model.action import Action
 from duetime.model.built_in import CANARY, is_probe, retention_of
+from duetime.model.event_chain import running_at
 from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.model.run import WorkerDied
@@ -215,8 +216,11 @@ class Worker:
             return of_error(error)
         run = make_run(action, handler, self._clock, commit, commit.stop)
         try:
-            with self._ports.heartbeat.watching(
-                action, run.stop, run.deadline, delivery, self._handlers.worker
+            with (
+                self._ports.heartbeat.watching(
+                    action, run.stop, run.deadline, delivery, self._handlers.worker
+                ),
+                running_at(action.depth),
             ):
                 handler(payload, run, self._resources.for_parameters(handler.wants))
         except WorkerDied:
