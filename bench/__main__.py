@@ -20,6 +20,7 @@ MEASUREMENTS = {
     "imports": "import time and peak memory of each function",
     "lazy": "what each lazy import saves",
     "lateness": "start of a handler against its due time, on the local cloud",
+    "fairness": "a quiet tenant beside another's burst of 10,000",
     "embedded": "500 due at once on the memory back end",
     "scan": "the passes, with more and more that is not due",
     "pages": "pages of 50 from 1,000 and 100,000 actions",

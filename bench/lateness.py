@@ -132,7 +132,7 @@ def wait(starts: Starts) -> None:
 def _results(
     name: str, late: Sequence[float], machine: Sequence[float] | None, p99: Budget | None
 ) -> list[Result]:
-    ours, theirs = _spread(late), _spread(machine) if machine else None
+    ours, theirs = spread(late), spread(machine) if machine else None
     budgets = {"earliest": at_least(0), "p99": p99}
     return [
         Result(
@@ -148,7 +148,7 @@ def _results(
     ]
 
 
-def _spread(late: Sequence[float]) -> Mapping[str, float]:
+def spread(late: Sequence[float]) -> Mapping[str, float]:
     in_ms = sorted(1e3 * seconds for seconds in late)
     return {
         "earliest": in_ms[0],

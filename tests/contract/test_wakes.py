@@ -3,15 +3,19 @@
 
 import json
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from duetime.aws import clients
+from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import from_json
 from duetime.aws.queues import SqsQueues
 from duetime.aws.timers import EventBridgeTimers
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.ids import new_action_id, occurrence_id
+from duetime.ids import TenantId, new_action_id, occurrence_id
+from duetime.local import moto_patches
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.model.action import ActionRef
 from duetime.ports.wakeups import Delivery, Send
@@ -87,6 +91,60 @@ class TestSqsQueues(DueQueuesContract):
         client = self.client
         with pytest.raises(BackendUnavailable, match="1 of 2 messages: try again"):
             SqsQueues(TakesAllButOne(), self.urls).send([Send("default", message(), 0)] * 2)
+
+
+def of_tenant(tenant_id, number=1):
+    return message(ref=ActionRef(TenantId(tenant_id), new_action_id(NOON)), generation=number)
+
+
+class TestFairness:
+    """A queue is fair among tenants: SQS as documented, memory and the local cloud as tested here."""
+
+    def test_in_memory_the_tenant_with_the_fewest_in_flight_comes_first(self):
+        queues = MemoryQueues(TurnedClock(NOON), timedelta(seconds=60))
+        queues.send([Send("default", of_tenant("noisy", number), 0) for number in range(9)])
+        received = [queues.receive()[1] for _ in range(4)]
+        queues.send([Send("default", of_tenant("quiet", number), 0) for number in range(5)])
+        assert [queues.receive()[1].message.ref.tenant_id for _ in range(5)] == ["quiet"] * 4 + ["noisy"]
+        for delivery in received:
+            queues.delete(delivery.receipt)
+        assert queues.receive()[1].message.ref.tenant_id == "noisy"
+
+    def test_in_memory_a_message_is_in_flight_until_it_is_visible_again(self):
+        clock = TurnedClock(NOON)
+        queues = MemoryQueues(clock, timedelta(seconds=60))
+        queues.send([Send("default", of_tenant("noisy"), 0), Send("default", of_tenant("noisy"), 70)])
+        queues.receive()
+        clock.wait_until(NOON + timedelta(seconds=70))
+        assert {queues.receive()[1].message.ref.tenant_id for _ in range(2)} == {"noisy"}
+        assert queues.receive() is None
+        assert queues.next_at() == NOON + timedelta(seconds=130)
+
+    def test_on_the_local_cloud_too(self, moto):
+        sqs = moto["sqs"]
+        url = sqs.create_queue(QueueName="duetime-due")["QueueUrl"]
+        queues = SqsQueues(sqs, {"default": url})
+        with moto_patches.fair_queues():
+            queues.send([Send("default", of_tenant("noisy", number), 0) for number in range(9)])
+            assert len(tenants_received(sqs, url, 4)) == 4
+            queues.send([Send("default", of_tenant("quiet"), 0)])
+            assert tenants_received(sqs, url, 3) == ["quiet", "noisy", "noisy"]
+
+    def test_a_deployment_of_one_tenant_pays_for_no_groups(self, moto, monkeypatch):
+        sqs = moto["sqs"]
+        monkeypatch.setattr(clients, "sqs", lambda: sqs)
+        url = sqs.create_queue(QueueName="duetime-due")["QueueUrl"]
+        for settings, groups in ((Settings(tenants="acme"), [None]), (Settings(), ["acme"])):
+            backends = AwsBackends(replace(settings, queues={"default": url}), TurnedClock(NOON))
+            backends.queues.send([Send("default", of_tenant("acme"), 0)])
+            assert tenants_received(sqs, url, 1) == groups
+
+
+def tenants_received(sqs, url, most):
+    response = sqs.receive_message(
+        QueueUrl=url, MaxNumberOfMessages=most, MessageSystemAttributeNames=["MessageGroupId"]
+    )
+    return [received.get("Attributes", {}).get("MessageGroupId") for received in response["Messages"]]
 
 
 class TestMemoryTimers(TimersContract):

@@ -12,7 +12,7 @@ from tests.facts.workloads import NOTHING, priced, workloads
 
 BARE, WORKFLOWS = "EventBridge Scheduler, bare", "Step Functions, a wait each"
 DURABLE, HOPS = "Lambda durable functions", "SQS hops and a table"
-FAIR, PROVISIONED = "duetime, fair queues", "duetime, provisioned capacity"
+PROVISIONED = "duetime, provisioned capacity"
 SINGLE = replace(NOTHING, actions_per_day=1_000, retries_share=0)
 
 
@@ -51,7 +51,7 @@ def test_hops_through_a_queue_are_cheaper_while_everything_is_due_soon():
 
 def test_every_alternative_names_its_missing_features():
     made = priced(Workload())
-    assert {found.name for found in made.alternatives} == {BARE, WORKFLOWS, DURABLE, HOPS, FAIR, PROVISIONED}
+    assert {found.name for found in made.alternatives} == {BARE, WORKFLOWS, DURABLE, HOPS, PROVISIONED}
     assert all(found.lacks and "\n" not in found.lacks for found in made.alternatives)
 
 
@@ -97,7 +97,7 @@ def test_a_queue_hops_once_a_quarter_of_an_hour():
 
 def test_fair_queues_add_a_tenth_of_a_dollar_for_a_million_requests_with_a_group():
     work = replace(SINGLE, actions_per_day=1_000_000)
-    added = alternative(work, FAIR).dollars - priced(work).dollars
+    added = priced(work).growing_dollars - priced(replace(work, tenants="one")).growing_dollars
     assert math.isclose(added, 30 * units.MESSAGE_REQUESTS * 0.10)
 
 

@@ -131,7 +131,8 @@ class AwsBackends:
 
     @cached_property
     def queues(self) -> SqsQueues:
-        return SqsQueues(clients.sqs(), self._settings.queues)
+        settings = self._settings
+        return SqsQueues(clients.sqs(), settings.queues, has_groups=not settings.only_tenant)
 
     @cached_property
     def timers(self) -> Timers:

@@ -29,10 +29,16 @@ class SqsQueues:
     """Standard queues, one for each worker: delays of up to 900 seconds, batches of ten.
 
     See `duetime.ports.wakeups.DueQueues`.
+
+    Args:
+        client: the SQS client.
+        urls: the URL of each queue, by the worker's name.
+        has_groups: whether each message's group is its tenant, so that SQS is fair among tenants. SQS
+            charges for groups.
     """
 
-    def __init__(self, client: SQSClient, urls: Mapping[str, str]) -> None:
-        self._client, self._urls = client, urls
+    def __init__(self, client: SQSClient, urls: Mapping[str, str], *, has_groups: bool = True) -> None:
+        self._client, self._urls, self._has_groups = client, urls, has_groups
 
     def send(self, sends: Sequence[Send]) -> None:
         by_queue: dict[str, list[Send]] = defaultdict(list)
@@ -48,6 +54,7 @@ class SqsQueues:
                 "Id": str(place),
                 "MessageBody": to_json(send.message, delay=send.delay),
                 "DelaySeconds": send.delay,
+                **({"MessageGroupId": send.message.ref.tenant_id} if self._has_groups else {}),
             }
             for place, send in enumerate(sends)
         ]

@@ -57,7 +57,7 @@ def estimate(workload: Workload, prices: Prices) -> Estimate:
         *_functions(workload, volume, prices),
         *_surroundings(workload, volume, prices),
     )
-    others = (*alternatives(workload, volume, prices), *variants(lines, volume, prices))
+    others = (*alternatives(workload, volume, prices), *variants(lines, prices))
     return Estimate(workload, prices, volume.done, lines, others)
 
 
@@ -84,6 +84,8 @@ def _messaging(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostL
     note = f"send, receive, delete; long polls of {queues:g} queues"
     requests = volume.messages * units.MESSAGE_REQUESTS
     yield CostLine("queues: requests", prices["queue-requests"], requests, polls + canaries, note)
+    if work.tenants == "several":
+        yield CostLine("queues: groups", prices["fair-requests"], requests, canaries, "fair among tenants")
     passes = (units.SWEEPS + units.CATCH_UPS) * DAYS + work.canaries * (work.timers == "eventbridge")
     note = "far actions; a run's timer and its job's wake"
     yield CostLine("timers", prices["timers"], volume.timers + volume.runs, passes, note)

@@ -8,7 +8,6 @@ from duetime.cost import units
 from duetime.cost.alternatives import Alternative
 from duetime.cost.prices import CostLine, Prices
 from duetime.cost.units import DAYS
-from duetime.cost.workload import Volume
 
 _HOURS = 24 * DAYS
 _SECONDS = 3_600
@@ -16,16 +15,9 @@ _SECONDS = 3_600
 _CAPACITY = {"tables: writes": "write-capacity", "tables: reads": "read-capacity"}
 
 
-def variants(lines: Sequence[CostLine], volume: Volume, prices: Prices) -> tuple[Alternative, ...]:
+def variants(lines: Sequence[CostLine], prices: Prices) -> tuple[Alternative, ...]:
     """Return the variants of a deployment with these lines."""
-    requests = volume.messages * units.MESSAGE_REQUESTS
-    groups = CostLine("queues: groups", prices["fair-requests"], requests, 0, "a group for each tenant")
     return (
-        Alternative(
-            "duetime, fair queues",
-            (*lines, groups),
-            "no setting: duetime sends messages without groups, so a backlog delays all tenants alike",
-        ),
         Alternative(
             "duetime, provisioned capacity",
             tuple(_provisioned(line, prices) for line in lines),

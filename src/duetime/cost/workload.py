@@ -13,6 +13,7 @@ from duetime.errors import DuetimeError, truncate
 ARCHITECTURES = ("arm64", "x86_64")
 EVENTS = ("standard", "all", "off")
 TIMERS = ("eventbridge", "wheel")
+TENANTS = ("several", "one")
 _MOST = 1e12
 
 
@@ -62,6 +63,7 @@ class Workload:
     runs_per_day: float = _number(24, "runs of each job a day")
     events: str = _one_of(EVENTS, "which lifecycle events are published")
     timers: str = _one_of(TIMERS, "what wakes a far action")
+    tenants: str = _one_of(TENANTS, "how many tenants; with several, due queues are fair among them")
     workers: float = _number(1, "workers, each with queues of its own", low=1, high=1_000)
     retention_days: float = _number(30, "days that a settled action is kept", low=1, high=3_650)
     log_days: float = _number(30, "days that logs are kept", low=1, high=3_653)

@@ -214,12 +214,17 @@ class MemoryCloud:
             self.store.remove_expired(now)
         self._publish_changes()
         self._arm_changes()
-        received = self.queues.receive()
+        received = self.queues.receive() if self.has_room else None
         if received is None:
             return None
         queue, delivery = received
         self._queue_of[delivery.receipt] = queue
         return delivery
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another handler may start now."""
+        return True
 
     def run(self, delivery: Delivery) -> None:
         """Handle a delivery; after an error it stays in the queue and comes again."""
@@ -234,7 +239,7 @@ class MemoryCloud:
         instants = (
             self._catch_up_at,
             self._next_sweep_at(),
-            self.queues.next_at(),
+            self.queues.next_at() if self.has_room else None,
             self.timers.next_at(),
             self.job_wakes.next_at(),
         )

@@ -46,6 +46,7 @@ class Emulator:
         for patch in (
             moto_patches.boto3_requests(self._through_lock),
             moto_patches.sqs_milliseconds(self._clock),
+            moto_patches.fair_queues(),
             moto_patches.undone_transactions(),
             moto_patches.single_partition_queries(),
         ):

@@ -6,11 +6,13 @@ Every patch is a context manager over `replaced`. When its block ends, moto has 
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import partial
 from inspect import signature
+from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -75,6 +77,59 @@ def sqs_milliseconds(clock: Clock) -> Patch:
     twenty times as long: with 500 messages, 30 ms of each receive.
     """
     return replaced(sqs, "unix_time_millis", lambda _: lambda: clock.now().timestamp() * 1000)
+
+
+@contextmanager
+def fair_queues() -> Iterator[None]:
+    """Return the messages of groups with few in flight first, as SQS does; moto's own queues ignore groups.
+
+    moto also counts all messages of a queue at each send, and reads the clock for each of them. With ten
+    thousand messages a send takes 15 ms; within the block, one.
+    """
+    with ExitStack() as patches:
+        for name, compute in (
+            ("messages", _fair_order),
+            ("approximate_number_of_messages_delayed", _delayed_count),
+            ("approximate_number_of_messages_not_visible", _invisible_count),
+        ):
+            patches.enter_context(replaced(sqs.Queue, name, partial(_property, compute)))
+        yield
+
+
+def _property(compute: Callable[[Any], object], _original: object) -> property:
+    return property(compute)
+
+
+def _fair_order(queue: Any) -> list[Any]:
+    now = _milliseconds()
+    messages = [message for message in _messages(queue) if message.visible_at < now >= message.delayed_until]
+    groups = {message.group_id for message in messages}
+    if queue.fifo_queue or len(groups) <= 1:
+        return messages
+    places = Counter(message.group_id for message in queue.pending_messages if message.visible_at >= now)
+    turns = list[int]()
+    for message in messages:
+        turns.append(places[message.group_id])
+        places[message.group_id] += 1
+    return [message for _, message in sorted(zip(turns, messages, strict=True), key=itemgetter(0))]
+
+
+def _delayed_count(queue: Any) -> int:
+    now = _milliseconds()
+    return sum(message.delayed_until > now for message in _messages(queue))
+
+
+def _invisible_count(queue: Any) -> int:
+    now = _milliseconds()
+    return sum(message.visible_at >= now for message in _messages(queue))
+
+
+def _messages(queue: Any) -> Any:
+    return queue._messages  # noqa: SLF001 - `messages` is what calls this
+
+
+def _milliseconds() -> Any:
+    return sqs.unix_time_millis()  # type: ignore[attr-defined]  # patched in that module
 
 
 @contextmanager

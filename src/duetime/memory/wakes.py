@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,10 +20,22 @@ class _Waiting:
     message: DueMessage
     queued_at: datetime
     visible_at: datetime
+    is_received: bool = False
+
+    @property
+    def group(self) -> _Group:
+        return self.queue, self.message.ref.tenant_id
+
+
+_Group = tuple[str, str]
+"""A queue and a tenant."""
+
+_Turn = tuple[datetime, int, str]
+"""When a message became visible, a number, and its receipt."""
 
 
 class MemoryQueues:
-    """The workers' queues.
+    """The workers' queues, fair among tenants.
 
     A received message is invisible until it is deleted or its visibility timeout ends.
 
@@ -34,7 +47,10 @@ class MemoryQueues:
     ) -> None:
         self._clock, self._visibility, self._on_send = clock, visibility, on_send
         self._waiting: dict[str, _Waiting] = {}
-        self._by_time: list[tuple[datetime, int, str]] = []
+        self._invisible: list[_Turn] = []
+        self._visible: dict[_Group, list[_Turn]] = defaultdict(list)
+        self._in_flight: Counter[_Group] = Counter()
+        self._received_from: dict[_Group, int] = {}
         self._numbers = itertools.count()
         self._lock = threading.Lock()
 
@@ -43,36 +59,41 @@ class MemoryQueues:
         with self._lock:
             for send in sends:
                 visible_at = now + timedelta(seconds=send.delay)
-                self._wait(
-                    str(next(self._numbers)), _Waiting(send.queue, send.message, visible_at, visible_at)
-                )
+                receipt = str(next(self._numbers))
+                self._waiting[receipt] = _Waiting(send.queue, send.message, visible_at, visible_at)
+                self._hide(receipt, visible_at)
         self._on_send()
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:
         del queue
         with self._lock:
-            waiting = self._waiting.get(receipt)
-            if waiting:
-                waiting.visible_at = self._clock.now() + timedelta(seconds=seconds)
-                self._wait(receipt, waiting)
+            if receipt in self._waiting:
+                self._hide(receipt, self._clock.now() + timedelta(seconds=seconds))
 
     def receive(self) -> tuple[str, Delivery] | None:
-        """Receive the next visible message; return its queue and delivery, or None if there is none."""
+        """Receive the next visible message; return its queue and delivery, or None if there is none.
+
+        It is the oldest of the tenant with the fewest in flight: received, and neither deleted nor visible
+        again. Among equals it is the tenant that has waited longest for a turn.
+        """
         now = self._clock.now()
         with self._lock:
-            while self._by_time and self._by_time[0][0] <= now:
-                visible_at, _, receipt = heapq.heappop(self._by_time)
-                waiting = self._waiting.get(receipt)
-                if waiting is None or waiting.visible_at != visible_at:
-                    continue
-                waiting.visible_at = now + self._visibility
-                self._wait(receipt, waiting)
-                return waiting.queue, Delivery(waiting.message, waiting.queued_at, receipt)
-        return None
+            self._show_due(now)
+            groups = [group for group in list(self._visible) if self._first(group)]
+            if not groups:
+                return None
+            group = min(groups, key=self._order)
+            self._received_from[group] = next(self._numbers)
+            receipt = heapq.heappop(self._visible[group])[2]
+            waiting = self._waiting[receipt]
+            self._count(waiting, is_received=True)
+            self._hide(receipt, now + self._visibility)
+            return waiting.queue, Delivery(waiting.message, waiting.queued_at, receipt)
 
     def delete(self, receipt: str) -> None:
         with self._lock:
-            self._waiting.pop(receipt, None)
+            if waiting := self._waiting.pop(receipt, None):
+                self._count(waiting, is_received=False)
 
     @property
     def messages(self) -> Mapping[str, DueMessage]:
@@ -82,15 +103,42 @@ class MemoryQueues:
 
     def next_at(self) -> datetime | None:
         with self._lock:
-            while self._by_time and not self._is_current(*self._by_time[0]):
-                heapq.heappop(self._by_time)
-            return self._by_time[0][0] if self._by_time else None
+            while self._invisible and not self._is_current(self._invisible[0]):
+                heapq.heappop(self._invisible)
+            firsts = [first for group in list(self._visible) if (first := self._first(group))]
+            return min((at for at, *_ in [*firsts, *self._invisible[:1]]), default=None)
 
-    def _wait(self, receipt: str, waiting: _Waiting) -> None:
-        self._waiting[receipt] = waiting
-        heapq.heappush(self._by_time, (waiting.visible_at, next(self._numbers), receipt))
+    def _hide(self, receipt: str, until: datetime) -> None:
+        self._waiting[receipt].visible_at = until
+        heapq.heappush(self._invisible, (until, next(self._numbers), receipt))
 
-    def _is_current(self, visible_at: datetime, _number: int, receipt: str) -> bool:
+    def _show_due(self, now: datetime) -> None:
+        while self._invisible and self._invisible[0][0] <= now:
+            turn = heapq.heappop(self._invisible)
+            if self._is_current(turn):
+                waiting = self._waiting[turn[2]]
+                self._count(waiting, is_received=False)
+                heapq.heappush(self._visible[waiting.group], turn)
+
+    def _order(self, group: _Group) -> tuple[int, int, _Turn]:
+        return self._in_flight[group], self._received_from.get(group, -1), self._visible[group][0]
+
+    def _first(self, group: _Group) -> _Turn | None:
+        """Return the group's oldest visible message."""
+        turns = self._visible[group]
+        while turns and not self._is_current(turns[0]):
+            heapq.heappop(turns)
+        if turns:
+            return turns[0]
+        del self._visible[group]
+        return None
+
+    def _count(self, waiting: _Waiting, *, is_received: bool) -> None:
+        self._in_flight[waiting.group] += is_received - waiting.is_received
+        waiting.is_received = is_received
+
+    def _is_current(self, turn: _Turn) -> bool:
+        visible_at, _, receipt = turn
         waiting = self._waiting.get(receipt)
         return waiting is not None and waiting.visible_at == visible_at
 

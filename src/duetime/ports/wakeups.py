@@ -80,7 +80,10 @@ LONGEST_DELAY = 900
 
 
 class DueQueues(Protocol):
-    """The workers' queues: delivery at least once, in no order, each message after its delay."""
+    """The workers' queues: delivery at least once, in no order, each message after its delay.
+
+    With several tenants, the messages of the tenant with the fewest received and not yet deleted come first.
+    """
 
     def send(self, sends: Sequence[Send]) -> None:
         """Send all messages. A `delay` is 0 to 900 seconds.

@@ -36,7 +36,9 @@ MAX_RECEIVES = 5
 
 
 class FaultyCloud(JournaledCloud):
-    """A memory cloud whose `turn` also runs the handlers."""
+    """A memory cloud whose `turn` also runs the handlers, at most `concurrency` at once."""
+
+    concurrency = 100_000
 
     def __init__(
         self,
@@ -168,6 +170,11 @@ class FaultyCloud(JournaledCloud):
     def _called(self, function: str, began_at: datetime) -> None:
         if function == "sweep":
             self._swept_at = began_at
+
+    @property
+    def has_room(self) -> bool:
+        """See `MemoryCloud.has_room`."""
+        return self._workers.busy < self.concurrency
 
     def run(self, delivery: Delivery) -> None:
         """Run a delivery in a process of the worker; a failed one comes again."""

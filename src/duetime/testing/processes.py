@@ -241,6 +241,11 @@ class Workers:
         self._skews: dict[tuple[str, int], timedelta] = {}
         self._receives: Counter[str] = Counter()
 
+    @property
+    def busy(self) -> int:
+        """The number of working workers of all queues."""
+        return len(self._skews) - sum(map(len, self._free.values()))
+
     def receives(self, receipt: str) -> int:
         """Count a receive of a message; return the total."""
         self._receives[receipt] += 1
