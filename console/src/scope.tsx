@@ -13,6 +13,9 @@ const say = words({
   fr: { scope: "De qui", tenant: "{tenant}", system: "le déploiement (opérateurs)" },
 });
 
+/** Whether an address may have this scope. */
+export const isScope = (value: string) => value === "tenant" || value === "system";
+
 export function scopeAsked(): Scope {
   return place.value.query.get("scope") === "system" && can("system") ? "system" : "tenant";
 }

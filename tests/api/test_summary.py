@@ -24,7 +24,8 @@ def test_each_run_of_a_job_is_counted_in_its_minute(summary, run_until, clock):
     body = summary(minutes="240").json
     [hourly] = [row for row in body["names"] if row["name"] == "billing-hourly"]
     assert (hourly["kind"], hourly["executed"], sum(hourly["by_minute"])) == ("job", 4, 4)
-    assert len(hourly["by_minute"]) == 240
+    assert len(hourly["by_minute"]) == len(hourly["failed_by_minute"]) == 240
+    assert sum(hourly["failed_by_minute"]) == hourly["failed"] == 0
     assert [index for index, count in enumerate(hourly["by_minute"]) if count] == [58, 118, 178, 238]
     assert body["total"]["executed"] == sum(minute["executed"] for minute in body["minutes"])
     assert body["lateness"][0] == {"up_to": 0.1, "count": body["total"]["executed"]}

@@ -116,6 +116,37 @@ def test_an_action_is_redriven_from_the_list(reader, cloud, letters):
     assert cloud.scheduler().get(again.id).status is Status.EXECUTED
 
 
+def test_an_action_is_dismissed_with_a_reason(reader, cloud, letters):
+    failed = fail(cloud.scheduler(), "8")
+    page = go(reader, [*letters, failed])
+    opened(page)
+    page.get_by_role("button", name=f"Dismiss …{failed.id[-8:]}").click()
+    dialog = page.get_by_role("dialog", name="Dismiss this dead letter?")
+    dialog.get_by_role("button", name="Dismiss it").click()
+    expect(dialog.get_by_role("alert")).to_have_text("Write why it needs no redrive.")
+    dialog.get_by_label("Reason").fill("delivered by hand")
+    dialog.get_by_role("button", name="Dismiss it").click()
+    expect(page.get_by_text("parcel is dismissed: it is no longer a dead letter.")).to_be_visible()
+    expect(group(page).locator(".group-count")).to_have_text("3")
+    assert cloud.scheduler().get(failed.id).dismissed_reason == "delivered by hand"
+    reader.go(f"#/actions/{failed.id}")
+    expect(page.locator(".head-facts")).to_contain_text("delivered by hand")
+    expect(page.get_by_role("button", name="Redrive…")).to_be_visible()
+    expect(page.get_by_role("button", name="Dismiss…")).to_have_count(0)
+
+
+def test_an_action_is_dismissed_on_its_own_page(reader, cloud):
+    failed = fail(cloud.scheduler(tenant_id="hooli"), "9")
+    page = reader.page
+    page.set_extra_http_headers(signed_in("hal", tenant="hooli")["extra_http_headers"])
+    reader.go(f"#/actions/{failed.id}")
+    page.get_by_role("button", name="Dismiss…").click(timeout=AT_LAST)
+    page.get_by_label("Reason").fill("a test order")
+    page.get_by_role("button", name="Dismiss it").click()
+    expect(page.locator(".head-facts")).to_contain_text("a test order")
+    expect(page.get_by_text("Dismissed", exact=True)).to_be_visible()
+
+
 def test_only_the_chosen_group_is_redriven(reader, cloud):
     hooli = cloud.scheduler(tenant_id="hooli")
     alike = [fail(hooli, order, times=2) for order in ("6", "7")]

@@ -68,6 +68,31 @@ def test_a_job_shows_its_times_and_results(reader):
     expect(lost).to_contain_text("only when it is triggered")
 
 
+def test_a_job_with_more_runs_than_there_are_bars_shows_the_counts_of_the_hour(reader):
+    """The API counts them; the twenty bars of single runs would show less than a minute."""
+
+    def counted(route):
+        body = route.fetch().json()
+        ramp = {"kind": "job", "name": "shop-watch-ramp", "tenant_id": "system", "executed": 897, "failed": 3}
+        minutes = {"by_minute": [15] * 60, "failed_by_minute": [0] * 59 + [3]}
+        ended = {"cancelled": 0, "skipped": 0, "retried": 0}
+        route.fulfill(json=body | {"names": [ramp | minutes | ended], "is_counted": True})
+
+    page = reader.page
+    page.route("**/api/v1/summary?*", counted)
+    reader.go("#/jobs")
+    ramp = row(page, "Watch the ramp")
+    expect(ramp).to_contain_text("900 runs within the hour")
+    expect(ramp.get_by_role("img")).to_have_attribute(
+        "aria-label", "Last runs of Watch the ramp, the last hour: 900 runs ended, 3 failed"
+    )
+    expect(ramp.locator(".spark .is-executed rect")).to_have_count(20)
+    expect(ramp.locator(".spark .cross")).to_have_count(1)
+    expect(row(page, "Evening parcels").get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile("no run yet")
+    )
+
+
 def test_jobs_are_grouped_by_category_and_system_jobs_come_last(reader):
     page = reader.go("#/jobs")
     groups = page.get_by_role("rowheader")

@@ -5,12 +5,20 @@ import { Act } from "../ui/act";
 import { FormDialog } from "../ui/dialog";
 import { say } from "./buttons.words";
 import { cancelAction, redrive, reschedule, type Seen } from "./changes";
+import { DismissButton } from "./dismiss";
 import { WHEN_FIELDS, WhenFields, whenOf } from "./when-fields";
 
 export function ActionButtons({ seen }: { seen: Seen }) {
   const { action } = seen;
   if (!canManage("actions:manage", action.tenant_id)) return null;
-  if (action.status === "failed") return <RedriveButton seen={seen} />;
+  if (action.status === "failed") {
+    return (
+      <>
+        {action.dismissed_reason === null && <DismissButton action={action} etag={seen.etag} />}
+        <RedriveButton seen={seen} />
+      </>
+    );
+  }
   if (action.status === "pending") {
     return (
       <>

@@ -60,3 +60,9 @@ export async function redrive(
   const isNow = "in" in when && when.in === 0;
   return say(isNow ? "redriven" : "redriven_at", { type, at: written(after.due_at) });
 }
+
+/** Removes a failed action from the dead letters; a redrive is still possible. */
+export async function dismiss(id: string, type: string, reason: string, etag?: string): Promise<string> {
+  await call(api.POST("/actions/{action_id}/dismiss", { params: of(id, etag), body: { reason } }));
+  return say("dismissed", { type });
+}

@@ -69,8 +69,8 @@ function StopItem({ stop, action }: { stop: Stop; action: ActionView }) {
 }
 
 function AskedItem({ entry, at }: { entry: Entry; at: number }) {
-  const operation = ["cancel", "reschedule", "redrive"].includes(entry.operation)
-    ? say(`asked_${entry.operation as "cancel" | "reschedule" | "redrive"}`)
+  const operation = ["cancel", "reschedule", "redrive", "dismiss"].includes(entry.operation)
+    ? say(`asked_${entry.operation as "cancel" | "reschedule" | "redrive" | "dismiss"}`)
     : entry.operation;
   const due = entry.result?.due_at;
   const isOutdated = entry.status === 412;

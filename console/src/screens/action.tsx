@@ -123,6 +123,11 @@ function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
         <Moves entries={entries} />
       </Fact>
       {action.tenant_id !== me.value.tenant_id && <Fact name={say("tenant")}>{action.tenant_id}</Fact>}
+      {action.dismissed_reason !== null && (
+        <Fact name={say("dismissed")}>
+          <LongText text={action.dismissed_reason} />
+        </Fact>
+      )}
       {id && (
         <Fact name={say("correlation_id")}>
           <a href={href("actions", { correlation_id: id })}>

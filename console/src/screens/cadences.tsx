@@ -7,6 +7,7 @@ import { go, href, place } from "../route";
 import { own } from "../time";
 import { Page, Part } from "../ui/page";
 import { Empty, Failure, Loading } from "../ui/states";
+import { UnusableNote, unusableIn } from "../ui/unusable";
 import { say as shared } from "../words/shared";
 import { CadenceFields } from "./cadence-fields";
 import { load, type PreviewRequest, type Seen } from "./cadence-load";
@@ -15,12 +16,16 @@ import { say } from "./cadences.words";
 
 const SETTLED = 300; // milliseconds without a keystroke, after which it is request
 const SELDOM = 86_400_000;
+const DAY = /^\d{4}-\d\d-\d\d$/;
 
 export function CadencesScreen() {
-  const request = requestIn(place.value.query);
+  const { query } = place.value;
+  const request = requestIn(query);
+  const known = { cadence: () => true, tz: () => true, from: (day: string) => DAY.test(day) };
   const [draft, change] = useDraft(request);
   return (
     <Page title={shared("cadences")}>
+      <UnusableNote unusable={unusableIn(query, known)} rest={href("cadences", { ...request })} />
       <CadenceFields draft={draft} change={change} />
       {request.cadence.trim() ? (
         <>
@@ -41,7 +46,7 @@ export function CadencesScreen() {
 
 function requestIn(query: URLSearchParams): PreviewRequest {
   const said = (name: string) => query.get(name) ?? "";
-  const from = /^\d{4}-\d\d-\d\d$/.test(said("from")) ? said("from") : "";
+  const from = DAY.test(said("from")) ? said("from") : "";
   return { cadence: said("cadence"), tz: said("tz") || own, from };
 }
 

@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import { BulkButton, BulkPlace } from "../actions/bulk-dialog";
 import { redrive } from "../actions/changes";
+import { DismissButton } from "../actions/dismiss";
 import { FilterForm } from "../actions/filter-form";
 import { say as sayFilter } from "../actions/filters.words";
 import { useFilters } from "../actions/filter-state";
@@ -205,11 +206,14 @@ function Letter({ action }: { action: Action }) {
       </td>
       <td>
         {canManage("actions:manage", action.tenant_id) && (
-          <Act
-            label={say("redrive")}
-            name={say("redrive_name", { id: shortId(action.id) })}
-            run={() => redrive(action.id, action.type)}
-          />
+          <span class="letter-acts">
+            <Act
+              label={say("redrive")}
+              name={say("redrive_name", { id: shortId(action.id) })}
+              run={() => redrive(action.id, action.type)}
+            />
+            <DismissButton action={action} name={say("dismiss_name", { id: shortId(action.id) })} />
+          </span>
         )}
       </td>
     </tr>

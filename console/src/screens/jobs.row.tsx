@@ -1,5 +1,6 @@
 // One job in the list of all.
 
+import { Rate } from "../charts/rate";
 import { Sparkline } from "../charts/sparkline";
 import { now } from "../live";
 import { canManage } from "../me";
@@ -8,10 +9,11 @@ import { Time, written } from "../time";
 import { StatusBadge } from "../ui/status";
 import type { Status } from "../words/shared";
 import { JobSwitch, RunNow } from "./jobs.acts";
-import { called, isRunning, type Job } from "./jobs.data";
+import { called, isRunning, type Job, RUNS } from "./jobs.data";
+import type { JobRate } from "./jobs.rates";
 import { mine } from "./jobs.words";
 
-export function JobRow({ job }: { job: Job }) {
+export function JobRow({ job, rate }: { job: Job; rate?: JobRate }) {
   const mayChange = job.enabled && canManage("jobs:manage", job.tenant_id);
   return (
     <tr class={job.enabled ? undefined : "is-over"}>
@@ -25,7 +27,7 @@ export function JobRow({ job }: { job: Job }) {
         <Next job={job} />
       </td>
       <td data-label={mine("last_runs")}>
-        <Sparkline runs={job.recent_runs ?? []} label={mine("runs_of", { job: called(job) })} />
+        <Runs job={job} rate={rate} />
       </td>
       <td data-label={mine("last")}>
         <Last job={job} />
@@ -38,6 +40,20 @@ export function JobRow({ job }: { job: Job }) {
       </td>
     </tr>
   );
+}
+
+/** The last runs; of a job with more runs within an hour than there is room for, the counts of that hour. */
+function Runs({ job, rate }: { job: Job; rate?: JobRate }) {
+  const label = mine("runs_of", { job: called(job) });
+  if (rate && rate.n > RUNS) {
+    return (
+      <span class="job-cell">
+        <Rate {...rate} label={label} />
+        <small>{mine("in_an_hour", { n: rate.n })}</small>
+      </span>
+    );
+  }
+  return <Sparkline runs={job.recent_runs ?? []} label={label} />;
 }
 
 function Name({ job }: { job: Job }) {

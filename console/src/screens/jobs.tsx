@@ -10,8 +10,10 @@ import { Empty, Failure, Shown } from "../ui/states";
 import { UnusableNote, unusableIn } from "../ui/unusable";
 import { say } from "../words/shared";
 import { type Group, grouped, type Job, type Jobs, matches, ONLY, type Only, useJobs } from "./jobs.data";
+import { type Rates, rateKey, ratesOf } from "./jobs.rates";
 import { JobRow } from "./jobs.row";
 import { mine } from "./jobs.words";
+import { useSummary } from "./overview.data";
 
 /** As the API would answer: it is not asked, since it is known here. */
 const FORBIDDEN = new Problem(403, "forbidden", "", "");
@@ -43,6 +45,7 @@ function None() {
 }
 
 function Found({ jobs }: { jobs: Jobs }) {
+  const rates = ratesOf(useSummary().value ?? null);
   const { query } = place.value;
   const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
   const isMeant = Object.hasOwn(ONLY, only) ? ONLY[only as Only] : () => true;
@@ -58,7 +61,7 @@ function Found({ jobs }: { jobs: Jobs }) {
           <a href={href("jobs")}>{mine("show_all")}</a>
         </Empty>
       )}
-      {found.length > 0 && <JobTable groups={grouped(found)} />}
+      {found.length > 0 && <JobTable groups={grouped(found)} rates={rates} />}
     </>
   );
 }
@@ -92,7 +95,7 @@ function Filters({ jobs, text, only }: { jobs: Job[]; text: string; only: string
   );
 }
 
-function JobTable({ groups }: { groups: Group[] }) {
+function JobTable({ groups, rates }: { groups: Group[]; rates: Rates }) {
   return (
     <section class="part" aria-label={say("jobs")}>
       <table class="folds jobs">
@@ -107,14 +110,14 @@ function JobTable({ groups }: { groups: Group[] }) {
           </tr>
         </thead>
         {groups.map((each) => (
-          <GroupRows group={each} key={`${each.kind} ${each.key}`} />
+          <GroupRows group={each} rates={rates} key={`${each.kind} ${each.key}`} />
         ))}
       </table>
     </section>
   );
 }
 
-function GroupRows({ group }: { group: Group }) {
+function GroupRows({ group, rates }: { group: Group; rates: Rates }) {
   const title = group.kind === "category" ? group.key : mine(`group_${group.kind}`);
   return (
     <tbody>
@@ -126,7 +129,7 @@ function GroupRows({ group }: { group: Group }) {
         </tr>
       )}
       {group.jobs.map((each) => (
-        <JobRow job={each} key={`${each.tenant_id} ${each.name}`} />
+        <JobRow job={each} rate={rates.get(rateKey(each))} key={rateKey(each)} />
       ))}
     </tbody>
   );

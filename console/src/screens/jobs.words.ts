@@ -23,6 +23,7 @@ export const mine = words({
     next: "Next run",
     last_runs: "Last runs",
     runs_of: "Last runs of {job}",
+    in_an_hour: { one: "{n} run within the hour", other: "{n} runs within the hour" },
     last: "Last outcome",
     active: "Active",
     by_hand: "only when it is triggered",
@@ -87,6 +88,10 @@ export const mine = words({
     next: "Prochaine exécution",
     last_runs: "Exécutions récentes",
     runs_of: "Exécutions récentes de {job}",
+    in_an_hour: {
+      one: "{n} exécution en une heure",
+      other: "{n} exécutions en une heure",
+    },
     last: "Dernier résultat",
     active: "Active",
     by_hand: "seulement sur demande",

@@ -4,7 +4,7 @@ import { api, call, type Schemas } from "../api";
 import { FOR_ADMINS, kindOfNotification, NOTIFICATION_KINDS, type NotificationKind } from "../kinds.words";
 import { can } from "../me";
 import { go, href, place, type Query } from "../route";
-import { type Scope, ScopeField, scopeAsked, scopeName } from "../scope";
+import { isScope, type Scope, ScopeField, scopeAsked, scopeName } from "../scope";
 import { Act, Field } from "../ui/act";
 import { Page, Part } from "../ui/page";
 import { type PageRead, usePages } from "../shown-pages";
@@ -39,7 +39,7 @@ export function NotificationsScreen() {
   const unusable = unusableIn(query, {
     unread: (value) => ["true", "false"].includes(value),
     kind: () => kind !== undefined,
-    scope: (value) => ["tenant", "system"].includes(value),
+    scope: isScope,
     cursor: () => true,
   });
   const choose = (chosen: Query) =>

@@ -6,12 +6,13 @@ import { api, call } from "../api";
 import { useLive } from "../live";
 import { can } from "../me";
 import { Problem } from "../problem";
-import { go, href } from "../route";
-import { type Scope, ScopeField, scopeAsked, scopeName } from "../scope";
+import { go, href, place } from "../route";
+import { isScope, type Scope, ScopeField, scopeAsked, scopeName } from "../scope";
 import { written } from "../time";
 import { Act } from "../ui/act";
 import { Page, Part } from "../ui/page";
 import { Shown } from "../ui/states";
+import { UnusableNote, unusableIn } from "../ui/unusable";
 import { say as shared } from "../words/shared";
 import { ChannelsTable } from "./preferences-channels";
 import { type Changes, changesOf, type Draft, draftOf, undoing, type View } from "./preferences-draft";
@@ -57,6 +58,10 @@ export function PreferencesScreen() {
       }
       aside={<ScopeField scope={scope} choose={choose} />}
     >
+      <UnusableNote
+        unusable={unusableIn(place.value.query, { scope: isScope })}
+        rest={href("preferences", { scope: scope === "system" && scope })}
+      />
       <Shown live={live}>{(held) => <Form key={scope} scope={scope} newest={held} />}</Shown>
     </Page>
   );

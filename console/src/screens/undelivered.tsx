@@ -8,6 +8,7 @@ import { Time } from "../time";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
+import { UnusableNote, unusableIn } from "../ui/unusable";
 import { number } from "../words";
 import { say as shared } from "../words/shared";
 import { say } from "./undelivered.words";
@@ -24,10 +25,13 @@ async function read(cursor: string | undefined, signal: AbortSignal): Promise<Pa
 }
 
 export function UndeliveredScreen() {
-  const cursor = place.value.query.get("cursor") ?? undefined;
+  const { query } = place.value;
+  const cursor = query.get("cursor") ?? undefined;
+  const unusable = unusableIn(query, { cursor: () => true });
   const live = usePages<Summary, PageRead<Summary>>(read, cursor, `undelivered ${cursor ?? ""}`, EVERY);
   return (
     <Page title={shared("undelivered")}>
+      <UnusableNote unusable={unusable} rest={href("undelivered")} />
       <Shown live={live}>
         {({ items }) =>
           items.length === 0 && !cursor ? (
@@ -39,7 +43,7 @@ export function UndeliveredScreen() {
                 <List items={items} />
                 <Pager at={["undelivered"]} pages={live} />
               </Part>
-              <RedriveMany />
+              {unusable.length === 0 && <RedriveMany />}
             </>
           )
         }

@@ -63,6 +63,8 @@ class CountedNameView(EndingsView):
     """Whose it is; ``system`` for code's jobs."""
     by_minute: list[int]
     """How many ended in each minute of the span, oldest first; the sum of all ends but `retried`."""
+    failed_by_minute: list[int]
+    """How many of them failed for good."""
 
 
 class LatenessView(BaseModel):
@@ -157,18 +159,24 @@ def _names(counted: Sequence[MinuteCounts], since: datetime, minutes: int) -> li
         by_name.setdefault((row.tenant_id, row.kind, row.name), []).append(row)
     views = [
         CountedNameView.of(
-            rows, tenant_id=tenant, kind=kind, name=name, by_minute=_line(rows, since, minutes)
+            rows,
+            tenant_id=tenant,
+            kind=kind,
+            name=name,
+            by_minute=_line(rows, since, minutes, {*CountedEnding} - {CountedEnding.RETRIED}),
+            failed_by_minute=_line(rows, since, minutes, {CountedEnding.FAILED}),
         )
         for (tenant, kind, name), rows in by_name.items()
     ]
     return sorted(views, key=lambda view: (-sum(view.by_minute), view.kind, view.name, view.tenant_id))
 
 
-def _line(counted: Sequence[MinuteCounts], since: datetime, minutes: int) -> list[int]:
+def _line(
+    counted: Sequence[MinuteCounts], since: datetime, minutes: int, endings: set[CountedEnding]
+) -> list[int]:
     line = [0] * minutes
     for row in counted:
-        ended = sum(number for ending, number in row.endings.items() if ending is not CountedEnding.RETRIED)
-        line[(row.minute - since) // _MINUTE] += ended
+        line[(row.minute - since) // _MINUTE] += sum(row.endings.get(ending, 0) for ending in endings)
     return line
 
 
