@@ -2,7 +2,7 @@
 
 ``python -m tests.console.screenshots [DIRECTORY]``.
 
-Each is taken in light and in dark, and on a phone. With ``--readme`` those that the README shows are put into
+Each is taken at three widths, in light and in dark. With ``--readme`` those that the README shows are put into
 docs/images.
 """
 
@@ -33,7 +33,8 @@ SCREENS = {
     "preferences": "#/preferences",
     "cadences": "#/cadences?cadence=30 2 * * *&tz=Europe/Paris&from=2027-03-25",
 }
-SIZES = {"light": (1280, 900), "dark": (1280, 900), "phone": (390, 844)}
+WIDTHS = {"": (1280, 900), "tablet-": (820, 1100), "phone-": (390, 844)}
+SIZES = {f"{width}{scheme}": (size, scheme) for width, size in WIDTHS.items() for scheme in ("light", "dark")}
 
 
 def main() -> None:
@@ -51,8 +52,7 @@ def main() -> None:
     with LocalCloud(app, LocalOptions(mail_to="ops@acme.example")) as cloud, chromium() as browser:
         print(f"{options.app} runs for {options.seconds:g} s first")
         time.sleep(options.seconds)
-        for look, (width, height) in SIZES.items():
-            scheme = "dark" if look == "dark" else "light"
+        for look, ((width, height), scheme) in SIZES.items():
             reader = Reader(
                 browser,
                 cloud.url,
@@ -65,7 +65,7 @@ def main() -> None:
                 page = reader.go(place.format(**places))
                 _settle(page)
                 file = options.directory / f"{screen}-{look}.png"
-                page.screenshot(path=file, full_page=look == "phone")
+                page.screenshot(path=file, full_page=not look.startswith(("light", "dark")))
                 print(file)
             if reader.complaints:
                 raise SystemExit("\n".join(reader.complaints))
