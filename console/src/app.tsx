@@ -178,6 +178,11 @@ function SideEnd() {
 
 function Side({ at }: { at: string }) {
   const entries = ENTRIES.filter((each) => each.needs.length === 0 || can(...each.needs));
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const [bar, current] = [nav.current, nav.current?.querySelector<HTMLElement>("[aria-current]")];
+    if (bar && current) bar.scrollLeft = current.offsetLeft - (bar.clientWidth - current.clientWidth) / 2;
+  }, [at, entries.length]);
   return (
     <header class="side">
       <div class="side-begin">
@@ -186,7 +191,7 @@ function Side({ at }: { at: string }) {
         </a>
         <Freshness />
       </div>
-      <nav aria-label={mine("nav")}>
+      <nav aria-label={mine("nav")} ref={nav}>
         {entries.map((each) => (
           <a
             key={each.at}

@@ -2,7 +2,7 @@
 
 ``python -m tests.console.screenshots [DIRECTORY]``.
 
-Each is taken at three widths, in light and in dark. With ``--readme`` those that the README shows are put into
+Each is taken at three widths, in light and in dark. With ``--readme`` the README's pictures are put into
 docs/images.
 """
 

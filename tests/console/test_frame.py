@@ -5,11 +5,13 @@ The navigation, the language, the time zone, the rights, and the refresh of the 
 
 import re
 import time
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.console.browser import flaws, scrolls_sideways, signed_in
+from tests.console.shop import Parcel
 
 PLACES = [
     "#/",
@@ -22,6 +24,10 @@ PLACES = [
     "#/preferences",
     "#/cadences",
 ]
+
+
+def schedule_one(cloud):
+    return cloud.scheduler().schedule(Parcel(order="1"), at=timedelta(hours=1))
 
 
 def nav(page):
@@ -197,3 +203,47 @@ def test_its_content_security_policy_allows_no_other_origin(reader, cloud):
     assert any("trusted-types" in violation for violation in blocked)
     assert any("connect-src" in violation for violation in blocked)
     del cloud
+
+
+CELLS = """() => [...document.querySelectorAll("main td")]
+    .filter((cell) => cell.innerText.trim().length > 12 && cell.clientWidth < 70)
+    .map((cell) => `${cell.innerText.slice(0, 30)}: ${cell.clientWidth}`)"""
+LEFT_OF_HEAD = """() => {
+    const heads = [...document.querySelectorAll(".occurrences thead th")];
+    return [...document.querySelectorAll(".occurrences tbody tr")].filter((row) =>
+        [...row.cells].some((cell, n) => Math.abs(cell.offsetLeft - heads[n].offsetLeft) > 2)).length
+}"""
+DST = "#/cadences?cadence=30 2 * * *&tz=Europe/Paris&from=2027-03-25"
+
+
+@pytest.mark.parametrize("place", [*PLACES, DST])
+def test_a_page_fits_a_tablet(reader, place):
+    page = reader.page
+    page.set_viewport_size({"width": 820, "height": 1100})
+    reader.go(place)
+    page.wait_for_load_state("networkidle")
+    assert not scrolls_sideways(page)
+    assert page.evaluate(CELLS) == []
+
+
+def test_the_cells_of_a_changed_time_are_below_their_heads(reader):
+    page = reader.go(DST)
+    expect(page.locator(".occurrences .badge")).to_have_count(1)
+    assert page.evaluate(LEFT_OF_HEAD) == 0
+
+
+def test_the_status_of_an_action_is_beside_its_label_on_a_phone(reader, cloud):
+    schedule_one(cloud)
+    page = reader.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    reader.go("#/actions")
+    cell = page.locator(".action-table td[data-label=Status]").first
+    expect(cell).to_be_visible()
+    assert cell.evaluate("cell => cell.clientWidth >= cell.parentElement.clientWidth - 2")
+
+
+def test_the_navigation_shows_the_present_page_on_a_phone(reader):
+    page = reader.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    reader.go("#/cadences")
+    expect(nav(page).get_by_role("link", name="Try a cadence")).to_be_in_viewport(ratio=0.9)

@@ -29,7 +29,7 @@ export function Times({ preview }: { preview: Preview }) {
         </thead>
         <tbody>
           {occurrences.map((each) => (
-            <tr key={`${each.at} ${each.local}`} class={each.mark ? `is-${each.mark}` : undefined}>
+            <tr key={`${each.at} ${each.local}`} class={each.mark ? "has-mark" : undefined}>
               <td data-label={say("local_short")}>
                 <Local each={each} />
               </td>
