@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 DAMAGED = "damaged"
 """The field that marks such a message."""
 
-MOST = 20
+MOST = 100
 """Rows that one call reports: a flood of damaged rows costs bounded time. The next pass reports others."""
 
 

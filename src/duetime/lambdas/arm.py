@@ -57,10 +57,10 @@ def make_handler(
     def handler(event: Event, _context: object) -> Event:
         records, damaged = event["Records"], list[DamagedRow]()
         changes = [change for record in records if (change := _change(record, damaged))]
+        report_damaged(damaged)
         try:
             arm(changes)
             notice(changes)
-            report_damaged(damaged)
         except BackendUnavailable as error:
             log.warning("batch not armed, it will come again", extra={"reason": truncate(error)})
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
