@@ -82,16 +82,16 @@ class Statement(NamedTuple):
 
 
 def _holds(operator: str, values: Mapping[str, Any], request: Request) -> bool:
-    [(variable, wanted)] = values.items()
+    [(variable, expected)] = values.items()
     assert variable == "dynamodb:LeadingKeys", variable
-    matches = [any(_is_like(key, pattern) for pattern in listed(wanted)) for key in request.keys]
+    matches = [any(_is_like(key, pattern) for pattern in listed(expected)) for key in request.keys]
     match operator:
         case "ForAllValues:StringLike":
             return all(matches)
         case "ForAnyValue:StringLike":
             return any(matches)
         case "Null":
-            return (wanted == "true") == (not request.keys)
+            return (expected == "true") == (not request.keys)
     raise AssertionError(f"{operator} is not known")
 
 
