@@ -49,7 +49,7 @@ def add_command(
 def add_page(parser: argparse.ArgumentParser) -> None:
     """Add ``--limit`` and ``--cursor``."""
     parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
-    parser.add_argument("--cursor", help="where the page before this one ended")
+    parser.add_argument("--cursor", help="the end of the previous page")
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
@@ -58,22 +58,22 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--profile", metavar="NAME", help="a profile of the configuration file (default: DUETIME_PROFILE)"
     )
-    group.add_argument("--url", help="where its API is (default: DUETIME_URL, or the local cloud)")
+    group.add_argument("--url", help="the API's address (default: DUETIME_URL, or the local cloud)")
     group.add_argument(
         "--token", type=_name, help="the ID token of a sign-in (safer in DUETIME_TOKEN: others see options)"
     )
     group.add_argument(
         "--sign", action="store_true", help="sign with your AWS credentials (or DUETIME_SIGN=1)"
     )
-    group.add_argument("--region", type=_name, help="the AWS region to sign for, where the URL names none")
+    group.add_argument("--region", type=_name, help="the AWS region to sign for, if the URL names none")
     group.add_argument(
         "--timeout",
         type=_seconds,
         metavar="SECONDS",
         help="how long a response may take (default: DUETIME_TIMEOUT, or 35)",
     )
-    group.add_argument("--tenant", type=_name, help="which tenant to play on the local cloud")
-    group.add_argument("--user", type=_name, help="which user to play on the local cloud")
+    group.add_argument("--tenant", type=_name, help="the caller's tenant on the local cloud")
+    group.add_argument("--user", type=_name, help="the caller's user on the local cloud")
     parser.add_argument("--json", action="store_true", help="print the API's JSON")
 
 

@@ -51,7 +51,7 @@ _COMMANDS = (
 _GROUPS = {
     "app": ("check an app, simulate its jobs, estimate its cost", (check, simulate, cost)),
     "deployment": ("rehearse, check, test and restore a deployment", (preflight, rehearse, verify, restore)),
-    "access": ("who you are, who may do what, and who changed what", (access,)),
+    "access": ("your identity, granted permissions and the audit trail", (access,)),
 }
 _EPILOG = (
     "`duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."
