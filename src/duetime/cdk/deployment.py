@@ -202,7 +202,7 @@ class Deployment(GivenFields):
         default="",
         metadata=_about(
             "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty: they name"
-            " `duetime runbook`."
+            " `duetime deployment runbook`."
         ),
     )
     failed_alarm: int = field(

@@ -22,7 +22,7 @@ import random
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 
@@ -33,6 +33,7 @@ from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
 from duetime.errors import DuetimeError, InvalidPayload, UnknownType, truncate
 from duetime.ids import is_one_shot
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import Plan, is_behind
 from duetime.model.action import Action
 from duetime.model.built_in import CANARY, is_probe, retention_of
@@ -44,6 +45,7 @@ from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import LONGEST_DELAY, Delivery, DueMessage, DueQueues, Routes, Send
+from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.settings import Settings
 from duetime.telemetry import spans
@@ -80,6 +82,7 @@ class WorkerPorts:
     queues: DueQueues
     routes: Routes
     heartbeat: Heartbeat
+    pauses: WorkPauses = field(default_factory=NoWorkPauses)
 
 
 class Worker:
@@ -107,6 +110,7 @@ class Worker:
         self._claim_job_run = ClaimJobRun(ports.store, ports.jobs, settings=settings)
         self._claim_one_shot = ClaimOneShot(ports.store, jitter_draw=jitter_draw)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings, meter=meter)
+        self._pauses = KnownPauses(ports.pauses, clock)
         self._settle = Settle(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
     def __call__(self, delivery: Delivery) -> DeliveryResult:
@@ -153,9 +157,8 @@ class Worker:
         early = delay_until(message.due_at, now)
         if early > 1:
             return early
-        if not self._settings.enabled:
+        if not self._settings.enabled or self._pauses.of_tenant(message.ref.tenant_id) is not None:
             # As long again as the message has waited: a long stop costs each action four messages an hour.
-            # The first sweep after the stop sends later actions again.
             late = int((now - message.due_at).total_seconds())
             return min(max(late, _SOONEST_WHILE_OFF), LONGEST_DELAY)
         return _ROLL_OVER if self._is_rolling_over(message.type, message.payload_version) else None
