@@ -39,7 +39,7 @@ def test_without_a_section_a_command_for_each_is_listed(runbook):
     assert status == 0
     assert "duetime deployment runbook the-switch" in printed.splitlines()
     for command in printed.splitlines():
-        assert runbook(*command.split()[2:])[0] == 0
+        assert runbook(*command.split()[3:])[0] == 0
 
 
 def test_an_unknown_section_is_rejected_with_near_ones(runbook):

@@ -6,6 +6,7 @@ import pytest
 
 from duetime import App, Payload, Run, every, on_event
 from duetime.ids import TenantId, new_action_id
+from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.jobs.register import Registration
 from duetime.model.action import SkipReason, Status
 from duetime.model.work_pause import PauseScope, WorkPause
