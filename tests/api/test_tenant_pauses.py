@@ -95,7 +95,10 @@ def test_a_tenant_s_admin_cannot_pause_resume_or_list(deployment, group):
         ("POST", "/tenants/acme/resume", None),
         ("GET", "/tenants/pauses", None),
     ):
-        assert deployment.ask(method, path, group, claims=CLAIMS | {"cognito:groups": group}, body=sent).status == 403
+        assert (
+            deployment.ask(method, path, group, claims=CLAIMS | {"cognito:groups": group}, body=sent).status
+            == 403
+        )
     grant = '{"permissions": ["tenants:manage"]}'
     assert deployment.ask("PUT", "/grants/clerks", "manage_grants", body=grant).status == 422
 

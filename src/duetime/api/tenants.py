@@ -66,7 +66,9 @@ class Tenants(ApiRoutes):
         _MANAGE,
         operation=Operation("pause", AuditKind.TENANT),
     )
-    def pause(self, tenant: str, body: Annotated[TenantPauseRequest, Body()], request: Request) -> TenantPauseView:
+    def pause(
+        self, tenant: str, body: Annotated[TenantPauseRequest, Body()], request: Request
+    ) -> TenantPauseView:
         """Pause a tenant: within five seconds, no run of it begins. Its actions wait.
 
         A run in progress continues. A pause stands beside earlier ones and changes none of them.

@@ -51,7 +51,10 @@ _COMMANDS = (
 
 _GROUPS = {
     "app": ("check an app, simulate its jobs, estimate its cost", (check, simulate, cost)),
-    "deployment": ("rehearse, check, test and restore a deployment, and its runbook", (preflight, rehearse, verify, restore, runbook)),
+    "deployment": (
+        "rehearse, check, test and restore a deployment, and its runbook",
+        (preflight, rehearse, verify, restore, runbook),
+    ),
     "access": ("who you are, who may do what, and who changed what", (access,)),
 }
 _EPILOG = (
