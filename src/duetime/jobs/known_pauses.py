@@ -18,7 +18,7 @@ from duetime.ports.work_pauses import WorkPauses
 log = logging.getLogger(__name__)
 
 REREAD_AFTER = timedelta(seconds=5)
-"""A pause holds in each process within this time; one read costs half a read unit or more."""
+"""A pause holds in each process within this time; a read costs one read unit."""
 
 
 class KnownPauses:
