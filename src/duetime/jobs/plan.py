@@ -197,8 +197,8 @@ class _Step:
 
 
 def is_behind(job: Job, now: datetime) -> bool:
-    """Return whether the job needs maintenance: two wakes were lost, or it has changed."""
-    return job.maintain_at <= now + LEAD
+    """Return whether the job needs maintenance: two wakes were lost, it has changed, or maintenance failed."""
+    return job.maintain_at <= now + LEAD or job.maintain_failures > 0
 
 
 def maintain_at_of(job: Job, cursor: datetime) -> datetime:

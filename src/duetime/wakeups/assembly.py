@@ -129,7 +129,7 @@ class Steps:
         """Maintains each job that is due for it."""
         from duetime.jobs.maintain import MaintainDueJobs
 
-        return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, settings=self._settings)
+        return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, pauses=self._pauses)
 
     @cached_property
     def repair(self) -> Repair:
