@@ -1,6 +1,7 @@
 """Jobs that cannot be maintained wait for longer after each failure, and delay no other tenant's."""
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -49,7 +50,7 @@ def wakes(cloud, tried):
         raise BackendMisconfigured("EventBridge", "the pattern is invalid", "Change it")
 
     hooked.hooks["put"] = put
-    cloud.memory.steps.maintain._wakes = hooked  # noqa: SLF001 - only the sweep's calls fail
+    cloud.memory.steps.maintain._wakes = hooked
     return hooked
 
 
@@ -78,7 +79,7 @@ def test_a_job_that_fails_is_tried_after_a_minute_and_after_twice_as_long_each_t
     while cloud.now < end:
         sweep(stop_at=cloud.now + MINUTE)
         cloud.memory.clock.wait_until(cloud.now + MINUTE)
-    waits = [round((late - early) / MINUTE) for early, late in zip(tried, tried[1:], strict=False)]
+    waits = [round((late - early) / MINUTE) for early, late in pairwise(tried)]
     assert waits[:6] == sorted(waits[:6])
     assert waits[5] >= 16
     assert max(waits) <= 61

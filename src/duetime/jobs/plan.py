@@ -197,7 +197,7 @@ class _Step:
 
 
 def is_behind(job: Job, now: datetime) -> bool:
-    """Return whether the job needs maintenance: two wakes were lost, it has changed, or maintenance failed."""
+    """Return whether the job needs maintenance: it has changed, lost two wakes, or failed to be maintained."""
     return job.maintain_at <= now + LEAD or job.maintain_failures > 0
 
 

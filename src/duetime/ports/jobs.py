@@ -110,8 +110,8 @@ class JobStore(Protocol):
         Return False if the stored revision is not `old`'s.
 
         The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends,
-        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key,
-        idempotency_until and maintain_failures. It never writes the lock, the waiting run or the statistics. A new version is
+        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until
+        and maintain_failures. It never writes the lock, the waiting run or the statistics. A new version is
         stored beside the previous ones, with the end of the previous one. A changed definition of the same
         version replaces it. The spans are in the same transaction. A row that is as this call leaves it was
         changed by its first attempt: return True.
