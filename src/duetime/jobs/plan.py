@@ -197,7 +197,7 @@ class _Step:
 
 
 def is_behind(job: Job, now: datetime) -> bool:
-    """Return whether the job needs maintenance: it has changed, lost two wakes, or failed to be maintained."""
+    """Return whether the job needs maintenance: it has changed, lost two wakes, or was not maintained."""
     return job.maintain_at <= now + LEAD or job.maintain_failures > 0
 
 
