@@ -46,7 +46,9 @@ class JobTables:
         wakes = MemoryJobWakes(self.clock)
         self.plan = Plan(self.stand.store, store, clock=self.clock, settings=settings)
         attend = Maintain(self.plan, store, wakes, clock=self.clock, settings=settings)
-        self.attend_due = MaintainDueJobs(store, attend, clock=self.clock, settings=settings)
+        self.attend_due = MaintainDueJobs(
+            store, attend, clock=self.clock, pauses=KnownPauses(NoWorkPauses(), self.clock)
+        )
         self._reconcile = Reconcile(
             self.stand.store, store, wakes, attend, clock=self.clock, settings=settings
         )

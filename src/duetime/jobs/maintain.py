@@ -70,7 +70,8 @@ class Maintain:
         def set_wakes() -> Conflict | None:
             job = self._jobs.get(ref)
             if job is None or not job.wakes.is_stale:
-                return self._forget_failures(job)
+                self._forget_failures(job)
+                return None
             desired = tuple(wakes_of(job, self._clock.now(), self._settings))
             for wake in desired:
                 self._wakes.put(wake)
