@@ -39,7 +39,7 @@ from duetime.model.action import Action
 from duetime.model.built_in import CANARY, is_probe, retention_of
 from duetime.model.event_chain import running_at
 from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
-from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
+from duetime.model.outcome import NOT_BEGUN, SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.model.run import WorkerDied
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -123,6 +123,7 @@ class Worker:
         if delay is not None:
             return self._put_off(delivery, delay)
         self._clock.wait_until(delivery.message.due_at)
+        since = self._clock.elapsed()
         claim = self._claim(delivery)
         if claim is None:
             return DeliveryResult.NOTHING_TO_DO
@@ -134,14 +135,19 @@ class Worker:
             if message is None:
                 return DeliveryResult.NOTHING_TO_DO
             return self._put_off(replace(delivery, message=message), claim.seconds)
-        return self._execute(claim, delivery)
+        return self._execute(claim, delivery, since)
 
-    def _execute(self, claim: ClaimWon, delivery: Delivery) -> DeliveryResult:
+    def _execute(self, claim: ClaimWon, delivery: Delivery, since: float) -> DeliveryResult:
         self._run_log.began(claim.action)
         self._plan_ahead(claim)
         with spans.executing(claim.action) as span:
             commit = self._commit_of(claim)
-            outcome = self._run(claim.action, commit, delivery, span)
+            is_cancelled = claim.action.cancel_requested_at is not None
+            outcome = NOT_BEGUN if is_cancelled else self._run(claim.action, commit, delivery, span, since)
+            if outcome is None:
+                self._run_log.lost(claim.action)
+                span.ended(None)
+                return self._put_off(delivery, visibility(self._settings))
             if commit.stage is CommitStage.IN_DOUBT:
                 span.set({spans.OUTCOME: spans.IN_DOUBT})
                 log.warning(
@@ -205,7 +211,10 @@ class Worker:
             except DuetimeError as error:
                 log.warning("not planned ahead", extra={"job": claim.job.name, "reason": truncate(error)})
 
-    def _run(self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan) -> Outcome:
+    def _run(
+        self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan, since: float
+    ) -> Outcome | None:
+        """Run the handler; return None, without running it, if the lease ended before it could begin."""
         if self._is_rolling_over(action.type, action.payload_version):  # a message may lack the version
             reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
             return put_off(timedelta(seconds=_ROLL_OVER), reason)
@@ -221,11 +230,14 @@ class Worker:
         try:
             with (
                 self._ports.heartbeat.watching(
-                    action, run.stop, run.deadline, delivery, self._handlers.worker
-                ),
+                    action, run.stop, run.deadline, delivery, self._handlers.worker, since=since
+                ) as watched,
                 running_at(action.depth),
             ):
-                handler(payload, run, self._resources.for_parameters(handler.wants))
+                resources = self._resources.for_parameters(handler.wants)
+                if not self._ports.heartbeat.still_holds(watched):
+                    return None
+                handler(payload, run, resources)
         except WorkerDied:
             raise
         except BaseException as error:
