@@ -14,6 +14,6 @@ def test_every_field_of_an_action_is_in_a_specimen():
 
 
 def test_the_page_has_each_attribute_and_no_other():
-    lines = [line for line in SECTION.splitlines() if re.match(r"- `\w+`", line)]
-    listed = {name for line in lines for name in re.findall(r"`(\w+)`", line.partition(": ")[0])}
+    lines = SECTION.partition("```text")[2].partition("```")[0].splitlines()
+    listed = {name for line in lines for name in re.split(r"\S  +|^ +", line, maxsplit=1)[-1].split()}
     assert listed == of_rows() | beside_rows() | of_jobs()

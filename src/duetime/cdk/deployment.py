@@ -65,7 +65,7 @@ class Deployment(GivenFields):
         metadata=_about("The Python version of the functions.", choices=("3.11", "3.12", "3.13", "3.14")),
     )
     handlers: str = field(
-        default=".", metadata=_about("The directory with the app's module, relative to cdk.json.")
+        default=".", metadata=_about("The directory of the app's module, relative to cdk.json.")
     )
     requirements: str = field(
         default="",
@@ -193,7 +193,8 @@ class Deployment(GivenFields):
     runbook: str = field(
         default="",
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty: `duetime runbook`."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty:"
+            " `duetime deployment runbook`."
         ),
     )
     failed_alarm: int = field(

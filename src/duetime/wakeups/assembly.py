@@ -17,6 +17,7 @@ from duetime.ports.meter import UNMETERED, Meter
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
+    from duetime.jobs.known_pauses import KnownPauses
     from duetime.jobs.maintain import Maintain, MaintainDueJobs
     from duetime.jobs.plan import Plan
     from duetime.jobs.reconcile import Reconcile
@@ -91,7 +92,12 @@ class Steps:
         from duetime.wakeups.dispatch import DispatchJobs
 
         return DispatchJobs(
-            self._backends.store, self._backends.jobs, self.plan, clock=self._clock, settings=self._settings
+            self._backends.store,
+            self._backends.jobs,
+            self.plan,
+            clock=self._clock,
+            settings=self._settings,
+            pauses=self._pauses,
         )
 
     @cached_property
@@ -105,6 +111,7 @@ class Steps:
             clock=self._clock,
             settings=self._settings,
             meter=self._meter,
+            pauses=self._pauses,
         )
 
     @cached_property
@@ -125,7 +132,7 @@ class Steps:
         """Maintains each job that is due for it."""
         from duetime.jobs.maintain import MaintainDueJobs
 
-        return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, settings=self._settings)
+        return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, pauses=self._pauses)
 
     @cached_property
     def repair(self) -> Repair:
@@ -205,5 +212,12 @@ class Steps:
             clock=self._clock,
             settings=self._settings,
             report_damaged=self._report_damaged,
+            pauses=self._pauses,
             map_=self._map,
         )
+
+    @cached_property
+    def _pauses(self) -> KnownPauses:
+        from duetime.jobs.known_pauses import KnownPauses
+
+        return KnownPauses(self._backends.pauses, self._clock)
