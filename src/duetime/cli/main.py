@@ -27,6 +27,7 @@ from duetime.cli import (
     runbook,
     schedule,
     simulate,
+    tenants,
     undelivered,
     verify,
 )
@@ -44,7 +45,7 @@ _COMMANDS = (
     *(local, outbox, preview, "app"),
     *(schedule, actions, jobs),
     *(undelivered, notifications, doctor, runbook),
-    *("deployment", "access", completion),
+    *("deployment", "access", tenants, completion),
 )
 """The commands by task: develop, use, look after, operate. A text is the name of a group."""
 

@@ -24,6 +24,8 @@ class AuditKind(StrEnum):
     """One notification by its id, or all unread ones."""
     PREFERENCES = "preferences"
     """The recipients of notifications."""
+    TENANT = "tenant"
+    """All that is stored of a tenant."""
 
 
 @dataclass(frozen=True, slots=True)
