@@ -331,7 +331,7 @@ def test_an_export_has_every_item_and_no_other_tenants(tenants, tmp_path):
 
 def test_an_interrupted_export_goes_on_and_has_each_item_once(tenants, tmp_path, monkeypatch):
     monkeypatch.setattr(tenant_items, "_PAGE", 5)
-    whole = Export(tenants.settings, tenants.clock, ACME, tmp_path / "whole", by="ada")()
+    complete = Export(tenants.settings, tenants.clock, ACME, tmp_path / "complete", by="ada")()
     calls = itertools.count()
 
     def interrupt(_line):
@@ -344,11 +344,11 @@ def test_an_interrupted_export_goes_on_and_has_each_item_once(tenants, tmp_path,
         Export(tenants.settings, tenants.clock, ACME, tmp_path / "acme", by="ada")(interrupt)
     report = Export(tenants.settings, tenants.clock, ACME, tmp_path / "acme", by="ada")()
     assert report.is_resumed
-    for path in (tmp_path / "whole").glob("*.jsonl"):
+    for path in (tmp_path / "complete").glob("*.jsonl"):
         assert sorted((tmp_path / "acme" / path.name).read_text().splitlines()) == sorted(
             path.read_text().splitlines()
         )
-    assert report.items == whole.items
+    assert report.items == complete.items
     with pytest.raises(UnfitDirectory, match="a finished export of the tenant acme"):
         Export(tenants.settings, tenants.clock, ACME, tmp_path / "acme", by="ada")()
 
