@@ -49,7 +49,7 @@ class Deployment(GivenFields):
         default=STANDARD,
         metadata=_about(
             "The defaults of other settings. small: one tenant, three alarms, an API signed with IAM; no"
-            " events, console or user pool.",
+            " events, console or user pool. many: many tenants that must not see each other.",
             choices=tuple(PROFILES),
         ),
     )
