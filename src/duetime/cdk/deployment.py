@@ -246,8 +246,8 @@ class Deployment(GivenFields):
     kms_key: str = field(
         default="",
         metadata=_about(
-            "The ARN of [a KMS key](security.md#a-key-of-your-own) for all data; a dollar a month. Empty: AWS'"
-            " own."
+            "The ARN of [a KMS key](security.md#a-key-of-your-own) for all data; a dollar a month. Empty:"
+            " AWS' own."
         ),
     )
     second_factor: bool = field(
@@ -257,8 +257,8 @@ class Deployment(GivenFields):
     web_acl: str = field(
         default="",
         metadata=_about(
-            "The ARN of a regional web ACL of AWS WAF for the API. managed: the stack's own, 7 dollars a month;"
-            " it blocks addresses with over 2,000 requests in five minutes. Empty: none."
+            "The ARN of a regional web ACL of AWS WAF for the API. managed: the stack's own, 7 dollars a"
+            " month; it blocks addresses with over 2,000 requests in five minutes. Empty: none."
         ),
     )
     reserved_concurrency: int = field(
