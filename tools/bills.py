@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 PINS: Mapping[str, str] = {"hashed.txt": "pins.txt", "hashed-all.txt": "pins-all.txt"}
-"""The hashed pins in requirements/, of the runtime and of all extras, and the ends of their names in dist/."""
+"""The hashed pins in requirements/, of the runtime and of all extras, and their names' ends in dist/."""
 
 
 def copy_pins(version: str) -> None:

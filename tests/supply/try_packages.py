@@ -1,9 +1,9 @@
 """Check the wheel, the sdist and a fresh clone, each in an empty environment.
 
 ``python -m tests.supply.try_packages [wheel[local,cdk] …]`` checks the given ones. By default it checks wheel
-and sdist without extras, with each extra, and with all of them; ``clone[local]``, a clone of the last
-commit, which builds the console; and ``pinned``, the wheel with all extras at the hashed pins. Every environment is outside the checkout, so only the installed package can
-be imported.
+and sdist without extras, with each extra, and with all of them; ``clone[local]``, a clone of the last commit,
+which builds the console; and ``pinned``, the wheel with all extras at the hashed pins. Every environment is
+outside the checkout, so only the installed package can be imported.
 """
 
 from __future__ import annotations
