@@ -18,7 +18,7 @@ from duetime.aws.deployed import DeployedTables
 from duetime.aws.item_kinds import OF_SYSTEM, OF_TENANTS, OTHER, is_classified, kind_of
 from duetime.aws.tables import ACTIONS, FORMAT, JOBS, create_table_request
 from duetime.errors import BackendUnavailable, InvalidIdentifier
-from duetime.ids import SYSTEM_TENANT
+from duetime.ids import SYSTEM_TENANT, new_action_id
 from duetime.jobs.register import Registration
 from duetime.model.audit import AuditKind, AuditTarget
 from duetime.model.change import Change
@@ -26,6 +26,7 @@ from duetime.model.job import JobRef
 from duetime.model.notification import DigestWindow
 from duetime.model.preferences import Preferences
 from duetime.model.undelivered import UndeliveredKind
+from duetime.model.work_pause import PauseScope, WorkPause
 from duetime.ports.jobs import JobPorts
 from duetime.ports.wakeups import Delivery
 from duetime.tenant_data.erase import Erase
@@ -155,6 +156,15 @@ class Deployment:
         ports.windows.count(notification(tenant_id=tenant_id), window, expires_at=EXPIRY)
         ports.deliveries.end(tenant_id, "x:email:ada@example.com", expires_at=EXPIRY)
         backends.run_counts.add([ended(tenant_id=tenant_id)], expires_at=EXPIRY)
+        pause = WorkPause(
+            id=new_action_id(NOON),
+            scope=PauseScope.TENANT,
+            name=tenant_id,
+            reason="its scripts loop",
+            by="ada",
+            since=NOON,
+        )
+        backends.pauses.begin(pause)
         store = backends.undelivered.store
         body = json.dumps(self.dispatch_input)
         store.keep(given_up(f"event-{tenant_id}", kind=UndeliveredKind.EVENT, body=body), expires_at=EXPIRY)
@@ -216,7 +226,7 @@ def test_every_kind_of_item_is_erased_and_another_tenant_keeps_all(tenants):
 
     report = tenants.erase()()
     assert report.is_complete, report
-    assert set(report.items) == KINDS | {"undelivered"}
+    assert set(report.items) == KINDS | {"undelivered", "pauses"}
     assert report.items["undelivered"] == 2
     assert not tenants.kinds_of(ACME)
     assert tenants.wakes_of(ACME) == []
@@ -256,7 +266,7 @@ def test_a_dry_run_counts_what_an_erase_finds_and_changes_nothing(tenants):
     before = sorted(map(str, tenants.items()))
     report = tenants.erase(keep_audit=True).preview()
     assert sorted(map(str, tenants.items())) == before
-    assert set(report.items) == (KINDS | {"undelivered"}) - {"audit"}
+    assert set(report.items) == (KINDS | {"undelivered", "pauses"}) - {"audit"}
     assert not report.entry_id
 
 
@@ -291,7 +301,7 @@ def test_an_erase_that_is_killed_at_any_call_completes_when_it_is_repeated(tenan
     assert calls > 1
     assert report.is_resumed
     assert report.is_complete
-    assert set(report.items) == KINDS | {"undelivered"}
+    assert set(report.items) == KINDS | {"undelivered", "pauses"}
     assert not tenants.kinds_of(ACME)
     assert tenants.wakes_of(ACME) == []
 
@@ -319,8 +329,12 @@ def test_an_export_has_every_item_and_no_other_tenants(tenants, tmp_path):
     counts = tenants.kinds_of(ACME)
     report = Export(tenants.settings, tenants.clock, ACME, tmp_path / "acme", by="ada")()
     files = {path.stem: path.read_text().splitlines() for path in (tmp_path / "acme").glob("*.jsonl")}
-    assert set(files) == KINDS | {"undelivered"}
-    assert {kind: len(lines) for kind, lines in files.items()} == {**counts, "undelivered": 2} == report.items
+    assert set(files) == KINDS | {"undelivered", "pauses"}
+    assert (
+        {kind: len(lines) for kind, lines in files.items()}
+        == {**counts, "undelivered": 2, "pauses": 1}
+        == report.items
+    )
     assert "globex" not in str(files)
     assert any(
         json.loads(line).get("payload") == Note(text=SECRET.format(ACME)).to_json()

@@ -35,6 +35,7 @@ OF_SYSTEM: Mapping[str, str] = {
     "bookmark": "the positions of the passes; no tenant's data",
     "format": "the tables' format; no tenant's data",
     "undelivered": "inputs; those of a tenant are exported and erased one by one",
+    "pauses": "pauses of work; a tenant's own are exported, and erased at the end",
     "erasure": "the position of an export or an erase that runs; removed at its end",
 }
 """The system's partitions of the jobs table, and what they hold of tenants.

@@ -13,9 +13,11 @@ from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.job_items import STATE, job_key
 from duetime.aws.keys import Item
+from duetime.aws.work_pauses import PARTITION
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
 from duetime.model.job import JobRef
+from duetime.model.work_pause import PauseScope
 
 _DELETED_AT_ONCE = 25
 _BATCH_WRITES = 8
@@ -75,6 +77,30 @@ class TenantItems:
             if not batch:
                 return
         raise BackendUnavailable(SERVICE, f"{_BATCH_WRITES} attempts left items of a batch undeleted")
+
+
+class TenantPauses:
+    """One tenant's pauses of work, which are in a partition of the system."""
+
+    def __init__(self, client: Client, jobs_table: str, tenant_id: str) -> None:
+        self._table = DynamoTable(client, jobs_table)
+        self._begin = SEPARATOR.join((PauseScope.TENANT, tenant_id, ""))
+
+    def list(self) -> Sequence[Item]:
+        """Return the items, ended pauses too."""
+        items = self._table.items(
+            KeyConditionExpression="pk = :pauses AND begins_with(sk, :begin)",
+            ExpressionAttributeValues={":pauses": {"S": PARTITION}, ":begin": {"S": self._begin}},
+            ConsistentRead=True,
+        )
+        return list(items)
+
+    def remove(self) -> int:
+        """Remove all; return their number."""
+        items = self.list()
+        for item in items:
+            self._table.delete({"pk": item["pk"], "sk": item["sk"]})
+        return len(items)
 
 
 class Progress:

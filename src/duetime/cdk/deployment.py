@@ -54,7 +54,7 @@ class Deployment(GivenFields):
         default=STANDARD,
         metadata=_about(
             "The defaults of other settings. small: one tenant, three alarms, an API signed with IAM; no"
-            " events, console or user pool. many: many tenants that must not see each other.",
+            " events, console or user pool. many: [many tenants](deploy.md#many-tenants).",
             choices=tuple(PROFILES),
         ),
     )
@@ -198,7 +198,7 @@ class Deployment(GivenFields):
     runbook: str = field(
         default="",
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty: they name"
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty:"
             " `duetime deployment runbook`."
         ),
     )
@@ -245,33 +245,24 @@ class Deployment(GivenFields):
     jobs_stream: str = field(default="", metadata=_about("The same for a restored jobs table."))
     kms_key: str = field(
         default="",
-        metadata=_about(
-            "The ARN of [a KMS key](security.md#a-key-of-your-own) for all data; a dollar a month. Empty:"
-            " AWS' own."
-        ),
+        metadata=_about("The ARN of [a KMS key](security.md#a-key-of-your-own) for all data."),
     )
     second_factor: bool = field(
-        default=False,
-        metadata=_about("Users of the stack's pool must have a second factor."),
+        default=False, metadata=_about("Users of the stack's pool must have a second factor.")
     )
     web_acl: str = field(
         default="",
         metadata=_about(
-            "The ARN of a regional web ACL of AWS WAF for the API. managed: the stack's own, 7 dollars a"
-            " month; it blocks addresses with over 2,000 requests in five minutes. Empty: none."
+            "The API's web ACL, by its ARN. managed: one for 7 dollars a month, which blocks addresses with"
+            " over 2,000 requests in five minutes."
         ),
     )
     reserved_concurrency: int = field(
         default=0,
-        metadata=_about(
-            "Lambda's reserved executions of each worker, at least its concurrency. 0: none.",
-            low=0,
-            high=10_000,
-        ),
+        metadata=_about("Lambda's reserved executions of each worker. 0: none.", low=0, high=10_000),
     )
     code_signing: str = field(
-        default="",
-        metadata=_about("The ARN of the functions' code signing configuration. Empty: none."),
+        default="", metadata=_about("The ARN of the functions' code signing configuration.")
     )
     log_days: int = field(default=30, metadata=_about("The retention of logs in days.", choices=LOG_DAYS))
     keep_data: bool = field(

@@ -25,7 +25,7 @@ class AuditKind(StrEnum):
     PREFERENCES = "preferences"
     """The recipients of notifications."""
     TENANT = "tenant"
-    """All that is stored of a tenant."""
+    """A tenant: its pauses, or all that is stored of it."""
 
 
 @dataclass(frozen=True, slots=True)

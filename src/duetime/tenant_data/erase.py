@@ -10,7 +10,7 @@ from duetime import instant
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.item_kinds import AUDIT, kind_of
-from duetime.aws.tenant_items import Progress, TenantItems
+from duetime.aws.tenant_items import Progress, TenantItems, TenantPauses
 from duetime.clock import Clock
 from duetime.ids import new_action_id, tenant
 from duetime.model.audit import AuditEntry
@@ -21,7 +21,7 @@ from duetime.tenant_data.rounds import Round
 from duetime.tenant_data.stop import StopWork
 from duetime.tenant_data.undelivered import UndeliveredOf
 
-UNDELIVERED = "undelivered"
+UNDELIVERED, PAUSES = "undelivered", "pauses"
 
 _ORDER = {STOP: ("jobs", "actions"), FIRST_ERASE: ("actions", "jobs")}
 """Jobs stop first, since they plan actions; their items go last, since a run's end reads them."""
@@ -68,6 +68,7 @@ class Erase:
             "actions": TenantItems(client, settings.actions_table, self._tenant_id),
             "jobs": TenantItems(client, settings.jobs_table, self._tenant_id),
         }
+        self._pauses = TenantPauses(client, settings.jobs_table, self._tenant_id)
         self._undelivered = UndeliveredOf(
             self._backends.undelivered.store, self._backends.jobs.get, self._tenant_id
         )
@@ -78,7 +79,9 @@ class Erase:
         for name, table in self._tables.items():
             for page in table.pages():
                 counts.update(kind_of(name, item) for item in page.items)
-        counts.update({UNDELIVERED: sum(1 for _ in self._undelivered.list())})
+        counts.update(
+            {UNDELIVERED: sum(1 for _ in self._undelivered.list()), PAUSES: len(self._pauses.list())}
+        )
         if self._keep_audit:
             counts.pop(AUDIT, None)
         return Report(
@@ -141,6 +144,8 @@ class Erase:
 
     def _end(self, position: Position, *, is_resumed: bool) -> Report:
         is_complete = not position.found and not position.running
+        if is_complete:  # until now the pauses kept the tenant's work from beginning
+            position.erased[PAUSES] += self._pauses.remove()
         left = left_after(
             self._undelivered.count_unknown(),
             keep_audit=position.keep_audit,

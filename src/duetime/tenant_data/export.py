@@ -17,7 +17,7 @@ from duetime import instant
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.item_kinds import kind_of
-from duetime.aws.tenant_items import TenantItems, as_json
+from duetime.aws.tenant_items import TenantItems, TenantPauses, as_json
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
 from duetime.ids import new_action_id, tenant
@@ -83,6 +83,7 @@ class Export:
         self._clock = clock
         client = clients.dynamodb()
         self._backends = AwsBackends(settings, clock, client)
+        self._pauses = TenantPauses(client, settings.jobs_table, self._tenant_id)
         self._tables = {
             "actions": TenantItems(client, settings.actions_table, self._tenant_id),
             "jobs": TenantItems(client, settings.jobs_table, self._tenant_id),
@@ -109,6 +110,7 @@ class Export:
                 self._save(state)
                 note(f"{name}: {sum(state.items.values())} exported")
         self._write(state, list(self._undelivered()))
+        self._write(state, [("pauses", as_json(item)) for item in self._pauses.list()])
         state.ended_at = instant.text(self._clock.now())
         trail.end(entry.ended(200, {"exported": sum(state.items.values())}))
         self._save(state)
