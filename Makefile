@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE  # the tests start many Pythons
 SEEDS ?= 20000
 RUNS ?= 20
 PORT ?= 8080
-SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
+SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser and not hours" -n 2 --dist worksteal -p tests.one_processor
 SOURCES := src tests tools functions examples bench rivals infra app.py hatch_build.py
 
 help: ## list the targets
