@@ -27,7 +27,7 @@ def test_help_prints_what_the_option_prints(duetime, words):
 
 @pytest.mark.parametrize("command", ["actions", "jobs", "dead-letters", "undelivered", "notifications"])
 def test_ls_is_list(duetime, command):
-    assert duetime(command, "ls") == duetime(command, "list")
+    assert duetime(command, "ls", "--json") == duetime(command, "list", "--json")
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,7 @@ def test_ls_is_list(duetime, command):
         (["help", "job"], "did you mean 'jobs'?"),
         (["dead-letters", "xyzzy"], "'duetime dead-letters' has no command 'xyzzy'; it has: list,"),
         (["undelivered", "redrive", "--all", "--kind", "wakes"], "did you mean 'wake'?"),
+        (["jobs"], "'duetime jobs' needs a command; it has: list, ls,"),
         (["--verson"], "'duetime' has no option '--verson'; did you mean '--version'?"),
         (["jobs", "list", "--tenat=acme"], "'duetime jobs list' has no option '--tenat'; did you mean '--tenant'"),
         (["actions", "reschedule", "ID", "--inn", "3s"], "has no option '--inn'; did you mean '--in'?"),

@@ -24,8 +24,14 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with the message on one line."""
+        if message.endswith(": COMMAND"):
+            message = f"{self.prog!r} needs a command; it has: {', '.join(self._commands())}"
         end = "" if message.endswith("?") else ";"
         self.exit(BAD_USAGE, f"duetime: {plain(message)}{end} `{self.prog} --help` shows how\n")
+
+    def _commands(self) -> list[str]:
+        groups = self._subparsers._group_actions if self._subparsers else ()  # noqa: SLF001 - argparse has no other
+        return [str(name) for group in groups for name in group.choices or ()]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse the words like argparse; an unknown word ends here, where the command and its options are known."""
