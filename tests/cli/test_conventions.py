@@ -40,7 +40,10 @@ def test_ls_is_list(duetime, command):
         (["undelivered", "redrive", "--all", "--kind", "wakes"], "did you mean 'wake'?"),
         (["jobs"], "'duetime jobs' needs a command; it has: list, ls,"),
         (["--verson"], "'duetime' has no option '--verson'; did you mean '--version'?"),
-        (["jobs", "list", "--tenat=acme"], "'duetime jobs list' has no option '--tenat'; did you mean '--tenant'"),
+        (
+            ["jobs", "list", "--tenat=acme"],
+            "'duetime jobs list' has no option '--tenat'; did you mean '--tenant'",
+        ),
         (["actions", "reschedule", "ID", "--inn", "3s"], "has no option '--inn'; did you mean '--in'?"),
         (["actions", "list", "--xyzzy"], "no option '--xyzzy'; `duetime actions list --help` shows how"),
         (["actions", "list", "failed"], "'duetime actions list' does not take 'failed'; `duetime actions"),

@@ -136,7 +136,10 @@ def test_a_rejection_by_the_api_is_printed_on_one_line(duetime, words, expected)
     ("words", "expected"),
     [
         ((), "'duetime jobs' has no option '--url'"),
-        (("history", "billing-nightly", "--status", "done"), "there is no status 'done'; use retrying, pending"),
+        (
+            ("history", "billing-nightly", "--status", "done"),
+            "there is no status 'done'; use retrying, pending",
+        ),
         (("explode",), "'duetime jobs' has no command 'explode'"),
         (("show", ""), "two or more kebab-case segments"),
         (("show", "preview"), "two or more kebab-case segments"),

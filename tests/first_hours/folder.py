@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -30,7 +31,8 @@ class Folder:
     environment: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_MINE)}
+        shell = os.environ.items()  # noqa: TID251 - that of the tests
+        inherited = {name: value for name, value in shell if not name.startswith(_MINE)}
         own = {
             "PATH": f"{self.directory}/.venv/bin:{inherited['PATH']}",
             "VIRTUAL_ENV": f"{self.directory}/.venv",
@@ -86,9 +88,10 @@ class Folder:
     @contextmanager
     def server(self, command: str, ready: str, **variables: str) -> Iterator[re.Match[str]]:
         """Run what the other terminal runs, and yield the match of its first line that has `ready`."""
+        words = shlex.split(command)
         with subprocess.Popen(  # noqa: S603 - our own pages
-            command.split(),
-            executable=self.directory / ".venv/bin" / command.split()[0],
+            words,
+            executable=self.directory / ".venv/bin" / words[0],
             cwd=self.directory,
             env=self.environment | variables,
             stdout=subprocess.PIPE,

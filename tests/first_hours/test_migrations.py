@@ -69,7 +69,7 @@ assert [scheduler.get(done.id).status for done in (reminded, again, called_off)]
     "executed", "executed", "cancelled"
 ]
 first, second = scheduler.get(reminded.id).attempts
-assert second.started_at - first.ended_at >= timedelta(seconds=30)
+assert second.started_at - first.finished_at >= timedelta(seconds=30)
 print("moved")
 """
 AFTER_APSCHEDULER = """

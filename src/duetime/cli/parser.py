@@ -46,7 +46,7 @@ class CommandParser(argparse.ArgumentParser):
         return parsed, left
 
     def _unknown_options(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the long options of the words that are neither an option of this command nor short for one."""
+        """Yield the words' long options that are no option of this command, and not short for one."""
         own = takewhile(lambda word: word != "--", words)
         if self._subparsers is not None:
             own = takewhile(lambda word: word.startswith("-"), own)
