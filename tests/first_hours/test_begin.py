@@ -76,6 +76,6 @@ def test_the_example_project_passes_its_own_checks(folder):
     assert re.search(r"[1-9]\d* passed", outputs["pytest"])
     assert "no issues found" in outputs["mypy"]
     with folder.local_cloud(local) as terminal:
-        assert "no jobs" in folder.run("duetime jobs list", **terminal)
+        assert "no actions" in folder.run("duetime actions list", **terminal)
     folder.synthesised("Shop")
     assert [*folder.directory.glob("cdk.out/asset.*/shop/handlers.py")]

@@ -100,6 +100,47 @@ def shop(folder):
     """The folder with the module that the recipes share, and an app that hosts its type."""
     [reminders, *_] = code(section(WEB), "python")
     folder.write("reminders.py", reminders)
+    folder.write("handlers.py", HANDLERS)
+    return folder
+
+
+def recipe(heading):
+    [block] = code(section(WEB, heading), "py")
+    return block
+
+
+def test_fastapi_stores_an_order_with_its_reminder_which_is_then_executed(shop):
+    shop.install('pip install "duetime[local]" fastapi uvicorn')
+    shop.write("shop.py", recipe("## FastAPI"))
+    with shop.local_cloud(LOCAL) as terminal:
+        with shop.server("uvicorn shop:shop --port 0", r"running on (http://\S+)", **terminal) as found:
+            request = urllib.request.Request(f"{found[1]}/orders/o-2", method="POST")  # noqa: S310 - our own
+            with urllib.request.urlopen(request) as response:  # noqa: S310
+                placed = json.loads(response.read())
+        assert (response.status, placed["order"]) == (201, "o-2")
+        assert "pending" in shop.run(f"duetime actions show {placed['reminder']}", **terminal)
+        shop.run(f"duetime actions reschedule {placed['reminder']} --in 0s", **terminal)
+        shop.run('duetime schedule send-reminder --payload \'{"order": "o-3"}\' --in 1s --watch', **terminal)
+        assert "executed" in shop.run(f"duetime actions show {placed['reminder']}", **terminal)
+
+
+def test_django_schedules_after_its_commit_and_repairs_without_a_second_reminder(shop):
+    shop.install('pip install "duetime[local]" django')
+    shop.write("shop/__init__.py", "")
+    shop.write("shop/models.py", MODELS)
+    shop.write("shop/views.py", recipe("## Django"))
+    shop.write("visit.py", DJANGO)
+    with shop.local_cloud(LOCAL) as terminal:
+        assert '201 {"order": 1}' in shop.run("python visit.py", **terminal)
+        [reminder] = json.loads(shop.run("duetime actions list --json", **terminal))["items"]
+        shown = json.loads(shop.run(f"duetime actions show {reminder['id']} --json", **terminal))
+    assert (shown["type"], shown["payload"]) == ("send-reminder", {"order": "1"})
+
+
+def test_a_function_with_powertools_schedules_with_the_requests_id_and_once_only(folder):
+    folder.install('pip install "duetime[local]"')
+    [checkout] = code(section("docs/recipes/aws.md", "## Lambda Powertools"), "python")
+    folder.write("checkout.py", checkout)
     folder.write("handlers.py", OF_RECEIPTS)
     folder.write("call.py", CALL)
     event = {"httpMethod": "POST", "path": "/orders/o-4/receipt", "requestContext": {"requestId": "r-1"}}

@@ -34,7 +34,7 @@ class CommandParser(argparse.ArgumentParser):
         return [str(name) for group in groups for name in group.choices or ()]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the words like argparse; an unknown word ends here, where the command and its options are known."""
+        """Parse the words like argparse; report an unknown one here, where the command is known."""
         for option in self._unknown_options(args or ()):
             meant = did_you_mean(option, self._option_string_actions) or (
                 "; write a command's options after the command" if self._subparsers else ""
