@@ -15,7 +15,17 @@ from duetime.model.action import Status
 from duetime.settings import DUE_SHARDS
 from duetime.testing.contract.access import JOB, entry
 from duetime.testing.contract.job_specimens import NIGHTLY, added, event_run
-from duetime.testing.contract.specimens import ACME, GLOBEX, claim, end, fresh, scheduled
+from duetime.testing.contract.specimens import (
+    ACME,
+    GLOBEX,
+    HOUR,
+    NOON,
+    claim,
+    due_entries,
+    end,
+    fresh,
+    scheduled,
+)
 from tests.contract.test_access import RETENTION
 
 FORGED = {
@@ -89,6 +99,33 @@ def test_a_forged_row_does_not_hide_those_behind_it(table):
         )
     assert [row.ref for row in store.failed([ACME], limit=1, cursor=None)] in ([], [action.ref])
     assert action.ref in [row.ref for row in store.failed([ACME], limit=10, cursor=None)]
+
+
+@pytest.mark.parametrize("due_at", ["2026-01-01 00 00", "2026" + "x" * 900, "2026-01-01T00:00:00.000000Z"])
+def test_a_forged_due_time_hides_none_behind_it(table, due_at):
+    store = table.store()
+    genuine = scheduled(store)
+    for _ in range(2):
+        forge(table, replace(fresh(store), due_shard=genuine.due_shard), due_at={"S": due_at})
+    assert genuine.ref in [entry.ref for entry in due_entries(store, genuine.due_shard, limit=1)]
+
+
+def test_ten_forged_pages_hide_no_action_of_the_list(table):
+    store = table.store()
+    theirs = replace(scheduled(store, correlation_id="order:7"), tenant_id=GLOBEX)
+    store.put(theirs)
+    for _ in range(12):
+        forge(table, fresh(store, created_at=NOON - 2 * HOUR), correlation=FORGED["correlation"])
+    page = store.by_correlation(GLOBEX, "order:7", limit=1, cursor=None)
+    assert ([row.ref for row in page], page.cursor) == ([theirs.ref], None)
+
+
+def test_a_damaged_row_is_reported(table):
+    store, damaged = table.store(), []
+    row = fresh(store)
+    forge(table, row, attempt={"S": "1"})
+    assert store.get_rows([row.ref], damaged=damaged) == []
+    assert [found.ref for found in damaged] == [row.ref]
 
 
 def test_a_forged_job_is_in_no_other_tenants_list(jobs_table):

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from duetime import App, Payload, Run, on_event
+from duetime import App, Payload, Registration, Run, on_event
+from duetime.errors import DeclarationError
 from duetime.model.action import SkipReason, Status
 from duetime.testing import SimulatedCloud
 from tests.journeys.recorded_job import MIDNIGHT
@@ -97,3 +98,10 @@ def test_the_run_of_an_event_runs(forgery):
     run = forgery.event_run()
     ended = forgery.put(replace(run, id=another_id(run)))
     assert (ended.status, forgery.ran) == (Status.EXECUTED, [("acme", "index")])
+
+
+def test_no_registered_job_has_the_handler_of_a_job_with_cadences(forgery):
+    jobs = forgery.cloud.scheduler_for("acme", "mallory").jobs
+    with pytest.raises(DeclarationError, match="kb-index is a job with cadences"):
+        jobs.register(Registration(name="acme-index", handler="kb-index"))
+    assert jobs.register(Registration(name="acme-purge", handler="nightly-purge")).name == "acme-purge"
