@@ -176,7 +176,7 @@ class Worker:
                 nonce=nonce,
                 instance="worker-1",
                 queued_at=now,
-                retry="1;0;0",
+                retry="[1,[60],0.1,null]",
             ),
         ).action
 

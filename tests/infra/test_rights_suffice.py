@@ -275,7 +275,7 @@ def terms_at(at):
         nonce="n",
         instance="w",
         queued_at=at,
-        retry="",
+        retry="[1,[60],0.1,null]",
     )
 
 
