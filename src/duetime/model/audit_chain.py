@@ -7,7 +7,6 @@ record before. `duetime.model.audit_verification` finds what does not fit.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -52,7 +51,7 @@ def hash_of(entry: AuditEntry, link: AuditLink, *, is_end: bool) -> str:
     return sha256(json.dumps(record, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def _begun(entry: AuditEntry) -> Mapping[str, Any]:
+def _begun(entry: AuditEntry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "tenant_id": entry.tenant_id,
