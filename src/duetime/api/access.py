@@ -88,7 +88,7 @@ class AuditEntryView(View):
     """Such as ``cancel``, ``pause`` or ``register``."""
     target: Annotated[str, BeforeValidator(str)]
     """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``,
-    ``notification:<id>``, ``preferences``, or ``rejected:<caller>`` for counted rejections."""
+    ``notification:<id>``, ``tenant:<name>``, ``preferences``; ``rejected:<caller>`` of counted rejections."""
     by: str
     """The caller."""
     subject: str | None

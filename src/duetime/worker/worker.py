@@ -22,7 +22,7 @@ import random
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 
@@ -33,17 +33,19 @@ from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
 from duetime.errors import DuetimeError, InvalidPayload, UnknownType, truncate
 from duetime.ids import is_one_shot
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import Plan, is_behind
 from duetime.model.action import Action
 from duetime.model.built_in import CANARY, is_probe, retention_of
 from duetime.model.event_chain import running_at
 from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
-from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
+from duetime.model.outcome import NOT_BEGUN, SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.model.run import WorkerDied
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import LONGEST_DELAY, Delivery, DueMessage, DueQueues, Routes, Send
+from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.settings import Settings
 from duetime.telemetry import spans
@@ -80,6 +82,7 @@ class WorkerPorts:
     queues: DueQueues
     routes: Routes
     heartbeat: Heartbeat
+    pauses: WorkPauses = field(default_factory=NoWorkPauses)
 
 
 class Worker:
@@ -107,6 +110,7 @@ class Worker:
         self._claim_job_run = ClaimJobRun(ports.store, ports.jobs, settings=settings)
         self._claim_one_shot = ClaimOneShot(ports.store, jitter_draw=jitter_draw)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings, meter=meter)
+        self._pauses = KnownPauses(ports.pauses, clock)
         self._settle = Settle(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
     def __call__(self, delivery: Delivery) -> DeliveryResult:
@@ -119,6 +123,7 @@ class Worker:
         if delay is not None:
             return self._put_off(delivery, delay)
         self._clock.wait_until(delivery.message.due_at)
+        since = self._clock.elapsed()
         claim = self._claim(delivery)
         if claim is None:
             return DeliveryResult.NOTHING_TO_DO
@@ -130,14 +135,19 @@ class Worker:
             if message is None:
                 return DeliveryResult.NOTHING_TO_DO
             return self._put_off(replace(delivery, message=message), claim.seconds)
-        return self._execute(claim, delivery)
+        return self._execute(claim, delivery, since)
 
-    def _execute(self, claim: ClaimWon, delivery: Delivery) -> DeliveryResult:
+    def _execute(self, claim: ClaimWon, delivery: Delivery, since: float) -> DeliveryResult:
         self._run_log.began(claim.action)
         self._plan_ahead(claim)
         with spans.executing(claim.action) as span:
             commit = self._commit_of(claim)
-            outcome = self._run(claim.action, commit, delivery, span)
+            is_cancelled = claim.action.cancel_requested_at is not None
+            outcome = NOT_BEGUN if is_cancelled else self._run(claim.action, commit, delivery, span, since)
+            if outcome is None:
+                self._run_log.lost(claim.action)
+                span.ended(None)
+                return self._put_off(delivery, visibility(self._settings))
             if commit.stage is CommitStage.IN_DOUBT:
                 span.set({spans.OUTCOME: spans.IN_DOUBT})
                 log.warning(
@@ -153,9 +163,8 @@ class Worker:
         early = delay_until(message.due_at, now)
         if early > 1:
             return early
-        if not self._settings.enabled:
+        if not self._settings.enabled or self._pauses.of_tenant(message.ref.tenant_id) is not None:
             # As long again as the message has waited: a long stop costs each action four messages an hour.
-            # The first sweep after the stop sends later actions again.
             late = int((now - message.due_at).total_seconds())
             return min(max(late, _SOONEST_WHILE_OFF), LONGEST_DELAY)
         return _ROLL_OVER if self._is_rolling_over(message.type, message.payload_version) else None
@@ -202,7 +211,10 @@ class Worker:
             except DuetimeError as error:
                 log.warning("not planned ahead", extra={"job": claim.job.name, "reason": truncate(error)})
 
-    def _run(self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan) -> Outcome:
+    def _run(
+        self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan, since: float
+    ) -> Outcome | None:
+        """Run the handler; return None, without running it, if the lease ended before it could begin."""
         if self._is_rolling_over(action.type, action.payload_version):  # a message may lack the version
             reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
             return put_off(timedelta(seconds=_ROLL_OVER), reason)
@@ -218,11 +230,14 @@ class Worker:
         try:
             with (
                 self._ports.heartbeat.watching(
-                    action, run.stop, run.deadline, delivery, self._handlers.worker
-                ),
+                    action, run.stop, run.deadline, delivery, self._handlers.worker, since=since
+                ) as watched,
                 running_at(action.depth),
             ):
-                handler(payload, run, self._resources.for_parameters(handler.wants))
+                resources = self._resources.for_parameters(handler.wants)
+                if not self._ports.heartbeat.still_holds(watched):
+                    return None
+                handler(payload, run, resources)
         except WorkerDied:
             raise
         except BaseException as error:
