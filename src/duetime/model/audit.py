@@ -25,11 +25,12 @@ class AuditKind(StrEnum):
     UNDELIVERED = "undelivered"
     NOTIFICATION = "notification"
     """One notification by its id, or all unread ones."""
-    TENANT = "tenant"
     PREFERENCES = "preferences"
     """The recipients of notifications."""
     REJECTED = "rejected"
     """The rejected changes of one caller in one hour, counted; the name is the caller."""
+    TENANT = "tenant"
+    """A tenant: its pauses, or all that is stored of it."""
 
 
 @dataclass(frozen=True, slots=True)
