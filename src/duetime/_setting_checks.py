@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime._setting_fields import default_of
+from duetime.errors import InvalidTime
+from duetime.instant import zone
 
 if TYPE_CHECKING:
     from duetime.settings import Settings
@@ -38,6 +40,15 @@ def out_of_range(settings: Settings) -> Iterator[str]:
             yield f"{setting.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
         if "like" in allowed and not re.fullmatch(allowed["like"], value):
             yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
+
+
+def unknown_zones(settings: Settings) -> Iterator[str]:
+    """Yield the problem of a zone that is not in the IANA database; no zone is loaded if none is set."""
+    if settings.default_tz:
+        try:
+            zone(settings.default_tz)
+        except InvalidTime:
+            yield f"default_tz is {settings.default_tz!r}; use an IANA time zone such as Europe/Paris"
 
 
 def contradictions(settings: Settings) -> Iterator[str]:

@@ -269,7 +269,11 @@ class Settings(GivenFields):
         ):
             if not getattr(self, name):
                 object.__setattr__(self, name, self.prefix + made)
-        if problems := [*checks.out_of_range(self), *checks.contradictions(self)]:
+        if problems := [
+            *checks.out_of_range(self),
+            *checks.unknown_zones(self),
+            *checks.contradictions(self),
+        ]:
             raise SettingsError(problems)
 
     @property

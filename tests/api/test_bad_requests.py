@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duetime.api.body import BODY_LIMIT
+from duetime.model.new_action import PAYLOAD_LIMIT
 
 
 def order(**changes):
@@ -90,7 +91,7 @@ BODIES = {
         "invalid-payload",
         "Infinity",
     ),
-    "payload over an item": (order(payload={"text": "x" * 420_000}), 413, "payload-too-large", "408,576"),
+    "payload over an item": (order(payload={"text": "x" * PAYLOAD_LIMIT}), 413, "payload-too-large", "400,000"),
     "body over a megabyte": (
         "x" * (BODY_LIMIT + 1),
         413,
