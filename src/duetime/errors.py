@@ -56,8 +56,8 @@ class InvalidTime(DuetimeError, ValueError):
 
     code = "invalid-time"
 
-    def __init__(self, value: object, problem: str) -> None:
-        self.value, self.problem = value, problem
+    def __init__(self, value: object, problem: str, *, field: str = "") -> None:
+        self.value, self.problem, self.field = value, problem, field
         super().__init__(f"{truncate(value, 60)!r} {problem}")
 
 
@@ -311,6 +311,10 @@ class InvalidSelection(DuetimeError, ValueError):
     """Malformed or contradictory filters."""
 
     code = "invalid-selection"
+
+    def __init__(self, problem: str, *, field: str = "") -> None:
+        self.problem, self.field = problem, field
+        super().__init__(problem)
 
 
 class Unsupported(DuetimeError, NotImplementedError):

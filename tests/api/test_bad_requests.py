@@ -91,7 +91,12 @@ BODIES = {
         "invalid-payload",
         "Infinity",
     ),
-    "payload over an item": (order(payload={"text": "x" * PAYLOAD_LIMIT}), 413, "payload-too-large", "400,000"),
+    "payload over an item": (
+        order(payload={"text": "x" * PAYLOAD_LIMIT}),
+        413,
+        "payload-too-large",
+        "400,000",
+    ),
     "body over a megabyte": (
         "x" * (BODY_LIMIT + 1),
         413,

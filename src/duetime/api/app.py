@@ -54,7 +54,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
     audit = AuditMiddleware(access.trail, api.clock)
 
     def handler(sent: Event, context: Any) -> dict[str, Any]:
-        event, entry = normalise(sent), None
+        event, entry, route = normalise(sent), None, None
         successor = successor_of(event["path"], prefix)
         try:
             match = table.find(successor or event["path"])
@@ -80,7 +80,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                 )
                 response = resolver.resolve(_with_content(event, content), context)
         except DuetimeError as error:
-            problem = problem_of(error)
+            problem = problem_of(error, route)
             response = {
                 "statusCode": problem.status_code,
                 "body": problem.body,
@@ -120,7 +120,7 @@ class _Resolver(APIGatewayRestResolver):
         for route in routes:
             self.route(prefix + route.path, route.method, status_code=route.status)(route.handler)
         self._by_handler = {route.func: route for route in (*self._static_routes, *self._dynamic_routes)}
-        self.exception_handler(Exception)(_problem)
+        self.exception_handler(Exception)(lambda error: _problem(error, self.context["route"]))
 
     def _resolve(self) -> ResponseBuilder[Any]:
         route = self._by_handler[self.context["route"].handler]
@@ -128,14 +128,14 @@ class _Resolver(APIGatewayRestResolver):
         return self._call_route(route, self.context["arguments"])
 
 
-def _problem(error: Exception) -> Response[str]:
+def _problem(error: Exception, route: Route) -> Response[str]:
     """Return the response of an error; an unexpected one is logged in full, and the response hides it."""
     if isinstance(error, RequestValidationError):
         error = invalid_request(error.errors())
     if not isinstance(error, DuetimeError):
         log.error("request met a fault", exc_info=error)
         return problem_of(DuetimeError())
-    response = problem_of(error)
+    response = problem_of(error, route)
     if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("request failed", extra={"code": error.code, "reason": truncate(error)})
     return response

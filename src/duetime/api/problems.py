@@ -15,7 +15,9 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from duetime.api.errors import InvalidRequest, Unhealthy, WrongMethod
+from duetime.api.errors import Unhealthy, WrongMethod
+from duetime.api.flaws import flaws_of
+from duetime.api.routes import Route
 from duetime.cadence.errors import InvalidText
 from duetime.errors import DuetimeError, IdempotencyConflict
 
@@ -27,7 +29,6 @@ RETRY_AFTER = 5
 PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
     {
         "malformed-body": (HTTPStatus.BAD_REQUEST, "The body is no JSON"),
-        "invalid-cursor": (HTTPStatus.BAD_REQUEST, "The cursor belongs to another query"),
         **dict.fromkeys(
             (
                 "invalid-text",
@@ -59,6 +60,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "payload-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The payload is too large"),
         "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),
         "invalid-request": (HTTPStatus.UNPROCESSABLE_ENTITY, "The request is not what the route takes"),
+        "invalid-cursor": (HTTPStatus.UNPROCESSABLE_ENTITY, "The cursor belongs to another query"),
         "invalid-time": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
         "invalid-selection": (HTTPStatus.UNPROCESSABLE_ENTITY, "The filters cannot be meant"),
         "invalid-identifier": (HTTPStatus.UNPROCESSABLE_ENTITY, "A name cannot be part of a key"),
@@ -85,8 +87,8 @@ _COME_AGAIN = f"a change may or may not have been made; repeat the call in {RETR
 _FOR_THE_OPERATOR = "repeating the call will not help; the operator finds the reason in the API's log"
 
 
-def problem_of(error: DuetimeError) -> Response[str]:
-    """Return an error's problem as a response; an unknown code becomes an internal error."""
+def problem_of(error: DuetimeError, route: Route | None = None) -> Response[str]:
+    """Return the problem of an error at a route as a response; an unknown code becomes an internal error."""
     code = error.code if error.code in PROBLEMS else DuetimeError.code
     status, title = PROBLEMS[code]
     document = {
@@ -94,7 +96,7 @@ def problem_of(error: DuetimeError) -> Response[str]:
         "title": title,
         "status": status.value,
         "detail": _detail(error, status),
-        **_more(error),
+        **_more(error, status, route),
     }
     return Response(status.value, MEDIA_TYPE, json.dumps(document), headers=_headers(error, status))
 
@@ -113,9 +115,9 @@ def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[st
     return {}
 
 
-def _more(error: DuetimeError) -> Mapping[str, Any]:
-    if isinstance(error, InvalidRequest):
-        return {"errors": [asdict(flaw) for flaw in error.flaws]}
+def _more(error: DuetimeError, status: HTTPStatus, route: Route | None) -> Mapping[str, Any]:
+    if status is HTTPStatus.UNPROCESSABLE_ENTITY:
+        return {"errors": [asdict(flaw) for flaw in flaws_of(error, route)]}
     if isinstance(error, IdempotencyConflict):
         return {"action_id": error.action_id}
     if isinstance(error, InvalidText):
