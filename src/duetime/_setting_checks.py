@@ -42,6 +42,14 @@ def out_of_range(settings: Settings) -> Iterator[str]:
             yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
 
 
+def unsafe_patterns(settings: Settings) -> Iterator[str]:
+    """Yield the problem of each pattern of secrets that is invalid or could be slow."""
+    if settings.secret_patterns:
+        from duetime._secret_patterns import problems_of  # noqa: PLC0415 - few deployments have patterns
+
+        yield from problems_of(settings.secret_patterns)
+
+
 def unknown_zones(settings: Settings) -> Iterator[str]:
     """Yield the problem of a zone that is not in the IANA database; no zone is loaded if none is set."""
     if settings.default_tz:

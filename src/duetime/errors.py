@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from duetime._masking import masked
+
 MESSAGE_LIMIT = 500
 """Characters of an outside message (a handler's exception, a client's value) that are stored or shown."""
 
 
 def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
-    """Return the message's text in at most `limit` characters; an ellipsis marks a truncated text.
+    """Return the message's text without secrets, in at most `limit` characters; an ellipsis marks its end.
 
     An exception's ``str()`` is a handler's code, and may itself raise anything.
     """
@@ -23,7 +25,8 @@ def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
         text = str(message)
     except BaseException as error:  # noqa: BLE001 - a run must settle whatever its exception does
         text = f"its text cannot be read: str() raised {type(error).__name__}"
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    shown = masked(text, limit)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 class DuetimeError(Exception):

@@ -254,6 +254,14 @@ class Settings(GivenFields):
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
     )
+    secret_patterns: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "Regular expressions, by a name, of texts that failures must not show, beside usual"
+            " tokens and sensitive fields: characters, classes and bounded repeats, such as"
+            " `CUST-[0-9]{8}`."
+        },
+    )
     audit_retention: timedelta = seconds(
         400 * _DAY, "How long the audit trail is stored.", low=_DAY, high=3_650 * _DAY
     )
@@ -272,6 +280,7 @@ class Settings(GivenFields):
         if problems := [
             *checks.out_of_range(self),
             *checks.unknown_zones(self),
+            *checks.unsafe_patterns(self),
             *checks.contradictions(self),
         ]:
             raise SettingsError(problems)

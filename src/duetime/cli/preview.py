@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         preview = _preview_of(args)
     except cadences.InvalidCadence as refused:
-        print(refused, file=sys.stderr)
+        print(plain_lines(refused), file=sys.stderr)
         return _BAD_USAGE
     print(json.dumps(_as_json(preview), indent=2) if args.json else _as_table(preview))
     return 0
