@@ -9,7 +9,6 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -24,6 +23,7 @@ from duetime.api.audit_middleware import AuditMiddleware
 from duetime.api.authenticator import Authenticator, require
 from duetime.api.body import RequestContent
 from duetime.api.context import ApiContext
+from duetime.api.cursors import CursorSeal
 from duetime.api.errors import RouteNotFound
 from duetime.api.health import Health
 from duetime.api.normalise_event import normalise
@@ -69,6 +69,8 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                 raise content.error
             audit.begin(entry, route)
             refuse_parameters(event, route)
+            seal = CursorSeal(match, caller, event, content)
+            event, content = seal.opened(event, content)
             with lock:
                 resolver.context.update(
                     route=route,
@@ -77,6 +79,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                     base=_base(event, prefix),
                     is_former=successor is not None,
                     content=content,
+                    seal=seal,
                 )
                 response = resolver.resolve(_with_content(event, content), context)
         except DuetimeError as error:
@@ -114,13 +117,16 @@ class _Resolver(APIGatewayRestResolver):
         super().__init__(
             enable_validation=True,
             debug=False,
-            serializer=partial(json.dumps, separators=(",", ":"), ensure_ascii=False),
+            serializer=self._written,
             json_body_deserializer=lambda _text: self.context["content"].json(),
         )
         for route in routes:
             self.route(prefix + route.path, route.method, status_code=route.status)(route.handler)
         self._by_handler = {route.func: route for route in (*self._static_routes, *self._dynamic_routes)}
         self.exception_handler(Exception)(lambda error: _problem(error, self.context["route"]))
+
+    def _written(self, answer: Any) -> str:
+        return json.dumps(self.context["seal"].closed(answer), separators=(",", ":"), ensure_ascii=False)
 
     def _resolve(self) -> ResponseBuilder[Any]:
         route = self._by_handler[self.context["route"].handler]

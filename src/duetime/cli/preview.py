@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from duetime import cadence as cadences
-from duetime.cli.tables import table
+from duetime.cli.tables import plain_lines, table
 from duetime.clock import SystemClock
 
 if TYPE_CHECKING:

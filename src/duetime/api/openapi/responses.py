@@ -53,7 +53,7 @@ def _statuses(route: Route, signature: RouteSignature) -> Iterable[HTTPStatus]:
     names = {parameter["name"] for parameter in signature.parameters}
     changes = route.operation is not None and route.operation.about not in _NEVER_CONFLICT
     applies = {
-        _S.BAD_REQUEST: signature.body or names & {"cursor", "cadence"},
+        _S.BAD_REQUEST: signature.body or "cadence" in names,
         _S.UNAUTHORIZED: not route.is_open,
         _S.FORBIDDEN: not route.is_open,
         _S.NOT_FOUND: "<" in route.path,
