@@ -19,7 +19,11 @@ def test_a_cursor_of_another_filter_tenant_or_list_is_rejected(call):
         call.schedule()
         call.schedule(claims=GLOBEX)
     cursor = first_page(call)
-    for query in ({"status": "pending"}, {"type": "apply-plan-change"}, {"created_until": "2199-01-01T00:00:00Z"}):
+    for query in (
+        {"status": "pending"},
+        {"type": "apply-plan-change"},
+        {"created_until": "2199-01-01T00:00:00Z"},
+    ):
         assert_rejected(call("query", query={"cursor": cursor, **query}))
     assert_rejected(call("query", query={"cursor": cursor}, claims=GLOBEX))
     assert_rejected(call("dead-letters", query={"cursor": cursor}))
@@ -42,5 +46,7 @@ def test_a_step_of_one_change_does_not_continue_another(call):
     step = call("cancel-many", body={"type": "apply-plan-change", "limit": 1}).json
     assert_rejected(call("cancel-many", body={"type": "other", "limit": 1, "cursor": step["next_cursor"]}))
     assert_rejected(call("redrive-many", body={"type": "apply-plan-change", "cursor": step["next_cursor"]}))
-    following = call("cancel-many", body={"type": "apply-plan-change", "limit": 1, "cursor": step["next_cursor"]}).json
+    following = call(
+        "cancel-many", body={"type": "apply-plan-change", "limit": 1, "cursor": step["next_cursor"]}
+    ).json
     assert following["changed"] != step["changed"]
