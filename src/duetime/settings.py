@@ -45,31 +45,29 @@ class Settings(GivenFields):
 
     prefix: str = text(
         "duetime-",
-        "The beginning of the name of every table, queue and group.",
+        "The beginning of all names of tables, queues and groups.",
         like=r"([A-Za-z][A-Za-z0-9_-]{0,39})?",
         allowed="letters, digits, - and _, a letter first, 40 characters at most",
     )
     enabled: bool = field(
         default=True,
-        metadata={
-            "about": "The global switch. Off: nothing fires, queued messages wait, and lists still work."
-        },
+        metadata={"about": "The global switch. Off: nothing runs, messages wait, and lists still work."},
     )
     due_shards: int = number(
         DUE_SHARDS,
-        "The number of partitions of the due index; each supports about 1,000 writes a second.",
+        "Partitions of the due index; each supports about 1,000 writes a second.",
         low=DUE_SHARDS,
         high=256,
     )
     due_order: bool = field(
         default=False,
         metadata={
-            "about": "An index by tenant and due time, for lists in due order. It costs one more write unit"
-            " per action, and two more per reschedule, retry or redrive."
+            "about": "An index by tenant and due time, for lists in due order. It costs one write unit"
+            " per action, and two per reschedule, retry or redrive."
         },
     )
     near_limit: timedelta = seconds(
-        900, "An action due within this time waits as an SQS delay; a later one has a timer.", low=1, high=900
+        900, "An action due within this time waits in SQS; a later one has a timer.", low=1, high=900
     )
     wake_early: timedelta = seconds(
         90, "A timer wakes this long before the due time; EventBridge may be 60 s late.", low=0, high=840
@@ -85,11 +83,11 @@ class Settings(GivenFields):
         5, "How far two machines' clocks may differ before a lease is taken over.", low=0, high=60
     )
     max_recoveries: int = number(
-        5, "How often a run may be taken over from a dead worker before its action fails.", low=0, high=100
+        5, "How often a run may be taken over before its action fails.", low=0, high=100
     )
     grace: timedelta = seconds(
         300,
-        "How late a pending action must be before the sweep or the catch-up sends it again.",
+        "How late a pending action is when the sweep or the catch-up sends it again.",
         low=1,
         high=3_600,
     )
@@ -105,8 +103,8 @@ class Settings(GivenFields):
     canary: timedelta = seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
     job_grace: timedelta = seconds(
         600,
-        "How late an occurrence may be claimed or planned; later it is missed. It is at least grace plus"
-        " sweep_rate, since the sweep finds a lost wake only after that time.",
+        "How late an occurrence may be claimed or planned; later it is missed. At least grace plus"
+        " sweep_rate, when the sweep finds a lost wake.",
         low=62,
         high=_DAY,
     )
@@ -125,7 +123,7 @@ class Settings(GivenFields):
     )
     idempotency_ttl: timedelta = seconds(
         _DAY,
-        "The minimum time to live of an idempotency key, unless the call sets one.",
+        "How long an idempotency key holds at least, unless the call sets a time.",
         low=SHORTEST_KEY_TTL.total_seconds(),
         high=LONGEST_KEY_TTL.total_seconds(),
     )
@@ -151,9 +149,9 @@ class Settings(GivenFields):
     events: Literal["off", "standard", "all"] = field(
         default="standard",
         metadata={
-            "about": "The lifecycle events to publish. standard: all events of jobs, and failures, cancels"
-            " and changes of one-shots. all: also schedule, start and end of one-shots, three more events"
-            " each. off: none.",
+            "about": "The lifecycle events to publish. standard: all of jobs, and failures, cancels and"
+            " changes of one-shots. all: also their schedule, start and end, three more events each."
+            " off: none.",
             "choices": ("off", "standard", "all"),
         },
     )
@@ -161,7 +159,7 @@ class Settings(GivenFields):
         default=True,
         metadata={
             "about": "Count each job's ended runs by minute, for the console and the API's summary: one write"
-            " unit for each job and minute with an ended run. Without an API nothing is counted."
+            " unit for each job and minute with runs. Without an API nothing is counted."
         },
     )
     audit_events: bool = field(
@@ -169,7 +167,7 @@ class Settings(GivenFields):
         metadata={"about": "Publish the audit trail on the event bus, with caller and address."},
     )
     notification_queue: str = text("", "The URL of the queue between the bus and the notifications.")
-    topic_arn: str = text("", "The SNS topic that notifications are published to; empty: none.")
+    topic_arn: str = text("", "The SNS topic of notifications; empty: none.")
     mail_from: str = text(
         "",
         "The sender of mails: an address that SES has verified. Empty: no mails are sent.",
@@ -178,7 +176,7 @@ class Settings(GivenFields):
     )
     notification_burst: int = number(
         5,
-        "The maximum of single notifications of a kind in notification_window; a digest has the rest.",
+        "Single notifications of a kind in notification_window; a digest has the rest.",
         low=1,
         high=1_000,
     )
@@ -196,21 +194,21 @@ class Settings(GivenFields):
     timer_dlq_arn: str = text("", "The queue of wakes that could not be delivered.")
     api_prefix: str = text(
         "/api/v1",
-        "The beginning of every route of the admin API, including the version.",
+        "The beginning of every route of the admin API.",
         like=r"(/[A-Za-z0-9._~-]+){1,8}",
         allowed="segments such as /api/v1",
     )
     api_tag: str = text(
         "",
-        "The tag of every operation in the API's OpenAPI document, to group them in a larger document."
-        " Empty: a tag for each subject, such as actions and jobs.",
+        "The tag of every operation in the API's OpenAPI document. Empty: a tag for each subject, such as"
+        " actions and jobs.",
         like=r"(\S(.{0,58}\S)?)?",
         allowed="text of 1 to 60 characters in one line, or none",
     )
     authorization: Literal["roles", "allow-all"] = field(
         default="roles",
         metadata={
-            "about": "Permissions in the admin API: by role, or (only for development) all for every caller.",
+            "about": "Permissions in the API: by role, or (only for development) all for every caller.",
             "choices": ("roles", "allow-all"),
         },
     )
@@ -228,8 +226,8 @@ class Settings(GivenFields):
     )
     console_url: str = text(
         "",
-        "The console's address, at a custom domain of the API, or of a copy elsewhere. Mails link to it,"
-        " sign-in returns to it, and pages of its origin may call the API. Empty: the stack's own API.",
+        "The console's address, at your own domain or of a copy elsewhere. Mails link to it, sign-in returns"
+        " to it, and pages of its origin may call the API. Empty: the stack's own API.",
         like=r"((https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
         allowed="a URL without a slash at its end, such as https://console.example.com",
     )
@@ -249,8 +247,8 @@ class Settings(GivenFields):
     )
     metric_tenants: str = text(
         "",
-        "The tenants with their own metrics, separated by spaces; the others share `other`. `*`: all tenants."
-        " CloudWatch charges for each of them. Empty: metrics have no tenant.",
+        "The tenants with their own metrics, separated by spaces; the others share `other`. `*`: all."
+        " CloudWatch charges for each. Empty: metrics have no tenant.",
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
     )

@@ -126,7 +126,7 @@ def test_a_registration_is_removed_after_a_confirmation_that_explains_it(reader,
     expect(page.get_by_text(f"{job} is unregistered. Its history is kept.")).to_be_visible()
     with pytest.raises(JobNotFound):
         jobs.get(job)
-    expect(page.get_by_text("The job was taken back")).to_be_visible()
+    expect(page.get_by_text("The job was removed", exact=True)).to_be_visible()
     expect(part(page, "Runs").get_by_label("Status")).to_be_visible()
     expect(page.get_by_role("button", name="Run now")).to_have_count(0)
 

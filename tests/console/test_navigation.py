@@ -84,7 +84,7 @@ def test_a_new_way_begins_at_the_top(reader):
         "#/dead-letters?job_name=x",
         "#/jobs/shop-watch-ramp?status=broken",
         "#/undelivered?kind=timer",
-        "#/cadences?cadence=hourly&zone=UTC",
+        "#/cadences?cadence=@hourly&zone=UTC",
         "#/preferences?scope=everyone",
     ],
 )

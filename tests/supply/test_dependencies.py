@@ -1,4 +1,4 @@
-"""The page on dependencies lists each dependency with its reason, and no other."""
+"""The pages on dependencies and tools list each one with its reason, and no other."""
 
 import re
 from importlib.metadata import requires
@@ -11,13 +11,16 @@ from tests.supply.licences import of_distribution, of_npm
 from tests.supply.project import EXTRAS, NPM_LOCK, PACKAGE, PYPROJECT, ROOT, names, normal, supported_pythons
 
 FLOORS = (ROOT / "requirements/floors.txt").read_text()
-PAGE = (ROOT / "docs/dependencies.md").read_text()
+TOOLS = (ROOT / "CONTRIBUTING.md").read_text()
+PAGES = (ROOT / "docs/dependencies.md").read_text() + TOOLS
 
 
 def documented(heading):
-    """Return (reason, licence, place) by name, from one of the page's tables."""
-    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)
+    """Return (reason, licence, place) by name, from the tables of users' dependencies and of tools."""
+    sections = re.findall(rf"^##+ {heading}(?: tools)?\n(.*?)(?=^#|\Z)", PAGES, re.MULTILINE | re.DOTALL)
+    assert len(sections) == 2
+    row = re.compile(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
+    rows = [match for section in sections for match in row.findall(section)]
     assert len({name for name, *_ in rows}) == len(rows)
     return {name: (reason, licence, place) for name, reason, licence, place in rows}
 
@@ -26,7 +29,7 @@ def places(heading):
     return {name: place for name, (_, _, place) in documented(heading).items()}
 
 
-def test_the_page_lists_every_python_dependency_with_its_place_and_no_other():
+def test_the_pages_list_every_python_dependency_with_its_place_and_no_other():
     groups = {
         "runtime": PYPROJECT["project"]["dependencies"],
         **EXTRAS,
@@ -37,7 +40,7 @@ def test_the_page_lists_every_python_dependency_with_its_place_and_no_other():
     }
 
 
-def test_the_page_lists_every_npm_dependency_with_its_place_and_no_other():
+def test_the_pages_list_every_npm_dependency_with_its_place_and_no_other():
     groups = {"in the page": PACKAGE["dependencies"], "at build time": PACKAGE["devDependencies"]}
     assert places("npm") == {name: place for place, expected in groups.items() for name in expected}
 
@@ -50,10 +53,10 @@ def test_each_dependency_has_a_reason_and_the_licence_of_its_metadata(heading):
         assert licence == (of_distribution(name) if heading == "Python" else npm[name])
 
 
-def test_a_dependency_that_is_held_back_is_locked_at_the_version_on_the_page():
+def test_a_dependency_that_is_held_back_is_locked_at_the_stated_version():
     locked = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements/dev.txt").read_text(), re.MULTILINE))
     locked |= PACKAGE["devDependencies"]
-    held = re.findall(r"^- `([\w-]+)` stays at ([\d.]+\d)", PAGE, re.MULTILINE)
+    held = re.findall(r"^- `([\w-]+)` stays at ([\d.]+\d)", TOOLS, re.MULTILINE)
     assert held
     for name, version in held:
         assert f"{locked[name]}.".startswith(f"{version}."), name

@@ -34,7 +34,7 @@ function of(id: string, etag?: string) {
   return { path: { action_id: id }, header: etag ? { "If-Match": etag } : {} };
 }
 
-/** Cancels what is pending; asks what runs to stop. Neither can be taken back. */
+/** Cancels what is pending; asks what runs to stop. Neither can be undone. */
 export async function cancelAction(id: string, etag?: string): Promise<string> {
   const after = await call(api.DELETE("/actions/{action_id}", { params: of(id, etag) }));
   return say(after?.status === "processing" ? "asked_to_stop" : "cancelled", { type: after?.type ?? "" });

@@ -62,7 +62,7 @@ function Name({ job }: { job: Job }) {
       <span class="chips">
         <a href={href("jobs", job.name)}>{called(job)}</a>
         {job.origin === "runtime" && <span class="chip">{mine("registered")}</span>}
-        {!job.enabled && <span class="chip">{mine("taken_back")}</span>}
+        {!job.enabled && <span class="chip">{mine("removed")}</span>}
       </span>
       {job.title && <code class="muted">{job.name}</code>}
       {job.paused && <Paused pause={job.paused} />}

@@ -76,27 +76,25 @@ class Deployment(GivenFields):
     fips: bool = field(
         default=False,
         metadata=_about(
-            "The functions, and with them your handlers, call AWS at FIPS endpoints. Only in the regions of"
-            " the United States and in GovCloud."
+            "The functions and your handlers call AWS at FIPS endpoints. Only in the United States and in"
+            " GovCloud."
         ),
     )
     worker_concurrency: int = field(
         default=10,
         metadata=_about(
-            "The number of messages that a worker handles at once, in the range of SQS event sources.",
+            "The number of messages that a worker handles at once.",
             low=2,
             high=1_000,
         ),
     )
     worker_timeout: timedelta = field(
         default=timedelta(seconds=330),
-        metadata=_about(
-            "Lambda's time-out of a worker; at least that of its slowest handler.", **_seconds(1, 900)
-        ),
+        metadata=_about("A worker's time-out; at least that of its slowest handler.", **_seconds(1, 900)),
     )
     worker_memory: int = field(
         default=512,
-        metadata=_about("Memory of a worker in MB; its CPU grows in proportion.", low=128, high=10_240),
+        metadata=_about("A worker's memory in MB; its CPU grows in proportion.", low=128, high=10_240),
     )
     function_memory: int = field(
         default=512,
@@ -107,38 +105,34 @@ class Deployment(GivenFields):
     max_receives: int = field(
         default=5,
         metadata=_about(
-            "The number of receives after which a failing message goes to the dead-letter queue.",
+            "Receives after which a failing message goes to the dead-letter queue.",
             low=1,
             high=1_000,
         ),
     )
     own_bus: bool = field(
         default=False,
-        metadata=_about("The stack creates the event bus that event_bus names. Off: the bus exists already."),
+        metadata=_about("The stack creates the bus that event_bus names. Off: it exists already."),
     )
     own_topic: bool = field(
         default=True,
-        metadata=_about(
-            "The stack creates the topic of notifications, unless topic_arn names one. Off: there is none."
-        ),
+        metadata=_about("The stack creates the topic of notifications, unless topic_arn names one."),
     )
     api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
     people_api: bool = field(
         default=True,
         metadata=_about(
-            "The API's URL for people, with the user pool and the console. Off, for regions without Cognito:"
-            " only services, which sign with IAM, call the API."
+            "The API's URL for people, with the user pool and the console. Off, as in regions without"
+            " Cognito: only services call the API."
         ),
     )
     api_rate: int = field(
         default=50,
-        metadata=_about(
-            "The number of requests a second that each of the API's two URLs allows.", low=1, high=10_000
-        ),
+        metadata=_about("Requests a second that each of the API's two URLs allows.", low=1, high=10_000),
     )
     api_burst: int = field(
         default=100,
-        metadata=_about("The number of simultaneous requests allowed above api_rate.", low=1, high=5_000),
+        metadata=_about("Simultaneous requests allowed above api_rate.", low=1, high=5_000),
     )
     public_paths: bool = field(
         default=True,
@@ -158,9 +152,7 @@ class Deployment(GivenFields):
     )
     console: bool = field(
         default=True,
-        metadata=_about(
-            "The console, at the address of the API for people. Without that API there is no console."
-        ),
+        metadata=_about("The console, at the address of the API for people; without that API there is none."),
     )
     sign_in_domain: str = field(
         default="",
@@ -173,42 +165,41 @@ class Deployment(GivenFields):
         default="",
         metadata=_about(
             "The sign-in pages of the pool that user_pool_id names, such as"
-            " https://acme.auth.eu-west-1.amazoncognito.com. The console links to them."
+            " https://acme.auth.eu-west-1.amazoncognito.com."
         ),
     )
     alarms: bool | Literal["all", "few"] = field(
         default=True,
         metadata=_about(
-            "CloudWatch alarms, published on the topic <prefix>alarms. true: one for each symptom. all: also"
-            " one for each cause. few: only actions that fail, are not delivered or late. false: none.",
+            "CloudWatch alarms, on the topic <prefix>alarms. true: one for each symptom. all: also one for"
+            " each cause. few: only actions that fail, are late or undelivered. false: none.",
             choices=(True, False, "all", "few"),
         ),
     )
     canary: timedelta = field(
         default=timedelta(minutes=5),
         metadata=_about(
-            "How often the sweep schedules a canary, an action that takes an action's whole path. The"
-            " alarm canary watches its lateness. Whole minutes; 0: never.",
+            "How often the sweep schedules a canary, an action whose lateness the alarm canary watches."
+            " Whole minutes; 0: never.",
             **_seconds(0, 3_600),
         ),
     )
     alarm_email: str = field(
         default="",
         metadata=_about(
-            "An address that gets a mail for each alarm after its owner confirms the first mail. Empty: none."
+            "An address that gets a mail for each alarm, once its owner has confirmed. Empty: none."
         ),
     )
     runbook: str = field(
         default="",
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty: they name"
-            " `duetime runbook`."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty: `duetime runbook`."
         ),
     )
     failed_alarm: int = field(
         default=1,
         metadata=_about(
-            "The number of permanent failures in 15 minutes that raises an alarm.", low=1, high=1_000_000_000
+            "The permanent failures in 15 minutes that raise an alarm.", low=1, high=1_000_000_000
         ),
     )
     lateness_alarm: timedelta = field(
@@ -221,14 +212,12 @@ class Deployment(GivenFields):
     )
     dashboard: bool = field(
         default=False,
-        metadata=_about(
-            "A CloudWatch dashboard for operators, named <prefix>scheduler; it costs 3 dollars a month."
-        ),
+        metadata=_about("A CloudWatch dashboard named <prefix>scheduler; it costs 3 dollars a month."),
     )
     budget: int = field(
         default=0,
         metadata=_about(
-            "The daily budget in US dollars; exceeding it is published like an alarm. 0: no budget.",
+            "The daily budget in US dollars; exceeding it is published like an alarm. 0: none.",
             low=0,
             high=1_000_000,
         ),
@@ -236,24 +225,22 @@ class Deployment(GivenFields):
     budget_by_tag: bool = field(
         default=False,
         metadata=_about(
-            "The budget counts only this stack, by the tag aws:cloudformation:stack-name. Activate it as a"
-            " cost allocation tag first. Off: it counts the account."
+            "The budget counts only this stack, by the tag aws:cloudformation:stack-name, which you must"
+            " activate as a cost allocation tag. Off: it counts the account."
         ),
     )
     actions_stream: str = field(
         default="",
         metadata=_about(
-            "The ARN of the stream of a restored actions table: `duetime deployment restore adopt` prints it."
-            " The functions then use that table. Empty: the table that the stack created."
+            "The ARN of the stream of a restored actions table, which the functions then use: `duetime"
+            " deployment restore adopt` prints it. Empty: the stack's own table."
         ),
     )
     jobs_stream: str = field(default="", metadata=_about("The same for a restored jobs table."))
     log_days: int = field(default=30, metadata=_about("The retention of logs in days.", choices=LOG_DAYS))
     keep_data: bool = field(
         default=True,
-        metadata=_about(
-            "Tables are protected from deletion and remain when the stack is deleted. Off is for tests."
-        ),
+        metadata=_about("Tables are protected, and remain when the stack is deleted. Off is for tests."),
     )
 
     @property

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import Field, fields
+from dataclasses import Field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from duetime._setting_fields import default_of
-from duetime.cdk.context import KEY, MADE_BY_THE_STACK, allowed
+from duetime.cdk.context import KEY, allowed
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.setting_groups import Group, groups
 from duetime.environment import PREFIX
@@ -33,9 +33,9 @@ npx cdk deploy -c {KEY}lease=120 -c {KEY}heartbeat=30
 
 Durations are in seconds. Synthesis rejects contradictions, values outside AWS' limits and unknown names.
 
-In your own CDK app the same settings are the fields of `duetime.settings.Settings` and
-`duetime.cdk.Deployment`. Durations are `timedelta` there. The stack passes those of `Settings` to its
-functions as environment variables, such as `{PREFIX}LEASE`, and omits defaults.
+In your own CDK app, those marked * are fields of `duetime.cdk.Deployment`, and the others of
+`duetime.settings.Settings`, with durations as `timedelta`. The functions read the others from their
+environment, such as `{PREFIX}LEASE`.
 """
 
 _GROUPS = {
@@ -44,42 +44,29 @@ _GROUPS = {
     "Advanced": "Most deployments keep these defaults.",
 }
 
-_DERIVED_SETTINGS = f"""## Settings that the stack derives
+_SCRIPTS = f"""## Scripts outside of the stack
 
-You cannot choose these. The functions read them from their environment, with `{PREFIX}` before the name.
-
-- A script that only schedules needs `{PREFIX}ACTIONS_TABLE` (or `{PREFIX}PREFIX`).
+- A script that schedules needs `{PREFIX}ACTIONS_TABLE` (or `{PREFIX}PREFIX`).
   It needs `{PREFIX}DUE_SHARDS` and `{PREFIX}DUE_ORDER` if they differ from the defaults.
-- A script that redrives undelivered inputs needs `{PREFIX}FAILURE_QUEUE`.
+- A script that redrives undelivered inputs needs `{PREFIX}FAILURE_QUEUE`, the queue's URL.
 """
 
 
 def page() -> str:
     """Return the page."""
-    derived = [field for field in fields(Settings) if field.name in MADE_BY_THE_STACK]
-    parts = (
-        _HEAD,
-        *(f"## {name}\n\n{_GROUPS[name]}\n\n{_table(group)}" for name, group in groups().items()),
-        _DERIVED_SETTINGS,
-        "\n".join(
-            [
-                "| setting | means |",
-                "|---|---|",
-                *(f"| `{field.name}` | {_about(field)} |" for field in derived),
-            ]
-        ),
-    )
-    return "\n".join(parts) + "\n"
+    tables = (f"## {name}\n\n{_GROUPS[name]}\n\n{_table(group)}" for name, group in groups().items())
+    return "\n".join((_HEAD, *tables, _SCRIPTS))
 
 
 def _table(group: Group) -> str:
-    head = ["| setting | of | default | allowed | means |", "|---|---|---|---|---|"]
+    head = ["| setting | default | allowed | means |", "|---|---|---|---|"]
     return "\n".join([*head, *(_row(kind, field) for kind, field in group)]) + "\n"
 
 
 def _row(kind: type[Settings | Deployment], setting: Field[Any]) -> str:
     default = _default(default_of(setting))
-    return f"| `{setting.name}` | `{kind.__name__}` | {default} | {_allowed(setting)} | {_about(setting)} |"
+    name = f"`{setting.name}`" + (" *" if kind is Deployment else "")
+    return f"| {name} | {default} | {_allowed(setting)} | {_about(setting)} |"
 
 
 def _allowed(setting: Field[Any]) -> str:

@@ -1,4 +1,4 @@
-// What may be done to a job: run it now, skip its next run, pause it, take it back.
+// What may be done to a job: run it now, skip its next run, pause it, unregister it.
 
 import { api, call } from "../../api";
 import { canManage } from "../../me";

@@ -1,4 +1,4 @@
-// A job that is not there any more: a registration that was taken back leaves its runs, and the trail of its
+// A job that is not there any more: a registration that was removed leaves its runs, and the trail of its
 // changes.
 
 import { api, call } from "../../api";

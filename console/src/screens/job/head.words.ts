@@ -36,7 +36,7 @@ export const say = words({
     paused_by: "Paused by {who} on {at}",
     until: "until {at}",
     until_resumed: "until it is resumed",
-    gone: "It was taken back on {at} and runs no more. Its history is kept.",
+    gone: "It was removed on {at} and runs no more. Its history is kept.",
     streak: {
       one: "The last run has failed. Its error:",
       other: "{n} runs in a row have failed. The last error:",

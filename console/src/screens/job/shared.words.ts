@@ -35,12 +35,12 @@ export const reason = words({
   en: {
     overlap: "another run had not ended",
     paused: "paused",
-    disabled: "the job was taken back",
+    disabled: "the job was removed",
     missed: "not run in time",
     retired: "the schedule changed before",
     covered: "the version before had run it",
     asked: "requested by an operator",
-    refused: "the event names no tenant",
+    refused: "its event names no tenant, or followed too many others",
   },
   fr: {
     overlap: "une autre exécution n'était pas terminée",
@@ -50,7 +50,7 @@ export const reason = words({
     retired: "la planification a changé avant",
     covered: "la version précédente l'avait exécutée",
     asked: "à la demande de quelqu'un",
-    refused: "l'événement ne nomme aucune organisation",
+    refused: "son événement ne nomme aucune organisation, ou en suivait trop d'autres",
   },
 });
 

@@ -7,7 +7,7 @@ export const say = words({
     title: "What comes next",
     none: "No time is ahead",
     none_why: "The job runs on an event, when it is triggered, or never again.",
-    gone: "The job was taken back",
+    gone: "The job was removed",
     gone_why: "It runs no more. Its history is kept, until it is as old as the retention.",
     moved: "moved",
     skipped: "skipped by the clocks",
