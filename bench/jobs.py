@@ -13,12 +13,14 @@ from bench.result import Result, at_most
 from bench.stand import Stand, app, emulated, made
 from duetime.aws.tables import ACTIONS, JOBS
 from duetime.ids import SYSTEM_TENANT, job_name, occurrence_id
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.maintain import Maintain, MaintainDueJobs
 from duetime.jobs.plan import Plan
 from duetime.jobs.reconcile import Reconcile, Reconciled
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.model.action import ActionRef
 from duetime.model.job import Definition, JobRef
+from duetime.ports.work_pauses import NoWorkPauses
 from duetime.testing.simulated import TurnedClock
 
 STORED = 1_000
@@ -46,7 +48,9 @@ class JobTables:
         wakes = MemoryJobWakes(self.clock)
         self.plan = Plan(self.stand.store, store, clock=self.clock, settings=settings)
         attend = Maintain(self.plan, store, wakes, clock=self.clock, settings=settings)
-        self.attend_due = MaintainDueJobs(store, attend, clock=self.clock, settings=settings)
+        self.attend_due = MaintainDueJobs(
+            store, attend, clock=self.clock, pauses=KnownPauses(NoWorkPauses(), self.clock)
+        )
         self._reconcile = Reconcile(
             self.stand.store, store, wakes, attend, clock=self.clock, settings=settings
         )

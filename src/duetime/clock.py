@@ -17,6 +17,9 @@ class Clock(Protocol):
     def wait_until(self, instant: datetime) -> None:
         """Return at `instant` or later; at once if it has passed."""
 
+    def elapsed(self) -> float:
+        """Return seconds since some fixed moment; they never go back, even if the time of day is set back."""
+
 
 class SystemClock:
     """The machine's clock."""
@@ -29,6 +32,10 @@ class SystemClock:
         """Sleep until `instant`; a sleep that wakes early sleeps again."""
         while (left := instant - self.now()) > timedelta(0):
             time.sleep(left.total_seconds())  # noqa: TID251 - as above
+
+    def elapsed(self) -> float:
+        """Return the machine's monotonic time in seconds."""
+        return time.monotonic()
 
 
 PAUSES: ContextVar[Clock] = ContextVar("duetime_pauses", default=SystemClock())  # noqa: B039 - without state

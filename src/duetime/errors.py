@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar
 
 from duetime._masking import masked
@@ -251,6 +252,17 @@ class JobNameTaken(DuetimeError, RuntimeError):
     def __init__(self, name: str, owner: str) -> None:
         self.name, self.owner = name, owner
         super().__init__(f"the name {name!r} is taken by {owner}; choose another")
+
+
+class TenantPaused(DuetimeError, RuntimeError):
+    """An operator has paused the tenant; nothing was created. Reads and cancels work."""
+
+    code = "tenant-paused"
+
+    def __init__(self, tenant_id: str, *, reason: str, until: datetime | None) -> None:
+        self.tenant_id, self.reason, self.until = tenant_id, reason, until
+        end = f"until {until:%Y-%m-%dT%H:%M:%SZ}" if until else "until an operator resumes it"
+        super().__init__(f"the tenant {tenant_id!r} is paused {end}: {truncate(reason)}")
 
 
 class InvalidCommit(DuetimeError, ValueError):

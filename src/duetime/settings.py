@@ -29,7 +29,7 @@ SHORTEST_KEY_TTL, LONGEST_KEY_TTL = timedelta(minutes=1), timedelta(days=30)
 ROLES = {
     "viewers": "actions:read jobs:read",
     "members": "actions:manage jobs:manage",
-    "operators": "actions:manage jobs:manage audit:read system",
+    "operators": "actions:manage jobs:manage audit:read system tenants:manage",
     "admins": "admin",
 }
 """The default roles of a deployment."""

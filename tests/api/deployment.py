@@ -10,6 +10,7 @@ from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import BackendUnavailable
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.notifications import MemoryInbox, MemoryPreferences
 from duetime.model.permissions import Permission
@@ -57,6 +58,7 @@ class Deployment:
             self.settings,
             self.cloud.undelivered_ports,
             self.notified,
+            pauses=KnownPauses(self.cloud.pauses, clock),
         )
         self.access = Access(self.grants, self.trail, clock)
         self.routes = list(all_routes.routes_of(api, Health({}), self.access))

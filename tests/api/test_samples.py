@@ -13,6 +13,7 @@ from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.document import every_route
 from duetime.api.routes import RouteTable
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
 from duetime.model.notification import NotificationKind
@@ -37,7 +38,10 @@ def test_every_route_has_a_sample():
 def api(cloud, clock, settings):
     """Return a deployment with a job, actions in each state, and an undelivered input."""
     ports = cloud.undelivered_ports
-    return ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, empty_inboxes())
+    pauses = KnownPauses(cloud.pauses, clock)
+    return ApiContext(
+        cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, empty_inboxes(), pauses=pauses
+    )
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.cli import main
 from duetime.embedded.embedded import Engine
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.notes import MemoryBookmarks
 from duetime.memory.notifications import MemoryInbox, MemoryPreferences
@@ -159,6 +160,7 @@ def url(engine, serve, inbox_ports):
         engine.settings,
         engine.cloud.undelivered_ports,
         inbox_ports,
+        pauses=KnownPauses(engine.cloud.pauses, engine.clock),
     )
     return serve(
         gateway(

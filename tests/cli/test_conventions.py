@@ -95,9 +95,9 @@ def test_after_two_dashes_json_is_no_option():
 
 
 def test_the_runbook_is_printed_as_json(duetime):
-    _, printed, _ = duetime.bare("--json", "runbook")
+    _, printed, _ = duetime.bare("--json", "deployment", "runbook")
     assert "dead-letters" in json.loads(printed)["sections"]
-    _, printed, _ = duetime.bare("runbook", "dead-letters", "--json")
+    _, printed, _ = duetime.bare("deployment", "runbook", "dead-letters", "--json")
     section = json.loads(printed)
     assert section["section"] == "dead-letters"
     assert section["text"].startswith("## ")

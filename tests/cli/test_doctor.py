@@ -108,7 +108,7 @@ def test_the_doctor_prints_a_table_of_findings(duetime):
     assert first == f"{duetime.url}, as developer of acme"
     assert head.split() == ["CHECK", "STATE", "FINDING", "REMEDY"]
     assert any(row.startswith("handlers ") for row in rows)
-    assert "see the runbook:\n  duetime runbook " in printed
+    assert "see the runbook:\n  duetime deployment runbook " in printed
 
 
 def test_an_ill_deployment_exits_with_1_and_names_the_section(duetime, serve):
@@ -119,7 +119,7 @@ def test_an_ill_deployment_exits_with_1_and_names_the_section(duetime, serve):
     url = serve(answer)
     status, printed, errors = duetime("doctor", url=url)
     assert (status, errors) == (1, "")
-    assert printed.splitlines()[-1] == "  duetime runbook the-sweep-or-the-catch-up-lags"
+    assert printed.splitlines()[-1] == "  duetime deployment runbook the-sweep-or-the-catch-up-lags"
     status, printed, _ = duetime("doctor", "--json", url=url)
     assert (status, json.loads(printed)["status"]) == (1, "ill")
 

@@ -13,7 +13,7 @@ def runbook(capsys):
     """Runs the command; returns its status, and what it printed and reported."""
 
     def run(*words):
-        status = main(["runbook", *words])
+        status = main(["deployment", "runbook", *words])
         return status, *capsys.readouterr()
 
     return run
@@ -37,9 +37,9 @@ def test_each_section_that_the_doctor_names_is_printed_by_its_heading(runbook, h
 def test_without_a_section_a_command_for_each_is_listed(runbook):
     status, printed, _ = runbook()
     assert status == 0
-    assert "duetime runbook the-switch" in printed.splitlines()
+    assert "duetime deployment runbook the-switch" in printed.splitlines()
     for command in printed.splitlines():
-        assert runbook(*command.split()[2:])[0] == 0
+        assert runbook(*command.split()[3:])[0] == 0
 
 
 def test_an_unknown_section_is_rejected_with_near_ones(runbook):

@@ -130,7 +130,7 @@ def test_each_graph_has_a_question_as_its_title(synthesised):
 def test_the_text_at_the_top_explains_it_and_links_to_the_runbook(synthesised):
     [text_widget] = [widget for widget in widgets(synthesised) if widget["type"] == "text"]
     assert text_widget["y"] == 0
-    assert "`duetime runbook` prints the section" in text_widget["properties"]["markdown"]
+    assert "`duetime deployment runbook` prints the section" in text_widget["properties"]["markdown"]
 
 
 def test_the_alarms_that_are_there_stand_above_all_graphs(synthesised):

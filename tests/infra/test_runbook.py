@@ -26,7 +26,7 @@ def headings(page):
 def test_each_alarm_names_its_section_of_the_runbook(alarms):
     for name, alarm in alarms.items():
         description = text(alarm["AlarmDescription"])
-        [anchor] = re.findall(r"^`duetime runbook ([\w-]+)`: \S", description)
+        [anchor] = re.findall(r"^`duetime deployment runbook ([\w-]+)`: \S", description)
         assert anchor in headings(RUNBOOK), name
         assert len(description) <= 1_024
         assert "\n" not in description

@@ -7,118 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from duetime import App, Payload, Run, Status
-from duetime.embedded.cloud import MemoryCloud
-from duetime.ports.wakeups import Delivery
-from duetime.scheduler import Scheduler
-from duetime.settings import Settings
+from duetime import App, Run, Status
 from duetime.testing import Faults, SimulatedCloud, WorkerDied
-from duetime.testing.turned_clock import TurnedClock
-from duetime.wakeups.due_messages import message_of
-from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
+from duetime.worker.worker import DeliveryResult
 from tests.journeys.conftest import NOON
-
-SETTINGS = Settings()
-LEASE, SKEW = SETTINGS.lease, SETTINGS.clock_skew
-TICK, SECOND, MINUTE, HOUR = (
-    timedelta(microseconds=1),
-    timedelta(seconds=1),
-    timedelta(minutes=1),
-    timedelta(hours=1),
-)
-JOB = "press-print"
-
-
-class Mail(Payload):
-    pass
-
-
-class OffClock:
-    """A clock that is off by a span."""
-
-    def __init__(self, clock, off):
-        self._clock, self._off = clock, off
-
-    def now(self):
-        return self._clock.now() + self._off
-
-    def wait_until(self, instant):
-        self._clock.wait_until(instant - self._off)
-
-
-class SkewedWorkers:
-    """One store and workers with skewed clocks; a test sets what a run does."""
-
-    def __init__(self):
-        self.clock = TurnedClock(NOON)
-        self.runs, self.does = [], len
-        self.cloud = MemoryCloud(self.app("cloud"), clock=self.clock, settings=SETTINGS)
-        self.scheduler = self.scheduler_of(timedelta(0))
-
-    def scheduler_of(self, off):
-        return Scheduler(
-            self.cloud.store,
-            tenant_id="acme",
-            actor="test",
-            clock=OffClock(self.clock, off),
-            settings=SETTINGS,
-            jobs=self.cloud.job_ports,
-        )
-
-    def app(self, name):
-        app = App()
-
-        @app.action
-        def mail(payload: Mail, run: Run) -> None:
-            self.begin(name)
-
-        @app.job(name=JOB)
-        def press(run: Run) -> None:
-            self.begin(name)
-
-        return app
-
-    def begin(self, name):
-        self.runs.append((name, self.clock.now() - NOON))
-        self.does(name)
-
-    def worker(self, name, off=timedelta(0)):
-        """Have that worker look at the action, as if a message had come to it."""
-        seen, clock = self.cloud.backends, OffClock(self.clock, off)
-        heartbeat = Heartbeat(seen.store, seen.queues, clock=clock, settings=SETTINGS)
-        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, heartbeat)
-        work = Worker(self.app(name).handler_set, ports, clock=clock, settings=SETTINGS, instance=name)
-        return lambda: work(Delivery(message_of(self.row), clock.now(), name))
-
-    def begun_at(self, off, lasts, then):
-        """A run of the worker `first`, whose clock is off by that.
-
-        After `lasts`, while it still runs, `then` happens.
-        """
-
-        def first_lasts(name):
-            if name == "first":
-                self.clock.wait_until(NOON + lasts)
-                then()
-
-        self.does = first_lasts
-        self.worker("first", off)()
-
-    @property
-    def row(self):
-        return self.cloud.store.get(self.ref)
-
-
-@pytest.fixture(params=["an action", "a job's run"])
-def skewed(request):
-    made = SkewedWorkers()
-    if request.param == "an action":
-        made.ref = made.scheduler.schedule(Mail(), at=-MINUTE).ref
-    else:
-        made.ref = made.scheduler_of(-MINUTE).jobs.trigger(JOB).ref
-    return made
-
+from tests.journeys.skewed_workers import HOUR, LEASE, MINUTE, SECOND, SKEW, TICK, Mail, SkewedWorkers
+from tests.journeys.skewed_workers import skewed as skewed  # noqa: PLC0414 - a fixture
 
 APART = [(timedelta(0), SKEW), (SKEW, timedelta(0)), (-SKEW / 2, SKEW / 2), (SKEW / 2, -SKEW / 2)]
 

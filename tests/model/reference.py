@@ -52,7 +52,7 @@ class ReferenceRow:
         """Whether the lease should have moved."""
         is_mine = self.status is Status.PROCESSING and self.fence == fence
         if is_mine:
-            self.lease_until = until
+            self.lease_until = max(until, self.lease_until or until)
         return is_mine
 
     def settle(self, fence: int, settlement: Settlement) -> SettleResult:

@@ -7,8 +7,9 @@ import { say } from "../words/shared";
 import { type Jobs, useJobs } from "./jobs.data";
 import { Cards } from "./overview.cards";
 import { Coming } from "./overview.coming";
-import { type Action, useFailedToday, useHealth, useRecent, useSummary } from "./overview.data";
+import { type Action, type Summary, useFailedToday, useHealth, useRecent, useSummary } from "./overview.data";
 import { LastHour } from "./overview.hour";
+import { TenantPause } from "./overview.pause";
 import { Standing } from "./overview.standing";
 
 export function OverviewScreen() {
@@ -17,20 +18,30 @@ export function OverviewScreen() {
   const jobs = withRuns.value === undefined ? quick : withRuns;
   const health = useHealth();
   const failed = useFailedToday();
+  const summary = useSummary();
   const isBegun = jobs.value !== undefined || jobs.problem !== undefined;
   return (
     <Page title={say("overview")}>
+      <TenantPause pause={summary.value?.paused} />
       <Standing health={health} />
       {can("jobs:read", "actions:read", "system") && <Cards jobs={jobs} health={health} failed={failed} />}
       {can("jobs:read", "actions:read") && <Coming />}
       {isBegun && can("jobs:read", "actions:read") && (
-        <Lately jobs={withRuns} failed={failed.value?.items ?? []} />
+        <Lately jobs={withRuns} summary={summary} failed={failed.value?.items ?? []} />
       )}
     </Page>
   );
 }
 
 /** The past hour; it is loaded last, since the runs of all jobs take the longest. */
-function Lately({ jobs, failed }: { jobs: Live<Jobs>; failed: Action[] }) {
-  return <LastHour jobs={jobs} recent={useRecent()} summary={useSummary()} failed={failed} />;
+function Lately({
+  jobs,
+  summary,
+  failed,
+}: {
+  jobs: Live<Jobs>;
+  summary: Live<Summary | null>;
+  failed: Action[];
+}) {
+  return <LastHour jobs={jobs} recent={useRecent()} summary={summary} failed={failed} />;
 }

@@ -3,6 +3,8 @@ import { words } from "../words";
 export const mine = words({
   en: {
     on_time: "All on time",
+    tenant_paused: "The tenant {tenant} is paused: no run of it begins",
+    tenant_paused_by: "By {by}: {reason}",
     late: {
       one: "{n} action is late, by {span}",
       other: "{n} actions are late, the oldest by {span}",
@@ -63,6 +65,8 @@ export const mine = words({
   },
   fr: {
     on_time: "Tout est à l'heure",
+    tenant_paused: "Le locataire {tenant} est en pause : aucune exécution ne commence",
+    tenant_paused_by: "Par {by} : {reason}",
     late: {
       one: "{n} action est en retard, de {span}",
       other: "{n} actions sont en retard, la plus ancienne de {span}",

@@ -73,7 +73,7 @@ class AuditEntryView(View):
     """Such as ``cancel``, ``pause`` or ``register``."""
     target: Annotated[str, BeforeValidator(str)]
     """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``,
-    ``notification:<id>`` or ``preferences``."""
+    ``notification:<id>``, ``tenant:<name>`` or ``preferences``."""
     by: str
     """The caller."""
     roles: list[str]

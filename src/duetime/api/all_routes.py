@@ -16,6 +16,7 @@ from duetime.api.preferences import NotificationPreferences
 from duetime.api.routes import Route
 from duetime.api.scheduling import Scheduling
 from duetime.api.summary import Summary
+from duetime.api.tenants import Tenants
 from duetime.api.undelivered import UndeliveredRoutes
 
 
@@ -27,6 +28,7 @@ def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route
         ComingRuns(api),
         JobOperationRoutes(api),
         Summary(api),
+        Tenants(api),
         UndeliveredRoutes(api),
         NotificationRoutes(api),
         NotificationPreferences(api),

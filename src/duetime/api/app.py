@@ -20,7 +20,7 @@ from duetime.api import PREFIX
 from duetime.api.access import Access
 from duetime.api.all_routes import routes_of
 from duetime.api.audit_middleware import AuditMiddleware
-from duetime.api.authenticator import Authenticator, require
+from duetime.api.authenticator import Authenticator, Caller, require
 from duetime.api.body import RequestContent
 from duetime.api.context import ApiContext
 from duetime.api.cursors import CursorSeal
@@ -32,7 +32,7 @@ from duetime.api.problems import problem_of
 from duetime.api.renamed_paths import successor_of, with_successor
 from duetime.api.requests import invalid_request
 from duetime.api.routes import Route, RouteTable
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import DuetimeError, TenantPaused, truncate
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +65,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
             if caller is not None and route.admits:
                 entry = audit.entry(route, match.arguments, caller, event, content)
                 require(caller, *route.admits)
+                _refuse_work(api, route, caller, content)
             if content.error is not None:
                 raise content.error
             audit.begin(entry, route)
@@ -96,6 +97,19 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
         return with_successor(response, _base(event, prefix) + successor.removeprefix(prefix))
 
     return handler
+
+
+def _refuse_work(api: ApiContext, route: Route, caller: Caller, content: RequestContent) -> None:
+    """Reject a change that makes runs due.
+
+    Raises:
+        TenantPaused: an operator has paused the caller's tenant.
+    """
+    operation = route.operation
+    if operation is None or not operation.creates_work or content.fields.get("dry_run") is True:
+        return
+    if (pause := api.pause_of(caller.tenant_id)) is not None:
+        raise TenantPaused(caller.tenant_id, reason=pause.reason, until=pause.until)
 
 
 def _base(event: Event, prefix: str) -> str:

@@ -13,9 +13,12 @@ from duetime.api.routes import RouteGroup
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.errors import Unsupported
+from duetime.ids import TenantId
 from duetime.jobs.jobs import Jobs
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.permissions import Permission
+from duetime.model.work_pause import WorkPause
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
 from duetime.ports.notifications import InboxPorts
@@ -41,6 +44,7 @@ class ApiContext:
     undelivered: UndeliveredPorts | None = None
     notifications: InboxPorts | None = None
     counts: RunCounts | None = None
+    pauses: KnownPauses | None = None
 
     @property
     def notified(self) -> InboxPorts:
@@ -52,6 +56,21 @@ class ApiContext:
         if self.notifications is None:
             raise Unsupported("this API was made without back ends for notifications")
         return self.notifications
+
+    @property
+    def known_pauses(self) -> KnownPauses:
+        """Return the pauses of tenants.
+
+        Raises:
+            Unsupported: this API was made without a back end for them.
+        """
+        if self.pauses is None:
+            raise Unsupported("this API was made without a back end for pauses of tenants")
+        return self.pauses
+
+    def pause_of(self, tenant_id: TenantId) -> WorkPause | None:
+        """Return the pause of a tenant; None if its work may begin."""
+        return None if self.pauses is None else self.pauses.of_tenant(tenant_id)
 
     def scheduler(self, request: Request, *, etags: frozenset[str] = frozenset()) -> Scheduler:
         """Return the caller's scheduler; callers with the permission `system` see code's jobs."""

@@ -52,7 +52,7 @@ class JobOperationRoutes(ApiRoutes):
         _MANAGE,
         status=_NEW,
         second_status=HTTPStatus.OK,
-        operation=Operation("register", AuditKind.JOB, is_new=True),
+        operation=Operation("register", AuditKind.JOB, is_new=True, creates_work=True),
         header="Location",
     )
     def register(
@@ -73,7 +73,7 @@ class JobOperationRoutes(ApiRoutes):
         f"{JOBS}/<name>",
         _MANAGE,
         second_status=_NEW,
-        operation=Operation("replace", AuditKind.JOB),
+        operation=Operation("replace", AuditKind.JOB, creates_work=True),
         header="Location",
     )
     def replace(
@@ -157,7 +157,7 @@ class JobOperationRoutes(ApiRoutes):
         f"{JOBS}/<name>/trigger",
         _MANAGE,
         status=HTTPStatus.ACCEPTED,
-        operation=Operation("trigger", AuditKind.JOB),
+        operation=Operation("trigger", AuditKind.JOB, creates_work=True),
         header="Location",
     )
     def trigger(

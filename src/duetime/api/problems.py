@@ -53,6 +53,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "job-conflict": (HTTPStatus.CONFLICT, "The job as it stands does not allow this"),
         "preferences-conflict": (HTTPStatus.CONFLICT, "The preferences have changed meanwhile"),
         "job-name-taken": (HTTPStatus.CONFLICT, "Another job has the name"),
+        "tenant-paused": (HTTPStatus.CONFLICT, "An operator has paused the tenant"),
         "commit-refused": (HTTPStatus.CONFLICT, "A condition of the commit did not hold"),
         "already-committed": (HTTPStatus.CONFLICT, "The run has committed already"),
         "precondition-failed": (HTTPStatus.PRECONDITION_FAILED, "It has changed meanwhile"),

@@ -29,6 +29,8 @@ class Operation:
     """Whether it creates the target, whose id does not exist before."""
     has_dry_run: bool = False
     """Whether a client may request a preview of the change."""
+    creates_work: bool = False
+    """Whether it makes runs due: while the tenant is paused, the API rejects it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class Scheduling(ApiRoutes):
         _MANAGE,
         status=_MADE,
         second_status=_DONE,
-        operation=Operation("schedule", AuditKind.ACTION, is_new=True),
+        operation=Operation("schedule", AuditKind.ACTION, is_new=True, creates_work=True),
         header="Location",
     )
     def schedule(
@@ -126,7 +126,7 @@ class Scheduling(ApiRoutes):
         "POST",
         f"{ACTIONS}/<action_id>/redrive",
         _MANAGE,
-        operation=Operation("redrive", AuditKind.ACTION),
+        operation=Operation("redrive", AuditKind.ACTION, creates_work=True),
     )
     def redrive(
         self, action_id: str, request: Request, due: Annotated[RedriveBody | None, Body()] = None
@@ -169,7 +169,7 @@ class Scheduling(ApiRoutes):
         "POST",
         f"{ACTIONS}/redrive",
         _MANAGE,
-        operation=Operation("redrive", AuditKind.MANY, has_dry_run=True),
+        operation=Operation("redrive", AuditKind.MANY, has_dry_run=True, creates_work=True),
     )
     def redrive_many(self, body: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
         """Run the failed ones that meet the filters again; call again with `next_cursor`."""

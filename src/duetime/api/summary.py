@@ -9,11 +9,11 @@ from typing import Annotated, Self
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from duetime.api.context import ApiRoutes, caller_at
 from duetime.api.routes import route
-from duetime.api.views import Instant
+from duetime.api.views import Instant, View
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.permissions import Permission
 from duetime.model.run_counts import LATENESS_BOUNDS, CountedEnding, Kind, MinuteCounts
@@ -76,6 +76,23 @@ class LatenessView(BaseModel):
     """The runs. Runs that catch up, and actions with a concurrency key, are left out."""
 
 
+class TenantPauseView(View):
+    """The pause of a tenant: no run of it begins."""
+
+    id: str
+    """A UUIDv7."""
+    tenant: Annotated[str, Field(validation_alias="name")]
+    """The paused tenant."""
+    reason: str
+    """Why, as the operator wrote it."""
+    by: str
+    """The operator."""
+    since: Instant
+    """When it began."""
+    until: Instant | None
+    """When it ends by itself; null: when an operator resumes the tenant."""
+
+
 class SummaryView(BaseModel):
     """The ended runs of a span, of the caller's tenant; for operators also those of code's jobs."""
 
@@ -95,6 +112,8 @@ class SummaryView(BaseModel):
     """Each job and type with an ended run, those with the most first."""
     lateness: list[LatenessView]
     """How late first attempts began."""
+    paused: TenantPauseView | None
+    """The pause of the caller's tenant; null if its work may begin."""
 
 
 class Summary(ApiRoutes):
@@ -119,7 +138,7 @@ class Summary(ApiRoutes):
         until = self.api.clock.now()
         since = until.replace(second=0, microsecond=0) - (minutes - 1) * _MINUTE
         counted = self._read(request, since, until)
-        settings = self.api.settings
+        settings, pause = self.api.settings, self.api.pause_of(caller_at(request).tenant_id)
         return SummaryView(
             since=since,
             until=until,
@@ -129,6 +148,7 @@ class Summary(ApiRoutes):
             minutes=_minutes(counted),
             names=_names(counted, since, minutes),
             lateness=_lateness(counted),
+            paused=None if pause is None else TenantPauseView.model_validate(pause),
         )
 
     @property

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from duetime.aws.notifications import DynamoInbox, DynamoPreferences
     from duetime.aws.run_counts import DynamoRunCounts
     from duetime.aws.streams import DynamoStream
+    from duetime.aws.work_pauses import DynamoWorkPauses
     from duetime.ports.jobs import JobPorts
     from duetime.ports.notifications import NotificationPorts
     from duetime.ports.undelivered import UndeliveredPorts
@@ -146,6 +147,12 @@ class AwsBackends:
     @cached_property
     def routes(self) -> DynamoRoutes:
         return DynamoRoutes(self._dynamodb, self._settings.jobs_table, clock=self._clock)
+
+    @cached_property
+    def pauses(self) -> DynamoWorkPauses:
+        from duetime.aws.work_pauses import DynamoWorkPauses  # noqa: PLC0415 - a caller that only schedules has none
+
+        return DynamoWorkPauses(self._dynamodb, self._settings.jobs_table)
 
     @cached_property
     def bookmarks(self) -> DynamoBookmarks:

@@ -33,6 +33,7 @@ IS_NOT_KEYED = "attribute_not_exists(concurrency_key)"
 FENCE_IS_MINE = "fence = :fence"
 GEN_IS_AS_READ = "gen = :gen"
 LEASE_HAS_ENDED = "lease_until < :ended_before"
+LEASE_IS_NOT_LATER = "lease_until <= :lease_until"
 NO_CANCEL_WAS_ASKED_FOR = "attribute_not_exists(cancel_requested_at)"
 
 _STATUS = {"#status": "status"}
@@ -93,9 +94,9 @@ def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[st
 
 
 def renew(claimed: Action, until: datetime) -> Update:
-    """Move the lease of a row that is processing under this fence."""
+    """Move the lease of a row that is processing under this fence, never back."""
     return {
-        "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE}",
+        "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {LEASE_IS_NOT_LATER}",
         "UpdateExpression": "SET lease_until = :lease_until",
         "ExpressionAttributeNames": _STATUS,
         "ExpressionAttributeValues": {**_mine(claimed), ":lease_until": _at(until)},

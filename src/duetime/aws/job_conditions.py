@@ -68,6 +68,19 @@ def move_cursor(job: Job, cursor: datetime, maintain_at: datetime) -> Update:
     }
 
 
+def postpone(job: Job, maintain_at: datetime, failures: int) -> Update:
+    """Set the time of the next maintenance if the revision is as read."""
+    return {
+        "ConditionExpression": REVISION_IS_AS_READ,
+        "UpdateExpression": "SET attend_at = :attend_at, maintain_failures = :failures",
+        "ExpressionAttributeValues": {
+            **_revision(job),
+            ":attend_at": at(maintain_at),
+            ":failures": {"N": str(failures)},
+        },
+    }
+
+
 def claim_job(taking: JobRunClaim) -> Update:
     """Return the condition of a claim on the job.
 

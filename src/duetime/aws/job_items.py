@@ -50,7 +50,7 @@ _OUTLIVES = timedelta(days=400)
 
 DECLARED = (
     *("version", "since", "cursor", "attend_at", "ends", "pauses", "dropped_at", "tuning", "wakes"),
-    *("registered_by", "registered_at", "idempotency_key", "idempotency_until"),
+    *("registered_by", "registered_at", "idempotency_key", "idempotency_until", "maintain_failures"),
 )
 """The attributes of the state that `JobStore.change` writes."""
 
@@ -102,6 +102,8 @@ def declared(job: Job) -> Item:
         "cursor": at(job.cursor),
         "attend_at": at(job.maintain_at),
     }
+    if job.maintain_failures:
+        attributes["maintain_failures"] = {"N": str(job.maintain_failures)}
     texts = {
         "ends": _packed({str(number): instant.text(end) for number, end in job.ends.items()}),
         "pauses": _packed({name: _pause(pause) for name, pause in job.pauses.items()}),
@@ -183,6 +185,7 @@ def _read(state: Item, definition: Item) -> Job:
         cursor=instant.parse(state["cursor"]["S"]),
         revision=int(state["revision"]["N"]),
         maintain_at=instant.parse(state["attend_at"]["S"]),
+        maintain_failures=int(state["maintain_failures"]["N"]) if "maintain_failures" in state else 0,
         ends={int(number): instant.parse(end) for number, end in ends.items()},
         pauses={name: _to_pause(pause) for name, pause in pauses.items()},
         removed_at=_instant(_text(state, "dropped_at")),

@@ -85,7 +85,10 @@ class DynamoJobStore:
         """Return whether the job is as this change leaves it; a planner may have moved its cursor since."""
         job = self.get(old.ref)
         return job is not None and job == replace(
-            job.changed_to(new, old.revision + 1), cursor=job.cursor, maintain_at=job.maintain_at
+            job.changed_to(new, old.revision + 1),
+            cursor=job.cursor,
+            maintain_at=job.maintain_at,
+            maintain_failures=job.maintain_failures,
         )
 
     def move_cursor(
@@ -98,6 +101,13 @@ class DynamoJobStore:
             current = failed.failed.get(_FIRST) or {}
             moved = {"revision": {"N": str(job.revision)}, "cursor": at(cursor), "attend_at": at(maintain_at)}
             return moved.items() <= current.items()
+        return True
+
+    def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
+        try:
+            self._write([self._state(job.ref, job_conditions.postpone(job, maintain_at, failures))])
+        except TransactionFailed:
+            return False
         return True
 
     def claim(self, taking: JobRunClaim) -> bool:

@@ -178,9 +178,10 @@ class DynamoStore:
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         renewed = self._change(claimed.ref, conditions.renew(claimed, until))
-        if isinstance(renewed, Rejected):
+        row = renewed.action
+        if row is None or (row.status, row.fence) != (Status.PROCESSING, claimed.fence):
             return None
-        return Renewed(cancel_requested=renewed.action.cancel_requested_at is not None)
+        return Renewed(cancel_requested=row.cancel_requested_at is not None)
 
     def peek(self, claimed: Action) -> Renewed | None:
         with translate_errors(SERVICE):

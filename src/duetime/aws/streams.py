@@ -13,6 +13,8 @@ from duetime.aws.items import change_of
 from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
 from duetime.aws.keys import Item, ref_of
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
+from duetime.aws.work_pauses import PARTITION as PAUSES
+from duetime.aws.work_pauses import pause_change_of
 from duetime.errors import BackendUnavailable, DuetimeError, UnreadableRow
 from duetime.events.publish import PublishedFact
 from duetime.model.job_events import JobChange, SpanKept
@@ -52,6 +54,8 @@ def _read(old: Item | None, new: Item) -> PublishedFact | None:
         return JobChange(state_alone(old) if old else None, state_alone(new), is_redefined)
     if new["sk"]["S"].startswith(SPAN):
         return SpanKept(job_ref_of(new), from_span(new))
+    if new["pk"]["S"] == PAUSES:
+        return pause_change_of(old, new)
     return from_undelivered_item(new) if new["pk"]["S"] == PARTITION else None
 
 

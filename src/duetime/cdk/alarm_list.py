@@ -68,7 +68,7 @@ class Alarm:
 
         Without an address of the runbook, the section is the command that prints it.
         """
-        section = f"{runbook}#{self.page}" if runbook else f"`duetime runbook {self.page}`"
+        section = f"{runbook}#{self.page}" if runbook else f"`duetime deployment runbook {self.page}`"
         look = f" (console: {console}/)" if console else ""
         return f"{section}: {self.means}{look}"
 

@@ -6,7 +6,16 @@ from aws_cdk import aws_iam as iam
 
 from duetime.aws.tables import AUDIT, DUE, JOB_NAMES
 from duetime.cdk.job_rights import JOBS, index
-from duetime.cdk.rights import BOOKMARKS, RUN_COUNTS, may, may_by_key, read_manifests, read_undelivered, send
+from duetime.cdk.rights import (
+    BOOKMARKS,
+    PAUSES,
+    RUN_COUNTS,
+    may,
+    may_by_key,
+    read_manifests,
+    read_undelivered,
+    send,
+)
 from duetime.cdk.tables import Tables
 
 GRANTS = "*#grants"
@@ -35,6 +44,7 @@ def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
         may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[PREFERENCES]),
         may_by_key("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem", on=jobs, keys=[INBOXES]),
         may_by_key("dynamodb:Query", on=jobs, keys=[RUN_COUNTS]),
+        may_by_key("dynamodb:Query", "dynamodb:PutItem", on=jobs, keys=[PAUSES]),
         read_undelivered(jobs),
         send(failures),
         may("sqs:GetQueueAttributes", on=failures),

@@ -25,7 +25,7 @@ Each title is a question, each row a subject: from effects on users, at the top,
 Counts cover five minutes unless the title has another period."""
 
 _RUNBOOK = "What each means is in {}, in the section that its description names."
-_COMMAND = "`duetime runbook` prints the section of the runbook that an alarm's description names."
+_COMMAND = "`duetime deployment runbook` prints the section of the runbook that an alarm's description names."
 
 
 class Dashboard(Construct):

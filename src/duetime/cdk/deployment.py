@@ -193,7 +193,8 @@ class Deployment(GivenFields):
     runbook: str = field(
         default="",
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty: `duetime runbook`."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty:"
+            " `duetime deployment runbook`."
         ),
     )
     failed_alarm: int = field(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from aws_cdk import aws_iam as iam
 
 from duetime.aws.tables import JOB_NAMES, MAINTENANCE
-from duetime.cdk.rights import may, may_by_key
+from duetime.cdk.rights import PAUSES, may, may_by_key
 from duetime.ids import SEPARATOR, SYSTEM_TENANT
 
 JOBS = ("*#*-*",)
@@ -20,10 +20,11 @@ PAYLOADS = ("*#payload#*",)
 
 
 def let_plan(actions: str, jobs: str) -> list[iam.PolicyStatement]:
-    """Allow to plan a job's occurrences, to move its cursor, and to explain missed occurrences."""
+    """Allow to plan a job's occurrences unless its tenant is paused, to move its cursor, to explain gaps."""
     return [
         may_by_key("dynamodb:PutItem", on=actions, keys=JOBS),
         may_by_key("dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", on=jobs, keys=JOBS),
+        may_by_key("dynamodb:Query", on=jobs, keys=[PAUSES]),
     ]
 
 

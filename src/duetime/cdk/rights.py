@@ -15,6 +15,7 @@ MANIFESTS = "system#manifest"
 BOOKMARKS = "system#bookmark"
 FORMAT = "system#format"
 UNDELIVERED = "system#undelivered"
+PAUSES = "system#pauses"
 RUN_COUNTS = "*#counts"
 
 

@@ -7,12 +7,13 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, Protocol
 
 from duetime.cli.client import Client
 from duetime.cli.failures import BadUsage
 from duetime.cli.times import duration, positive_seconds
+from duetime.clock import SystemClock
 
 JOBS = "jobs"
 """The API's path of jobs."""
@@ -87,6 +88,26 @@ def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
         "--in", dest="after", metavar="SPAN", type=seconds, help="from now: 3s, 5m, 2h30m, 1d"
     )
     parser.add_argument("--tz", metavar="ZONE", help="the zone of a local --at, such as Europe/Paris")
+
+
+def add_end(parser: argparse.ArgumentParser) -> None:
+    """Add ``--until`` or ``--for``, the end of a pause."""
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--until", metavar="TIME", type=instant, help="end it then: 2027-06-01T09:00 on this machine's clock"
+    )
+    choice.add_argument("--for", dest="span", metavar="SPAN", type=seconds, help="end it after 30m, 2h, 1d")
+
+
+def end_of(arguments: argparse.Namespace) -> str | None:
+    """Return the end as the API expects it; None if the pause ends by a resume alone."""
+    if arguments.span is None:
+        return str(arguments.until) if arguments.until else None
+    try:
+        end = SystemClock().now() + timedelta(seconds=arguments.span)
+    except OverflowError:
+        end = datetime.max.replace(tzinfo=UTC)
+    return end.isoformat().removesuffix("+00:00") + "Z"
 
 
 def client_of(arguments: argparse.Namespace) -> Client:

@@ -10,7 +10,7 @@ JSON = "--json"
 _HELP = "help"
 _MOVED = {
     "app": ("check", "simulate", "cost"),
-    "deployment": ("preflight", "rehearse", "verify", "restore"),
+    "deployment": ("preflight", "rehearse", "verify", "restore", "runbook"),
     "access": ("audit", "grants", "whoami"),
 }
 GROUP_OF = {name: group for group, names in _MOVED.items() for name in names}

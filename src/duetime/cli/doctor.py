@@ -82,7 +82,7 @@ def _drawn(found: Sequence[Finding], runbook: str | None) -> str:
     rows = [[finding.about, finding.state, finding.message, finding.remedy or "-"] for finding in found]
     lines = [table(["CHECK", "STATE", "FINDING", "REMEDY"], rows)]
     if sections := list(dict.fromkeys(finding.section for finding in found if finding.section)):
-        before = f"{plain(runbook)}#" if runbook else "duetime runbook "
+        before = f"{plain(runbook)}#" if runbook else "duetime deployment runbook "
         places = [f"{before}{anchor(section)}" for section in sections]
         lines += ["", "see the runbook:"]
         lines += [f"  {place}" for place in places]

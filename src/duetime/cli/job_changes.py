@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from duetime.cli.arguments import (
@@ -12,9 +12,10 @@ from duetime.cli.arguments import (
     Commands,
     Run,
     add_command,
+    add_end,
     add_job,
     client_of,
-    instant,
+    end_of,
     json_object,
     seconds,
 )
@@ -30,11 +31,7 @@ def add_parsers(verbs: Commands) -> None:
     """Add the commands that change a job."""
     parser = _add_one(verbs, "pause", pause, "run nothing of it from now on")
     parser.add_argument("--reason", default="", help="why, for those who look at it later")
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--until", metavar="TIME", type=instant, help="end it then: 2027-06-01T09:00 on this machine's clock"
-    )
-    choice.add_argument("--for", dest="span", metavar="SPAN", type=seconds, help="end it after 30m, 2h, 1d")
+    add_end(parser)
     _add_cadence(parser)
     _add_cadence(_add_one(verbs, "resume", resume, "end a pause"))
     parser = _add_one(verbs, "trigger", trigger, "run it now, paused or not")
@@ -78,21 +75,11 @@ def add_payload(parser: argparse.ArgumentParser, help_text: str) -> None:
 
 def pause(arguments: argparse.Namespace) -> int:
     """Pause one job, or a cadence of it."""
-    end = _until(arguments)
+    end = end_of(arguments)
     body = {"reason": arguments.reason, "until": end, "cadence": arguments.cadence}
     client_of(arguments).send("POST", JOBS, arguments.name, "pause", body=given(body))
     until = f" until {local(end, SystemClock().now())}" if end else ""
     return _changed(arguments, f"paused {_named(arguments)}{until}")
-
-
-def _until(arguments: argparse.Namespace) -> str | None:
-    if arguments.span is None:
-        return str(arguments.until) if arguments.until else None
-    try:
-        end = SystemClock().now() + timedelta(seconds=arguments.span)
-    except OverflowError:
-        end = datetime.max.replace(tzinfo=UTC)
-    return end.isoformat().removesuffix("+00:00") + "Z"
 
 
 def resume(arguments: argparse.Namespace) -> int:

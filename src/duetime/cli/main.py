@@ -27,6 +27,7 @@ from duetime.cli import (
     runbook,
     schedule,
     simulate,
+    tenants,
     undelivered,
     verify,
 )
@@ -43,14 +44,17 @@ FAILED, INTERRUPTED = 1, 130
 _COMMANDS = (
     *(local, outbox, preview, "app"),
     *(schedule, actions, jobs),
-    *(undelivered, notifications, doctor, runbook),
+    *(undelivered, notifications, doctor, tenants),
     *("deployment", "access", completion),
 )
 """The commands by task: develop, use, look after, operate. A text is the name of a group."""
 
 _GROUPS = {
     "app": ("check an app, simulate its jobs, estimate its cost", (check, simulate, cost)),
-    "deployment": ("rehearse, check, test and restore a deployment", (preflight, rehearse, verify, restore)),
+    "deployment": (
+        "rehearse, check, test and restore a deployment, and its runbook",
+        (preflight, rehearse, verify, restore, runbook),
+    ),
     "access": ("who you are, who may do what, and who changed what", (access,)),
 }
 _EPILOG = (

@@ -1,4 +1,4 @@
-"""``duetime runbook``: prints a section of the runbook, which the package contains."""
+"""``duetime deployment runbook``: prints a section of the runbook, which the package contains."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a section, or the list of sections."""
     sections = sections_of(page().read_text(encoding="utf-8"))
     if arguments.section is None:
-        listed = "\n".join(f"duetime runbook {name}" for name in sections)
+        listed = "\n".join(f"duetime deployment runbook {name}" for name in sections)
         return print_content(arguments, {"sections": [*sections]}, lambda *_: listed)
     name = anchor(arguments.section)
     if name not in sections:
         near = get_close_matches(name, sections, n=3) or list(sections)[:3]
         raise BadUsage(
             f"the runbook has no section {arguments.section!r}; sections are {', '.join(near)} …:"
-            " `duetime runbook` lists all"
+            " `duetime deployment runbook` lists all"
         )
     return print_content(arguments, {"section": name, "text": sections[name]}, lambda *_: sections[name])
 

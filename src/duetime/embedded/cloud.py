@@ -30,6 +30,7 @@ from duetime.memory.run_counts import MemoryRunCounts
 from duetime.memory.store import MemoryStore
 from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
+from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.change import Change
 from duetime.ports.jobs import JobPorts
 from duetime.ports.meter import UNMETERED, Meter
@@ -77,6 +78,7 @@ class MemoryCloud:
         self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
         self.job_wakes = MemoryJobWakes(clock)
         self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
+        self.pauses = MemoryWorkPauses(on_change=self._record_fact)
         self._instance = instance
         self.backends = self._as_seen(
             MemoryBackends(
@@ -88,6 +90,7 @@ class MemoryCloud:
                 job_wakes=self.job_wakes,
                 bookmarks=self.bookmarks,
                 routes=self.routes,
+                pauses=self.pauses,
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
@@ -143,7 +146,7 @@ class MemoryCloud:
 
     def _worker(self, handlers: HandlerSet, instance: str) -> Worker:
         seen = self.backends
-        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat)
+        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat, seen.pauses)
         return Worker(
             handlers,
             ports,

@@ -21,15 +21,16 @@ from duetime.model.built_in import is_counted
 from duetime.model.change import Change
 from duetime.model.job import Definition, JobRef
 from duetime.model.job_events import JobChange, SpanKept, of_job, of_span
-from duetime.model.lifecycle import LifecycleEvent, is_in_events, of_audit, of_undelivered
+from duetime.model.lifecycle import LifecycleEvent, is_in_events, of_audit, of_undelivered, of_work_pause
 from duetime.model.undelivered import Undelivered
+from duetime.model.work_pause import WorkPauseChange
 from duetime.ports.jobs import JobStore
 from duetime.ports.wakeups import EventBus, Routes
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
-PublishedFact = Change | JobChange | SpanKept | Undelivered | AuditEntry
+PublishedFact = Change | JobChange | SpanKept | Undelivered | AuditEntry | WorkPauseChange
 """The change in a record of one of the two tables' streams."""
 
 
@@ -69,6 +70,8 @@ class EventSelection:
                 return of_undelivered(fact)
             case AuditEntry():
                 return of_audit(fact) if self._settings.audit_events else ()
+            case WorkPauseChange():
+                return of_work_pause(fact)
             case _:
                 assert_never(fact)
 

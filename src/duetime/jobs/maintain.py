@@ -3,19 +3,25 @@
 Each minute the sweep maintains each job whose `maintain_at` has passed; the catch-up does so every six hours.
 The time comes when a job changes, when a pause ends, or when two wakes in a row were lost. Callers thus write
 to the tables alone. EventBridge follows within a minute; until then, the row decides what a wake may run.
+
+Tenants take turns. If the maintenance of a job fails, the job waits for longer after each failure. So a
+tenant's jobs that cannot be maintained delay no other tenant's.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import zip_longest
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
+from duetime.ids import TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.desired_wakes import previous_wakes, state_of, wakes_of
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import LEAD, Plan, Planned, maintain_at_of
 from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, SpanKind
 from duetime.ports.jobs import JobStore, JobWakes
@@ -24,6 +30,7 @@ from duetime.settings import Settings
 log = logging.getLogger(__name__)
 
 _PAGE = 200
+_FIRST_DELAY, _LONGEST_DELAY, _DOUBLINGS = timedelta(minutes=1), timedelta(hours=1), 6
 
 
 class Maintain:
@@ -63,6 +70,7 @@ class Maintain:
         def set_wakes() -> Conflict | None:
             job = self._jobs.get(ref)
             if job is None or not job.wakes.is_stale:
+                self._forget_failures(job)
                 return None
             desired = tuple(wakes_of(job, self._clock.now(), self._settings))
             for wake in desired:
@@ -71,11 +79,15 @@ class Maintain:
             for kind, name in previous_wakes(job, self._settings):
                 if (kind, name) not in names:
                     self._wakes.remove(kind, name)
-            settled = replace(job, wakes=state_of(desired))
+            settled = replace(job, wakes=state_of(desired), maintain_failures=0)
             after = replace(settled, maintain_at=maintain_at_of(settled, settled.cursor))
             return None if self._jobs.change(job, after) else CHANGED
 
         change_with_retry(set_wakes, f"job {ref.name}")
+
+    def _forget_failures(self, job: Job | None) -> None:
+        if job is not None and job.maintain_failures:
+            self._jobs.postpone(job, maintain_at_of(job, job.cursor), failures=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,7 @@ class MaintainResult:
     """The result of one pass.
 
     Attributes:
-        failed: names of the jobs that the next pass must maintain.
+        failed: names of the jobs that a later pass must maintain.
     """
 
     attended: int = 0
@@ -92,29 +104,51 @@ class MaintainResult:
 
 
 class MaintainDueJobs:
-    """Maintains all jobs whose `maintain_at` has passed, soonest first.
+    """Maintains all jobs whose `maintain_at` has passed: the soonest of each tenant, then the next of each.
 
     It reads an index by that time, so its cost depends on what is due, not on what is stored. A job that
-    fails does not stop the others; it stays in the index, and the next pass tries again.
+    fails does not stop the others. It is tried again after a minute, and after twice as long each time.
     """
 
-    def __init__(self, jobs: JobStore, maintain: Maintain, *, clock: Clock, settings: Settings) -> None:
-        self._jobs, self._maintain = jobs, maintain
-        self._clock, self._settings = clock, settings
+    def __init__(self, jobs: JobStore, maintain: Maintain, *, clock: Clock, pauses: KnownPauses) -> None:
+        self._jobs, self._maintain, self._clock, self._pauses = jobs, maintain, clock, pauses
 
     def __call__(self, *, stop_at: datetime) -> MaintainResult:
         """Maintain until done, or until `stop_at`; the next pass finds the rest."""
         attended, planned, failed = 0, 0, list[str]()
-        for ref in list(refs_until(self._jobs, self._clock.now() + LEAD)):  # a change moves it in the index
+        due = list(refs_until(self._jobs, self._clock.now() + LEAD))  # a change moves it in the index
+        for ref in in_turns(due):
             if self._clock.now() >= stop_at:
                 break
+            if self._pauses.of_tenant(ref.tenant_id) is not None:
+                continue  # the first pass after the resume maintains it
             try:
                 planned += self._maintain(ref).made
                 attended += 1
             except DuetimeError as error:
                 log.warning("job not maintained", extra={"job": ref.name, "reason": truncate(error)})
                 failed.append(ref.name)
+                self._back_off(ref)
         return MaintainResult(attended, planned, tuple(failed))
+
+    def _back_off(self, ref: JobRef) -> None:
+        """Postpone a failed job, unless it has changed or cannot be read or written either."""
+        try:
+            if (job := self._jobs.get(ref)) is not None:
+                failures = job.maintain_failures + 1
+                delay = min(_FIRST_DELAY * 2 ** min(failures - 1, _DOUBLINGS), _LONGEST_DELAY)
+                self._jobs.postpone(job, self._clock.now() + delay, failures=failures)
+        except DuetimeError as error:
+            log.warning("job not postponed", extra={"job": ref.name, "reason": truncate(error)})
+
+
+def in_turns(refs: Iterable[JobRef]) -> Iterator[JobRef]:
+    """Yield one job of each tenant, then the next of each: no tenant waits for all jobs of another."""
+    by_tenant: dict[TenantId, list[JobRef]] = {}
+    for ref in refs:
+        by_tenant.setdefault(ref.tenant_id, []).append(ref)
+    for turn in zip_longest(*by_tenant.values()):
+        yield from (ref for ref in turn if ref is not None)
 
 
 def refs_until(jobs: JobStore, until: datetime) -> Iterator[JobRef]:
@@ -129,7 +163,7 @@ def refs_until(jobs: JobStore, until: datetime) -> Iterator[JobRef]:
 
 def changed(job: Job, now: datetime) -> Job:
     """Return the job with stale wakes: the next sweep maintains it."""
-    return replace(job, wakes=job.wakes.stale(), maintain_at=now)
+    return replace(job, wakes=job.wakes.stale(), maintain_at=now, maintain_failures=0)
 
 
 def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[JobSpan, ...]]:

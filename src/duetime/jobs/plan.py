@@ -24,6 +24,7 @@ from itertools import islice
 from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.ids import PLANNER
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
@@ -74,20 +75,22 @@ class Plan:
         clock: Clock,
         settings: Settings,
         meter: Meter = UNMETERED,
+        pauses: KnownPauses | None = None,
     ) -> None:
-        self._actions, self._jobs = actions, jobs
+        self._actions, self._jobs, self._pauses = actions, jobs, pauses
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, ref: JobRef) -> Planned:
         """Plan all occurrences up to the second next wake, and at least the next one.
 
-        A paused, removed or unknown job is ignored; so is every job while the global switch is off.
+        A paused, removed or unknown job is ignored; so is every job of a paused tenant, and every job while
+        the global switch is off.
 
         Raises:
             BackendUnavailable: some occurrences are not planned; call again.
         """
         done = Planned()
-        job = self._jobs.get(ref) if self._settings.enabled else None
+        job = self._jobs.get(ref) if self._may_plan(ref) else None
         for _ in range(_MOST_CHUNKS):
             if job is None or not job.is_live or job.definition.self_scheduled:
                 break
@@ -98,6 +101,10 @@ class Plan:
             done = done.plus(Planned(len(step.rows), bool(step.missed)))
             job = replace(job, cursor=step.cursor, maintain_at=step.maintain_at)
         return done
+
+    def _may_plan(self, ref: JobRef) -> bool:
+        is_paused = self._pauses is not None and self._pauses.of_tenant(ref.tenant_id) is not None
+        return self._settings.enabled and not is_paused
 
     def ahead(self, job: Job, due: DueTime) -> Action:
         """Write the row of one nominal time beyond the cursor, and leave the cursor.
@@ -190,8 +197,8 @@ class _Step:
 
 
 def is_behind(job: Job, now: datetime) -> bool:
-    """Return whether the job needs maintenance: two wakes were lost, or it has changed."""
-    return job.maintain_at <= now + LEAD
+    """Return whether the job needs maintenance: it has changed, lost two wakes, or was not maintained."""
+    return job.maintain_at <= now + LEAD or job.maintain_failures > 0
 
 
 def maintain_at_of(job: Job, cursor: datetime) -> datetime:

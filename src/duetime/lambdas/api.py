@@ -11,6 +11,7 @@ from duetime.api.response_headers import with_headers
 from duetime.app import App
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.ports.notifications import InboxPorts
 from duetime.settings import Settings
 
@@ -35,6 +36,7 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
         backends.undelivered,
         inboxes,
         backends.run_counts,
+        KnownPauses(backends.pauses, clock),
     )
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)

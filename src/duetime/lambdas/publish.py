@@ -10,6 +10,7 @@ from typing import Any
 from duetime.aws.backends import AwsBackends
 from duetime.aws.streams import subject_of
 from duetime.aws.undelivered import PARTITION
+from duetime.aws.work_pauses import PARTITION as PAUSES
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.events.count_runs import CountRuns
@@ -53,11 +54,11 @@ def action_filters(settings: Settings) -> Sequence[Filter]:
 
 
 def job_filters(settings: Settings) -> Sequence[Filter]:
-    """Return the filters of the jobs table's event source: jobs, their spans, undelivered inputs."""
+    """Return the filters of the jobs table's event source: jobs, their spans, undelivered inputs, pauses."""
     filters: tuple[Filter, ...] = (
         {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state"]}}}},
         {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "span#"}]}}}},
-        {"eventName": _WRITTEN, "dynamodb": {"Keys": {"pk": {"S": [PARTITION]}}}},
+        {"eventName": _WRITTEN, "dynamodb": {"Keys": {"pk": {"S": [PARTITION, PAUSES]}}}},
     )
     return (*filters, _new(audit_of={"S": _IS_THERE})) if settings.audit_events else filters
 

@@ -30,7 +30,9 @@ def make_handler(
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
     heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings)
-    ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
+    ports = WorkerPorts(
+        backends.store, backends.jobs, backends.queues, backends.routes, heartbeat, backends.pauses
+    )
     meter = MetricsBuffer(settings, handlers.by_name.__contains__, metrics)
     work = Worker(handlers, ports, clock=clock, settings=settings, instance=instance, meter=meter)
     handler = partial_batch_handler(lambda record: work(_delivery(record)), unreadable=UnreadableMessage)

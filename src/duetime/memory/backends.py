@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from duetime.clock import Clock
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
+from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,3 +23,4 @@ class MemoryBackends:
     job_wakes: JobWakes
     bookmarks: Bookmarks
     routes: Routes
+    pauses: WorkPauses = field(default_factory=NoWorkPauses)

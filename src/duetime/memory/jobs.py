@@ -81,7 +81,12 @@ class MemoryJobStore:
                 return False
             after = current.changed_to(new, old.revision + 1)
             if current.revision != old.revision:
-                return current == replace(after, cursor=current.cursor, maintain_at=current.maintain_at)
+                return current == replace(
+                    after,
+                    cursor=current.cursor,
+                    maintain_at=current.maintain_at,
+                    maintain_failures=current.maintain_failures,
+                )
             if after.version != current.version:
                 versions = self._versions[old.ref]
                 versions[current.version] = replace(versions[current.version], until=after.since)
@@ -101,6 +106,14 @@ class MemoryJobStore:
                 return (current.cursor, current.maintain_at) == (cursor, maintain_at)
             self._keep_spans(job.ref, missed)
             self._put(replace(current, cursor=cursor, maintain_at=maintain_at))
+            return True
+
+    def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
+        with self._store.lock:
+            current = self._jobs.get(job.ref)
+            if current is None or current.revision != job.revision:
+                return False
+            self._put(replace(current, maintain_at=maintain_at, maintain_failures=failures))
             return True
 
     def claim(self, taking: JobRunClaim) -> bool:

@@ -125,7 +125,8 @@ class MemoryStore:
             row = self.held(claimed)
             if row is None:
                 return None
-            self.write(row, replace(row, lease_until=until))
+            if row.lease_until is None or row.lease_until < until:
+                self.write(row, replace(row, lease_until=until))
             return Renewed(cancel_requested=row.cancel_requested_at is not None)
 
     def peek(self, claimed: Action) -> Renewed | None:

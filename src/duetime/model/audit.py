@@ -22,6 +22,7 @@ class AuditKind(StrEnum):
     UNDELIVERED = "undelivered"
     NOTIFICATION = "notification"
     """One notification by its id, or all unread ones."""
+    TENANT = "tenant"
     PREFERENCES = "preferences"
     """The recipients of notifications."""
 

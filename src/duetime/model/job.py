@@ -181,6 +181,8 @@ class Job:
     """Counts the changes by reconcile and operators; a change from an older revision is rejected."""
     maintain_at: datetime
     """The latest time of its next maintenance; see `duetime.jobs.maintain`."""
+    maintain_failures: int = 0
+    """How often in a row its maintenance has failed; each failure delays the next attempt."""
     ends: Mapping[int, datetime] = field(default_factory=lambda: MappingProxyType({}))
     """When recent versions ended: their later rows are retired."""
     pauses: Mapping[str, Pause] = field(default_factory=lambda: MappingProxyType({}))

@@ -29,6 +29,7 @@ from duetime import instant
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
 from duetime.model.audit import AuditEntry
 from duetime.model.undelivered import Undelivered, UndeliveredKind
+from duetime.model.work_pause import WorkPauseChange
 
 VERSION = 1
 """The version of the events' schema. New fields do not change it; removed or changed fields do."""
@@ -84,14 +85,14 @@ class EventName(StrEnum):
 class LifecycleEvent:
     """One transition, as published."""
 
-    subject: Literal["action", "run", "job", "undelivered", "audit"]
+    subject: Literal["action", "run", "job", "undelivered", "audit", "tenant"]
     word: EventName
     number: str
     """The transition's number: with tenant, subject and word it is the event's id."""
     at: datetime
     tenant_id: TenantId
     name: str
-    """The id of an action, an undelivered input or an audit entry; the name of a job."""
+    """The id of an action, an undelivered input or an audit entry; the name of a job or a tenant."""
     by: str | None = None
     """The actor, if there is one."""
     about: Mapping[str, Any]
@@ -201,6 +202,30 @@ def _is_of_our_own(thing: Undelivered) -> bool:
         return bool(body.get("event", {}).get("source") == EVENT_SOURCE)
     except (ValueError, AttributeError):
         return False
+
+
+def of_work_pause(change: WorkPauseChange) -> Iterator[LifecycleEvent]:
+    """Return the event of a tenant's pause: one when it begins, one when an operator ends it."""
+    pause = change.new
+    ended_at = pause.ended_at
+    if change.old is not None and (ended_at is None or change.old.ended_at is not None):
+        return
+    yield LifecycleEvent(
+        subject="tenant",
+        word=EventName.PAUSED if ended_at is None else EventName.RESUMED,
+        number=pause.id,
+        at=ended_at or pause.since,
+        tenant_id=TenantId(pause.name),
+        name=pause.name,
+        by=pause.ended_by if ended_at else pause.by,
+        about={
+            "name": pause.name,
+            "pause_id": pause.id,
+            "reason": pause.reason,
+            "since": instant.text(pause.since),
+            "until": instant.text(pause.until) if pause.until else None,
+        },
+    )
 
 
 def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:

@@ -43,6 +43,7 @@ class Outcome:
 
 SUCCEEDED = Outcome(Ending.EXECUTED)
 CANCELLED = Outcome(Ending.CANCELLED, "the handler stopped as requested")
+NOT_BEGUN = Outcome(Ending.CANCELLED, "cancelled while a worker that died ran it; not begun again")
 
 
 def of_error(error: BaseException) -> Outcome:

@@ -13,14 +13,15 @@ permission         allows
 ``audit:read``     see the audit trail
 ``grants:manage``  grant the tenant's roles the first five, and revoke them
 ``tenant:admin``   all of these, and the notifications for the tenant's admins
+``tenants:manage`` pause and resume tenants
 ``system``         the same for code's jobs, and for undelivered inputs
 ``admin``          everything: of the caller's tenant, and of the deployment
 =================  =============================================================
 
-A permission to manage includes the one to read. ``system`` and ``admin`` reach beyond the caller's tenant:
-code's jobs run for all tenants, and undelivered inputs belong to the deployment. If tenants must not see each
-other's data, give their admins ``tenant:admin``. A grant at run time can contain the first five only, and
-applies to one tenant.
+A permission to manage includes the one to read. ``tenants:manage``, ``system`` and ``admin`` reach beyond the
+caller's tenant: code's jobs run for all tenants, and undelivered inputs belong to the deployment. If tenants
+must not see each other's data, give their admins ``tenant:admin``. A grant at run time can contain the first
+five only, and applies to one tenant.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Permission(StrEnum):
     READ_AUDIT = "audit:read"
     MANAGE_GRANTS = "grants:manage"
     TENANT_ADMIN = "tenant:admin"
+    MANAGE_TENANTS = "tenants:manage"
     SYSTEM = "system"
     ADMIN = "admin"
 
@@ -60,7 +62,7 @@ EVERYTHING = frozenset(Permission)
 _IMPLIED: Mapping[Permission, frozenset[Permission]] = {
     Permission.MANAGE_ACTIONS: frozenset({Permission.READ_ACTIONS}),
     Permission.MANAGE_JOBS: frozenset({Permission.READ_JOBS}),
-    Permission.TENANT_ADMIN: EVERYTHING - {Permission.SYSTEM, Permission.ADMIN},
+    Permission.TENANT_ADMIN: EVERYTHING - {Permission.MANAGE_TENANTS, Permission.SYSTEM, Permission.ADMIN},
     Permission.ADMIN: EVERYTHING,
 }
 

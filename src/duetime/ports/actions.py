@@ -156,7 +156,7 @@ class ActionStore(Protocol):
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         """*heartbeat*: move the lease to `until` if the row is processing under this fence.
 
-        Otherwise return None.
+        A lease that ends later stays: a renewal may arrive after a later one. Otherwise return None.
         """
 
     def peek(self, claimed: Action) -> Renewed | None:

@@ -7,6 +7,7 @@ from typing import Protocol
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
+from duetime.ports.work_pauses import WorkPauses
 
 
 class Backends(Protocol):
@@ -42,3 +43,7 @@ class Backends(Protocol):
     @property
     def routes(self) -> Routes:
         """Which worker runs which type."""
+
+    @property
+    def pauses(self) -> WorkPauses:
+        """The pauses of tenants' work."""

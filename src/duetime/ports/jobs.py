@@ -110,8 +110,8 @@ class JobStore(Protocol):
         Return False if the stored revision is not `old`'s.
 
         The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends,
-        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key and
-        idempotency_until. It never writes the lock, the waiting run or the statistics. A new version is
+        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until
+        and maintain_failures. It never writes the lock, the waiting run or the statistics. A new version is
         stored beside the previous ones, with the end of the previous one. A changed definition of the same
         version replaces it. The spans are in the same transaction. A row that is as this call leaves it was
         changed by its first attempt: return True.
@@ -121,6 +121,13 @@ class JobStore(Protocol):
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
         """*plan*: move the cursor and store the spans, if the cursor and the revision are those of `job`."""
+
+    def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
+        """Set when the job is maintained next, and how often in a row that has failed.
+
+        Return False if the stored revision is not that of `job`: a change must not wait for the failures
+        before it. No other attribute changes, and neither does the revision.
+        """
 
     def claim(self, taking: JobRunClaim) -> bool:
         """*claim an occurrence*: write the action's and the job's row in one transaction.

@@ -93,6 +93,7 @@ class FaultyCloud(JournaledCloud):
             job_wakes=between(real.job_wakes, "wakes"),
             bookmarks=between(real.bookmarks, "bookmarks"),
             routes=between(real.routes, "routes"),
+            pauses=between(real.pauses, "pauses"),
         )
 
     def deploy(self, app: App) -> Reconciled:

@@ -228,6 +228,10 @@ class ProcessClock:
         """
         self.processes.wait_until(instant - (self.named or self.processes.current).offset)
 
+    def elapsed(self) -> float:
+        """Return the simulation's time in seconds; a process's offset is no part of it."""
+        return self.processes.clock.now().timestamp()
+
 
 WORK = "work"
 

@@ -20,3 +20,7 @@ class TurnedClock:
     def wait_until(self, instant: datetime) -> None:
         """Move the clock to `instant`, never back."""
         self._now = max(self._now, instant)
+
+    def elapsed(self) -> float:
+        """Return the time in seconds: this clock never goes back."""
+        return self._now.timestamp()

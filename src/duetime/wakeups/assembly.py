@@ -16,6 +16,7 @@ from duetime.ports.meter import UNMETERED, Meter
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
+    from duetime.jobs.known_pauses import KnownPauses
     from duetime.jobs.maintain import Maintain, MaintainDueJobs
     from duetime.jobs.plan import Plan
     from duetime.jobs.reconcile import Reconcile
@@ -88,7 +89,12 @@ class Steps:
         from duetime.wakeups.dispatch import DispatchJobs
 
         return DispatchJobs(
-            self._backends.store, self._backends.jobs, self.plan, clock=self._clock, settings=self._settings
+            self._backends.store,
+            self._backends.jobs,
+            self.plan,
+            clock=self._clock,
+            settings=self._settings,
+            pauses=self._pauses,
         )
 
     @cached_property
@@ -102,6 +108,7 @@ class Steps:
             clock=self._clock,
             settings=self._settings,
             meter=self._meter,
+            pauses=self._pauses,
         )
 
     @cached_property
@@ -122,7 +129,7 @@ class Steps:
         """Maintains each job that is due for it."""
         from duetime.jobs.maintain import MaintainDueJobs
 
-        return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, settings=self._settings)
+        return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, pauses=self._pauses)
 
     @cached_property
     def repair(self) -> Repair:
@@ -201,5 +208,12 @@ class Steps:
             self._backends.routes,
             clock=self._clock,
             settings=self._settings,
+            pauses=self._pauses,
             map_=self._map,
         )
+
+    @cached_property
+    def _pauses(self) -> KnownPauses:
+        from duetime.jobs.known_pauses import KnownPauses
+
+        return KnownPauses(self._backends.pauses, self._clock)

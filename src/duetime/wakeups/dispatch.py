@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, truncate
 from duetime.ids import SYSTEM_TENANT, TenantId
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import Plan
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.event_chain import depth_of
@@ -59,17 +61,24 @@ class DispatchJobs:
     """
 
     def __init__(
-        self, actions: ActionStore, jobs: JobStore, wake: Plan, *, clock: Clock, settings: Settings
+        self,
+        actions: ActionStore,
+        jobs: JobStore,
+        wake: Plan,
+        *,
+        clock: Clock,
+        settings: Settings,
+        pauses: KnownPauses,
     ) -> None:
         self._actions, self._jobs, self.wake = actions, jobs, wake
-        self._clock, self._settings = clock, settings
+        self._clock, self._settings, self._pauses = clock, settings, pauses
 
     def event(self, ref: JobRef, cadence: str, event: Event) -> Action | None:
         """Start a run of a job for an event, once, however often the event comes.
 
         Returns:
-            The run; None if the job no longer waits for the event, or if a run that was refused for its depth
-            caused the event.
+            The run, skipped while its tenant is paused; None if the job no longer waits for the event, or if
+            a run that was refused for its depth caused the event.
 
         Raises:
             PayloadTooLarge: the event's detail does not fit one DynamoDB item.
@@ -85,12 +94,25 @@ class DispatchJobs:
             return None  # so the chain ends
         if ref.tenant_id not in {SYSTEM_TENANT, _trigger_of(job, cadence).tenant_of(event)}:
             return None  # a tenant's own job is started by its own events alone
-        run = self._run_of(job, cadence, event)
+        run = self._unless_paused(self._run_of(job, cadence, event))
         if run.status is Status.SKIPPED:
             self._actions.record(run)
         else:
             self._actions.put(run)
         return run
+
+    def _unless_paused(self, run: Action) -> Action:
+        """Return the run; while its tenant is paused, as skipped: events must not pile up during a pause."""
+        pause = self._pauses.of_tenant(run.tenant_id)
+        if pause is None or run.status is Status.SKIPPED:
+            return run
+        return replace(
+            run,
+            status=Status.SKIPPED,
+            skip_reason=SkipReason.PAUSED,
+            note=truncate(f"the tenant {pause.name} was paused by {pause.by}: {pause.reason}"),
+            expires_at=run.due_at + self._settings.retention,
+        )
 
     def _run_of(self, job: Job, cadence: str, event: Event) -> Action:
         now, tenant_id, refusal = self._clock.now(), *_tenant_of(job, cadence, event)

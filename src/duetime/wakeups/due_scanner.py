@@ -14,6 +14,7 @@ from datetime import datetime
 from duetime import instant
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Action, Status
 from duetime.ports.actions import ActionStore, DuePage
 from duetime.ports.wakeups import DueQueues, Routes
@@ -86,10 +87,11 @@ class DueScanner:
         *,
         clock: Clock,
         settings: Settings,
+        pauses: KnownPauses | None = None,
         map_: Callable[..., Iterable[_ScannedWindow]] = map,
     ) -> None:
         self._store, self._queues, self._routes = store, queues, routes
-        self._clock, self._settings, self._map = clock, settings, map_
+        self._clock, self._settings, self._pauses, self._map = clock, settings, pauses, map_
 
     @property
     def shards(self) -> Sequence[str]:
@@ -143,9 +145,16 @@ class DueScanner:
         return ScanResult(len(waiting), oldest_due_age=max([0.0, *ages]))
 
     def _needs_a_wake(self, row: Action, now: datetime) -> bool:
+        if self._is_held(row, now):
+            return False
         if row.status is Status.PROCESSING and row.lease_until is not None:
             return row.lease_until + self._settings.clock_skew < now
         return row.status is Status.PENDING
+
+    def _is_held(self, row: Action, now: datetime) -> bool:
+        """Return whether a pause holds an overdue row: its message is replaced until the pause ends."""
+        is_overdue = now - row.due_at >= self._settings.grace
+        return is_overdue and self._pauses is not None and self._pauses.of_tenant(row.tenant_id) is not None
 
 
 def is_cursor(mark: str) -> bool:

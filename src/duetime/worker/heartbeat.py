@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
@@ -27,16 +27,28 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class WatchedRun:
-    """A run under way, with its message."""
+    """A run under way, with its message.
+
+    Its lease counts in the worker's monotonic seconds from before the claim: a time of day that is set back,
+    or a pause between claim and handler, gives it no longer lease.
+    """
 
     action: Action
     stop: threading.Event
     deadline: datetime
     delivery: Delivery
     queue: str
-    renewed_at: datetime
+    since: float
+    """The monotonic seconds just before the claim."""
+    renewed: float
     rests: bool = False
     """It gets no beats: its run commits."""
+    is_lost: bool = False
+    """Another run has its lease."""
+
+    def now(self, elapsed: float) -> datetime:
+        """Return the time of day that follows the claim's."""
+        return self.action.attempts[-1].started_at + timedelta(seconds=elapsed - self.since)
 
 
 class Heartbeat:
@@ -70,13 +82,29 @@ class Heartbeat:
 
     @contextmanager
     def watching(
-        self, action: Action, stop: threading.Event, deadline: datetime, delivery: Delivery, queue: str
-    ) -> Iterator[None]:
-        """Beat for a claimed action until the block ends; `stop` is set when its run should end."""
-        watched = WatchedRun(action, stop, deadline, delivery, queue, renewed_at=self._clock.now())
+        self,
+        action: Action,
+        stop: threading.Event,
+        deadline: datetime,
+        delivery: Delivery,
+        queue: str,
+        *,
+        since: float,
+    ) -> Iterator[WatchedRun]:
+        """Beat for a claimed action until the block ends; `stop` is set when its run should end.
+
+        Args:
+            action: as claimed.
+            stop: set on a request to cancel, and when the lease is lost.
+            deadline: the handler's; later the lease is no longer renewed.
+            delivery: its message, hidden for as long as the lease.
+            queue: the message's.
+            since: the clock's `elapsed` before the claim, from which the lease counts.
+        """
+        watched = WatchedRun(action, stop, deadline, delivery, queue, since=since, renewed=since)
         self._begin(watched)
         try:
-            yield
+            yield watched
         finally:
             with self._changed:
                 self._watched.discard(watched)
@@ -94,6 +122,15 @@ class Heartbeat:
                 "message not hidden, the run goes on",
                 extra={"action": delivery.message.ref.id, "reason": truncate(error)},
             )
+
+    def still_holds(self, watched: WatchedRun) -> bool:
+        """Return whether the lease still holds, just before its handler begins; renew it if that is due."""
+        if self._since_renewal(watched) >= self._settings.heartbeat:
+            self.look_after(watched)
+        return not watched.is_lost and self._since_renewal(watched) < self._settings.lease
+
+    def _since_renewal(self, watched: WatchedRun) -> timedelta:
+        return timedelta(seconds=self._clock.elapsed() - watched.renewed)
 
     def rest(self, action: Action) -> None:
         """Stop beating for a run, and wait for a beat under way: it would conflict with a transaction."""
@@ -159,16 +196,18 @@ class Heartbeat:
             )
 
     def _renew_or_peek(self, watched: WatchedRun) -> None:
-        now = self._clock.now()
+        elapsed = self._clock.elapsed()
+        now = watched.now(elapsed)
         if now > watched.deadline:
             return  # the lease of an overdue run may end
-        if now - watched.renewed_at >= self._settings.heartbeat:
+        if self._since_renewal(watched) >= self._settings.heartbeat:
             found = self._store.renew(watched.action, now + self._settings.lease)
             if found:
-                watched.renewed_at = now
+                watched.renewed = elapsed
                 self._queues.extend(watched.queue, watched.delivery.receipt, visibility(self._settings))
         else:
             found = self._store.peek(watched.action)
+        watched.is_lost = found is None
         if found is None or found.cancel_requested:
             watched.stop.set()
 

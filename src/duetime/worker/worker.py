@@ -22,7 +22,7 @@ import random
 import secrets
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import partial
@@ -35,18 +35,20 @@ from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
 from duetime.errors import DuetimeError, InvalidPayload, UnknownType, truncate
 from duetime.ids import is_one_shot
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import Plan, is_behind
 from duetime.model.action import Action
 from duetime.model.built_in import CANARY, is_probe, retention_of
 from duetime.model.event_chain import running_at
 from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
-from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
+from duetime.model.outcome import NOT_BEGUN, SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.model.redaction import sensitive_values
 from duetime.model.run import WorkerDied
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import LONGEST_DELAY, Delivery, DueMessage, DueQueues, Routes, Send
+from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.settings import Settings
 from duetime.telemetry import spans
@@ -85,6 +87,7 @@ class WorkerPorts:
     queues: DueQueues
     routes: Routes
     heartbeat: Heartbeat
+    pauses: WorkPauses = field(default_factory=NoWorkPauses)
 
 
 class Worker:
@@ -112,6 +115,7 @@ class Worker:
         self._claim_job_run = ClaimJobRun(ports.store, ports.jobs, settings=settings)
         self._claim_one_shot = ClaimOneShot(ports.store, jitter_draw=jitter_draw)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings, meter=meter)
+        self._pauses = KnownPauses(ports.pauses, clock)
         self._settle = Settle(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
     def __call__(self, delivery: Delivery) -> DeliveryResult:
@@ -124,6 +128,7 @@ class Worker:
         if delay is not None:
             return self._put_off(delivery, delay)
         self._clock.wait_until(delivery.message.due_at)
+        since = self._clock.elapsed()
         claim = self._claim(delivery)
         if claim is None:
             return DeliveryResult.NOTHING_TO_DO
@@ -135,14 +140,19 @@ class Worker:
             if message is None:
                 return DeliveryResult.NOTHING_TO_DO
             return self._put_off(replace(delivery, message=message), claim.seconds)
-        return self._execute(claim, delivery)
+        return self._execute(claim, delivery, since)
 
-    def _execute(self, claim: ClaimWon, delivery: Delivery) -> DeliveryResult:
+    def _execute(self, claim: ClaimWon, delivery: Delivery, since: float) -> DeliveryResult:
         self._run_log.began(claim.action)
         self._plan_ahead(claim)
         with spans.executing(claim.action) as span:
             commit = self._commit_of(claim)
-            outcome = self._run(claim.action, commit, delivery, span)
+            is_cancelled = claim.action.cancel_requested_at is not None
+            outcome = NOT_BEGUN if is_cancelled else self._run(claim.action, commit, delivery, span, since)
+            if outcome is None:
+                self._run_log.lost(claim.action)
+                span.ended(None)
+                return self._put_off(delivery, visibility(self._settings))
             if commit.stage is CommitStage.IN_DOUBT:
                 span.set({spans.OUTCOME: spans.IN_DOUBT})
                 log.warning(
@@ -158,9 +168,8 @@ class Worker:
         early = delay_until(message.due_at, now)
         if early > 1:
             return early
-        if not self._settings.enabled:
+        if not self._settings.enabled or self._pauses.of_tenant(message.ref.tenant_id) is not None:
             # As long again as the message has waited: a long stop costs each action four messages an hour.
-            # The first sweep after the stop sends later actions again.
             late = int((now - message.due_at).total_seconds())
             return min(max(late, _SOONEST_WHILE_OFF), LONGEST_DELAY)
         return _ROLL_OVER if self._is_rolling_over(message.type, message.payload_version) else None
@@ -207,9 +216,12 @@ class Worker:
             except DuetimeError as error:
                 log.warning("not planned ahead", extra={"job": claim.job.name, "reason": truncate(error)})
 
-    def _run(self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan) -> Outcome:
+    def _run(
+        self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan, since: float
+    ) -> Outcome | None:
+        """Run the handler; return None, without running it, if the lease ended before it could begin."""
         with hiding(partial(self._sensitive_values, action), self._settings.secret_patterns.values()):
-            return self._run_handler(action, commit, delivery, span)
+            return self._run_handler(action, commit, delivery, span, since)
 
     def _sensitive_values(self, action: Action) -> Iterable[object]:
         """Return the values of its payload that its failures must not show."""
@@ -219,8 +231,8 @@ class Worker:
         return sensitive_values(json.loads(action.payload), handler.sensitive)
 
     def _run_handler(
-        self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan
-    ) -> Outcome:
+        self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan, since: float
+    ) -> Outcome | None:
         if self._is_rolling_over(action.type, action.payload_version):  # a message may lack the version
             reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
             return put_off(timedelta(seconds=_ROLL_OVER), reason)
@@ -236,11 +248,14 @@ class Worker:
         try:
             with (
                 self._ports.heartbeat.watching(
-                    action, run.stop, run.deadline, delivery, self._handlers.worker
-                ),
+                    action, run.stop, run.deadline, delivery, self._handlers.worker, since=since
+                ) as watched,
                 running_at(action.depth),
             ):
-                handler(payload, run, self._resources.for_parameters(handler.wants))
+                resources = self._resources.for_parameters(handler.wants)
+                if not self._ports.heartbeat.still_holds(watched):
+                    return None
+                handler(payload, run, resources)
         except WorkerDied:
             raise
         except BaseException as error:

@@ -71,6 +71,7 @@ _TAGS = {
     "undelivered": "What queues, the stream or EventBridge gave up on; for operators.",
     "notifications": "Notifications, and the preferences for them.",
     "access": "Who one is, what roles may do, and who asked for which change.",
+    "tenants": "Pauses of tenants, for operators of the deployment.",
     "service": "The deployment itself.",
 }
 _SUCCESS = {

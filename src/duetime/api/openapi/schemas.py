@@ -78,6 +78,7 @@ _DESCRIPTIONS = {
     "name": "the job's name",
     "undelivered_id": "the id of what is undelivered",
     "notification_id": "the notification's id",
+    "tenant": "the tenant's name",
     "role": "the role's name: of a group of the user pool, or of the settings",
     "limit": "how many at most",
     "cursor": "`next_cursor` of the page before, with the same filters",

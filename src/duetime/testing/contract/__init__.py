@@ -62,6 +62,7 @@ from duetime.testing.contract.wakes import (
     RoutesContract,
     TimersContract,
 )
+from duetime.testing.contract.work_pauses import WorkPausesContract
 
 __all__ = [
     "ActionStoreContract",
@@ -80,6 +81,7 @@ __all__ = [
     "TimersContract",
     "UndeliveredContract",
     "WindowsContract",
+    "WorkPausesContract",
 ]
 
 

@@ -179,6 +179,20 @@ class AttendContract(JobsContract):
         assert self._to_attend(jobs, NOON + 2 * HOUR) == [planned.ref]
         assert self._to_attend(jobs, NOON + 3 * HOUR) == sorted([changed.ref, planned.ref], key=str)
 
+    def test_a_postponed_job_moves_in_that_index_and_a_change_forgets_its_failures(
+        self, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        assert jobs.postpone(job, NOON + HOUR, failures=2)
+        postponed = jobs.get(job.ref)
+        assert postponed == replace(job, maintain_at=NOON + HOUR, maintain_failures=2)
+        assert self._to_attend(jobs, NOON + MINUTE) == []
+        assert jobs.change(job, replace(job, maintain_at=NOON))
+        assert not jobs.postpone(job, NOON + HOUR, failures=3)
+        changed = jobs.get(job.ref)
+        assert changed is not None
+        assert (changed.maintain_at, changed.maintain_failures) == (NOON, 0)
+
     def test_without_jobs_none_need_maintenance(self, jobs: JobStore) -> None:
         assert self._to_attend(jobs, instant.LATEST) == []
 

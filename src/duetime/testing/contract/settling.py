@@ -198,6 +198,11 @@ class LeaseContract(StoreContract):
     def test_a_heartbeat_may_be_repeated(self, store: ActionStore, claimed: Action) -> None:
         assert store.renew(claimed, LATER) == store.renew(claimed, LATER)
 
+    def test_a_late_heartbeat_leaves_a_later_lease(self, store: ActionStore, claimed: Action) -> None:
+        store.renew(claimed, LATER)
+        assert store.renew(claimed, LEASE_END + SECOND) == Renewed(cancel_requested=False)
+        assert stored_row(store, claimed.ref).lease_until == LATER
+
     def test_a_heartbeat_returns_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert store.renew(claimed, LATER) == Renewed(cancel_requested=True)

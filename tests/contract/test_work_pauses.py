@@ -1,0 +1,99 @@
+"""The contract of pauses of tenants, over each back end; what a process knows of them, and their events."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.aws.work_pauses import DynamoWorkPauses
+from duetime.errors import BackendUnavailable
+from duetime.jobs.known_pauses import KnownPauses
+from duetime.memory.work_pauses import MemoryWorkPauses
+from duetime.model.lifecycle import of_work_pause
+from duetime.testing import TurnedClock
+from duetime.testing.contract import WorkPausesContract
+from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND
+from duetime.testing.contract.work_pauses import work_pause
+from tests.api.deployment import Hooked, unavailable
+
+
+class TestMemoryWorkPauses(WorkPausesContract):
+    @pytest.fixture
+    def pauses(self):
+        return MemoryWorkPauses()
+
+
+class TestDynamoWorkPauses(WorkPausesContract):
+    @pytest.fixture
+    def pauses(self, jobs_table):
+        return DynamoWorkPauses(*jobs_table)
+
+    def test_unreadable_pauses_and_scopes_of_a_later_version_are_left_out(self, jobs_table):
+        client, table = jobs_table
+        pauses, pause = DynamoWorkPauses(client, table), work_pause()
+        pauses.begin(pause)
+        for key in ("tenant#acme#damaged", "type#send_receipt#01983b5e"):
+            client.put_item(TableName=table, Item={"pk": {"S": "system#pauses"}, "sk": {"S": key}})
+        assert list(pauses.list()) == [pause]
+
+    def test_a_pause_with_an_end_expires_a_day_after_it(self, jobs_table):
+        client, table = jobs_table
+        DynamoWorkPauses(client, table).begin(work_pause(until=NOON + HOUR))
+        [item] = client.scan(TableName=table)["Items"]
+        assert item["ttl"]["N"] == str(int((NOON + HOUR + timedelta(days=1)).timestamp()))
+
+
+class TestKnownPauses:
+    @pytest.fixture
+    def clock(self):
+        return TurnedClock(NOON)
+
+    @pytest.fixture
+    def stored(self):
+        return Hooked(MemoryWorkPauses())
+
+    @pytest.fixture
+    def known(self, stored, clock):
+        return KnownPauses(stored, clock)
+
+    def test_a_pause_holds_within_five_seconds(self, known, stored, clock):
+        assert known.of_tenant(ACME) is None
+        stored.begin(work_pause())
+        clock.wait_until(NOON + 5 * SECOND)
+        assert known.of_tenant(ACME) == work_pause(id=stored.list()[0].id)
+        assert known.of_tenant(GLOBEX) is None
+
+    def test_many_actions_within_five_seconds_cost_one_read(self, known, stored, clock):
+        reads = []
+        stored.hooks["list"] = lambda read: reads.append(clock.now()) or read()
+        for _ in range(100):
+            known.of_tenant(ACME)
+            clock.wait_until(clock.now() + SECOND / 10)
+        assert len(reads) == 2
+
+    def test_the_last_known_pauses_hold_while_they_cannot_be_read(self, known, stored, clock, caplog):
+        stored.begin(work_pause())
+        known.of_tenant(ACME)
+        stored.hooks["list"] = unavailable
+        clock.wait_until(NOON + HOUR)
+        assert known.of_tenant(ACME) is not None
+        assert "pauses not read" in caplog.text
+        with pytest.raises(BackendUnavailable):
+            known.list()
+
+    def test_the_pause_that_lasts_longest_is_the_one_that_counts(self, known, stored, clock):
+        for number, until in enumerate((NOON + HOUR, NOON + 3 * HOUR, NOON + 2 * HOUR)):
+            stored.begin(work_pause(after=number, until=until))
+        assert known.of_tenant(ACME).until == NOON + 3 * HOUR
+        clock.wait_until(NOON + 3 * HOUR)
+        assert known.of_tenant(ACME) is None
+
+    def test_resume_ends_all_pauses_of_the_tenant_alone(self, known, stored):
+        events = []
+        stored.backend = MemoryWorkPauses(on_change=lambda change: events.extend(of_work_pause(change)))
+        for number, name in enumerate(("acme", "acme", "globex")):
+            known.begin(work_pause(name, after=number))
+        assert len(known.end_all(ACME, "ada")) == 2
+        assert [pause.name for pause in known.list()] == ["globex"]
+        assert [(event.type, event.tenant_id, event.by) for event in events[3:]] == [
+            ("tenant.resumed", ACME, "ada")
+        ] * 2

@@ -1,0 +1,119 @@
+"""Jobs that cannot be maintained wait for longer after each failure, and delay no other tenant's."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from duetime import App, Payload, every
+from duetime.errors import BackendMisconfigured
+from duetime.ids import TenantId
+from duetime.jobs.maintain import in_turns
+from duetime.jobs.register import Registration
+from duetime.model.job import JobRef
+from duetime.testing import SimulatedCloud
+from tests.api.deployment import Hooked
+
+POISON, SLOW = 1_000, timedelta(milliseconds=200)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+
+
+class Report(Payload):
+    pass
+
+
+@pytest.fixture
+def cloud():
+    app = App()
+
+    @app.action
+    def report(payload: Report) -> None: ...
+
+    return SimulatedCloud(app)
+
+
+@pytest.fixture
+def tried():
+    return []
+
+
+@pytest.fixture
+def wakes(cloud, tried):
+    """EventBridge rejects what the noisy tenant's jobs need, each after 200 ms."""
+    hooked = Hooked(cloud.memory.job_wakes)
+
+    def put(put_wake, wake):
+        if wake.ref.tenant_id != "noisy":
+            return put_wake(wake)
+        tried.append(cloud.now)
+        cloud.memory.clock.wait_until(cloud.now + SLOW)
+        raise BackendMisconfigured("EventBridge", "the pattern is invalid", "Change it")
+
+    hooked.hooks["put"] = put
+    cloud.memory.steps.maintain._wakes = hooked
+    return hooked
+
+
+def register(cloud, tenant, name):
+    jobs = cloud.scheduler_for(tenant).jobs
+    jobs.register(Registration(name=name, handler=Report(), cadences=[every(hours=6)]))
+    return JobRef(TenantId(tenant), name)
+
+
+def test_a_thousand_poison_jobs_delay_no_other_tenant_by_more_than_a_sweep(cloud, wakes):
+    for number in range(POISON):
+        register(cloud, "noisy", f"noisy-{number}")
+    for _ in range(3):  # also while they are being tried again
+        refs = [register(cloud, tenant, f"{tenant}-report") for tenant in ("acme", "globex")]
+        cloud.memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE)
+        assert not any(cloud.memory.job_store.get(ref).wakes.is_stale for ref in refs)
+        for ref in refs:
+            cloud.scheduler_for(ref.tenant_id).jobs.unregister(ref.name)
+        cloud.memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE)
+
+
+def test_a_job_that_fails_is_tried_after_a_minute_and_after_twice_as_long_each_time(cloud, wakes, tried):
+    ref = register(cloud, "noisy", "noisy-report")
+    sweep = cloud.memory.steps.maintain_due_jobs
+    end = cloud.now + 6 * HOUR
+    while cloud.now < end:
+        sweep(stop_at=cloud.now + MINUTE)
+        cloud.memory.clock.wait_until(cloud.now + MINUTE)
+    waits = [round((late - early) / MINUTE) for early, late in pairwise(tried)]
+    assert waits[:6] == sorted(waits[:6])
+    assert waits[5] >= 16
+    assert max(waits) <= 61
+    assert len(tried) <= 14
+    assert cloud.memory.job_store.get(ref).maintain_failures == len(tried)
+    wakes.hooks.clear()
+    cloud.memory.clock.wait_until(cloud.now + HOUR)
+    assert sweep(stop_at=cloud.now + MINUTE).failed == ()
+    job = cloud.memory.job_store.get(ref)
+    assert (job.maintain_failures, job.wakes.is_stale) == (0, False)
+
+
+def test_a_change_of_a_failing_job_is_tried_at_once(cloud, wakes, tried):
+    ref = register(cloud, "noisy", "noisy-report")
+    sweep = cloud.memory.steps.maintain_due_jobs
+    for _ in range(4):
+        cloud.memory.clock.wait_until(cloud.now + HOUR)
+        assert sweep(stop_at=cloud.now + MINUTE).failed == ("noisy-report",)
+    cloud.scheduler_for("noisy").jobs.pause(ref.name)
+    assert cloud.memory.job_store.get(ref).maintain_failures == 0
+    sweep(stop_at=cloud.now + MINUTE)
+    assert len(tried) == 5
+
+
+def test_tenants_take_turns():
+    a, b, c = (
+        [JobRef(TenantId(tenant), f"{tenant}-{number}") for number in range(count)]
+        for tenant, count in (("acme", 3), ("globex", 1), ("initech", 2))
+    )
+    assert list(in_turns([*a, *b, *c])) == [a[0], b[0], c[0], a[1], c[1], a[2]]
+
+
+def test_the_log_names_a_job_that_fails(cloud, wakes, caplog):
+    register(cloud, "noisy", "noisy-report")
+    cloud.memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE)
+    failed = [record.job for record in caplog.records if record.message == "job not maintained"]
+    assert failed == ["noisy-report"]
