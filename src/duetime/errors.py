@@ -208,7 +208,7 @@ class UndeliveredNotFound(DuetimeError, LookupError):
 
     def __init__(self, undelivered_id: str) -> None:
         self.undelivered_id = undelivered_id
-        super().__init__(f"nothing undelivered is {truncate(undelivered_id, 100)!r}")
+        super().__init__(f"there is no undelivered input {truncate(undelivered_id, 100)!r}")
 
 
 class NotificationNotFound(DuetimeError, LookupError):

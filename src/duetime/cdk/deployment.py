@@ -65,7 +65,7 @@ class Deployment(GivenFields):
         metadata=_about("The Python version of the functions.", choices=("3.11", "3.12", "3.13", "3.14")),
     )
     handlers: str = field(
-        default=".", metadata=_about("The directory with the app's module, relative to cdk.json.")
+        default=".", metadata=_about("The directory of the app's module, relative to cdk.json.")
     )
     requirements: str = field(
         default="",

@@ -30,7 +30,7 @@ def add_parser(commands: Commands) -> None:
 
     parser = commands.add_parser(
         "cost",
-        help="what a deployment costs a month, and the alternatives",
+        help="print the monthly cost of a deployment and of its alternatives",
         description=(
             "Dollars a month of 30 days for a workload, by a dated list of AWS' prices, without free tiers."
             " Actions are spread evenly; a share is 0 to 1."

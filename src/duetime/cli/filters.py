@@ -29,7 +29,7 @@ def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> 
             "--status", metavar="STATUS[,STATUS…]", help="pending, retrying, processing, executed, failed, …"
         )
     group.add_argument("--type", help="of this payload type")
-    group.add_argument("--correlation-id", metavar="ID", help="scheduled with it")
+    group.add_argument("--correlation-id", metavar="ID", help="with this correlation id")
     group.add_argument("--job", metavar="NAME", help="runs of this job")
     for name, help_text in _TIMES.items():
         group.add_argument(f"--{name.replace('_', '-')}", metavar="TIME", type=moment, help=help_text)

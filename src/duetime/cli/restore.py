@@ -33,12 +33,12 @@ def add_parser(commands: Commands) -> None:
     group = add_group(commands, "restore", "adopt a restored table, and decide what runs again")
     report = group.add_parser(
         "report",
-        help="show what a restore means, and change nothing",
+        help="compare a restored table with the evidence, and change nothing",
         description="Compare a restored table with all evidence about the time since its restore point.",
     )
     adopt = group.add_parser(
         "adopt",
-        help="enable what the restore left out, and hold what may double",
+        help="adopt restored tables, and hold rows that may run twice",
         description="Adopt restored tables while the global switch is off: hold rows that may have run since"
         " the restore point, reconcile jobs, timers and schedules with the rows, and enable stream, time to"
         " live, point-in-time recovery and protection. It prints the report; a repeat is safe.",
@@ -47,7 +47,12 @@ def add_parser(commands: Commands) -> None:
         _add_deployment(parser)
         add = parser.add_argument
         add("--jobs", default="", metavar="TABLE", help="the restored jobs table")
-        add("--restored-to", type=instant, metavar="TIME", help="its rows' time (default: DynamoDB's record)")
+        add(
+            "--restored-to",
+            type=instant,
+            metavar="TIME",
+            help="the time of their rows (default: DynamoDB's record)",
+        )
         add("--no-logs", action="store_true", help="do not read the functions' logs as evidence")
         parser.set_defaults(run=run)
     listed = group.add_parser("list", aliases=["ls"], help="list the held rows, each with its evidence")

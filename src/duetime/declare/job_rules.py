@@ -124,6 +124,7 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
         yield f"the cadence {name} occurs twice; remove one"
     for cadence in cadences:
         yield from _loop(definition.name, cadence)
+        yield from _pattern(cadence)
     if definition.precision not in get_args(Precision):
         yield f"precision is {definition.precision!r}; allowed is second or minute"
     elif definition.precision == "minute":
@@ -147,6 +148,16 @@ def _loop(name: str, cadence: Cadence) -> Iterator[str]:
                 f"{cadence.text!r} could start it by its own runs, for ever: name the jobs that it follows,"
                 ' by match={"action": {"job": ["another-job"]}}'
             )
+
+
+def _pattern(cadence: Cadence) -> Iterator[str]:
+    """Return the problems for which EventBridge would reject the rule of a trigger, in each sweep again."""
+    from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - see above
+
+    if isinstance(cadence, OnEvent):
+        from duetime.model.event_pattern_rules import problems_of  # noqa: PLC0415 - few jobs need it
+
+        yield from (f"on_event: {problem}" for problem in problems_of(cadence.pattern()))
 
 
 def _number(field: str, value: object, low: int, high: int | None) -> Iterator[str]:
