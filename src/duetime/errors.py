@@ -367,7 +367,7 @@ class BackendMisconfigured(DuetimeError, RuntimeError):
 
     def __init__(self, service: str, reason: str, cure: str) -> None:
         self.service, self.reason, self.cure = service, reason, cure
-        super().__init__(f"{service} refuses: {truncate(reason)}. {cure}")
+        super().__init__(f"{service} refuses: {truncate(reason).rstrip('.')}. {cure}")
 
 
 CommitRefused, RefusedEntry = CommitRejected, RejectedEntry

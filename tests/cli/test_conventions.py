@@ -40,9 +40,18 @@ def test_ls_is_list(command):
         (["help", "job"], "did you mean 'jobs'?"),
         (["dead-letters", "xyzzy"], "'duetime dead-letters' has no command 'xyzzy'; it has: list,"),
         (["undelivered", "redrive", "--all", "--kind", "wakes"], "did you mean 'wake'?"),
+        (["jobs"], "'duetime jobs' needs a command; it has: list, ls,"),
+        (["--verson"], "'duetime' has no option '--verson'; did you mean '--version'?"),
+        (
+            ["jobs", "list", "--tenat=acme"],
+            "'duetime jobs list' has no option '--tenat'; did you mean '--tenant'",
+        ),
+        (["actions", "reschedule", "ID", "--inn", "3s"], "has no option '--inn'; did you mean '--in'?"),
+        (["actions", "list", "--xyzzy"], "no option '--xyzzy'; `duetime actions list --help` shows how"),
+        (["actions", "list", "failed"], "'duetime actions list' does not take 'failed'; `duetime actions"),
     ],
 )
-def test_a_misspelt_command_or_value_gets_a_suggestion(duetime, words, expected):
+def test_a_misspelt_command_option_or_value_gets_a_suggestion(duetime, words, expected):
     status, printed, errors = duetime.bare(*words)
     assert (status, printed) == (2, "")
     assert expected in errors

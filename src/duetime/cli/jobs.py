@@ -16,7 +16,7 @@ from duetime.cli.arguments import (
     client_of,
 )
 from duetime.cli.client import Client
-from duetime.cli.filters import moment
+from duetime.cli.filters import moment, statuses
 from duetime.cli.job_text import accounts, history, in_full, listed
 from duetime.cli.output import pasted, print_json, print_list, print_page
 from duetime.cli.screen import add_watch
@@ -48,7 +48,9 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(verbs, "history", list_runs, "list its runs, newest first", _TIME)
     add_job(parser)
     parser.add_argument(
-        "--status", help="only executed, failed, skipped, cancelled, pending or processing runs"
+        "--status",
+        type=statuses,
+        help="only executed, failed, skipped, cancelled, pending or processing runs",
     )
     _add_window(parser, "only those whose nominal time is later", _TO)
     add_page(parser)

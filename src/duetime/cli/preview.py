@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from duetime import cadence as cadences
-from duetime.cli.tables import plain_lines, table
+from duetime.cli.failures import BadUsage
+from duetime.cli.tables import table
 from duetime.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from duetime.cadence import Cadence, LocalOccurrence, Preview
 
 _COUNT, _MOST = 10, 10_000
-_BAD_USAGE = 2
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,12 +57,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the preview; return 2 if the cadence or a time is invalid."""
+    """Print the preview.
+
+    Raises:
+        BadUsage: the cadence or a time is invalid.
+    """
     try:
         preview = _preview_of(args)
     except cadences.InvalidCadence as refused:
-        print(plain_lines(refused), file=sys.stderr)
-        return _BAD_USAGE
+        raise BadUsage(str(refused)) from None
     print(json.dumps(_as_json(preview), indent=2) if args.json else _as_table(preview))
     return 0
 

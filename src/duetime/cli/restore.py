@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from duetime.cli.arguments import Commands, add_group, instant
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import print_json
+from duetime.cli.pager import print_long
 from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import facts, plain, table
 
@@ -131,11 +132,12 @@ def _held(arguments: argparse.Namespace) -> HeldRows:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    rows = _chosen(arguments, _held(arguments).list())
+    held = _held(arguments).list()
+    rows = _chosen(arguments, held)
     if arguments.json:
         print_json([_row_json(row) for row in rows])
     else:
-        print(_held_table(rows) if rows else "no row is held")
+        print_long(_listed(rows, held))
     return 0
 
 
@@ -153,12 +155,13 @@ def _decide(
     if not (arguments.all or arguments.ids or arguments.verdict or arguments.job):
         raise BadUsage("no row is named; name ids, or use --verdict, --job or --all")
     held = _held(arguments)
-    rows = _chosen(arguments, held.list())
+    before = held.list()
+    rows = _chosen(arguments, before)
     count = len(rows) if arguments.dry_run else decide(held, rows)
     if arguments.json:
         print_json({"rows": [_row_json(row) for row in rows], "changed": 0 if arguments.dry_run else count})
     elif arguments.dry_run:
-        print(_held_table(rows) if rows else "no row is held")
+        print_long(_listed(rows, before))
     else:
         left = len(held.list())
         print(f"{count} {word}, {left} still held")
@@ -201,6 +204,13 @@ def _row_json(row: Action) -> dict[str, object]:
     }
 
 
+def _listed(rows: Sequence[Action], held: Sequence[Action]) -> str:
+    """Return the chosen rows as a table, or why there are none."""
+    if rows:
+        return _held_table(rows)
+    return f"none of the {len(held)} held rows matches" if held else "no row is held"
+
+
 def _held_table(rows: Sequence[Action]) -> str:
     cells = [
         [row.tenant_id, row.id, row.type, f"{row.nominal_at:%Y-%m-%dT%H:%M:%SZ}", row.note or ""]
@@ -213,7 +223,7 @@ def _print_report(arguments: argparse.Namespace, report: RestoreReport) -> int:
     if arguments.json:
         print_json(report.to_json())
     else:
-        print(_as_text(report, arguments))
+        print_long(_as_text(report, arguments))
     return 0
 
 
