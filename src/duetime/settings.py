@@ -251,8 +251,7 @@ class Settings(GivenFields):
     secret_patterns: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "about": "Regular expressions, by name, that failures mask: characters, classes and bounded"
-            " repeats, such as `CUST-[0-9]{8}`."
+            "about": "Patterns, by name, that failures mask, such as `CUST-[0-9]{8}`; repeats have bounds."
         },
     )
     audit_retention: timedelta = seconds(
