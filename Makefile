@@ -84,8 +84,9 @@ check: setup ## check formatting, lint, types, import rules, words and docs, and
 docs: .venv/.ready ## build the documentation site in site/; a dead link is an error
 	$(PY) -m tests.docs.site
 
-package: setup ## build the wheel and the sdist into dist/, and test each, and a clone (TRIALS='wheel[local,cdk] …': only those)
+package: setup ## build wheel, sdist, hashed pins and bills of materials into dist/, and test them (TRIALS='wheel[local,cdk] …')
 	$(PY) -m tests.supply.try_packages $(TRIALS)
+	$(PY) -m tools.bills
 
 release: setup ## release VERSION=x.y.z: changelog, wheel, sdist, bills of materials, a commit and a tag here
 	@$(PY) -m tools.release "$(VERSION)"
@@ -99,6 +100,10 @@ pythons: ## run the fast part of the suite on each supported Python that is inst
 lock: .venv/.ready ## update requirements/*.txt and package-lock.json
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
+	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
+	    --generate-hashes --constraint requirements/dev.txt pyproject.toml --output-file requirements/hashed.txt
+	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
+	    --generate-hashes --constraint requirements/dev.txt --all-extras pyproject.toml --output-file requirements/hashed-all.txt
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    rivals/requirements.in --output-file rivals/requirements.txt
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
