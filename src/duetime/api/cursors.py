@@ -64,8 +64,8 @@ class CursorSeal:
                 "queryStringParameters": {**query, "cursor": cursor},
                 "multiValueQueryStringParameters": several,
             }
-        if isinstance(cursor := content.fields.get("cursor"), str):
-            content = content._replace(value={**content.value, "cursor": self._without_mark(cursor)})
+        if isinstance(sent := content.fields.get("cursor"), str):
+            content = content._replace(value={**content.value, "cursor": self._without_mark(sent)})
         return dict(event), content
 
     def _without_mark(self, cursor: str) -> str:
