@@ -78,7 +78,7 @@ class Tenants(ApiRoutes):
             raise InvalidRequest([Flaw("reason", "must be printable text, not only spaces")])
         until = None if body.until is None else instant_of(body.until, "until", now)
         if until is not None and until <= now:
-            raise InvalidTime(body.until, "has passed; name a later instant, or none")
+            raise InvalidTime(body.until, "has passed; name a later instant, or none", field="until")
         pause = WorkPause(
             id=ids.new_action_id(now, os.urandom),
             scope=PauseScope.TENANT,
