@@ -51,7 +51,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
     routes = routes_of(api, health, access)
     resolver, table, lock = _Resolver(routes, prefix), RouteTable(routes, prefix), threading.Lock()
     authenticator = Authenticator(access.grants, api.settings)
-    audit = AuditMiddleware(access.trail, api.clock)
+    audit = AuditMiddleware(access.trail, api.clock, retention=api.settings.audit_retention)
 
     def handler(sent: Event, context: Any) -> dict[str, Any]:
         event, entry, route = normalise(sent), None, None
@@ -68,7 +68,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                 _refuse_work(api, route, caller, content)
             if content.error is not None:
                 raise content.error
-            audit.begin(entry, route)
+            entry = audit.begin(entry, route)
             refuse_parameters(event, route)
             seal = CursorSeal(match, caller, event, content)
             event, content = seal.opened(event, content)
