@@ -8,6 +8,7 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from duetime._quota_words import QUOTAS, quota_words
 from duetime._setting_fields import default_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ def out_of_range(settings: Settings) -> Iterator[str]:
             yield f"{setting.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
         if "like" in allowed and not re.fullmatch(allowed["like"], value):
             yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
+
+
+def wrong_quotas(settings: Settings) -> Iterator[str]:
+    """Yield the problem of each tenant's quotas that cannot be read."""
+    for tenant, words in settings.quotas.items():
+        try:
+            quota_words(words)
+        except ValueError:
+            yield f"quotas has {words!r} for {tenant!r}; write {' '.join(f'{name}=N' for name in QUOTAS)}"
 
 
 def contradictions(settings: Settings) -> Iterator[str]:

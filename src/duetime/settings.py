@@ -238,6 +238,13 @@ class Settings(GivenFields):
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
     )
+    quotas: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "The quotas by tenant, such as `jobs=500 event_rules=20 requests=50 events=600`; `*`:"
+            " every other tenant. Empty: defaults with several tenants, else none."
+        },
+    )
     check_types: bool = field(
         default=True,
         metadata={
@@ -267,7 +274,8 @@ class Settings(GivenFields):
         ):
             if not getattr(self, name):
                 object.__setattr__(self, name, self.prefix + made)
-        if problems := [*checks.out_of_range(self), *checks.contradictions(self)]:
+        problems = [*checks.out_of_range(self), *checks.wrong_quotas(self), *checks.contradictions(self)]
+        if problems:
             raise SettingsError(problems)
 
     @property

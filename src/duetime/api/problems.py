@@ -17,7 +17,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from duetime.api.errors import InvalidRequest, Unhealthy, WrongMethod
 from duetime.cadence.errors import InvalidText
-from duetime.errors import DuetimeError, IdempotencyConflict
+from duetime.errors import DuetimeError, IdempotencyConflict, QuotaExceeded, RateExceeded
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:duetime:problem:"
@@ -52,6 +52,8 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "job-conflict": (HTTPStatus.CONFLICT, "The job as it stands does not allow this"),
         "preferences-conflict": (HTTPStatus.CONFLICT, "The preferences have changed meanwhile"),
         "job-name-taken": (HTTPStatus.CONFLICT, "Another job has the name"),
+        "quota-exceeded": (HTTPStatus.CONFLICT, "The tenant has as much as its quota allows"),
+        "rate-exceeded": (HTTPStatus.TOO_MANY_REQUESTS, "The tenant sends requests too fast"),
         "tenant-paused": (HTTPStatus.CONFLICT, "An operator has paused the tenant"),
         "commit-refused": (HTTPStatus.CONFLICT, "A condition of the commit did not hold"),
         "already-committed": (HTTPStatus.CONFLICT, "The run has committed already"),
@@ -111,6 +113,8 @@ def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[st
         return {"Allow": ", ".join(error.allowed)}
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
         return {"Retry-After": str(RETRY_AFTER)}
+    if status is HTTPStatus.TOO_MANY_REQUESTS:
+        return {"Retry-After": "1"}
     return {}
 
 
@@ -121,4 +125,8 @@ def _more(error: DuetimeError) -> Mapping[str, Any]:
         return {"action_id": error.action_id}
     if isinstance(error, InvalidText):
         return {name: getattr(error, name) for name in ("text", "problem", "remedy", "start", "width")}
+    if isinstance(error, QuotaExceeded):
+        return {name: getattr(error, name) for name in ("quota", "used", "added", "limit")}
+    if isinstance(error, RateExceeded):
+        return {"quota": error.quota, "limit": error.limit}
     return {"parts": error.parts} if isinstance(error, Unhealthy) else {}
