@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE  # the tests start many Pythons
 SEEDS ?= 20000
 RUNS ?= 20
 PORT ?= 8080
-SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
+SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser and not hours" -n 2 --dist worksteal -p tests.one_processor
 SOURCES := src tests tools functions examples bench rivals infra app.py hatch_build.py
 
 help: ## list the targets
@@ -39,8 +39,11 @@ test: setup ## run the suite over memory back ends and moto
 again: setup ## run the suite twenty times, each in another order, up to the first failure (RUNS=…)
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
-proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; test all time zones, restores, the verification, asyncio and the tutorial
-	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/cadence tests/restore tests/verify tests/asynchronous tests/docs --seeds $(SEEDS)
+proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; test all time zones, restores, the verification and asyncio
+	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/cadence tests/restore tests/verify tests/asynchronous --seeds $(SEEDS)
+
+hours: setup ## follow the pages as ten new users would, in empty folders from the wheel
+	$(PY) -m pytest -m hours -n 2 tests/first_hours
 
 browser: setup ## test the console in a real browser (needs chromium)
 	$(PY) -m pytest -m browser -n 2 --dist loadfile tests/console
@@ -70,6 +73,7 @@ check: setup ## check formatting, lint, types, import rules, words and docs, and
 	.venv/bin/ruff format --check $(SOURCES)
 	.venv/bin/ruff check $(SOURCES)
 	.venv/bin/mypy
+	MYPYPATH=src:examples/starter/src .venv/bin/mypy examples/starter/app.py
 	.venv/bin/lint-imports
 	$(PY) -m tools.words
 	$(PY) -m tests.infra.counts
@@ -80,8 +84,9 @@ check: setup ## check formatting, lint, types, import rules, words and docs, and
 docs: .venv/.ready ## build the documentation site in site/; a dead link is an error
 	$(PY) -m tests.docs.site
 
-package: setup ## build the wheel and the sdist into dist/, and test each, and a clone (TRIALS='wheel[local,cdk] …': only those)
+package: setup ## build wheel, sdist, hashed pins and bills of materials into dist/, and test them (TRIALS='wheel[local,cdk] …')
 	$(PY) -m tests.supply.try_packages $(TRIALS)
+	$(PY) -m tools.bills
 
 release: setup ## release VERSION=x.y.z: changelog, wheel, sdist, bills of materials, a commit and a tag here
 	@$(PY) -m tools.release "$(VERSION)"
@@ -96,7 +101,14 @@ lock: .venv/.ready ## update requirements/*.txt and package-lock.json
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
+	    --generate-hashes --constraint requirements/dev.txt pyproject.toml --output-file requirements/hashed.txt
+	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
+	    --generate-hashes --constraint requirements/dev.txt --all-extras pyproject.toml --output-file requirements/hashed-all.txt
+	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    rivals/requirements.in --output-file rivals/requirements.txt
+	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
+	    --constraint requirements/dev.txt --constraint rivals/requirements.txt \
+	    --extra local --extra cdk --extra async pyproject.toml requirements/hours.in --output-file requirements/hours.txt
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    --resolution lowest-direct --all-extras pyproject.toml requirements/floors.in --output-file requirements/floors.txt
 	npm install --package-lock-only --silent
@@ -105,4 +117,4 @@ lock: .venv/.ready ## update requirements/*.txt and package-lock.json
 clean: ## remove all built files
 	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test again browser screenshots proof contract e2e drill rehearse synth bench check docs package release floors pythons lock clean
+.PHONY: help setup console run test again hours browser screenshots proof contract e2e drill rehearse synth bench check docs package release floors pythons lock clean

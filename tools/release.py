@@ -7,7 +7,6 @@ fails, it restores the files. Pushing the tag and uploading dist/ are up to you.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -16,8 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 ROOT = Path(__file__).parent.parent
 VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
@@ -123,8 +120,8 @@ def write_version(clone: Clone, version: str, day: date) -> None:
         file.write_text(text)
 
 
-def make_archives(clone: Clone, version: str) -> None:
-    """Build wheel and sdist, check each in an empty environment, and write the bills of materials."""
+def make_archives(clone: Clone, _version: str) -> None:
+    """Build wheel and sdist with their pins, check each in an empty environment, and write the bills."""
     python = sys.executable
     clone.run(python, "-m", "duetime.api.openapi", _GENERATED[0])
     clone.run("make", "--silent", "console")
@@ -132,35 +129,9 @@ def make_archives(clone: Clone, version: str) -> None:
 
     everything = f"wheel[{','.join(EXTRAS)}]"
     sys.stdout.write(
-        clone.run(python, "-m", "tests.supply.try_packages", "wheel", everything, "sdist[local]")
+        clone.run(python, "-m", "tests.supply.try_packages", "wheel", everything, "sdist[local]", "pinned")
     )
-    wheel = clone.root / f"dist/duetime-{version}-py3-none-any.whl"
-    with TemporaryDirectory(prefix="duetime-release-") as directory:
-        clone.run(python, "-m", "venv", directory)
-        installed = Path(directory) / "bin/python"
-        clone.run(installed, "-m", "pip", "install", "--quiet", f"{wheel}[{','.join(EXTRAS)}]")
-        _bill(clone, wheel.with_name(f"duetime-{version}.python.cdx.json"), installed)
-    npm = clone.run("npm", "sbom", "--sbom-format=cyclonedx", "--omit=dev", "--package-lock-only")
-    wheel.with_name(f"duetime-{version}.console.cdx.json").write_text(npm)
-
-
-def _bill(clone: Clone, file: Path, python: Path) -> None:
-    """Write the bill of an environment's Python packages in CycloneDX, the same for the same packages."""
-    options = ("--output-reproducible", "--of", "JSON", "-o", file)
-    clone.run(sys.executable, "-m", "cyclonedx_py", "environment", *options, python)
-    file.write_text(json.dumps(without_local_addresses(json.loads(file.read_text())), indent=2) + "\n")
-
-
-def without_local_addresses(bill: dict[str, Any]) -> dict[str, Any]:
-    """Return a bill of materials without references to files of the machine that made it."""
-    return {**bill, "components": [_published(component) for component in bill.get("components", ())]}
-
-
-def _published(component: dict[str, Any]) -> dict[str, Any]:
-    references = component.get("externalReferences", ())
-    public = [reference for reference in references if not reference["url"].startswith("file:")]
-    others = {name: value for name, value in component.items() if name != "externalReferences"}
-    return {**others, "externalReferences": public} if public else others
+    clone.run(python, "-m", "tools.bills")
 
 
 def release(clone: Clone, version: str, day: date, make: Callable[[Clone, str], None]) -> None:

@@ -205,7 +205,7 @@ class UndeliveredNotFound(DuetimeError, LookupError):
 
     def __init__(self, undelivered_id: str) -> None:
         self.undelivered_id = undelivered_id
-        super().__init__(f"nothing undelivered is {truncate(undelivered_id, 100)!r}")
+        super().__init__(f"there is no undelivered input {truncate(undelivered_id, 100)!r}")
 
 
 class NotificationNotFound(DuetimeError, LookupError):
@@ -386,7 +386,7 @@ class BackendMisconfigured(DuetimeError, RuntimeError):
 
     def __init__(self, service: str, reason: str, cure: str) -> None:
         self.service, self.reason, self.cure = service, reason, cure
-        super().__init__(f"{service} refuses: {truncate(reason)}. {cure}")
+        super().__init__(f"{service} refuses: {truncate(reason).rstrip('.')}. {cure}")
 
 
 CommitRefused, RefusedEntry = CommitRejected, RejectedEntry

@@ -73,15 +73,11 @@ class Settings(GivenFields):
         90, "A timer wakes this long before the due time; EventBridge may be 60 s late.", low=0, high=840
     )
     lease: timedelta = seconds(300, "How long a run's lease lasts without a heartbeat.", low=2, high=43_000)
-    heartbeat: timedelta = seconds(
-        60, "How often a run renews its lease and its message's visibility time-out.", low=0.2, high=3_600
-    )
+    heartbeat: timedelta = seconds(60, "How often a run renews its lease.", low=0.2, high=3_600)
     cancel_poll: timedelta = seconds(
         3, "The interval at which a run checks for a cancel request.", low=0.1, high=3_600
     )
-    clock_skew: timedelta = seconds(
-        5, "How far two machines' clocks may differ before a lease is taken over.", low=0, high=60
-    )
+    clock_skew: timedelta = seconds(5, "How far two machines' clocks may differ.", low=0, high=60)
     max_recoveries: int = number(
         5, "How often a run may be taken over before its action fails.", low=0, high=100
     )
@@ -164,13 +160,13 @@ class Settings(GivenFields):
     )
     audit_events: bool = field(
         default=False,
-        metadata={"about": "Publish the audit trail on the event bus, with caller and address."},
+        metadata={"about": "Publish the audit trail on the event bus."},
     )
     notification_queue: str = text("", "The URL of the queue between the bus and the notifications.")
     topic_arn: str = text("", "The SNS topic of notifications; empty: none.")
     mail_from: str = text(
         "",
-        "The sender of mails: an address that SES has verified. Empty: no mails are sent.",
+        "The sender of mails, which SES has verified. Empty: no mails.",
         like=r"([^@\s]+@[^@\s]+)?",
         allowed="a mail address such as duetime@example.com",
     )
@@ -181,7 +177,7 @@ class Settings(GivenFields):
         high=1_000,
     )
     notification_window: timedelta = seconds(
-        900, "The window of notification_burst; the digest is sent at its end.", low=1, high=900
+        900, "The window of notification_burst, before the digest.", low=1, high=900
     )
     queues: Mapping[str, str] = field(
         default_factory=dict, metadata={"about": "The URL of each worker's due queue, by the worker's name."}

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from datetime import UTC, datetime
 
 import pytest
 
 from duetime.cadence import cron, local_occurrences
-from duetime.cli import preview
+from duetime.cli import main
 
 
 @pytest.fixture
 def duetime(capsys):
     def run(*words):
-        parser = argparse.ArgumentParser(prog="duetime")
-        preview.add_parser(parser.add_subparsers(required=True))
-        args = parser.parse_args(["preview", *words])
-        status = args.run(args)
+        status = main(["preview", *words])
         out, err = capsys.readouterr()
         return status, out, err
 

@@ -61,7 +61,10 @@ def test_a_settled_action_is_not_cancelled(duetime):
         (("schedule", "remark", "--in", "5"), "write one such as 3s, 5m, 2h30m or 1d"),
         (("schedule", "remark", "--in", "5s", "--at", "2027-06-01T09:00:00Z"), "not allowed with"),
         (("schedule", "remark", "--tenant", "two words"), "printable ASCII"),
-        (("actions",), "'duetime actions' has no command"),
+        (
+            ("actions",),
+            "'duetime actions' has no option '--url'; write a command's options after the command",
+        ),
         (("actions", "explode"), "'duetime actions' has no command 'explode'"),
         (("actions", "show", ""), "`duetime actions list` shows the ids"),
         (("actions", "list", "--limit", "x"), "invalid int value"),

@@ -118,7 +118,6 @@ def test_retries_of_one_cadence_are_set(duetime):
         (("unregister", "billing-nightly"), "code declares it"),
         (("list", "--limit", "0"), "limit must be greater than or equal to 1"),
         (("list", "--cursor", "x"), "start again without one"),
-        (("history", "billing-nightly", "--status", "done"), "status must be 'pending'"),
         (("register", "billing-nightly", *REPORT[1:]), "the name 'billing-nightly' is taken"),
         (("register", "acme-x", "--type", "remarks"), "known are: doomed, remark"),
         (("register", *REPORT, "--overlap", "never"), "overlap must be 'skip'"),
@@ -136,7 +135,11 @@ def test_a_rejection_by_the_api_is_printed_on_one_line(duetime, words, expected)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), "'duetime jobs' has no command"),
+        ((), "'duetime jobs' has no option '--url'"),
+        (
+            ("history", "billing-nightly", "--status", "done"),
+            "there is no status 'done'; use retrying, pending",
+        ),
         (("explode",), "'duetime jobs' has no command 'explode'"),
         (("show", ""), "two or more kebab-case segments"),
         (("show", "preview"), "two or more kebab-case segments"),

@@ -45,4 +45,4 @@ def test_without_a_section_a_command_for_each_is_listed(runbook):
 def test_an_unknown_section_is_rejected_with_near_ones(runbook):
     status, _, reported = runbook("dead-leters")
     assert status == 2
-    assert "no section 'dead-leters'; sections are dead-letters" in reported
+    assert "no section 'dead-leters'; did you mean 'dead-letters'? `duetime deployment" in reported

@@ -79,7 +79,7 @@ def test_inputs_are_redriven_by_id(duetime, undelivered, ports):
 
 def test_an_unknown_id_redrives_nothing(duetime, undelivered, ports):
     status, _, errors = duetime("undelivered", "redrive", undelivered[0].id, "u.1")
-    assert (status, errors) == (1, "duetime: nothing undelivered is 'u.1'\n")
+    assert (status, errors) == (1, "duetime: there is no undelivered input 'u.1'\n")
     assert ports.queues.sent == []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import duetime
 from duetime import Action, Run, Scheduler
-from duetime.cadence import cron, daily, every
+from duetime.cadence import cron, daily, every, interval
 from duetime.declare.job_options import JobOptions
 from duetime.jobs.jobs import Jobs
 from duetime.settings import Settings
@@ -22,7 +22,7 @@ NAMES = {
     "action": Action,
     "duetime": duetime,
 }
-CADENCES = {"cron": cron, "daily": daily, "every": every}
+CADENCES = {"cron": cron, "daily": daily, "every": every, "interval": interval}
 OPTIONS = {
     *(field.name for owner in (JobOptions, Settings) for field in fields(owner)),
     *signature(Scheduler.schedule).parameters,
@@ -54,7 +54,7 @@ def test_the_calls_that_a_migration_page_recommends_exist(page):
     for code in ours(page):
         for owner, name in re.findall(r"\b(scheduler|jobs|run)\.(\w+)", code):
             assert hasattr(NAMES[owner], name) or name in Run.__dataclass_fields__, code
-        for name, arguments in re.findall(r'\b(cron|daily|every)\(("[^"]*"|\w+=\d+)', code):
+        for name, arguments in re.findall(r'\b(cron|daily|every|interval)\(("[^"]*"|\w+=\d+)', code):
             eval(f"{name}({arguments})", dict(CADENCES))  # noqa: S307 - our own pages
         for option in re.findall(r"[(, ](\w+)=", f" {code}"):
             known = OPTIONS | {"tz", "default_tz", "seconds", "minutes", "days", "hours", "reason", "until"}

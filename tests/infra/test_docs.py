@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from shutil import copytree, ignore_patterns
-from textwrap import dedent
 
 import pytest
 
@@ -114,24 +113,6 @@ def user_project(tmp_path):
     (tmp_path / "src/checkout").mkdir()
     (tmp_path / "src/checkout/checkout.py").write_text("def handler(event, context): ...\n")
     return tmp_path
-
-
-@pytest.fixture
-def user_crontab(tmp_path):
-    """The project of the guide that begins with a crontab line."""
-    (tmp_path / "nightly").mkdir()
-    blocks = re.findall(r"```py\n(.*?)```", (ROOT / "docs/guides/crontab.md").read_text(), re.DOTALL)
-    (tmp_path / "nightly/handlers.py").write_text(dedent(blocks[0]))
-    return tmp_path
-
-
-def test_the_least_app_of_the_page_on_deploying_synthesises_the_job_of_the_page_on_jobs(
-    user_crontab, site_packages, monkeypatch
-):
-    template = synthesised("least-app", user_crontab, site_packages, monkeypatch, stack="Nightly")
-
-    assert '"duetime-work-default"' in template
-    assert "db-backup" in template
 
 
 def test_the_app_of_the_page_on_deploying_synthesises_in_a_project_of_ones_own(

@@ -40,6 +40,29 @@ def test_a_small_deployment_has_one_tenant_three_alarms_and_an_api_for_signers_o
     assert "AccessLogSetting" not in synthesised.one("AWS::ApiGateway::Stage")
 
 
+def test_with_many_tenants_admins_belong_to_one_and_the_bus_is_the_stacks_own():
+    made, scheduler = stack(handlers=[CRONTAB], profile="many", settings=Settings(prefix="jobs-"))
+    synthesised = Synthesised.from_stack(made)
+    assert scheduler.settings.tenants == "*"
+    assert synthesised.one("AWS::Events::EventBus")["Name"] == "jobs-events"
+    has_system = {
+        role for role, names in scheduler.settings.roles.items() if {"system", "admin"} & {*names.split()}
+    }
+    assert has_system == {"operators"}
+    assert scheduler.settings.roles["admins"] == "tenant:admin"
+    open_methods = [
+        m for m in synthesised.of_type("AWS::ApiGateway::Method") if m["AuthorizationType"] == "NONE"
+    ]
+    assert all("MOCK" in str(m) or "console" in str(m).lower() for m in open_methods), open_methods
+    existing = Settings(event_bus="orders", roles={"admins": "admin"})
+    _, given = stack(
+        handlers=[CRONTAB], profile="many", settings=existing, deployment=Deployment(own_bus=False)
+    )
+    assert (given.settings.event_bus, given.settings.roles) == ("orders", {"admins": "admin"})
+    with pytest.raises(SettingsError, match="own_bus is True, but event_bus is 'default'"):
+        stack(handlers=[CRONTAB], profile="many", settings=Settings(event_bus="default"))
+
+
 def test_settings_that_are_given_win_over_the_profile_also_with_their_default_values():
     synthesised, scheduler = small(
         settings=Settings(events="standard", prefix="billing-"),
@@ -86,5 +109,5 @@ def test_settings_from_the_context_keep_what_was_given_when_the_construct_reads_
 
 @pytest.mark.parametrize("choose", [lambda: read(profile="tiny"), lambda: stack(profile="tiny")])
 def test_an_unknown_profile_is_rejected_with_the_allowed_ones(choose):
-    with pytest.raises(SettingsError, match="profile is 'tiny'; allowed is 'standard', 'small'"):
+    with pytest.raises(SettingsError, match="profile is 'tiny'; allowed is 'standard', 'small', 'many'"):
         choose()

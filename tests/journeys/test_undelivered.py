@@ -42,7 +42,7 @@ def ports(cloud):
 def test_in_memory_nothing_is_undelivered(undelivered):
     assert list(undelivered.list()) == []
     assert undelivered.redrive_many() == ()
-    with pytest.raises(UndeliveredNotFound, match=r"nothing undelivered is 'u\.1'"):
+    with pytest.raises(UndeliveredNotFound, match=r"there is no undelivered input 'u\.1'"):
         undelivered.get("u.1")
     with app().embedded() as embedded:
         assert list(embedded.undelivered.list()) == []

@@ -63,9 +63,6 @@ def check(installed: Installed, extras: Collection[str]) -> Iterator[str]:
     if "local" in extras:
         _check_local_cloud(installed)
         yield "local cloud with console"
-    if {"cdk", "local"} <= {*extras}:
-        _check_starter(installed)
-        yield "the starter's types, tests and stack"
     if "cdk" in extras:
         _check_synthesis(installed)
         yield "a stack of one's own"
@@ -148,22 +145,6 @@ def _local_cloud(installed: Installed) -> Iterator[str]:
 def _at(url: str) -> str:
     with urllib.request.urlopen(url) as answer:  # noqa: S310 - the local cloud's
         return str(answer.read().decode())
-
-
-def _check_starter(installed: Installed) -> None:
-    """Install the example project beside the package; check its types, and run its tests and its stack."""
-    project = installed.directory / "starter"
-    shutil.copytree(ROOT / "examples/starter", project, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    there = Installed(project, {**installed.environment, "CDK_OUTDIR": str(project / "out")})
-    python = installed.directory / "venv/bin/python"
-    there.run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", ".[dev]")
-    there.run(python, "-m", "mypy")
-    output = there.run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider")
-    if "2 passed" not in output:
-        raise CheckFailed(f"the starter's tests printed:\n{output}")
-    there.run(python, "app.py")
-    if not [*project.glob("out/asset.*/shop/handlers.py")]:
-        raise CheckFailed("no asset of the starter's stack has its handlers")
 
 
 def _check_synthesis(installed: Installed) -> None:

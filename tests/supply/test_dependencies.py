@@ -62,6 +62,19 @@ def test_a_dependency_that_is_held_back_is_locked_at_the_stated_version():
         assert f"{locked[name]}.".startswith(f"{version}."), name
 
 
+@pytest.mark.parametrize(("file", "extras"), [("hashed.txt", {}), ("hashed-all.txt", EXTRAS)])
+def test_hashed_pins_are_the_locked_versions_and_name_no_index(file, extras):
+    pins = (ROOT / "requirements" / file).read_text()
+    assert not re.search(r"://|^--(?!hash)|^ +--(?!hash=sha256:[0-9a-f]{64})", pins, re.MULTILINE)
+    entries = pins.replace(" \\\n", " ").splitlines()
+    assert all("--hash=sha256:" in entry for entry in entries)
+    versions = dict(re.findall(r"^([\w.-]+)==(\S+)", pins, re.MULTILINE))
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements/dev.txt").read_text(), re.MULTILINE))
+    assert versions.items() <= locked.items()
+    expected = [*PYPROJECT["project"]["dependencies"], *(line for lines in extras.values() for line in lines)]
+    assert names(expected) - {"duetime"} <= versions.keys()
+
+
 def test_every_direct_dependency_is_locked():
     locked = names((ROOT / "requirements/dev.txt").read_text().splitlines())
     assert set(documented("Python")) <= locked

@@ -5,7 +5,8 @@ from datetime import date
 import pytest
 
 from tests.supply.project import ROOT
-from tools.release import CannotRelease, Clone, release, unreleased, with_heading, without_local_addresses
+from tools.bills import without_local_addresses
+from tools.release import CannotRelease, Clone, release, unreleased, with_heading
 
 DAY = date(2027, 6, 1)
 CHANGELOG = """# Changelog

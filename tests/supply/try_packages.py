@@ -1,9 +1,9 @@
 """Check the wheel, the sdist and a fresh clone, each in an empty environment.
 
 ``python -m tests.supply.try_packages [wheel[local,cdk] …]`` checks the given ones. By default it checks wheel
-and sdist without extras, with each extra, and with all of them; and ``clone[local]``, a clone of the last
-commit, which builds the console. Every environment is outside the checkout, so only the installed package can
-be imported.
+and sdist without extras, with each extra, and with all of them; ``clone[local]``, a clone of the last commit,
+which builds the console; and ``pinned``, the wheel with all extras at the hashed pins. Every environment is
+outside the checkout, so only the installed package can be imported.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from tempfile import TemporaryDirectory
 
 from tests.supply.project import EXTRAS, ROOT, VERSION
 from tests.supply.smoke import CheckFailed, Installed, check
+from tools.bills import copy_pins, pins_of
 
 DIST = ROOT / "dist"
-CLONE = "clone"
+CLONE, PINNED = "clone", "pinned"
 ARCHIVES = {"wheel": f"duetime-{VERSION}-py3-none-any.whl", "sdist": f"duetime-{VERSION}.tar.gz"}
 
 
@@ -41,6 +42,7 @@ def build() -> None:
     for old in DIST.glob("duetime-*"):
         old.unlink()
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", DIST], cwd=ROOT, check=True)
+    copy_pins(VERSION)
     with zipfile.ZipFile(DIST / ARCHIVES["wheel"]) as wheel:
         _check("wheel", wheel.namelist(), "duetime/functions/", "duetime/console/built/")
     with tarfile.open(DIST / ARCHIVES["sdist"]) as sdist:
@@ -65,11 +67,12 @@ def all_trials() -> Iterator[str]:
         yield from (f"{archive}[{extra}]" for extra in EXTRAS)
         yield f"{archive}[{','.join(EXTRAS)}]"
     yield f"{CLONE}[local]"
+    yield PINNED
 
 
 def _try(trial: str) -> bool:
     archive, _, listed = trial.removesuffix("]").partition("[")
-    extras = frozenset(listed.split(",")) if listed else frozenset()
+    extras = frozenset(EXTRAS) if archive == PINNED else frozenset(listed.split(",") if listed else ())
     began = time.perf_counter()
     with TemporaryDirectory(prefix="duetime-package-") as made:
         try:
@@ -88,9 +91,13 @@ def _installed(directory: Path, archive: str, listed: str) -> Installed:
     environment = {**inherited, "PATH": f"{directory / 'venv/bin'}:{inherited['PATH']}", "CDK_OUTDIR": "out"}
     installed = Installed(directory, environment)
     installed.run(sys.executable, "-m", "venv", "venv")
-    source = _cloned(directory) if archive == CLONE else DIST / ARCHIVES[archive]
     pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     installing = installed if archive == CLONE else _without_node(installed)
+    if archive == PINNED:
+        installing.python(*pip, "--require-hashes", "--requirement", str(pins_of(VERSION)))
+        installing.python(*pip, "--no-deps", str(DIST / ARCHIVES["wheel"]))
+        return installed
+    source = _cloned(directory) if archive == CLONE else DIST / ARCHIVES[archive]
     installing.python(*pip, f"{source}[{listed}]" if listed else str(source))
     return installed
 

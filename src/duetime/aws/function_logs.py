@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
+from duetime.aws import clients
 from duetime.aws.faults import ignoring, translate_errors
 from duetime.errors import BackendMisconfigured, InvalidTime
 from duetime.ids import ActionId, TenantId
@@ -16,6 +18,7 @@ from duetime.model.action import ActionRef
 from duetime.settings import Settings
 
 _GONE = "ResourceNotFoundException"
+_THIS_MACHINE = {"127.0.0.1", "localhost", "::1"}
 _PATTERN = "{ $.action = * }"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -52,6 +55,21 @@ def deployed_settings(client: Any, prefix: str) -> Settings:
         f"the function {name} does not exist in this account and region",
         "Name the deployment's prefix with --prefix, and its region with AWS_DEFAULT_REGION",
     )
+
+
+def settings_of_deployment(prefix: str) -> Settings:
+    """Return the settings of a deployment, or on the local cloud, which has no functions, the default ones.
+
+    Raises:
+        BackendMisconfigured: as above.
+    """
+    client = clients.functions()
+    try:
+        return deployed_settings(client, prefix)
+    except BackendMisconfigured:
+        if urlsplit(client.meta.endpoint_url).hostname in _THIS_MACHINE:
+            return Settings(prefix=prefix)
+        raise
 
 
 def logged_transitions(client: Any, settings: Settings, since: datetime) -> Iterator[LoggedTransition]:

@@ -23,6 +23,7 @@ from duetime.cdk.console import Console
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.gateway import OPEN, Gateway, GatewayLogs, GatewayPurpose
 from duetime.cdk.handlers import Handlers
+from duetime.cdk.hardening import WebAcl
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rules import accept
 from duetime.cdk.user_pool import Users
@@ -61,11 +62,15 @@ class Api(Construct):
             if deployment.console:
                 self.console = self._console(people, users, client, console_page)
         self.services = self._for_services()
+        gateways = [gateway for gateway in (self.people, self.services) if gateway is not None]
+        if deployment.web_acl:
+            stages = [gateway.api.deployment_stage for gateway in gateways]
+            name, acl = f"{settings.prefix}api", deployment.web_acl
+            WebAcl(self, "WebAcl", name=name, web_acl=acl, stages=stages)
         if deployment.api_log_role is True:
             account = GatewayLogs(self, "GatewayLogs").account
-            for gateway in (self.people, self.services):
-                if gateway is not None:
-                    gateway.api.deployment_stage.node.add_dependency(account)
+            for gateway in gateways:
+                gateway.api.deployment_stage.node.add_dependency(account)
 
     @property
     def console_url(self) -> str:

@@ -144,6 +144,18 @@ def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:
             yield f"identities maps {arn!r} to {identity!r}: its first word, the tenant, {error.problem}"
 
 
+def too_few_reserved(handlers: Sequence[Handlers], deployment: Deployment) -> Iterator[str]:
+    """Yield the workers whose queue may call them more often at once than Lambda would allow."""
+    reserved = deployment.reserved_concurrency
+    for handler in handlers:
+        if reserved and handler.concurrency > reserved:
+            yield (
+                f"reserved_concurrency is {reserved}, but worker {handler.worker!r} handles"
+                f" {handler.concurrency} messages at once, so Lambda would reject some; reserve at least"
+                f" {handler.concurrency}, or lower its concurrency"
+            )
+
+
 def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[str]:
     """Yield the problems of the workers."""
     names = Counter(handler.worker for handler in handlers)

@@ -25,6 +25,11 @@ _PLACE = re.compile(r"[^\s#]{1,400}")
 _STREAM = re.compile(
     r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/(?P<table>[A-Za-z0-9_.-]{3,255})/stream/\S+"
 )
+_KEY = re.compile(r"arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+")
+_SIGNING = re.compile(r"arn:[a-z-]+:lambda:[a-z0-9-]+:\d{12}:code-signing-config:csc-[a-z0-9]{17}")
+_WEB_ACL = re.compile(r"arn:[a-z-]+:wafv2:[a-z0-9-]+:\d{12}:regional/webacl/[A-Za-z0-9_-]+/[a-f0-9-]{36}")
+MANAGED_WEB_ACL = "managed"
+"""The value of `web_acl` for a web ACL that the stack creates."""
 _MAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 
 
@@ -49,7 +54,7 @@ class Deployment(GivenFields):
         default=STANDARD,
         metadata=_about(
             "The defaults of other settings. small: one tenant, three alarms, an API signed with IAM; no"
-            " events, console or user pool.",
+            " events, console or user pool. many: [many tenants](deploy.md#many-tenants).",
             choices=tuple(PROFILES),
         ),
     )
@@ -65,7 +70,7 @@ class Deployment(GivenFields):
         metadata=_about("The Python version of the functions.", choices=("3.11", "3.12", "3.13", "3.14")),
     )
     handlers: str = field(
-        default=".", metadata=_about("The directory with the app's module, relative to cdk.json.")
+        default=".", metadata=_about("The directory of the app's module, relative to cdk.json.")
     )
     requirements: str = field(
         default="",
@@ -238,6 +243,27 @@ class Deployment(GivenFields):
         ),
     )
     jobs_stream: str = field(default="", metadata=_about("The same for a restored jobs table."))
+    kms_key: str = field(
+        default="",
+        metadata=_about("The ARN of [a KMS key](security.md#a-key-of-your-own) for all data."),
+    )
+    second_factor: bool = field(
+        default=False, metadata=_about("Users of the stack's pool must have a second factor.")
+    )
+    web_acl: str = field(
+        default="",
+        metadata=_about(
+            "The API's web ACL, by its ARN. managed: one for 7 dollars a month, which blocks addresses with"
+            " over 2,000 requests in five minutes."
+        ),
+    )
+    reserved_concurrency: int = field(
+        default=0,
+        metadata=_about("Lambda's reserved executions of each worker. 0: none.", low=0, high=10_000),
+    )
+    code_signing: str = field(
+        default="", metadata=_about("The ARN of the functions' code signing configuration.")
+    )
     log_days: int = field(default=30, metadata=_about("The retention of logs in days.", choices=LOG_DAYS))
     keep_data: bool = field(
         default=True,
@@ -255,7 +281,7 @@ class Deployment(GivenFields):
         return found["table"] if found else ""
 
     def __post_init__(self) -> None:
-        if problems := [*self._not_allowed(), *self._contradictions()]:
+        if problems := [*self._not_allowed(), *self._contradictions(), *self._wrong_hardening()]:
             raise SettingsError(problems)
 
     def _not_allowed(self) -> Iterator[str]:
@@ -292,6 +318,27 @@ class Deployment(GivenFields):
                 )
         if self.budget_by_tag and not self.budget:
             yield "budget_by_tag is True, but budget is 0; set a budget"
+
+    def _wrong_hardening(self) -> Iterator[str]:
+        for name, pattern, what in (
+            (
+                "kms_key",
+                _KEY,
+                "a KMS key (no alias), such as arn:aws:kms:eu-west-1:123456789012:key/1234abcd",
+            ),
+            ("code_signing", _SIGNING, "a code signing configuration of Lambda"),
+        ):
+            if (value := getattr(self, name)) and not pattern.fullmatch(value):
+                yield f"{name} is {value!r}; allowed is the ARN of {what}"
+        if self.web_acl not in {"", MANAGED_WEB_ACL} and not _WEB_ACL.fullmatch(self.web_acl):
+            yield (f"web_acl is {self.web_acl!r}; allowed is managed, or the ARN of a regional web ACL")
+        if self.web_acl and not self.api:
+            yield f"web_acl is {self.web_acl!r}, but api is False; remove web_acl"
+        if self.second_factor and not (self.api and self.people_api and not self.user_pool_id):
+            yield (
+                "second_factor is True, but the stack creates no user pool; require it in your own pool, and"
+                " remove second_factor"
+            )
 
 
 def shown(value: object) -> str:

@@ -14,6 +14,7 @@ from constructs import Construct
 
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.environment import check_size
+from duetime.cdk.hardening import use_key
 from duetime.cdk.log_group import log_group
 from duetime.cdk.region import FIPS_ENVIRONMENT
 from duetime.cdk.rights import may
@@ -64,7 +65,7 @@ class DuetimeFunction(Construct):
         self._variables = {**spec.environment, **(FIPS_ENVIRONMENT if deployment.fips else {})}
         check_size(self, spec.name, self._variables)
         lines = log_group(self, f"/aws/lambda/{spec.name}", days=deployment.log_days)
-        self.role = _role(self, spec, lines)
+        self.role = _role(self, spec, lines, deployment.kms_key)
         self.function = lambda_.Function(
             self,
             "Function",
@@ -79,6 +80,7 @@ class DuetimeFunction(Construct):
             memory_size=deployment.worker_memory if spec.entry == "work" else deployment.function_memory,
             environment=self._variables,
             log_group=lines,
+            reserved_concurrent_executions=_reserved(spec, deployment),
             recursive_loop=lambda_.RecursiveLoop.ALLOW if spec.sends_to_own_queue else None,
         )
         accept(
@@ -111,14 +113,18 @@ class DuetimeFunction(Construct):
         )
 
 
-def _role(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup) -> iam.Role:
+def _reserved(spec: FunctionSpec, deployment: Deployment) -> int | None:
+    return deployment.reserved_concurrency or None if spec.entry == "work" else None
+
+
+def _role(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup, key: str) -> iam.Role:
     log = may("logs:CreateLogStream", "logs:PutLogEvents", on=lines.log_group_arn)
     return iam.Role(
         scope,
         "Role",
         description=f"duetime: {spec.about}",
         assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-        inline_policies={"duty": iam.PolicyDocument(statements=[log, *spec.rights])},
+        inline_policies={"duty": iam.PolicyDocument(statements=[log, *spec.rights, *use_key(key)])},
     )
 
 

@@ -167,7 +167,7 @@ def _accept_open(method: apigateway.Method, reason: str) -> None:
 
 
 _ACCEPTED = {
-    "AwsSolutions-APIG3": "A firewall is billed by rule; users can attach one to the stage.",
+    "AwsSolutions-APIG3": "A firewall is billed by rule; the setting web_acl attaches one.",
     "AwsSolutions-APIG6": "Such logs contain query strings and headers; the access log has none of them.",
 }
 

@@ -36,12 +36,13 @@ class PassFunctions(Construct):
         *,
         group_name: str,
         failures: str,
+        key: str,
         passes: tuple[PassSpec, ...],
     ) -> None:
         super().__init__(scope, construct_id)
         group = ScheduleGroup(self, "Group", name=group_name)
         arns = [spec.function.function.function_arn for spec in passes]
-        role = WakeRole(self, "Wake", groups=[group.name], functions=arns, failures=failures).role
+        role = WakeRole(self, "Wake", groups=[group.name], functions=arns, failures=failures, key=key).role
         for spec in passes:
             schedule = scheduler.CfnSchedule(
                 self,

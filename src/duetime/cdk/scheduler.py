@@ -14,12 +14,13 @@ from constructs import Construct
 
 from duetime.cdk.alarms import Alarms
 from duetime.cdk.api import Api
-from duetime.cdk.checks import contradictions, missing_services, wrong_workers
+from duetime.cdk.checks import contradictions, missing_services, too_few_reserved, wrong_workers
 from duetime.cdk.context import chosen_settings
 from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import caller_settings, grant_manage_jobs, grant_redrive, grant_schedule
 from duetime.cdk.handlers import Handlers
+from duetime.cdk.hardening import harden, use_key
 from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
 from duetime.cdk.monitored import Monitored
@@ -87,12 +88,13 @@ class Duetime(Construct):
         problems = [
             *contradictions(settings, deployment),
             *wrong_workers(handlers, settings),
+            *too_few_reserved(handlers, deployment),
             *missing_services(region_of(self), deployment),
         ]
         if problems:
             raise SettingsError(problems)
         Tags.of(self).add("duetime", deployment_of(settings))
-        wakes = Wakes(self, "Wakes", settings)
+        wakes = Wakes(self, "Wakes", settings, key=deployment.kms_key)
         self._deploy = Deploy(self, "Deploy", settings, deployment, wakes)
         self.tables = Tables(self, "Tables", created, deployment)
         self.failures = FailureQueue(
@@ -117,6 +119,7 @@ class Duetime(Construct):
             "Passes",
             group_name=f"{settings.prefix}passes",
             failures=self.failures.queue_arn,
+            key=deployment.kms_key,
             passes=(
                 PassSpec(name="sweep", function=self.steps.sweep, rate=settings.sweep_rate, retries=0),
                 PassSpec(
@@ -147,6 +150,7 @@ class Duetime(Construct):
         optional = (notification_queue, self.lifecycle, self.notifications)
         for part in (*parts, *(part for part in optional if part is not None)):
             part.node.add_dependency(self._deploy.check)
+        harden(self, deployment)
         self._monitor()
         Outputs(self, "Outputs", self)
 
@@ -162,6 +166,7 @@ class Duetime(Construct):
             InvalidIdentifier: a tenant that cannot be part of a key.
         """
         grant_schedule(function, self.tables, self.settings, tenants)
+        self._let_use_key(function)
 
     @property
     def caller_environment(self) -> dict[str, str]:
@@ -180,6 +185,7 @@ class Duetime(Construct):
             InvalidIdentifier: a tenant that cannot be part of a key.
         """
         grant_manage_jobs(function, self.tables, self.settings, tenants)
+        self._let_use_key(function)
 
     def grant_redrive(self, function: lambda_.Function) -> None:
         """Let a function list and redrive undelivered inputs with `Scheduler.from_env(…).undelivered`.
@@ -188,6 +194,11 @@ class Duetime(Construct):
             function: gets the rights and the environment. It sees the undelivered inputs of all tenants.
         """
         grant_redrive(function, self.tables, self.failures, self.settings)
+        self._let_use_key(function)
+
+    def _let_use_key(self, grantee: iam.IGrantable) -> None:
+        for statement in use_key(self.deployment.kms_key):
+            grantee.grant_principal.add_to_principal_policy(statement)
 
     def grant_call_api(self, grantee: iam.IGrantable) -> None:
         """Let a function or a role sign requests to the admin API. The setting `identities` has its tenant.

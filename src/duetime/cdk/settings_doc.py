@@ -40,7 +40,7 @@ environment, such as `{PREFIX}LEASE`.
 
 _GROUPS = {
     "Begin": "A first deployment needs no others; each has a default.",
-    "Operate": "What is watched, who may call, and what it costs.",
+    "Operate": "Monitoring, access and cost.",
     "Advanced": "Most deployments keep these defaults.",
 }
 

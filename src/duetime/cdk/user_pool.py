@@ -36,14 +36,18 @@ class Users(Construct):
         if deployment.user_pool_id:
             self.pool = cognito.UserPool.from_user_pool_id(self, "Pool", deployment.user_pool_id)
         else:
-            self.pool = self._make_pool(f"{settings.prefix}users", keep=deployment.keep_data)
+            self.pool = self._make_pool(
+                f"{settings.prefix}users",
+                keep=deployment.keep_data,
+                second_factor=deployment.second_factor,
+            )
             self._make_groups(settings, keep=deployment.keep_data)
             if deployment.sign_in_domain or deployment.serves_console:
                 self.sign_in_url = self._make_pages(deployment.sign_in_domain, keep=deployment.keep_data)
         self.issuer = f"https://cognito-idp.{Stack.of(self).region}.amazonaws.com/{self.pool.user_pool_id}"
         """The issuer of the pool's tokens."""
 
-    def _make_pool(self, name: str, *, keep: bool) -> cognito.IUserPool:
+    def _make_pool(self, name: str, *, keep: bool, second_factor: bool) -> cognito.IUserPool:
         email = cognito.StandardAttribute(required=True, mutable=True)
         pool = cognito.UserPool(
             self,
@@ -65,7 +69,7 @@ class Users(Construct):
                 require_symbols=True,
                 temp_password_validity=Duration.days(3),
             ),
-            mfa=cognito.Mfa.OPTIONAL,
+            mfa=cognito.Mfa.REQUIRED if second_factor else cognito.Mfa.OPTIONAL,
             mfa_second_factor=cognito.MfaSecondFactor(otp=True, sms=False),
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
             deletion_protection=keep,
@@ -149,6 +153,6 @@ def _keep_beside_the_pool(part: Resource, *, keep: bool) -> None:
 
 
 _LEFT_TO_THE_POOLS_OWNER = {
-    "AwsSolutions-COG2": "A second factor is each user's choice; the pool's owner can require it.",
+    "AwsSolutions-COG2": "A second factor is each user's choice; the setting second_factor requires it.",
     "AwsSolutions-COG8": "Threat protection is a Cognito plan billed by user; it is the pool owner's choice.",
 }

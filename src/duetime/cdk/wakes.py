@@ -14,6 +14,7 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from duetime.cdk.functions import DuetimeFunction
+from duetime.cdk.hardening import use_key
 from duetime.cdk.rights import may, send
 from duetime.cdk.rules import accept, accept_wildcard
 from duetime.settings import Settings
@@ -52,6 +53,7 @@ class WakeRole(Construct):
         groups: Sequence[str],
         functions: Sequence[str],
         failures: str,
+        key: str,
     ) -> None:
         super().__init__(scope, construct_id)
         from_groups = {
@@ -60,7 +62,7 @@ class WakeRole(Construct):
                 "aws:SourceArn": [_scheduler_arn(self, "schedule-group", group) for group in groups]
             },
         }
-        wake = [may("lambda:InvokeFunction", on=functions), send(failures)]
+        wake = [may("lambda:InvokeFunction", on=functions), send(failures), *use_key(key)]
         self.role = iam.Role(
             self,
             "Role",
@@ -77,7 +79,7 @@ class Wakes(Construct):
     duplicates. Jobs' schedules and rules are the same in both modes.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, settings: Settings) -> None:
+    def __init__(self, scope: Construct, construct_id: str, settings: Settings, *, key: str) -> None:
         super().__init__(scope, construct_id)
         stack, prefix = Stack.of(self), settings.prefix
         dispatch = stack.format_arn(
@@ -88,7 +90,9 @@ class Wakes(Construct):
         )
         failures = stack.format_arn(service="sqs", resource=prefix + FAILURES)
         groups = [settings.schedule_group, settings.job_group]
-        self._role = WakeRole(self, "Wake", groups=groups, functions=[dispatch], failures=failures).role
+        self._role = WakeRole(
+            self, "Wake", groups=groups, functions=[dispatch], failures=failures, key=key
+        ).role
         self._are_timers_set = settings.timers == "eventbridge"
         self._timers = _scheduler_arn(self, "schedule", f"{settings.schedule_group}/*")
         self._schedules = _scheduler_arn(self, "schedule", f"{settings.job_group}/*")

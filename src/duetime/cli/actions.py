@@ -34,21 +34,21 @@ LONGEST_REASON = 100
 
 def add_parser(commands: Commands) -> None:
     """Add both commands and their own commands."""
-    verbs = add_group(commands, "actions", "look at actions and change them")
+    verbs = add_group(commands, "actions", "list, cancel, reschedule and redrive actions")
     _add_list(verbs, list_actions, "list them: newest first, or those of a correlation id, oldest first")
-    add_watch(_add_one(verbs, "show", show, "show all facts of one"))
+    add_watch(_add_one(verbs, "show", show, "show all details of an action"))
     _add_many(verbs, "cancel", cancel, "cancel pending ones, and request running ones to stop")
     parser = _add_one(verbs, "reschedule", reschedule, "give a pending one another due time")
     add_due_time(parser, required=True)
     add_wait(_add_many(verbs, "redrive", redrive, "run failed ones again, at once"))
-    verbs = add_group(commands, "dead-letters", "look at what failed, and run it again")
+    verbs = add_group(commands, "dead-letters", "list failed actions, and run them again")
     help_text = "list what failed, runs of jobs too: the latest failure first"
     parser = _add_list(verbs, list_failed, help_text, has_status=False)
     parser.add_argument(
-        "--group-by", choices=("error",), help="count them by error, with the first, the last and an example"
+        "--group-by", choices=("error",), help="count them by type and error, with one id of each"
     )
     parser = _add_many(verbs, "redrive", redrive_failed, "run failed ones again, at once", has_status=False)
-    parser.add_argument("--all", action="store_true", help="all of them, if no filter is given")
+    parser.add_argument("--all", action="store_true", help="every dead letter, without a filter")
     add_wait(parser)
     parser = add_command(
         verbs, "dismiss", dismiss, "remove some from the list, with a reason; they stay failed"

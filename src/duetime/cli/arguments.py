@@ -50,7 +50,7 @@ def add_command(
 def add_page(parser: argparse.ArgumentParser) -> None:
     """Add ``--limit`` and ``--cursor``."""
     parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
-    parser.add_argument("--cursor", help="where the page before this one ended")
+    parser.add_argument("--cursor", help="the end of the previous page")
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
@@ -59,22 +59,22 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--profile", metavar="NAME", help="a profile of the configuration file (default: DUETIME_PROFILE)"
     )
-    group.add_argument("--url", help="where its API is (default: DUETIME_URL, or the local cloud)")
+    group.add_argument("--url", help="the API's address (default: DUETIME_URL, or the local cloud)")
     group.add_argument(
         "--token", type=_name, help="the ID token of a sign-in (safer in DUETIME_TOKEN: others see options)"
     )
     group.add_argument(
         "--sign", action="store_true", help="sign with your AWS credentials (or DUETIME_SIGN=1)"
     )
-    group.add_argument("--region", type=_name, help="the AWS region to sign for, where the URL names none")
+    group.add_argument("--region", type=_name, help="the AWS region to sign for, if the URL names none")
     group.add_argument(
         "--timeout",
         type=_seconds,
         metavar="SECONDS",
         help="how long a response may take (default: DUETIME_TIMEOUT, or 35)",
     )
-    group.add_argument("--tenant", type=_name, help="which tenant to play on the local cloud")
-    group.add_argument("--user", type=_name, help="which user to play on the local cloud")
+    group.add_argument("--tenant", type=_name, help="the caller's tenant on the local cloud")
+    group.add_argument("--user", type=_name, help="the caller's user on the local cloud")
     parser.add_argument("--json", action="store_true", help="print the API's JSON")
 
 
@@ -94,9 +94,14 @@ def add_end(parser: argparse.ArgumentParser) -> None:
     """Add ``--until`` or ``--for``, the end of a pause."""
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
-        "--until", metavar="TIME", type=instant, help="end it then: 2027-06-01T09:00 on this machine's clock"
+        "--until",
+        metavar="TIME",
+        type=instant,
+        help="end the pause at this time: 2027-06-01T09:00 on this machine's clock",
     )
-    choice.add_argument("--for", dest="span", metavar="SPAN", type=seconds, help="end it after 30m, 2h, 1d")
+    choice.add_argument(
+        "--for", dest="span", metavar="SPAN", type=seconds, help="end the pause after 30m, 2h, 1d"
+    )
 
 
 def end_of(arguments: argparse.Namespace) -> str | None:

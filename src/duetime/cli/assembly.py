@@ -81,6 +81,12 @@ class SynthesisedStack:
         return sorted({manifest["EventBus"] for manifest in self.of_type(MANIFEST_RESOURCE)})
 
     @property
+    def reserved(self) -> int:
+        """The executions that its functions reserve."""
+        functions = self.of_type("AWS::Lambda::Function")
+        return sum(function.get("ReservedConcurrentExecutions", 0) for function in functions)
+
+    @property
     def concurrency(self) -> int:
         """How many functions its event sources may run at once in normal operation.
 

@@ -18,12 +18,12 @@ def add_parser(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "check",
-        help="look for mistakes in an app's jobs, cadences and payloads",
-        description="Import an app and look at all that it declares: names, cadences, payloads, functions."
+        help="check an app's jobs, cadences and payloads for mistakes",
+        description="Import an app and check what it declares: names, cadences, payloads, functions."
         " Exit status 1 if there is a problem. The same as a test: assert not duetime.check.problems(app).",
     )
     add = parser.add_argument
-    add("--app", required=True, metavar="MODULE:NAME", help="where the app is, such as examples.billing:app")
+    add("--app", required=True, metavar="MODULE:NAME", help="the app, such as examples.billing:app")
     add("--json", action="store_true", help="one JSON object instead of tables")
     parser.set_defaults(run=run)
 

@@ -11,7 +11,7 @@ def add_parser(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "completion",
-        help="print a script with which a shell completes commands",
+        help="print a script for a shell's completion",
         description='Print a script. bash, zsh: eval "$(duetime completion bash)".'
         " fish: duetime completion fish | source.",
     )

@@ -30,7 +30,7 @@ def add_parser(commands: Commands) -> None:
 
     parser = commands.add_parser(
         "cost",
-        help="what a deployment costs a month, and the alternatives",
+        help="print the monthly cost of a deployment and of its alternatives",
         description=(
             "Dollars a month of 30 days for a workload, by a dated list of AWS' prices, without free tiers."
             " Actions are spread evenly; a share is 0 to 1."
@@ -125,18 +125,24 @@ def _as_tables(made: Estimate, jobs: Mapping[str, float] | None) -> Iterator[str
     ]
     yield _heading(made.workload, made.prices)
     if jobs:
-        rows = [(name, f"{runs:,.12g}", "" if runs else _NO_RUNS) for name, runs in jobs.items()]
+        rows = [(name, _a_day(runs), "" if runs else _NO_RUNS) for name, runs in jobs.items()]
         yield _aligned(("job", "runs a day", ""), rows, numbers=1)
     yield _aligned(("line", *_NUMBERS, "unit, and what for"), [*_rows(made)], numbers=len(_NUMBERS))
     yield _aligned(("instead", "dollars", "lacks"), instead, numbers=1)
 
 
 _DIGITS = 4
+_MANY = 100
 _NO_RUNS = "no cadence is due within a year; runs that events start are not counted"
 
 
+def _a_day(runs: float) -> str:
+    """Return a number of runs; only a small one has decimals."""
+    return f"{runs:,.0f}" if runs >= _MANY else f"{runs:.3g}"
+
+
 def _heading(work: Workload, prices: Prices) -> str:
-    actions, runs = f"{work.actions_per_day:,.12g}", f"{work.runs_of_jobs_per_day:,.12g}"
+    actions, runs = f"{work.actions_per_day:,.12g}", _a_day(work.runs_of_jobs_per_day)
     listed = f"{plain(prices.name)}, {plain(prices.region)}, as of {prices.as_of}"
     return (
         f"{actions} actions and {runs} runs of jobs a day, in dollars a month.\n"

@@ -70,6 +70,9 @@ def list_groups(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"groups": groups, "dead_letters": len(rows), "pages": len(pages), "next_cursor": cursor})
         return 0
+    if not rows and cursor is None:
+        print("no dead letters")
+        return 0
     now = SystemClock().now()
     more = "there are no more"
     if cursor is not None:

@@ -6,6 +6,7 @@ import argparse
 from datetime import UTC
 
 from duetime.cli.arguments import instant
+from duetime.cli.suggestions import did_you_mean
 from duetime.cli.times import duration
 from duetime.clock import SystemClock
 
@@ -26,13 +27,29 @@ def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> 
     )
     if has_status:
         group.add_argument(
-            "--status", metavar="STATUS[,STATUS…]", help="pending, retrying, processing, executed, failed, …"
+            "--status",
+            metavar="STATUS[,STATUS…]",
+            type=statuses,
+            help="pending, retrying, processing, executed, failed, …",
         )
     group.add_argument("--type", help="of this payload type")
-    group.add_argument("--correlation-id", metavar="ID", help="scheduled with it")
+    group.add_argument("--correlation-id", metavar="ID", help="with this correlation id")
     group.add_argument("--job", metavar="NAME", help="runs of this job")
     for name, help_text in _TIMES.items():
         group.add_argument(f"--{name.replace('_', '-')}", metavar="TIME", type=moment, help=help_text)
+
+
+def statuses(written: str) -> str:
+    """Check a status, or several with commas between them. For argparse."""
+    from duetime.model.action import Status  # noqa: PLC0415 - `duetime --help` reads no status
+
+    known = ["retrying", *map(str, Status)]
+    for status in written.split(","):
+        if status not in known:
+            raise argparse.ArgumentTypeError(
+                f"there is no status {status!r}; use {', '.join(known)}{did_you_mean(status, known)}"
+            )
+    return written
 
 
 def filters_of(arguments: argparse.Namespace) -> dict[str, str]:

@@ -29,8 +29,8 @@ from duetime.clock import SystemClock
 
 def add_parsers(verbs: Commands) -> None:
     """Add the commands that change a job."""
-    parser = _add_one(verbs, "pause", pause, "run nothing of it from now on")
-    parser.add_argument("--reason", default="", help="why, for those who look at it later")
+    parser = _add_one(verbs, "pause", pause, "pause a job: no run of it begins")
+    parser.add_argument("--reason", default="", help="the reason, for later readers")
     add_end(parser)
     _add_cadence(parser)
     _add_cadence(_add_one(verbs, "resume", resume, "end a pause"))
@@ -38,16 +38,16 @@ def add_parsers(verbs: Commands) -> None:
     add_payload(parser, "the payload of the run instead of the job's own payload")
     add_wait(parser)
     _add_cadence(_add_one(verbs, "skip-next", skip_next, "skip its next run; the one after it runs"))
-    help_text = "set how its runs are retried; what is left out follows the declared policy"
+    help_text = "set a job's retry policy; omitted options return to the declared one"
     parser = _add_one(verbs, "set", set_retries, help_text)
     add_retries(parser.add_argument)
     _add_cadence(parser)
-    _add_one(verbs, "unregister", unregister, "remove one that was registered; its history stays")
+    _add_one(verbs, "unregister", unregister, "remove a registered job; its history remains")
 
 
 def add_retries(add: Callable[..., object]) -> None:
     """Add ``--attempts``, ``--backoff`` and ``--jitter`` to a parser or a group."""
-    add("--attempts", type=int, metavar="N", help="runs in all: 3 is one and two more")
+    add("--attempts", type=int, metavar="N", help="the number of runs in all: 3 is one run and two retries")
     add("--backoff", type=_spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h")
     add("--jitter", type=float, metavar="X", help="widen a wait by up to this share of it, 0 to 1")
 
@@ -62,7 +62,7 @@ def _add_cadence(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cadence",
         metavar="C",
-        help="only this one of its cadences, by the name that `duetime jobs show` lists",
+        help="only this cadence, by its name in `duetime jobs show`",
     )
 
 

@@ -59,9 +59,9 @@ def add_parsers(verbs: Commands) -> None:
         help="when it runs; may be repeated",
     )
     add = parser.add_argument
-    add("--title", help="what lists show")
-    add("--category", help="what lists are grouped by")
-    add("--description", help="what it is for")
+    add("--title", help="the name that lists show")
+    add("--category", help="the group in lists")
+    add("--description", help="its purpose")
     add(
         "--overlap",
         metavar="POLICY",
@@ -69,19 +69,17 @@ def add_parsers(verbs: Commands) -> None:
         " skip (default), queue_one, allow, cancel_running",
     )
     add("--catch-up", type=int, metavar="N", help="make up for the latest N missed runs")
-    add("--precision", metavar="P", help="second (default), or minute if it may be that late")
-    add("--failure-threshold", type=int, metavar="N", help="failures in a row that are worth an alarm")
+    add("--precision", metavar="P", help="second (default), or minute: it may start a minute late")
+    add("--failure-threshold", type=int, metavar="N", help="failures in a row before a notification")
     group = parser.add_argument_group("retries, by default as the handler declares")
     add_retries(group.add_argument)
     group.add_argument(
-        "--give-up-after", type=seconds, metavar="SPAN", help="start no further run after that"
+        "--give-up-after", type=seconds, metavar="SPAN", help="start no further run after this time"
     )
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--replace", action="store_true", help="take the place of your job of this name")
-    choice.add_argument("--trigger", action="store_true", help="run it at once, too")
-    parser.add_argument(
-        "--idempotency-key", metavar="KEY", help="the same key again changes nothing, while it holds"
-    )
+    choice.add_argument("--replace", action="store_true", help="replace your job of this name")
+    choice.add_argument("--trigger", action="store_true", help="also run it at once")
+    parser.add_argument("--idempotency-key", metavar="KEY", help="a repeated key changes nothing")
     parser.add_argument(
         "--idempotency-ttl", metavar="SPAN", type=seconds, help="how long the key holds: 1m to 30d"
     )

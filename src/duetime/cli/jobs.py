@@ -16,7 +16,7 @@ from duetime.cli.arguments import (
     client_of,
 )
 from duetime.cli.client import Client
-from duetime.cli.filters import moment
+from duetime.cli.filters import moment, statuses
 from duetime.cli.job_text import accounts, history, in_full, listed
 from duetime.cli.output import pasted, print_json, print_list, print_page
 from duetime.cli.screen import add_watch
@@ -34,11 +34,11 @@ _TO = "and not later than this (default, without --status: now, which leaves out
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its own commands."""
-    verbs = add_group(commands, "jobs", "look at jobs, pause and trigger them, register your own")
+    verbs = add_group(commands, "jobs", "list, pause and trigger jobs, and register your own")
     parser = add_command(verbs, "list", list_all, "list them by name: code's, then the tenant's own")
     add_page(parser)
     add_watch(parser)
-    help_text = "show all facts of one; with --from or --until, the status of each occurrence"
+    help_text = "show all details of a job; with --from or --until, the status of each nominal time"
     parser = add_command(verbs, "show", show, help_text, _TIME)
     add_job(parser)
     _add_window(
@@ -48,7 +48,9 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(verbs, "history", list_runs, "list its runs, newest first", _TIME)
     add_job(parser)
     parser.add_argument(
-        "--status", help="only those that are executed, failed, skipped, cancelled, pending or processing"
+        "--status",
+        type=statuses,
+        help="only executed, failed, skipped, cancelled, pending or processing runs",
     )
     _add_window(parser, "only those whose nominal time is later", _TO)
     add_page(parser)

@@ -41,13 +41,18 @@ def add_parser(commands: Commands) -> None:
         " in one process, on 127.0.0.1.",
     )
     add = parser.add_argument
-    add("--app", required=True, metavar="MODULE:NAME", help="where the app is, such as examples.billing:app")
+    add("--app", required=True, metavar="MODULE:NAME", help="the app, such as examples.billing:app")
     add(
         "--setup",
         metavar="MODULE:NAME",
-        help="a function that makes the handlers' own tables, queues and topics",
+        help="a function that creates the handlers' tables, queues and topics",
     )
-    add("--port", type=_port, default=8080, help="where to listen; 0 takes any free port (default: 8080)")
+    add(
+        "--port",
+        type=_port,
+        default=8080,
+        help="the port to listen on; 0 takes any free port (default: 8080)",
+    )
     add("--concurrency", type=_count, default=20, metavar="N", help="handlers at once (default: 20)")
     add(
         "--profile",
@@ -55,10 +60,10 @@ def add_parser(commands: Commands) -> None:
         default=STANDARD,
         help="the defaults of the settings (default: standard)",
     )
-    add("--off", action="store_true", help="begin with the global switch off: nothing fires")
-    add("--near-limit", type=_span, metavar="SPAN", help="what is due later needs a timer (default: 15m)")
-    add("--lease", type=_span, metavar="SPAN", help="a dead run is taken over after this (default: 5m)")
-    add("--wheel", action="store_true", help="far actions by the minute's sweep instead of a timer each")
+    add("--off", action="store_true", help="begin with the global switch off: nothing runs")
+    add("--near-limit", type=_span, metavar="SPAN", help="actions due later need a timer (default: 15m)")
+    add("--lease", type=_span, metavar="SPAN", help="how long a dead run's lease lasts (default: 5m)")
+    add("--wheel", action="store_true", help="wake far actions by the sweep instead of timers")
     add("--timers-late", action="store_true", help="timers fire up to 60 s late, as EventBridge may")
     add("--at-least-once", action="store_true", help="some wakes and messages come twice, as they may on AWS")
     add("--mail-to", type=_address, metavar="ADDRESS", help="send every notification to this address")
@@ -68,18 +73,18 @@ def add_parser(commands: Commands) -> None:
         "As the deployment's settings of these names. JSON is an object of texts, or a file that holds one.",
     )
     add = group.add_argument
-    add("--roles", type=_texts, metavar="JSON", help="what each role may do: role to permissions")
+    add("--roles", type=_texts, metavar="JSON", help="the permissions of each role")
     add(
         "--identities",
         type=_texts,
         metavar="JSON",
-        help="who signed requests come from: ARN to tenant and roles",
+        help="the tenant and roles of each ARN that signs requests",
     )
     add("--required-role", metavar="ROLE", help="the role that every caller needs")
     add(
         "--authorization",
         choices=("roles", "allow-all"),
-        help="by the roles, or allow everything (default: roles)",
+        help="check roles, or allow everything (default: roles)",
     )
     parser.set_defaults(run=run)
 

@@ -55,7 +55,7 @@ _GROUPS = {
         "rehearse, check, test and restore a deployment, and its runbook",
         (preflight, rehearse, verify, restore, runbook),
     ),
-    "access": ("who you are, who may do what, and who changed what", (access,)),
+    "access": ("your identity, granted permissions and the audit trail", (access,)),
 }
 _EPILOG = (
     "`duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."

@@ -49,8 +49,10 @@ class _Sum:
 
 def add_many(parser: argparse.ArgumentParser) -> None:
     """Add ``--dry-run`` and ``--yes``."""
-    parser.add_argument("--dry-run", action="store_true", help="change nothing; show how many and the first")
-    parser.add_argument("--yes", action="store_true", help="change without confirmation")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="change nothing; print the number and the first of them"
+    )
+    parser.add_argument("--yes", action="store_true", help="skip the confirmation")
 
 
 def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:

@@ -30,7 +30,7 @@ KINDS = (
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its own commands."""
-    verbs = add_group(commands, PATH, "look at notifications, and choose recipients and channels")
+    verbs = add_group(commands, PATH, "list notifications, and choose recipients and channels")
     parser = add_command(verbs, "list", list_all, "list them, newest first")
     parser.add_argument("--unread", action="store_true", help="only unread ones")
     _add_kind(parser, "only those of this kind")
@@ -44,7 +44,7 @@ def add_parser(commands: Commands) -> None:
     preferences.add_system(parser)
     parser = add_command(verbs, "read", read, "mark some as read, or all")
     parser.add_argument("ids", metavar="ID", nargs="*", help="their ids")
-    parser.add_argument("--all", action="store_true", help="all that are unread")
+    parser.add_argument("--all", action="store_true", help="all unread ones")
     _add_kind(parser, "with --all: only those of this kind")
     preferences.add_system(parser)
     preferences.add_parser(verbs, KINDS)

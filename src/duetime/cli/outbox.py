@@ -49,12 +49,12 @@ class _OutboxKind(NamedTuple):
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its own commands."""
-    verbs = add_group(commands, PATH, "look at what a local cloud has sent")
+    verbs = add_group(commands, PATH, "show what a local cloud has sent")
     for kind in _KINDS:
         verb = add_command(verbs, kind.name, run, kind.help_text)
         if kind.name == "mails":
             verb.add_argument(
-                "number", metavar="N", type=int, nargs="?", help="show the mail of this number, as text"
+                "number", metavar="N", type=int, nargs="?", help="print the mail of this number as text"
             )
         usual = "all" if kind.name == "metrics" else f"the newest {_USUAL}"
         verb.add_argument("--limit", type=int, metavar="N", help=f"how many: 1 to 1,000 (default: {usual})")

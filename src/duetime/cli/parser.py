@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from duetime.cli.suggestions import did_you_mean
@@ -22,7 +24,37 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with the message on one line."""
-        self.exit(BAD_USAGE, f"duetime: {plain(message)}; `{self.prog} --help` shows how\n")
+        if message.endswith(": COMMAND"):
+            message = f"{self.prog!r} needs a command; it has: {', '.join(self._commands())}"
+        end = "" if message.endswith("?") else ";"
+        self.exit(BAD_USAGE, f"duetime: {plain(message)}{end} `{self.prog} --help` shows how\n")
+
+    def _commands(self) -> list[str]:
+        groups = self._subparsers._group_actions if self._subparsers else ()  # noqa: SLF001 - argparse has no other
+        return [str(name) for group in groups for name in group.choices or ()]
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the words like argparse; report an unknown one here, where the command is known."""
+        for option in self._unknown_options(args or ()):
+            meant = did_you_mean(option, self._option_string_actions) or (
+                "; write a command's options after the command" if self._subparsers else ""
+            )
+            self.error(f"{self.prog!r} has no option {option!r}{meant}")
+        parsed, left = super().parse_known_args(args, namespace)
+        if left and self._subparsers is None:
+            self.error(f"{self.prog!r} does not take {' '.join(left)!r}")
+        return parsed, left
+
+    def _unknown_options(self, words: Sequence[str]) -> Iterator[str]:
+        """Yield the words' long options that are no option of this command, and not short for one."""
+        own = takewhile(lambda word: word != "--", words)
+        if self._subparsers is not None:
+            own = takewhile(lambda word: word.startswith("-"), own)
+        for word in own:
+            name = word.partition("=")[0]
+            is_option = name.startswith("--") and " " not in word
+            if is_option and not any(known.startswith(name) for known in self._option_string_actions):
+                yield name
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

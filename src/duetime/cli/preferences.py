@@ -23,23 +23,23 @@ NONE, DEFAULT = "none", "default"
 
 def add_parser(commands: Commands, kinds: Sequence[str]) -> None:
     """Add the command and its own commands; `kinds` are those whose channels may be chosen."""
-    verbs = add_group(commands, "preferences", "look at recipients and channels, and choose")
+    verbs = add_group(commands, "preferences", "show and set recipients and channels")
     add_system(add_command(verbs, "show", show, "show what was chosen, and where each kind goes"))
     parser = add_command(verbs, "set", choose, "change some; the others stay as they are")
     add_system(parser)
     add_language(parser, "the language of notifications")
     for name, recipients in (
-        ("email", "who gets mails"),
-        ("admin-email", "who gets those that are for admins"),
+        ("email", "the recipients of mails"),
+        ("admin-email", "the recipients of mails for admins"),
     ):
-        help_text = f"{recipients}, in place of those before; may be repeated; `none` removes all"
+        help_text = f"{recipients}, replacing the previous ones; may be repeated; `none` removes all"
         parser.add_argument(f"--{name}", metavar="ADDRESS", action="append", help=help_text)
     parser.add_argument(
         "--channel",
         metavar="KIND=CHANNEL[,CHANNEL…]",
         action="append",
         type=lambda written: _channel(written, kinds),
-        help="where a kind goes: email, sns, in_app; or `none`, or `default`; may be repeated",
+        help="the channels of a kind: email, sns, in_app; or `none`, or `default`; may be repeated",
     )
 
 
@@ -50,9 +50,7 @@ def add_language(parser: argparse.ArgumentParser, help_text: str) -> None:
 
 def add_system(parser: argparse.ArgumentParser) -> None:
     """Add ``--system``."""
-    parser.add_argument(
-        "--system", action="store_true", help="for operators: the deployment's own, not the tenant's"
-    )
+    parser.add_argument("--system", action="store_true", help="those of the deployment, for operators")
 
 
 def scope_of(arguments: argparse.Namespace) -> Mapping[str, str | None]:

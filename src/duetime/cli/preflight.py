@@ -15,7 +15,7 @@ def add_parser(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "preflight",
-        help="what a deploy would meet in the account: names, rights, quotas",
+        help="compare a stack with the account before a deploy: names, rights, quotas",
         description="Compare a synthesised stack with the account, before `cdk deploy`. It uses your AWS"
         " credentials and changes nothing. Exit status 1: the deploy would fail.",
     )

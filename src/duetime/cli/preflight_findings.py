@@ -13,6 +13,9 @@ IMPORT = "npx cdk deploy --import-existing-resources"
 NEW_ACCOUNT = 10
 """The executions at once that Lambda allows a new account."""
 
+UNRESERVED = 100
+"""The executions of an account that no function may reserve."""
+
 KEPT_FREE = 3
 """Executions for dispatch, the sweep and the API, which no event source bounds."""
 _RULES = ("events", "L-244521F2")
@@ -197,6 +200,14 @@ def _log_role(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
 def _concurrency(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
     limit, needed = account.concurrency(), stack.concurrency + KEPT_FREE
     message = f"Lambda runs {limit} executions at once here; the stack uses up to {needed}"
+    if stack.reserved and limit - stack.reserved < UNRESERVED:
+        yield Finding(
+            "concurrency",
+            "ill",
+            f"{message} and reserves {stack.reserved}; Lambda keeps {UNRESERVED} unreserved",
+            "request the quota L-B99A9384 of lambda in Service Quotas, or lower reserved_concurrency",
+        )
+        return
     if needed <= limit:
         yield Finding("concurrency", "ok", message)
         return

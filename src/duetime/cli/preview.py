@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from duetime import cadence as cadences
+from duetime.cli.failures import BadUsage
 from duetime.cli.tables import table
 from duetime.clock import SystemClock
 
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from duetime.cadence import Cadence, LocalOccurrence, Preview
 
 _COUNT, _MOST = 10, 10_000
-_BAD_USAGE = 2
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command ``preview`` to the others."""
     parser = subparsers.add_parser(
         "preview",
-        help="show when a cadence is due, and what changes of the clocks do to it",
+        help="show when a cadence is due, and the effect of clock changes",
         description='A cron expression, or another cadence in words: "30 2 * * *", "daily 09:00",'
         ' "every 10m window=09:00-17:00".',
     )
@@ -38,29 +37,35 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--from",
         dest="start",
         metavar="WHEN",
-        help="from then on: a date, a local time or an instant (default: now)",
+        help="the start: a date, a local time or an instant (default: now)",
     )
-    parser.add_argument("--until", metavar="WHEN", help="only up to this")
+    parser.add_argument("--until", metavar="WHEN", help="the end")
     parser.add_argument(
-        "--count", type=int, metavar="N", help=f"at most so many (default: {_COUNT}, or with --until {_MOST})"
+        "--count",
+        type=int,
+        metavar="N",
+        help=f"the maximum number (default: {_COUNT}, or with --until {_MOST})",
     )
     parser.add_argument(
-        "--day-rule", choices=("and", "or"), help="how the two restricted day fields of a cron combine"
+        "--day-rule", choices=("and", "or"), help="how a cron combines two restricted day fields"
     )
     parser.add_argument(
-        "--dst", choices=("cronos", "vixie", "eventbridge"), help="the rule for changes of the clocks"
+        "--dst", choices=("cronos", "vixie", "eventbridge"), help="the rule for clock changes"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the preview; return 2 if the cadence or a time is invalid."""
+    """Print the preview.
+
+    Raises:
+        BadUsage: the cadence or a time is invalid.
+    """
     try:
         preview = _preview_of(args)
     except cadences.InvalidCadence as refused:
-        print(refused, file=sys.stderr)
-        return _BAD_USAGE
+        raise BadUsage(str(refused)) from None
     print(json.dumps(_as_json(preview), indent=2) if args.json else _as_table(preview))
     return 0
 

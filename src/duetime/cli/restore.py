@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from duetime.cli.arguments import Commands, add_group, instant
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import print_json
+from duetime.cli.pager import print_long
 from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import facts, plain, table
 
@@ -33,12 +34,12 @@ def add_parser(commands: Commands) -> None:
     group = add_group(commands, "restore", "adopt a restored table, and decide what runs again")
     report = group.add_parser(
         "report",
-        help="show what a restore means, and change nothing",
+        help="compare a restored table with the evidence, and change nothing",
         description="Compare a restored table with all evidence about the time since its restore point.",
     )
     adopt = group.add_parser(
         "adopt",
-        help="enable what the restore left out, and hold what may double",
+        help="adopt restored tables, and hold rows that may run twice",
         description="Adopt restored tables while the global switch is off: hold rows that may have run since"
         " the restore point, reconcile jobs, timers and schedules with the rows, and enable stream, time to"
         " live, point-in-time recovery and protection. It prints the report; a repeat is safe.",
@@ -47,7 +48,12 @@ def add_parser(commands: Commands) -> None:
         _add_deployment(parser)
         add = parser.add_argument
         add("--jobs", default="", metavar="TABLE", help="the restored jobs table")
-        add("--restored-to", type=instant, metavar="TIME", help="its rows' time (default: DynamoDB's record)")
+        add(
+            "--restored-to",
+            type=instant,
+            metavar="TIME",
+            help="the time of their rows (default: DynamoDB's record)",
+        )
         add("--no-logs", action="store_true", help="do not read the functions' logs as evidence")
         parser.set_defaults(run=run)
     listed = group.add_parser("list", aliases=["ls"], help="list the held rows, each with its evidence")
@@ -126,11 +132,12 @@ def _held(arguments: argparse.Namespace) -> HeldRows:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    rows = _chosen(arguments, _held(arguments).list())
+    held = _held(arguments).list()
+    rows = _chosen(arguments, held)
     if arguments.json:
         print_json([_row_json(row) for row in rows])
     else:
-        print(_held_table(rows) if rows else "no row is held")
+        print_long(_listed(rows, held))
     return 0
 
 
@@ -148,12 +155,13 @@ def _decide(
     if not (arguments.all or arguments.ids or arguments.verdict or arguments.job):
         raise BadUsage("no row is named; name ids, or use --verdict, --job or --all")
     held = _held(arguments)
-    rows = _chosen(arguments, held.list())
+    before = held.list()
+    rows = _chosen(arguments, before)
     count = len(rows) if arguments.dry_run else decide(held, rows)
     if arguments.json:
         print_json({"rows": [_row_json(row) for row in rows], "changed": 0 if arguments.dry_run else count})
     elif arguments.dry_run:
-        print(_held_table(rows) if rows else "no row is held")
+        print_long(_listed(rows, before))
     else:
         left = len(held.list())
         print(f"{count} {word}, {left} still held")
@@ -196,6 +204,13 @@ def _row_json(row: Action) -> dict[str, object]:
     }
 
 
+def _listed(rows: Sequence[Action], held: Sequence[Action]) -> str:
+    """Return the chosen rows as a table, or why there are none."""
+    if rows:
+        return _held_table(rows)
+    return f"none of the {len(held)} held rows matches" if held else "no row is held"
+
+
 def _held_table(rows: Sequence[Action]) -> str:
     cells = [
         [row.tenant_id, row.id, row.type, f"{row.nominal_at:%Y-%m-%dT%H:%M:%SZ}", row.note or ""]
@@ -208,7 +223,7 @@ def _print_report(arguments: argparse.Namespace, report: RestoreReport) -> int:
     if arguments.json:
         print_json(report.to_json())
     else:
-        print(_as_text(report, arguments))
+        print_long(_as_text(report, arguments))
     return 0
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 from duetime.cli.arguments import Commands
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import print_content
+from duetime.cli.suggestions import did_you_mean
 
 _HEADING = re.compile(r"^(#{2,3} .+)$", re.MULTILINE)
 
@@ -40,9 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
         return print_content(arguments, {"sections": [*sections]}, lambda *_: listed)
     name = anchor(arguments.section)
     if name not in sections:
-        near = get_close_matches(name, sections, n=3) or list(sections)[:3]
         raise BadUsage(
-            f"the runbook has no section {arguments.section!r}; sections are {', '.join(near)} …:"
+            f"the runbook has no section {arguments.section!r}{did_you_mean(name, sections) or ';'}"
             " `duetime deployment runbook` lists all"
         )
     return print_content(arguments, {"section": name, "text": sections[name]}, lambda *_: sections[name])

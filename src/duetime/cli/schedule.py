@@ -35,23 +35,23 @@ def add_parser(commands: Commands) -> None:
         "--payload", metavar="JSON", default="{}", help="a JSON object, or - to read it from standard input"
     )
     add_due_time(parser, required=False)
-    parser.add_argument("--correlation-id", metavar="ID", help="what to find it by later")
+    parser.add_argument("--correlation-id", metavar="ID", help="an id to find it by later")
     parser.add_argument(
         "--idempotency-key",
         metavar="KEY",
-        help="the same key again schedules nothing, and shows the first action",
+        help="a repeated key schedules nothing, and shows the first action",
     )
     parser.add_argument(
         "--idempotency-ttl", metavar="SPAN", type=seconds, help="how long the key holds at least: 1m to 30d"
     )
     parser.add_argument(
-        "--concurrency-key", metavar="KEY", help="of the actions that share it only so many run at once"
+        "--concurrency-key", metavar="KEY", help="actions with this key share a limit of concurrent runs"
     )
     parser.add_argument(
         "--concurrency-limit",
         metavar="N",
         type=int,
-        help="how many, this one included: 1 (default) to 100",
+        help="the limit: 1 (default) to 100",
     )
     add_wait(parser)
 

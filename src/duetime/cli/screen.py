@@ -22,7 +22,7 @@ INTERVAL = timedelta(seconds=2)
 def add_watch(parser: argparse.ArgumentParser) -> None:
     """Add ``--watch``, which runs the command of the parser repeatedly."""
     parser.add_argument(
-        "--watch", action="store_true", help="in a terminal, draw it again every 2 s until interrupted"
+        "--watch", action="store_true", help="in a terminal, refresh every 2 s until interrupted"
     )
     parser.set_defaults(run=_watchable(parser.get_default("run")))
 

@@ -25,15 +25,15 @@ def add_parser(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "simulate",
-        help="show which runs an app's jobs would have, and run none",
+        help="count the runs that an app's jobs would have",
         description="Import an app and walk through its jobs' cadences, as if it were deployed at --from."
         " Nothing is run. CLOCKS counts the changes of the clocks that affect a job.",
     )
     add = parser.add_argument
-    add("--app", required=True, metavar="MODULE:NAME", help="where the app is, such as examples.billing:app")
-    add("--from", dest="start", metavar="TIME", type=instant, help="after then (default: now)")
-    add("--until", metavar="TIME", type=instant, help="and not later than this (default: 365 days later)")
-    add("--runs", action="store_true", help="a line for each run, and no table")
+    add("--app", required=True, metavar="MODULE:NAME", help="the app, such as examples.billing:app")
+    add("--from", dest="start", metavar="TIME", type=instant, help="the start (default: now)")
+    add("--until", metavar="TIME", type=instant, help="the end (default: 365 days later)")
+    add("--runs", action="store_true", help="print a line for each run instead of the table")
     add("--json", action="store_true", help="one JSON object instead of tables; with --runs each of them")
     parser.set_defaults(run=run)
 

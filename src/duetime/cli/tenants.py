@@ -1,4 +1,4 @@
-"""``duetime tenants``: pause and resume tenants, and list the paused ones."""
+"""``duetime tenants``: pause and resume tenants, list the paused ones; export and erase tenants."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from datetime import datetime
 
+from duetime.cli import tenant_data
 from duetime.cli.arguments import Commands, Run, add_command, add_end, add_group, client_of, end_of
 from duetime.cli.client import Json
 from duetime.cli.job_changes import given
@@ -19,12 +20,13 @@ PATH = "tenants"
 
 def add_parser(commands: Commands) -> None:
     """Add the group and its commands."""
-    verbs = add_group(commands, PATH, "pause tenants, for operators of the deployment")
+    verbs = add_group(commands, PATH, "pause, export and erase tenants, for operators of the deployment")
     parser = _add_one(verbs, "pause", pause, "begin no run of a tenant from now on; its actions wait")
     parser.add_argument("--reason", required=True, help="why, for the tenant and for other operators")
     add_end(parser)
     _add_one(verbs, "resume", resume, "end all pauses of a tenant")
     add_command(verbs, "list", list_pauses, "list the paused tenants")
+    tenant_data.add_commands(verbs)
 
 
 def _add_one(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:

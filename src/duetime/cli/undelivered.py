@@ -31,10 +31,10 @@ def add_parser(commands: Commands) -> None:
     verbs = add_group(
         commands,
         PATH,
-        "look at inputs that queues, the stream and EventBridge failed to process, and redrive them",
+        "list and redrive inputs that a queue, a stream or EventBridge gave up",
     )
     add_page(add_command(verbs, "list", list_all, "list them, newest first"))
-    parser = add_command(verbs, "show", show, "show all facts of one")
+    parser = add_command(verbs, "show", show, "show all details of an input")
     parser.add_argument("id", metavar="ID", help="its id")
     parser = add_command(verbs, "redrive", redrive, "process some again, or all")
     parser.add_argument("ids", metavar="ID", nargs="*", help="their ids")
@@ -43,7 +43,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--limit", type=int, metavar="N", help="with --all: how many, 1 to 1,000 (default: 100)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only print which")
+    parser.add_argument("--dry-run", action="store_true", help="only list them")
     parser.add_argument(
         "--watch",
         action="store_true",

@@ -42,7 +42,7 @@ def add_parser(commands: Commands) -> None:
     )
     add = parser.add_argument
     add("--far", action="store_true", help="also a probe with a timer: a quarter of an hour")
-    add("--chaos", action="store_true", help="also end a worker's process: it takes the length of a lease")
+    add("--chaos", action="store_true", help="also end a worker's process; its other runs are repeated")
     add("--yes", action="store_true", help="with --chaos: without confirmation")
     add("--notify", action="store_true", help="also send a failure and an alarm to their recipients")
     add(

@@ -23,7 +23,9 @@ def load_app(where: str) -> App:
     try:
         app = getattr(imported, name)
     except AttributeError:
-        raise DeclarationError(f"the module {module!r} has no {name!r}") from None
+        apps = ", ".join(found for found, value in vars(imported).items() if isinstance(value, App))
+        found = f"; its apps: {apps}" if apps else "; it has no duetime.App"
+        raise DeclarationError(f"the module {module!r} has no {name!r}{found}") from None
     if not isinstance(app, App):
         raise DeclarationError(f"{where} is {type(app).__name__}, not a duetime.App")
     if not app.handlers:

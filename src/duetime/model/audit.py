@@ -22,9 +22,10 @@ class AuditKind(StrEnum):
     UNDELIVERED = "undelivered"
     NOTIFICATION = "notification"
     """One notification by its id, or all unread ones."""
-    TENANT = "tenant"
     PREFERENCES = "preferences"
     """The recipients of notifications."""
+    TENANT = "tenant"
+    """A tenant: its pauses, or all that is stored of it."""
 
 
 @dataclass(frozen=True, slots=True)

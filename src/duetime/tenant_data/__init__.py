@@ -1,0 +1,1 @@
+"""Export or erase all that a deployment stores of one tenant."""

@@ -1,0 +1,185 @@
+"""*Erase* a tenant: stop its work, delete its items round by round until a round finds none, and account."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from duetime import instant
+from duetime.aws import clients
+from duetime.aws.backends import AwsBackends
+from duetime.aws.item_kinds import AUDIT, kind_of
+from duetime.aws.tenant_items import Progress, TenantItems, TenantPauses
+from duetime.clock import Clock
+from duetime.ids import new_action_id, tenant
+from duetime.model.audit import AuditEntry
+from duetime.settings import Settings
+from duetime.tenant_data.audit import entry_of
+from duetime.tenant_data.report import FIRST_ERASE, STOP, Position, Report, left_after
+from duetime.tenant_data.rounds import Round
+from duetime.tenant_data.stop import StopWork
+from duetime.tenant_data.undelivered import UndeliveredOf
+
+UNDELIVERED, PAUSES = "undelivered", "pauses"
+
+_ORDER = {STOP: ("jobs", "actions"), FIRST_ERASE: ("actions", "jobs")}
+"""Jobs stop first, since they plan actions; their items go last, since a run's end reads them."""
+
+_LAST_ROUND = 6
+_STREAMS_SETTLE = timedelta(seconds=10)
+"""Streams write counts and notifications this long after a change; the next round finds them."""
+
+
+class Erase:
+    """One erase of a tenant.
+
+    Args:
+        settings: the deployment's.
+        clock: the present time.
+        tenant_id: the tenant.
+        by: the operator, for the audit entry and the cancelled actions.
+        reason: why, for the audit entry.
+        keep_audit: whether the tenant's audit trail stays until its retention ends.
+        wait: how long to wait for running actions.
+
+    Raises:
+        InvalidIdentifier: the tenant's name is invalid, or the system's.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        tenant_id: str,
+        *,
+        by: str,
+        reason: str,
+        keep_audit: bool = False,
+        wait: timedelta = timedelta(minutes=1),
+    ) -> None:
+        self._tenant_id = tenant(tenant_id)
+        self._settings, self._clock = settings, clock
+        self._by, self._reason, self._keep_audit, self._wait = by, reason, keep_audit, wait
+        client = clients.dynamodb()
+        self._backends = AwsBackends(settings, clock, client)
+        self._progress = Progress(client, settings.jobs_table, self._tenant_id)
+        self._tables: Mapping[str, TenantItems] = {
+            "actions": TenantItems(client, settings.actions_table, self._tenant_id),
+            "jobs": TenantItems(client, settings.jobs_table, self._tenant_id),
+        }
+        self._pauses = TenantPauses(client, settings.jobs_table, self._tenant_id)
+        self._undelivered = UndeliveredOf(
+            self._backends.undelivered.store, self._backends.jobs.get, self._tenant_id
+        )
+
+    def preview(self) -> Report:
+        """Return what an erase would find, and change nothing."""
+        counts: Counter[str] = Counter()
+        for name, table in self._tables.items():
+            for page in table.pages():
+                counts.update(kind_of(name, item) for item in page.items)
+        counts.update(
+            {UNDELIVERED: sum(1 for _ in self._undelivered.list()), PAUSES: len(self._pauses.list())}
+        )
+        if self._keep_audit:
+            counts.pop(AUDIT, None)
+        return Report(
+            tenant_id=self._tenant_id,
+            is_complete=False,
+            items=+counts,
+            left=left_after(self._undelivered.count_unknown(), keep_audit=self._keep_audit),
+        )
+
+    def __call__(self, note: Callable[[str], None] = lambda _line: None) -> Report:
+        """Erase, and return the account. A repeat goes on where an earlier call ended.
+
+        Args:
+            note: receives a line at each page.
+
+        Raises:
+            BackendUnavailable: not all was done; repeat it.
+        """
+        position, is_resumed = self._begin()
+        until = self._clock.now() + self._wait
+        while True:
+            self._round(position, until, note)
+            if _is_over(position):
+                return self._end(position, is_resumed=is_resumed)
+            if position.round != STOP:
+                self._clock.wait_until(self._clock.now() + _STREAMS_SETTLE)
+            self._begin_round(position, position.round + 1)
+
+    def _begin(self) -> tuple[Position, bool]:
+        stored = self._progress.read()
+        if stored is not None:
+            return Position.from_json(stored), True
+        now = self._clock.now()
+        position = Position(
+            by=self._by,
+            reason=self._reason,
+            keep_audit=self._keep_audit,
+            started_at=instant.text(now),
+            entry_id=new_action_id(now),
+        )
+        self._progress.write(position.to_json())
+        return position, False
+
+    def _round(self, position: Position, until: datetime, note: Callable[[str], None]) -> None:
+        self._backends.audit_trail.begin(self._entry(position))
+        stop = StopWork(self._backends, self._clock, self._settings, by=position.by, counts=position.stopped)
+        order = _ORDER[min(position.round, FIRST_ERASE)]
+        for name in order[order.index(position.table) :]:
+            table, jobs = self._tables[name], self._settings.jobs_table
+            step = Round(name, table, self._backends.jobs, jobs, stop=stop, progress=self._progress)
+            step(position, until, note)
+        if position.round != STOP:
+            for thing in self._undelivered.list():
+                position.erased[UNDELIVERED] += self._backends.undelivered.store.remove(thing)
+
+    def _begin_round(self, position: Position, number: int) -> None:
+        position.round, position.found, position.running, position.cursor = number, 0, 0, None
+        position.table = _ORDER[min(number, FIRST_ERASE)][0]
+        self._progress.write(position.to_json())
+
+    def _end(self, position: Position, *, is_resumed: bool) -> Report:
+        is_complete = not position.found and not position.running
+        if is_complete:  # until now the pauses kept the tenant's work from beginning
+            position.erased[PAUSES] += self._pauses.remove()
+        left = left_after(
+            self._undelivered.count_unknown(),
+            keep_audit=position.keep_audit,
+            running=position.running,
+            found=position.found,
+        )
+        report = Report(
+            tenant_id=self._tenant_id,
+            is_complete=is_complete,
+            stopped=position.stopped,
+            items=+position.erased,
+            left=left,
+            entry_id=position.entry_id,
+            is_resumed=is_resumed,
+        )
+        if is_complete:
+            entry = self._entry(position)
+            self._backends.audit_trail.end(entry.ended(200, {"erased": sum(position.erased.values())}))
+            self._progress.remove()
+        else:
+            self._begin_round(position, FIRST_ERASE)
+        return report
+
+    def _entry(self, position: Position) -> AuditEntry:
+        return entry_of(
+            self._tenant_id,
+            "erase",
+            entry_id=position.entry_id,
+            by=position.by,
+            at=instant.parse(position.started_at),
+            fields={"reason": position.reason, "keep_audit": position.keep_audit},
+        )
+
+
+def _is_over(position: Position) -> bool:
+    has_ended = position.round != STOP and not position.found
+    return has_ended or position.round >= _LAST_ROUND

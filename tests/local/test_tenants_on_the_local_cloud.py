@@ -1,0 +1,51 @@
+"""``duetime tenants`` in another process, with the credentials of the local cloud."""
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+
+from tests.local.conftest import Note, settled
+
+
+def run(cloud, *words):
+    """Run a command in another process; return its exit status and what it printed."""
+    command = [sys.executable, "-m", "duetime", "tenants", *words]
+    done = subprocess.run(command, env=cloud.environment, capture_output=True, text=True, check=False)  # noqa: S603
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_tenant_is_exported_and_erased_on_the_local_cloud(cloud, tmp_path):
+    acme = cloud.scheduler(tenant_id="acme")
+    later = acme.schedule(Note(text="later"), at=timedelta(days=9), idempotency_key="once")
+    settled_one = acme.schedule(Note(text="now"), at=timedelta(0))
+    other = cloud.scheduler(tenant_id="globex").schedule(Note(text="other"), at=timedelta(0))
+    settled(cloud, settled_one)
+    status, printed, error = run(cloud, "export", "acme", "--to", str(tmp_path / "acme"), "--json")
+    assert status == 0, error
+    exported = {json.loads(line)["sk"] for line in (tmp_path / "acme/actions.jsonl").read_text().splitlines()}
+    assert exported == {later.id, settled_one.id}
+    assert json.loads(printed)["items"]["idempotency-keys"] == 1
+
+    status, printed, _ = run(cloud, "erase", "acme", "--reason", "contract ended")
+    assert status == 0
+    assert "acme would be erased; nothing has changed: add --confirm" in printed
+    assert acme.get(later.id)
+
+    status, printed, error = run(cloud, "erase", "acme", "--reason", "contract ended", "--confirm")
+    assert status == 0, error
+    assert "acme is erased" in printed
+    assert acme.list().actions == ()
+    timers = cloud.client("scheduler").list_schedules(GroupName=cloud.settings.schedule_group)
+    assert timers["Schedules"] == []
+    assert cloud.scheduler(tenant_id="globex").get(other.id)
+
+
+def test_bad_usage_names_the_cure(cloud):
+    assert run(cloud, "erase", "acme", "--reason", " ", "--confirm")[::2] == (
+        2,
+        "duetime: --reason has 0 characters; allowed are 1 to 500\n",
+    )
+    status, _, error = run(cloud, "erase", "system", "--reason", "x")
+    assert status == 1
+    assert "is reserved" in error
