@@ -259,6 +259,18 @@ def test_ten_executions_at_once_are_too_few_for_the_defaults(check):
 
 
 @pytest.mark.usefixtures("aws")
+def test_reserved_executions_leave_a_hundred_to_the_account(check, assembly):
+    worker = {"Type": "AWS::Lambda::Function", "Properties": {"ReservedConcurrentExecutions": 20}}
+    template = assembly / "stack.json"
+    template.write_text(json.dumps({"Resources": {**RESOURCES, "Worker": worker}}))
+    [(state, message, remedy)] = check("concurrency", executions=119)
+    assert state == "ill"
+    assert message.endswith("and reserves 20; Lambda keeps 100 unreserved")
+    assert "lower reserved_concurrency" in remedy
+    assert check("concurrency", executions=120)[0][0] == "ok"
+
+
+@pytest.mark.usefixtures("aws")
 def test_a_bus_without_room_names_the_bus_the_quota_and_the_remedy(check):
     boto3.client("events").put_rule(Name="other", EventPattern='{"source": ["other"]}')
     assert check("rules", rules_a_bus=4)[0][0] == "ok"

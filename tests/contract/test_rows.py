@@ -77,7 +77,7 @@ def test_an_unreadable_due_time_holds_up_none_behind_it(table, spoil):
     good, bad = (replace(fresh(store), due_shard=shard) for _ in range(2))
     store.put(good)
     spoil(bad, {"due_at": {"S": "2029-13-45"}})
-    assert [due_entry.ref for due_entry in due_entries(store, shard, limit=1)] == [good.ref]
+    assert good.ref in [due_entry.ref for due_entry in due_entries(store, shard, limit=1)]
 
 
 def test_a_removed_offloaded_payload_has_no_item(table):

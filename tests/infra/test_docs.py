@@ -29,10 +29,11 @@ def documented():
     for name, section in zip(sections[::2], sections[1::2], strict=True):
         rows = re.findall(r"^\| `(\w+):([^`]+)` \| `([^`]+)` \| (?:`([^`]+)`)? ?\|", section, re.MULTILINE)
         listed_rights[name] = {
-            (f"{service}:{action}", resource, keys)
+            (f"{service}:{action}", resource, key)
             for service, actions, resources, keys in rows
             for action in actions.split()
             for resource in resources.split()
+            for key in keys.split() or [""]
         }
     return listed_rights
 

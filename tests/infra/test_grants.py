@@ -49,14 +49,17 @@ def test_a_grant_covers_exactly_the_sdks_calls():
 
 def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_indexes():
     statements, _ = granted(tenants=["acme", "globex"])
-    *own, hosted = statements
-    assert len(own) == 3
+    reads, writes, *indexes, hosted = statements
+    assert len(indexes) == 2
     assert keys_of([hosted], "dynamodb:Query", "<Arn>") == {"system#manifest"}
-    for statement in own:
+    for statement in (reads, *indexes):
         assert statement["Condition"] == {
             "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["acme#*", "globex#*"]},
             "Null": {"dynamodb:LeadingKeys": "false"},
         }
+    forms = [f"{tenant}#{form}" for tenant in ("acme", "globex") for form in ("?", "payload#?", "key#?")]
+    assert writes["Condition"]["ForAllValues:StringLike"] == {"dynamodb:LeadingKeys": forms}
+    assert "dynamodb:PutItem" in writes["Action"]
 
 
 def keys_of(statements, action, resource):
@@ -140,7 +143,7 @@ def test_a_function_of_another_stack_is_granted_by_its_role_and_gets_an_environm
     scheduler.grant_schedule(role, tenants=["acme"])
     [policy] = Synthesised.from_stack(made).of_type("AWS::IAM::Policy")
     assert policy["Roles"] == ["shop-checkout"]
-    assert len(policy["PolicyDocument"]["Statement"]) == 4
+    assert len(policy["PolicyDocument"]["Statement"]) == 5
     callers = Settings.from_env(scheduler.caller_environment)
     assert (callers.actions_table, callers.due_shards) == ("b-actions", 32)
 

@@ -13,7 +13,7 @@ from duetime.declare.handler import Handler
 from duetime.model.action import Action
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
-from duetime.model.redaction import WHOLE, Redacted, redacted
+from duetime.model.redaction import WHOLE, Redacted, read_payload, redacted
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 
 
@@ -47,12 +47,12 @@ class Redactor:
         if written is None:
             return Redacted(None)
         if self.sees_all:
-            return Redacted(json.loads(written))
+            return Redacted(read_payload(written))
         handler = self.app.handlers.get(type_name)
         if handler is None or version > handler.version:
             return WHOLE
         if not handler.sensitive:
-            return Redacted(json.loads(written))
+            return Redacted(read_payload(written))
         return _without_sensitive(handler, written, version)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from duetime import instant
+from duetime import ids, instant
 from duetime.aws.dynamodb import DynamoTable, readable, sort_ties
 from duetime.aws.keys import Item, partition, ref_of, shard_key
 from duetime.aws.tables import TENANT_DUE
@@ -43,13 +43,13 @@ class KeyRange:
         first, last = self._bounds()
         if first > last:
             return iter(())  # DynamoDB rejects a BETWEEN with reversed bounds
-        entries = table.items(
+        own = table.own_items(
+            lambda entry: shard_key(ref_of(entry)) == place and ids.is_one_shot(ref_of(entry).id),
             IndexName=TENANT_DUE.name,
             KeyConditionExpression="tenant_due = :place AND due_at BETWEEN :first AND :last",
             ExpressionAttributeValues={":place": {"S": place}, ":first": {"S": first}, ":last": {"S": last}},
             Limit=at_once,
         )
-        own = (entry for entry in entries if shard_key(ref_of(entry)) == place)
         marks = readable(own, _due_mark, "due entry")
         later = (mark for mark in marks if self.mark is None or mark > self.mark)
         return sort_ties(later, key=lambda mark: mark.due_at)

@@ -7,6 +7,7 @@ in the queue                                   comes from
 ``notifications-dead``: an event, a digest     the notifications' queue, after so many receives
 ``failures``: ``{"redrive": id}``              a redrive request
 ``failures``: ``{"DDBStreamBatchInfo", …}``    the event sources of arm and publish, with positions of records
+``failures``: ``{"damaged", …}``               a step that cannot read a row
 ``failures``: ``{"requestPayload", …}``        Lambda, for an asynchronous call of a function
 ``failures``: the input alone, an event alone  EventBridge, for a failed call; the attributes have the cause
 =============================================  ============================================================
@@ -20,12 +21,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from duetime import ids
+from duetime.aws.damaged_rows import DAMAGED, from_message
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.errors import truncate
 from duetime.model.undelivered import requested_in
 from duetime.ports.undelivered import StreamBatch
 from duetime.ports.wakeups import NOTIFICATIONS, DueMessage
 from duetime.undelivered.failed_inputs import (
+    DamagedInput,
     DeadMessage,
     DeadNotification,
     FailedBatch,
@@ -87,6 +90,11 @@ class _Failure:
             raise UnreadableMessage("the body is no JSON object")
         if undelivered_id := requested_in(content):
             return RedriveMessage(undelivered_id)
+        if DAMAGED in content:
+            row, source = from_message(content)
+            return DamagedInput(
+                row=row.ref, **{**self._common, "source": source, "reason": truncate(row.reason)}
+            )
         if "DDBStreamBatchInfo" in content:
             return self._batch(content["DDBStreamBatchInfo"], content["requestContext"])
         if "requestPayload" in content:

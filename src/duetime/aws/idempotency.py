@@ -20,14 +20,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from duetime import instant
+from duetime import ids, instant
 from duetime.aws.conditions import ROW_IS_ABSENT, Update
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, idempotency_key, row_key
+from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.ids import ActionId
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.idempotency import HeldKey, KeyTerms, content_of
@@ -201,4 +202,10 @@ def _item(held: HeldKey) -> Item:
 def _read(item: Any) -> HeldKey | None:
     if not item:
         return None
-    return HeldKey(ActionId(item["action_id"]["S"]), item["content"]["S"], instant.parse(item["until"]["S"]))
+    try:
+        action_id, content, until = (item[name]["S"] for name in ("action_id", "content", "until"))
+        if not ids.is_action_id(action_id):
+            raise ValueError(f"action_id {action_id!r} is no action's id")
+        return HeldKey(ActionId(action_id), content, instant.parse(until))
+    except UNREADABLE as error:
+        raise UnreadableRow([item.get("pk"), item.get("sk")], error) from error

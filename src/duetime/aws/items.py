@@ -8,9 +8,10 @@ from typing import Any
 
 from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, is_row, payload_key, ref_of, row_key, shard_key
-from duetime.errors import DuetimeError, UnreadableRow
-from duetime.ids import SEPARATOR, SYSTEM_TENANT
-from duetime.model.action import Action, ActionRef, Attempt, Ending, SkipReason, Status
+from duetime.aws.row_checks import UNREADABLE, check_keys, check_values, read_instant
+from duetime.errors import UnreadableRow
+from duetime.ids import SEPARATOR
+from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
 from duetime.model.change import Change
 
 _INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
@@ -102,15 +103,7 @@ def from_item(item: Item) -> Action:
     """
     try:
         return _read(item)
-    except (
-        LookupError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        OSError,
-        DuetimeError,
-    ) as error:
+    except (*UNREADABLE, AttributeError, OSError) as error:
         raise UnreadableRow([item.get("pk"), item.get("sk")], error) from error
 
 
@@ -126,37 +119,14 @@ def change_of(images: Mapping[str, Any]) -> Change | None:
     return Change(from_item(old) if old else None, from_item(new) if new else None)
 
 
-def _check_tenant(item: Item, ref: ActionRef) -> None:
-    """Check that the attributes name only the tenant of the key, because IAM restricts keys alone.
-
-    Raises:
-        ValueError: an attribute has a value that duetime writes only into another row.
-    """
-    expected = {
-        "pk": row_key(ref)["pk"]["S"],
-        "failed": shard_key(ref),
-        "tenant_due": shard_key(ref),
-    }
-    for name, text in expected.items():
-        if name in item and item[name]["S"] != text:
-            raise ValueError(f"{name} is {item[name]['S']!r}; this row's is {text!r}")
-    correlation = item["correlation"]["S"] if "correlation" in item else None
-    if correlation is not None and not correlation.startswith(correlation_key(ref.tenant_id, "")):
-        raise ValueError(f"correlation {correlation!r} is not of tenant {ref.tenant_id!r}")
-    owner = item["job_tenant"]["S"] if "job_tenant" in item else None
-    is_run_for_tenant = ids.is_event_run(ref.id) and ref.tenant_id != SYSTEM_TENANT
-    if owner is not None and not (owner == SYSTEM_TENANT and is_run_for_tenant):
-        raise ValueError(f"job_tenant is {owner!r}; only runs that an event started name {SYSTEM_TENANT!r}")
-
-
 def _read(item: Item) -> Action:
     ref = ref_of(item)
-    _check_tenant(item, ref)
+    check_keys(item, ref)
     given: dict[str, Any] = {
-        **{name: instant.parse(item[name]["S"]) for name in _INSTANTS if name in item},
+        **{name: read_instant(item, name) for name in _INSTANTS if name in item},
         **{name: item[name]["S"] for name in _TEXTS if name in item},
         **{name: int(item[name]["N"]) for name in _COUNTS if name in item},
-        **{name: attribute in item for name, attribute in _FLAGS.items()},
+        **{name: item[attribute]["BOOL"] for name, attribute in _FLAGS.items() if attribute in item},
     }
     if "skip_reason" in item:
         given["skip_reason"] = SkipReason(item["skip_reason"]["S"])
@@ -164,23 +134,27 @@ def _read(item: Item) -> Action:
         given["expires_at"] = datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
     if "correlation" in item:
         given["correlation_id"] = item["correlation"]["S"].partition(SEPARATOR)[2]
-    return Action(
+    action = Action(
         tenant_id=ref.tenant_id,
         id=ref.id,
         type=item["type"]["S"],
         status=Status(item["status"]["S"]),
-        due_at=instant.parse(item["due_at"]["S"]),
-        due_shard=item.get("due_shard", {}).get("S", ""),
+        due_at=read_instant(item, "due_at"),
+        due_shard=item["due_shard"]["S"] if "due_shard" in item else "",
         generation=int(item["gen"]["N"]),
         fence=int(item["fence"]["N"]),
         attempt=int(item["attempt"]["N"]),
         created_by=item["created_by"]["S"],
-        payload=item.get("payload", {}).get("S"),
-        trace=item.get("trace", {}).get("S"),
-        claim_nonce=item.get("nonce", {}).get("S"),
-        attempts=tuple(_to_attempt(entry["M"]) for entry in item.get("attempts", {}).get("L", ())),
+        payload=item["payload"]["S"] if "payload" in item else None,
+        trace=item["trace"]["S"] if "trace" in item else None,
+        claim_nonce=item["nonce"]["S"] if "nonce" in item else None,
+        attempts=tuple(_to_attempt(entry["M"]) for entry in item["attempts"]["L"])
+        if "attempts" in item
+        else (),
         **given,
     )
+    check_values(action)
+    return action
 
 
 def attempt_entry(attempt: Attempt) -> Item:
@@ -204,12 +178,12 @@ def attempt_entry(attempt: Attempt) -> Item:
 
 def _to_attempt(entry: Item) -> Attempt:
     return Attempt(
-        queued_at=instant.parse(entry["q"]["S"]),
-        started_at=instant.parse(entry["s"]["S"]),
+        queued_at=read_instant(entry, "q"),
+        started_at=read_instant(entry, "s"),
         instance=entry["i"]["S"],
-        finished_at=instant.parse(entry["f"]["S"]) if "f" in entry else None,
+        finished_at=read_instant(entry, "f") if "f" in entry else None,
         ending=Ending(entry["e"]["S"]) if "e" in entry else None,
-        message=entry.get("m", {}).get("S"),
+        message=entry["m"]["S"] if "m" in entry else None,
     )
 
 

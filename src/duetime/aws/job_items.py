@@ -24,8 +24,9 @@ from typing import Any
 from duetime import instant
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
-from duetime.errors import DuetimeError, UnreadableRow
-from duetime.ids import SEPARATOR, ActionId, JobName, TenantId
+from duetime.aws.row_checks import UNREADABLE
+from duetime.errors import UnreadableRow
+from duetime.ids import SEPARATOR, ActionId, JobName, TenantId, is_job_name
 from duetime.model.action import ActionRef
 from duetime.model.job import (
     Definition,
@@ -159,7 +160,7 @@ def from_items(state: Item, definition: Item) -> Job:
     """
     try:
         return _read(state, definition)
-    except (LookupError, ValueError, TypeError, AttributeError, DuetimeError) as error:
+    except (*UNREADABLE, AttributeError) as error:
         raise UnreadableRow([state.get("pk"), state.get("sk")], error) from error
 
 
@@ -173,7 +174,18 @@ def state_alone(state: Item) -> Job:
     return from_items(state, {"definition": {"S": nothing.to_json()}})
 
 
+def _check_names(state: Item) -> None:
+    """Check that the state is of the job of its key: IAM restricts keys alone."""
+    ref = job_ref_of(state)
+    if not is_job_name(ref.name):
+        raise ValueError(f"pk names the job {ref.name!r}")
+    for name, text in (("tenant", ref.tenant_id), ("name", ref.name)):
+        if state[name]["S"] != text:
+            raise ValueError(f"{name} is {state[name]['S']!r}; this job's is {text!r}")
+
+
 def _read(state: Item, definition: Item) -> Job:
+    _check_names(state)
     ends, pauses, tuning = (json.loads(_text(state, name) or "{}") for name in ("ends", "pauses", "tuning"))
     return Job(
         ref=job_ref_of(state),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from duetime import instant
-from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, cursor_parts, readable
 from duetime.aws.job_items import (
     CURRENT,
     DEFINITION,
@@ -23,7 +24,7 @@ from duetime.aws.job_items import (
 )
 from duetime.aws.keys import Item, partition
 from duetime.aws.tables import JOB_NAMES, MAINTENANCE
-from duetime.errors import BackendUnavailable, InvalidCursor
+from duetime.errors import BackendUnavailable, InvalidCursor, UnreadableRow
 from duetime.ids import SHARDS, TenantId
 from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
@@ -94,12 +95,13 @@ class JobQueries:
         if not found:
             return []
         job = from_items(found[STATE], found[DEFINITION])
-        previous = (to_version(item) for name, item in found.items() if name.startswith(FORMER))
+        ended = (item for name, item in found.items() if name.startswith(FORMER))
+        previous = readable(ended, to_version, "version of a job")
         return [*previous, Version(number=job.version, definition=job.definition, since=job.since)]
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         after = f"{SPAN}{instant.text(start)}~"
-        found = (from_span(item) for item in self._items(ref, after, SPAN + "~"))
+        found = readable(self._items(ref, after, SPAN + "~"), from_span, "span of a job")
         return sorted((span for span in found if span.start < end), key=lambda span: span.start)
 
     def _current(self, ref: JobRef, last: str) -> Mapping[str, Item]:
@@ -107,10 +109,15 @@ class JobQueries:
 
         Empty without a job.
         """
+        seen = []
         for _ in range(_READS):
             found = {item["sk"]["S"]: item for item in self._items(ref, CURRENT, last)}
             if not found or _is_consistent(found):
                 return found
+            seen.append(_revisions(found))
+        if all(revisions == seen[0] for revisions in seen):
+            problem = ValueError(f"state and definition are of revisions {seen[0]}")
+            raise UnreadableRow([ref.tenant_id, ref.name], problem)
         raise BackendUnavailable(SERVICE, f"job {ref.name} changed during each of {_READS} reads")
 
     def _jobs(self, refs: Sequence[JobRef]) -> Iterator[Job | None]:
@@ -148,19 +155,25 @@ class JobQueries:
 
 def _is_consistent(found: Mapping[str, Item]) -> bool:
     """Return whether state and definition belong together; a change can occur between their two reads."""
-    written = [found.get(name, {}).get("defined_in") for name in (STATE, DEFINITION)]
-    return written[0] is not None and written[0] == written[1]
+    state, definition = _revisions(found)
+    return state is not None and state == definition
+
+
+def _revisions(found: Mapping[str, Item]) -> list[Item | None]:
+    return [found.get(name, {}).get("defined_in") for name in (STATE, DEFINITION)]
 
 
 def _maintenance_cursor(shard: int, start: Mapping[str, Item]) -> str:
     last = start.get("ExclusiveStartKey", {})
-    return " ".join([str(shard), *(last[name]["S"] for name in ("attend_at", "pk", "sk") if name in last)])
+    return json.dumps(
+        [_SHARDS[shard], *(last[name]["S"] for name in ("attend_at", "pk", "sk") if name in last)]
+    )
 
 
 def _maintenance_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
     if cursor is None:
         return 0, {}
-    match cursor.split(" "):
+    match cursor_parts(cursor):
         case [shard] if shard in _SHARDS:
             return _SHARDS.index(shard), {}
         case [shard, maintain_at, pk, sk] if shard in _SHARDS:

@@ -31,11 +31,12 @@ class DynamoPayloads:
         return put(self._table.name, to_payload_item(action, action.due_at + _OUTLIVES))
 
     def with_payload(self, action: Action) -> Action:
-        """Return the row with its offloaded payload, or without it if the payload is gone."""
+        """Return the row with its offloaded payload, or without it if the payload is gone or damaged."""
         if not action.payload_offloaded:
             return action
         item = self._table.get(payload_key(action.ref))
-        return replace(action, payload=item["payload"]["S"] if item else None)
+        payload = (item or {}).get("payload", {}).get("S")
+        return replace(action, payload=payload if isinstance(payload, str) else None)
 
     def keeping(self, outcome: Applied | Rejected) -> Applied | Rejected:
         """Extend the time to live of an offloaded payload after a new due time.

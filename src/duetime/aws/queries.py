@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import heapq
+import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
 from duetime import ids, instant
 from duetime.aws import due_order
-from duetime.aws.dynamodb import Client, DynamoTable, readable, sort_ties
+from duetime.aws.dynamodb import Client, DynamoTable, cursor_parts, readable, sort_ties
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key, shard_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
-from duetime.errors import InvalidCursor
+from duetime.errors import DuetimeError, InvalidCursor, UnreadableRow
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.marks import DueMark, FailedMark
-from duetime.ports.actions import DueEntry, DuePage, Page
+from duetime.ports.actions import DamagedRow, DueEntry, DuePage, Page
 
 log = logging.getLogger(__name__)
 
 _GET_AT_ONCE = 100
 _SECOND = timedelta(seconds=1)
 _BETWEEN_MARKS = "|"
+_LONGEST_CURSOR = 600
+_INSTANT = 27
+"""Characters of an instant's text."""
 
 
 class DynamoQueries:
@@ -37,32 +41,35 @@ class DynamoQueries:
         self._table = DynamoTable(client, table)
         self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
 
-    def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
+    def get_rows(
+        self, refs: Sequence[ActionRef], *, damaged: list[DamagedRow] | None = None
+    ) -> Sequence[Action]:
         rows: list[Action] = []
         distinct = list(
             dict.fromkeys(refs)
         )  # a lagging index may repeat a row; DynamoDB rejects repeated keys
         for first in range(0, len(distinct), _GET_AT_ONCE):
             keys = [row_key(ref) for ref in distinct[first : first + _GET_AT_ONCE]]
-            rows.extend(readable(self._table.get_many(keys), from_item, "row"))
+            rows.extend(_readable_rows(self._table.get_many(keys), damaged))
         return rows
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
-        answer = self._table.query(
+        entries = self._table.own_items(
+            lambda entry: ref_of(entry).tenant_id == tenant_id,
             IndexName=CORRELATION.name,
             KeyConditionExpression="correlation = :correlation AND sk > :after",
             ExpressionAttributeValues={
                 ":correlation": {"S": correlation_key(tenant_id, correlation_id)},
                 ":after": {"S": cursor or " "},
             },
-            Limit=limit,
+            Limit=limit + 1,
         )
-        refs = [ref_of(entry) for entry in answer["Items"]]
-        rows = sorted(self.get_rows(of_tenant(refs, tenant_id)), key=lambda row: row.id)
-        more = "LastEvaluatedKey" in answer
-        return Page(tuple(row.without_payload() for row in rows), refs[-1].id if more and refs else None)
+        refs = [ref_of(entry) for entry in islice(entries, limit + 1)]
+        rows = sorted(self.get_rows(refs[:limit]), key=lambda row: row.id)
+        more = refs[limit - 1].id if len(refs) > limit else None
+        return Page(tuple(row.without_payload() for row in rows), more)
 
     def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
         found = tuple(islice(self._of_shards(f"{tenant_id}{SEPARATOR}", cursor, limit), limit + 1))
@@ -83,7 +90,8 @@ class DynamoQueries:
     def _failed_in(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
         """Yield the marks of a partition of the failed index in order, page by page."""
         until = instant.LATEST if before is None else before.failed_at
-        entries = self._table.items(
+        entries = self._table.own_items(
+            lambda entry: _is_row_of(entry, place),
             IndexName=FAILED.name,
             KeyConditionExpression="failed = :place AND failed_at <= :until",
             ExpressionAttributeValues={":place": {"S": place}, ":until": {"S": instant.text(until)}},
@@ -91,7 +99,7 @@ class DynamoQueries:
             Limit=at_once,
         )
         marks = readable(entries, _failed_mark, "failed entry")
-        later = (mark for mark in marks if shard_key(mark.ref) == place and (before is None or mark < before))
+        later = (mark for mark in marks if before is None or mark < before)
         return sort_ties(later, key=lambda mark: mark.failed_at, reverse=True)
 
     def in_due_order(
@@ -184,35 +192,49 @@ class DynamoQueries:
     ) -> DuePage:
         if after is not None and after >= until:
             return DuePage((), None)  # DynamoDB rejects a BETWEEN with reversed bounds
-        start = {} if cursor is None else {"ExclusiveStartKey": _due_start(shard, cursor)}
+        first = instant.text(instant.EARLIEST) if after is None else instant.text(after) + "~"
+        start: dict[str, Item] = {}
+        if cursor is not None:
+            first, start = _due_start(shard, first, cursor)
         answer = self._table.query(
             IndexName=DUE.name,
             KeyConditionExpression="due_shard = :shard AND due_at BETWEEN :first AND :until",
             ExpressionAttributeValues={
                 ":shard": {"S": shard},
-                ":first": {"S": " " if after is None else instant.text(after) + "~"},
+                ":first": {"S": first},
                 ":until": {"S": instant.text(until)},
             },
             Limit=limit,
             **start,
         )
-        entries = tuple(readable(answer["Items"], _due_entry, "due entry"))
+        entries = tuple(_due_entry(item) for item in answer["Items"])
         last: Item | None = answer.get("LastEvaluatedKey")
-        return DuePage(
-            entries, " ".join(last[name]["S"] for name in ("due_at", "pk", "sk")) if last else None
-        )
+        return DuePage(entries, None if last is None else _due_cursor(last))
 
 
-def of_tenant(refs: Sequence[ActionRef], tenant_id: TenantId) -> list[ActionRef]:
-    """Return the references of the tenant; log the others, which only a forged attribute puts there."""
-    for ref in refs:
-        if ref.tenant_id != tenant_id:
-            log.warning("index entry names another tenant", extra={"action": ref.id, "tenant": ref.tenant_id})
-    return [ref for ref in refs if ref.tenant_id == tenant_id]
+def _readable_rows(items: Iterable[Item], damaged: list[DamagedRow] | None) -> Iterator[Action]:
+    for item in items:
+        try:
+            yield from_item(item)
+        except UnreadableRow as error:
+            log.exception("row cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
+            if damaged is not None:
+                damaged.append(DamagedRow(ref_of(item), str(error)))
+
+
+def _is_row_of(entry: Item, place: str) -> bool:
+    """Return whether an entry is of a row in this shard of its tenant."""
+    ref = ref_of(entry)
+    return ids.is_action_id(ref.id) and shard_key(ref) == place
 
 
 def _due_entry(item: Item) -> DueEntry:
-    return DueEntry(ref_of(item), instant.parse(item["due_at"]["S"]))
+    """Return an entry. One with a forged time or id comes too: its row is unreadable, or absent."""
+    try:
+        due_at = instant.parse(item["due_at"]["S"])
+    except DuetimeError:
+        due_at = instant.EARLIEST
+    return DueEntry(ref_of(item), due_at)
 
 
 def _failed_mark(item: Item) -> FailedMark:
@@ -235,9 +257,21 @@ def _is_run(text: str, job: JobName, *, is_event: bool) -> bool:
     return ids.is_action_id(text) and ids.job_of(text) == job and ids.is_event_run(text) == is_event
 
 
-def _due_start(shard: str, cursor: str) -> Item:
-    try:
-        due_at, pk, sk = cursor.split(" ")
-    except ValueError:
-        raise InvalidCursor from None
-    return {"due_shard": {"S": shard}, "due_at": {"S": due_at}, "pk": {"S": pk}, "sk": {"S": sk}}
+def _due_cursor(last: Item) -> str:
+    """Return the cursor behind an entry, of bounded length: a bookmark has one for each shard."""
+    cursor = json.dumps([last[name]["S"] for name in ("due_at", "pk", "sk")])
+    if len(cursor) <= _LONGEST_CURSOR:
+        return cursor
+    return json.dumps([last["due_at"]["S"][:_INSTANT]])  # other entries of this instant come in a later pass
+
+
+def _due_start(shard: str, first: str, cursor: str) -> tuple[str, dict[str, Item]]:
+    """Return the first sort key of a query behind a cursor, and the query's start."""
+    match cursor_parts(cursor):
+        case [due_at]:
+            return max(first, due_at + "~"), {}
+        case [due_at, pk, sk]:
+            last = {"due_shard": shard, "due_at": due_at, "pk": pk, "sk": sk}
+            return first, {"ExclusiveStartKey": {name: {"S": text} for name, text in last.items()}}
+        case _:
+            raise InvalidCursor

@@ -24,7 +24,9 @@ from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.faults import TransactionCancelled, TransactionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import row_key, slots_key
+from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.transactions import Entry, retry_on_conflict, update, write
+from duetime.errors import UnreadableRow
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
 
@@ -51,7 +53,10 @@ class DynamoSlots:
 
     def holders(self, tenant_id: TenantId, key: str) -> frozenset[ActionId]:
         item = self._table.get(slots_key(tenant_id, key)) or {}
-        return frozenset(map(ActionId, item.get("holders", {}).get("SS", ())))
+        try:
+            return frozenset(map(ActionId, item["holders"]["SS"] if "holders" in item else ()))
+        except UNREADABLE as error:
+            raise UnreadableRow(slots_key(tenant_id, key), error) from error
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:
         """Return False after repeated conflicts too; the caller reads the slots again."""

@@ -12,10 +12,11 @@ from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.items import change_of
 from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
 from duetime.aws.keys import Item, ref_of
+from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
 from duetime.aws.work_pauses import PARTITION as PAUSES
 from duetime.aws.work_pauses import pause_change_of
-from duetime.errors import BackendUnavailable, DuetimeError, UnreadableRow
+from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.events.publish import PublishedFact
 from duetime.model.job_events import JobChange, SpanKept
 from duetime.ports.undelivered import RowRecord, StreamBatch, StreamRecord
@@ -42,7 +43,7 @@ def subject_of(images: Mapping[str, Any]) -> PublishedFact | None:
         return None
     try:
         return _read(old, new)
-    except (LookupError, ValueError, TypeError, AttributeError, DuetimeError) as error:
+    except (*UNREADABLE, AttributeError) as error:
         raise UnreadableRow([new.get("pk"), new.get("sk")], error) from error
 
 

@@ -10,28 +10,36 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
 from duetime import ids
-from duetime.cdk.job_rights import let_manage
+from duetime.cdk.job_rights import forbid_event_runs, let_manage
 from duetime.cdk.rights import may, may_by_key, read_manifests, read_undelivered, send
 from duetime.cdk.tables import Tables
 from duetime.errors import InvalidIdentifier
 from duetime.settings import Settings
 
-SDK_ACTIONS = (
+READS = ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
+"""No Scan, which reads every tenant's rows, and no index without a tenant in its key, such as `due`."""
+
+WRITES = (
     "dynamodb:PutItem",
-    "dynamodb:GetItem",
     "dynamodb:UpdateItem",
     "dynamodb:ConditionCheckItem",
     "dynamodb:BatchWriteItem",
-    "dynamodb:BatchGetItem",
-    "dynamodb:Query",
 )
-"""No Scan, which reads every tenant's rows, and no index without a tenant in its key, such as `due`."""
+"""They write any attribute: IAM restricts the keys alone."""
+
+ONE_SHOTS = ("?", f"payload{ids.SEPARATOR}?", f"key{ids.SEPARATOR}?")
+"""The partitions, after the tenant, of one-shots and of what the SDK writes beside them.
+
+Runs of jobs have other partitions, and so have concurrency slots: workers alone write them.
+"""
 
 _PATTERN = frozenset("*?$")
 
 
 def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
     """Return the rights to schedule, for all tenants or for some, and to read which types workers host.
+
+    For some tenants, they include no write of a job's run: an event's run takes the lock of code's job.
 
     Raises:
         InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
@@ -41,10 +49,13 @@ def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.P
     indexes = tables.tenant_indexes
     if tenants is None:
         queries = (may("dynamodb:Query", on=index) for index in indexes)
-        return [may(*SDK_ACTIONS, on=on_table), *queries, hosted]
-    keys = [f"{tenant}{ids.SEPARATOR}*" for tenant in _checked(tenants)]
+        return [may(*READS, *WRITES, on=on_table), *queries, hosted]
+    names = _checked(tenants)
+    keys = [f"{tenant}{ids.SEPARATOR}*" for tenant in names]
+    one_shots = [f"{tenant}{ids.SEPARATOR}{form}" for tenant in names for form in ONE_SHOTS]
     return [
-        may_by_key(*SDK_ACTIONS, on=on_table, keys=keys),
+        may_by_key(*READS, on=on_table, keys=keys),
+        may_by_key(*WRITES, on=on_table, keys=one_shots),
         *(may_by_key("dynamodb:Query", on=index, keys=keys) for index in indexes),
         hosted,
     ]
@@ -79,9 +90,20 @@ def grant_schedule(
 
 
 def grant_manage_jobs(
-    function: iam.IGrantable, tables: Tables, settings: Settings, tenants: Sequence[str] | None
+    function: iam.IGrantable,
+    tables: Tables,
+    settings: Settings,
+    tenants: Sequence[str] | None,
+    event_jobs: Sequence[str],
 ) -> None:
     """Grant the rights, and set the environment with which `Scheduler.from_env` finds both tables.
+
+    Args:
+        function: gets them.
+        tables: the deployment's.
+        settings: the deployment's.
+        tenants: whose own jobs; None for all jobs.
+        event_jobs: the jobs of code that events start for tenants.
 
     Raises:
         InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
@@ -98,6 +120,8 @@ def grant_manage_jobs(
     checked = None if tenants is None else _checked(tenants)
     jobs = tables.jobs.table_arn
     rights = [*let_manage(tables.actions.table_arn, jobs, checked), read_manifests(jobs)]
+    if checked and event_jobs:
+        rights.append(forbid_event_runs(tables.actions.table_arn, checked, event_jobs))
     _grant(function, rights, environment)
 
 

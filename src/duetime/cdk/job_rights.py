@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from aws_cdk import aws_iam as iam
 
+from duetime import instant
 from duetime.aws.tables import JOB_NAMES, MAINTENANCE
 from duetime.cdk.rights import PAUSES, may, may_by_key
 from duetime.ids import SEPARATOR, SYSTEM_TENANT
+from duetime.model.cadence_set import CadenceSet
+from duetime.model.job import Definition
 
 JOBS = ("*#*-*",)
 """The partitions of jobs and of their runs: after a tenant, only their names have a hyphen."""
@@ -83,6 +86,27 @@ def let_manage(actions: str, jobs: str, tenants: Sequence[str] | None) -> list[i
         may_by_key(*reads, on=jobs, keys=CODES),
         may_by_key("dynamodb:Query", on=by_name, keys=[*tenants, SYSTEM_TENANT]),
     ]
+
+
+def serves_tenants(job: Definition) -> bool:
+    """Return whether events start runs of this job for tenants."""
+    triggers = CadenceSet.parse(job.cadences, instant.EARLIEST).triggers
+    return any(trigger.tenant for trigger in triggers)
+
+
+def forbid_event_runs(actions: str, tenants: Sequence[str], jobs: Sequence[str]) -> iam.PolicyStatement:
+    """Forbid to write the runs of code's jobs that events start for these tenants.
+
+    Such a run has the key form of the tenant's own runs, and takes the lock of code's job.
+    """
+    keys = [key for job in jobs for key in _partitions(tenants, job)]
+    keys += [f"{key}{SEPARATOR}*" for key in keys]
+    return iam.PolicyStatement(
+        effect=iam.Effect.DENY,
+        actions=["dynamodb:PutItem", "dynamodb:UpdateItem"],
+        resources=[actions],
+        conditions={"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": keys}},
+    )
 
 
 def index(table: str, name: str) -> str:

@@ -21,6 +21,7 @@ from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import caller_settings, grant_manage_jobs, grant_redrive, grant_schedule
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.hardening import harden, use_key
+from duetime.cdk.job_rights import serves_tenants
 from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
 from duetime.cdk.monitored import Monitored
@@ -141,6 +142,7 @@ class Duetime(Construct):
                 self, "Notifications", resources, queue=notification_queue, bus=self.lifecycle.bus
             )
         self._published = [self._publish(system_manifest(self.settings))]
+        self._event_jobs: list[str] = []
         self.workers = {handler.worker: self._worker(handler) for handler in handlers}
         self.api = self._api(handlers, console_page) if deployment.api else None
         is_console_linked = deployment.serves_console and not settings.console_url
@@ -184,7 +186,7 @@ class Duetime(Construct):
         Raises:
             InvalidIdentifier: a tenant that cannot be part of a key.
         """
-        grant_manage_jobs(function, self.tables, self.settings, tenants)
+        grant_manage_jobs(function, self.tables, self.settings, tenants, self._event_jobs)
         self._let_use_key(function)
 
     def grant_redrive(self, function: lambda_.Function) -> None:
@@ -245,6 +247,7 @@ class Duetime(Construct):
         manifest = Manifest(handlers.worker, {})
         if Stack.of(self).bundling_required:
             manifest = handlers.manifest(at_most=self.deployment.worker_timeout)
+        self._event_jobs += [job.name for job in manifest.jobs if serves_tenants(job)]
         published = self._publish(manifest)
         self._published.append(published)
         worker = WorkerFunction(self, f"Worker-{handlers.worker}", handlers, self._resources)

@@ -55,7 +55,12 @@ class StepFunctions(Construct):
         ]
         self._code = Bundle.for_deployment(resources.deployment).code()
         self._settings = replace(resources.settings, app="", queues=resources.queue_urls)
-        self._settings_to_wake = replace(self._wakes.settings, app="", queues=resources.queue_urls)
+        self._settings_to_wake = replace(
+            self._wakes.settings,
+            app="",
+            queues=resources.queue_urls,
+            failure_queue=resources.failures.queue_url,
+        )
         TimerResources(self, "Timers", resources.settings)
         self.dispatch = self._dispatch()
         self.sweep = self._sweep()

@@ -10,6 +10,7 @@ from duetime.clock import Clock
 from duetime.declare.handler import Handler
 from duetime.errors import UnknownType
 from duetime.model.action import Action
+from duetime.model.job import is_manual
 from duetime.model.run import Committing, Run
 from duetime.payload import Payload
 from duetime.retry import Fatal
@@ -33,6 +34,8 @@ def resolve_handler(
         raise UnknownType(action.type, handlers)
     if handler.job is not None and action.job is None:
         raise Fatal(f"{handler.name} is the handler of a job: only runs of a job may call it")
+    if handler.job is not None and action.job != handler.job.name and not is_manual(handler.job):
+        raise Fatal(f"{handler.name} is the handler of a job with cadences: no other job may call it")
     if action.payload is None and action.payload_offloaded:
         raise Fatal("its payload, an item of its own, is gone")
     if handler.payload is not None and action.payload_version > handler.version:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.cadence import Cadence
 from duetime.clock import Clock
-from duetime.declare.job_rules import RESERVED, TOO_FINE, is_too_fine, overlap_of, read_cadences, refusals
+from duetime.declare.job_rules import (
+    RESERVED,
+    TOO_FINE,
+    is_too_fine,
+    overlap_of,
+    read_cadences,
+    refusals,
+)
 from duetime.errors import (
     DeclarationError,
     InvalidIdentifier,
@@ -22,13 +29,13 @@ from duetime.errors import (
     QuotaExceeded,
     UnknownType,
 )
-from duetime.ids import SYSTEM_TENANT, TenantId, job_name
+from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.job_versions import JobVersions, new_job
 from duetime.jobs.plan import Plan
 from duetime.model.action import Action
 from duetime.model.idempotency import key_terms
-from duetime.model.job import Definition, Job, JobRef, Origin, Precision
+from duetime.model.job import Definition, Job, JobRef, Origin, Precision, is_manual
 from duetime.model.quota import Quota, limit_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
@@ -184,7 +191,15 @@ class Register:
             raise DeclarationError(f"job {registration.name!r}: {'; '.join(problems)}")
         if handler.startswith(RESERVED) or self._routes.queue_for(handler) is None:
             raise UnknownType(handler, self._routes.types())
+        if is_job_name(handler) and self._has_cadences(handler):
+            problem = f"{handler} is a job with cadences, which no other job may run; use a payload's handler"
+            raise DeclarationError(f"job {registration.name!r}: {problem}")
         return definition
+
+    def _has_cadences(self, handler: str) -> bool:
+        """Return whether the handler is of a job that code declares with cadences."""
+        job = self._jobs.get(JobRef(SYSTEM_TENANT, JobName(handler)))
+        return job is not None and not is_manual(job.definition)
 
     def _is_registered(self, job: Job, registration: Registration, definition: Definition) -> bool:
         """Return whether this registration was made already; one with a new key is always written.

@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.aws.backends import AwsBackends
+from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.items import change_of
+from duetime.aws.keys import ref_of
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
 from duetime.model.change import Change
+from duetime.ports.actions import DamagedRow
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog
 from duetime.wakeups.assembly import Steps
@@ -49,10 +52,12 @@ def make_handler(
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
     notice = TransitionLog(meter)
     arm = Steps(backends, clock=clock, settings=settings, meter=meter).arm
+    report_damaged = DamagedRows(settings, "arm")
 
     def handler(event: Event, _context: object) -> Event:
-        records = event["Records"]
-        changes = [change for record in records if (change := _change(record))]
+        records, damaged = event["Records"], list[DamagedRow]()
+        changes = [change for record in records if (change := _change(record, damaged))]
+        report_damaged(damaged)
         try:
             arm(changes)
             notice(changes)
@@ -64,11 +69,12 @@ def make_handler(
     return meter.around(handler)
 
 
-def _change(record: Mapping[str, Any]) -> Change | None:
-    """Log and skip an unreadable record: in a stream it would block all later ones."""
+def _change(record: Mapping[str, Any], damaged: list[DamagedRow]) -> Change | None:
+    """Skip an unreadable record: in a stream it would block all later ones. Add its row to `damaged`."""
     images = record["dynamodb"]
     try:
         return change_of(images)
-    except UnreadableRow:
+    except UnreadableRow as error:
         log.exception("stream record cannot be read", extra={"keys": images.get("Keys")})
+        damaged.append(DamagedRow(ref_of(images["Keys"]), str(error)))
         return None

@@ -16,13 +16,16 @@ from functools import cache
 from typing import Any, Protocol
 
 from duetime.aws.backends import AwsBackends
+from duetime.aws.damaged_rows import DamagedRows
 from duetime.clock import Clock, SystemClock
+from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
 from duetime.ports.backends import Backends
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
 from duetime.wakeups.assembly import Steps
+from duetime.wakeups.due_scanner import ReportDamaged
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
 
 log = logging.getLogger(__name__)
@@ -38,10 +41,24 @@ _AT_ONCE = 16
 class PassSteps:
     """The passes of one deployment."""
 
-    def __init__(self, backends: Backends, settings: Settings, clock: Clock, meter: Meter) -> None:
+    def __init__(
+        self,
+        backends: Backends,
+        settings: Settings,
+        clock: Clock,
+        meter: Meter,
+        report_damaged: ReportDamaged = lambda _rows: None,
+    ) -> None:
         self._settings, self._clock = settings, clock
         at_once = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="duetime-scanner")
-        self._steps = Steps(backends, clock=clock, settings=settings, meter=meter, parallel_map=at_once.map)
+        self._steps = Steps(
+            backends,
+            clock=clock,
+            settings=settings,
+            meter=meter,
+            parallel_map=at_once.map,
+            report_damaged=report_damaged,
+        )
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
         """Send what is due soon or was left without a timer, then what is overdue; then maintain due jobs."""
@@ -135,7 +152,7 @@ def make_sweep_handler(settings: Settings, *, instance: str, metrics: HandOver =
         instance: the name of this process in the record of a pass.
         metrics: writes the metrics of each invocation.
     """
-    recorded = _Recorded(settings, instance, metrics)
+    recorded = _Recorded(settings, SWEEP, instance, metrics)
     return recorded.handler(SWEEP, recorded.passes.sweep)
 
 
@@ -147,7 +164,7 @@ def make_catch_up_handler(settings: Settings, *, instance: str, metrics: HandOve
         instance: the name of this process in the record of a pass.
         metrics: writes the metrics of each invocation.
     """
-    recorded = _Recorded(settings, instance, metrics)
+    recorded = _Recorded(settings, CATCH_UP, instance, metrics)
     by_clock = recorded.handler(CATCH_UP, recorded.passes.catch_up)
     triggered = cache(lambda: recorded.meter.around(_triggered(settings, recorded.passes, instance, metrics)))
 
@@ -160,11 +177,12 @@ def make_catch_up_handler(settings: Settings, *, instance: str, metrics: HandOve
 class _Recorded:
     """The passes of one deployment, each recorded as a run of its job."""
 
-    def __init__(self, settings: Settings, instance: str, metrics: HandOver) -> None:
+    def __init__(self, settings: Settings, job: JobName, instance: str, metrics: HandOver) -> None:
         self._clock = SystemClock()
         backends = AwsBackends(settings, self._clock)
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
-        self.passes = PassSteps(backends, settings, self._clock, self.meter)
+        report = DamagedRows(settings, job.removeprefix(RESERVED))
+        self.passes = PassSteps(backends, settings, self._clock, self.meter, report)
         self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
 
     def handler(self, job: JobName, run: Part) -> Handler:

@@ -14,7 +14,7 @@ from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId
 from duetime.memory.table import DueKey, MemoryTable
 from duetime.model.action import Action, ActionRef
 from duetime.model.marks import DueMark, FailedMark
-from duetime.ports.actions import DueEntry, DuePage, Page
+from duetime.ports.actions import DamagedRow, DueEntry, DuePage, Page
 
 _AFTER_ALL = "~"
 """Sorts after every id; appended to a prefix, it sorts after every id with this prefix."""
@@ -29,7 +29,12 @@ class MemoryQueries:
     def __init__(self, table: MemoryTable) -> None:
         self._table, self._rows = table, table.by_ref
 
-    def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
+    def get_rows(
+        self,
+        refs: Sequence[ActionRef],
+        *,
+        damaged: list[DamagedRow] | None = None,  # noqa: ARG002 - these rows are values, not items
+    ) -> Sequence[Action]:
         with self._table.lock:
             found = [self._rows[ref] for ref in dict.fromkeys(refs) if ref in self._rows]
         return [row.without_payload() if row.payload_offloaded else row for row in found]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -13,7 +12,7 @@ from duetime.model.action import Action, Ending, SkipReason, Status, Trigger
 from duetime.model.change import Change
 from duetime.model.lifecycle import EventName, LifecycleEvent
 from duetime.model.manifest import WorkerRoute
-from duetime.model.redaction import WHOLE, Redacted, redacted
+from duetime.model.redaction import WHOLE, Redacted, read_payload, redacted
 
 
 def of_action(change: Change, at: datetime) -> Iterator[LifecycleEvent]:
@@ -133,4 +132,4 @@ def with_payload(event: LifecycleEvent, row: Action, route: WorkerRoute) -> Life
 def _public(written: str, version: int, route: WorkerRoute) -> Redacted:
     if version > route.version or (route.sensitive and version != route.version):
         return WHOLE
-    return redacted(json.loads(written), route.sensitive)
+    return redacted(read_payload(written), route.sensitive)

@@ -111,6 +111,14 @@ class Definition:
         )
 
 
+def is_manual(definition: Definition) -> bool:
+    """Return whether the job has no cadence: callers alone start it, and other jobs may have its handler."""
+    return all(text.split(" ")[0] == _MANUAL for text in definition.cadences)
+
+
+_MANUAL = "manual"
+"""The first word of a cadence without times and events."""
+
 _DEFAULTS: Mapping[str, object] = {
     name: field.default for name, field in Definition.__dataclass_fields__.items()
 }

@@ -6,11 +6,15 @@ selects the number of each. If JSON leaves the meaning of a path open, more is r
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 REDACTED = "[redacted]"
 """In place of a redacted value."""
+
+_DEEPEST = 200
+"""Levels of a payload that a response can hold: pydantic writes 255."""
 
 EVERYTHING = "*"
 """The path of an entirely redacted payload."""
@@ -27,6 +31,27 @@ class Redacted(NamedTuple):
 
 WHOLE = Redacted(None, (EVERYTHING,))
 """An entirely redacted payload."""
+
+
+def read_payload(written: str) -> Any:
+    """Return the JSON value of a payload, or its text if no JSON response can carry the value.
+
+    A row that another program wrote may have any text.
+    """
+    try:
+        value = json.loads(written)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return written
+    return value if _is_shallow(value, _DEEPEST) else written
+
+
+def _is_shallow(value: Any, levels: int) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list):
+        return True
+    return levels > 0 and all(_is_shallow(part, levels - 1) for part in value)
 
 
 def redacted(payload: Any, paths: Sequence[str]) -> Redacted:

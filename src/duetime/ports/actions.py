@@ -56,6 +56,14 @@ class DuePage:
     cursor: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class DamagedRow:
+    """A row that duetime did not write, or that was damaged: no step can read it."""
+
+    ref: ActionRef
+    reason: str
+
+
 class ActionStore(Protocol):
     """The rows. The table is the source of truth; everything else is a wake-up."""
 
@@ -106,8 +114,13 @@ class ActionStore(Protocol):
     def get(self, ref: ActionRef) -> Action | None:
         """Return the row with its payload, by a consistent read, or None if there is no row."""
 
-    def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """Return the current rows in no order, without offloaded payloads and without missing rows."""
+    def get_rows(
+        self, refs: Sequence[ActionRef], *, damaged: list[DamagedRow] | None = None
+    ) -> Sequence[Action]:
+        """Return the current rows in no order, without offloaded payloads and without missing rows.
+
+        Unreadable rows are left out, and appended to `damaged`.
+        """
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         """*claim*: pending → processing, or processing → processing if the lease has ended.

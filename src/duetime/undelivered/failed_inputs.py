@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from duetime.model.action import ActionRef
 from duetime.ports.undelivered import StreamBatch
 from duetime.ports.wakeups import DueMessage
 
@@ -30,6 +31,13 @@ class DeadMessage(UndeliveredInput):
     """A due message that no worker took."""
 
     message: DueMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedInput(UndeliveredInput):
+    """A row that the step `source` cannot read."""
+
+    row: ActionRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

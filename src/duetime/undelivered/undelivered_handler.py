@@ -5,6 +5,7 @@ the input               result
 ======================  ======================================================================================
 a due message           stored if its action still waits. The sweep and the catch-up send it again at growing
                         intervals; an immediate repeat could crash its worker in an endless loop
+a damaged row           stored, once
 a batch, by arm         each record is read and armed once more; failed ones are stored
 a batch, by publish     its events are published once more; events that the bus rejects are stored
 a notification          stored
@@ -22,7 +23,7 @@ import json
 import logging
 from typing import Any
 
-from duetime import instant
+from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.errors import InvalidTime, UnreadableRow, truncate
 from duetime.events.publish import EventSelection
@@ -36,6 +37,7 @@ from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog
 from duetime.undelivered.failed_inputs import (
+    DamagedInput,
     DeadMessage,
     DeadNotification,
     FailedBatch,
@@ -80,6 +82,8 @@ class UndeliveredHandler:
                 self._redrive(given.undelivered_id)
             case DeadMessage():
                 self._keep_if_waiting(given)
+            case DamagedInput():
+                self._keep_damaged(given)
             case FailedBatch(source="publish"):
                 self._publish_again(given)
             case FailedBatch():
@@ -116,6 +120,17 @@ class UndeliveredHandler:
     def _keep_message(self, given: DeadMessage, reason: str) -> None:
         thing_id = _id_of_generation(UndeliveredKind.MESSAGE, given.message)
         self._keep(given, UndeliveredKind.MESSAGE, thing_id, reason=reason, action=given.message.ref)
+
+    def _keep_damaged(self, given: DamagedInput) -> None:
+        """Store a row once, however often it is found; its body names the row, and has no payload."""
+        ref = given.row
+        try:
+            at = ids.created_at(ref.id) if ids.is_action_id(ref.id) else instant.EARLIEST
+        except (ValueError, OverflowError):
+            at = instant.EARLIEST
+        thing_id = undelivered_id(at, UndeliveredKind.RECORD, ref.tenant_id, ref.id)
+        body = json.dumps({"tenant": ref.tenant_id, "id": ref.id})
+        self._keep(given, UndeliveredKind.RECORD, thing_id, action=ref, body=body)
 
     def _arm_again(self, given: FailedBatch) -> None:
         """Arm each record; the sweep finds the rows of failed ones when they are overdue."""

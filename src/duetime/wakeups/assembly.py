@@ -6,11 +6,12 @@ The first read of a step loads its module and makes it. So the cold start of a L
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from duetime.clock import Clock
+from duetime.ports.actions import DamagedRow
 from duetime.ports.backends import Backends
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.settings import Settings
@@ -41,6 +42,7 @@ class Steps:
         settings: the deployment's.
         meter: receives the counts.
         parallel_map: scans due shards in parallel, as an executor's `map`; by default one after another.
+        report_damaged: stores rows that no step can read as undelivered.
     """
 
     def __init__(
@@ -51,9 +53,10 @@ class Steps:
         settings: Settings,
         meter: Meter = UNMETERED,
         parallel_map: Callable[..., Iterable[Any]] = map,
+        report_damaged: Callable[[Sequence[DamagedRow]], None] = lambda _rows: None,
     ) -> None:
         self._backends, self._clock, self._settings, self._meter = backends, clock, settings, meter
-        self._map = parallel_map
+        self._map, self._report_damaged = parallel_map, report_damaged
 
     @cached_property
     def arm(self) -> Arm:
@@ -208,6 +211,7 @@ class Steps:
             self._backends.routes,
             clock=self._clock,
             settings=self._settings,
+            report_damaged=self._report_damaged,
             pauses=self._pauses,
             map_=self._map,
         )

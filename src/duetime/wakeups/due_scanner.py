@@ -16,12 +16,15 @@ from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Action, Status
-from duetime.ports.actions import ActionStore, DuePage
+from duetime.ports.actions import ActionStore, DamagedRow, DuePage
 from duetime.ports.wakeups import DueQueues, Routes
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import message_of, send_wakes
 
 log = logging.getLogger(__name__)
+
+ReportDamaged = Callable[[Sequence[DamagedRow]], None]
+"""Stores rows that no step can read as undelivered."""
 
 PAGE = 100
 _CURSOR = "cursor "
@@ -88,10 +91,12 @@ class DueScanner:
         clock: Clock,
         settings: Settings,
         pauses: KnownPauses | None = None,
+        report_damaged: ReportDamaged = lambda _rows: None,
         map_: Callable[..., Iterable[_ScannedWindow]] = map,
     ) -> None:
         self._store, self._queues, self._routes = store, queues, routes
         self._clock, self._settings, self._pauses, self._map = clock, settings, pauses, map_
+        self._report_damaged = report_damaged
 
     @property
     def shards(self) -> Sequence[str]:
@@ -117,7 +122,7 @@ class DueScanner:
         try:
             for sent, mark in self._pages(window, stop_at):  # noqa: B007 - the last mark stands after the loop
                 passed = passed.plus(sent)
-        except DuetimeError as error:
+        except (DuetimeError, ValueError, TypeError, LookupError, OverflowError) as error:
             log.warning("shard not finished", extra={"shard": window.shard, "reason": truncate(error)})
             return _ScannedWindow(
                 window, passed.plus(ScanResult(failed_shards=(window.shard,), is_complete=False)), mark
@@ -137,7 +142,9 @@ class DueScanner:
 
     def _send(self, page: DuePage) -> ScanResult:
         now = self._clock.now()
-        rows = self._store.get_rows([entry.ref for entry in page.entries])
+        damaged: list[DamagedRow] = []
+        rows = self._store.get_rows([entry.ref for entry in page.entries], damaged=damaged)
+        self._report_damaged(damaged)
         waiting = [row for row in rows if self._needs_a_wake(row, now)]
         send_wakes([message_of(row) for row in waiting], self._queues, self._routes, self._clock)
         late = [row for row in waiting if row.concurrency_key is None]  # others may wait for a slot

@@ -29,6 +29,9 @@ _NAMES_BY_STATUS = {
 _NEVER_CONFLICT = {AuditKind.GRANT, AuditKind.MANY, AuditKind.NOTIFICATION}
 """Changes of these kinds never answer 409."""
 
+_STORED_TAGS = {"actions", "jobs"}
+"""The tags of routes that answer 409 if a stored row cannot be read."""
+
 _OPTIONAL_TAGS = {"undelivered", "notifications"}
 """The tags of routes whose back ends an API may lack."""
 
@@ -57,7 +60,7 @@ def _statuses(route: Route, signature: RouteSignature) -> Iterable[HTTPStatus]:
         _S.UNAUTHORIZED: not route.is_open,
         _S.FORBIDDEN: not route.is_open,
         _S.NOT_FOUND: "<" in route.path,
-        _S.CONFLICT: changes,
+        _S.CONFLICT: changes or ("<" in route.path and route.tag in _STORED_TAGS),
         _S.PRECONDITION_FAILED: route.checks_if_match,
         _S.REQUEST_ENTITY_TOO_LARGE: signature.body,
         _S.UNSUPPORTED_MEDIA_TYPE: signature.body,
