@@ -5,7 +5,13 @@ import { api, call, type Schemas } from "./api";
 
 export type Permission = Schemas["Permission"];
 
-export const me = signal<Schemas["CallerView"]>({ tenant_id: "", actor: "", roles: [], permissions: [] });
+export const me = signal<Schemas["CallerView"]>({
+  tenant_id: "",
+  actor: "",
+  subject: null,
+  roles: [],
+  permissions: [],
+});
 
 export async function loadCaller(): Promise<void> {
   me.value = await call(api.GET("/me"));

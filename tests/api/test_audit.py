@@ -18,7 +18,11 @@ def test_an_entry_has_the_caller_its_roles_its_address_the_request_and_the_resul
     assert ask("PUT", f"/actions/{made['id']}/reschedule", body={"in": 120}).status == 200
     later, first = trail()
     assert later.pop("id") > first.pop("id")
+    links = [entry.pop(name) for entry in (first, later) for name in ("begun_link", "ended_link")]
+    assert [link and link["number"] for link in links] == [None, 1, 2, 3]
+    assert {entry.pop("expires_at")[:10] for entry in (first, later)} == {"2027-04-05"}
     who = {
+        "subject": "s-1",
         "target": f"action:{made['id']}",
         "by": "ada@acme.example",
         "roles": ["admins", "others"],

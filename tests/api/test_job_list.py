@@ -45,6 +45,27 @@ def test_a_run_that_waits_has_neither_begun_nor_ended(ask):
     assert (result["started_at"], result["finished_at"], result["attempts"]) == (None, None, 0)
 
 
+def test_runs_of_a_page_cost_a_bounded_number_of_queries():
+    deployment = Deployment(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
+    claims = CLAIMS | {"cognito:groups": "clerks"}
+    for number in range(60):
+        body = {"name": f"own-job{number:02d}", "type": "remark"}
+        assert deployment.ask("POST", "/jobs", claims=claims, body=body).status == 201
+    queries, seen, cursor = [], [], {}
+    deployment.store.hooks["of_job"] = lambda method, *arguments, **more: (
+        queries.append(arguments),
+        method(*arguments, **more),
+    )[1]
+    while cursor is not None:
+        query = {"runs": "20", "limit": "100", **cursor}
+        page = deployment.ask("GET", "/jobs", claims=claims, query=query).json
+        assert len(queries) == len(page["items"]) <= 25
+        seen += [job["name"] for job in page["items"]]
+        queries.clear()
+        cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else None
+    assert len(seen) == len(set(seen)) >= 60
+
+
 @pytest.mark.parametrize("runs", ["-1", "21", "many", ""])
 def test_an_invalid_number_of_runs_is_rejected(ask, runs):
     assert ask("GET", query={"runs": runs}).code == "invalid-request"

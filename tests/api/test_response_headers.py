@@ -47,3 +47,13 @@ def test_without_a_console_no_origin_is_allowed(call):
     response = Client(with_headers(call.handler, ""))("health")
     assert response.headers["Cache-Control"] == "no-store"
     assert not [name for name in response.headers if name.startswith("Access-Control")]
+
+
+def test_only_the_document_is_cached_and_not_sent_again(client):
+    first = client("get-document")
+    assert first.headers["Cache-Control"] == "public, max-age=300, must-revalidate"
+    assert first.headers["Access-Control-Allow-Origin"] == CONSOLE
+    again = client("get-document", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status, again.text, again.headers["ETag"]) == (304, "", first.headers["ETag"])
+    changed = client("get-document", headers={"If-None-Match": 'W/"0"'})
+    assert (changed.status, changed.text) == (200, first.text)

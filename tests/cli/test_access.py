@@ -1,5 +1,7 @@
 """``duetime access whoami``, ``grants`` and ``audit``."""
 
+import json
+
 import pytest
 
 
@@ -9,9 +11,10 @@ def test_whoami_prints_the_caller(duetime):
     first, *facts = printed.splitlines()
     assert first == "ada"
     assert facts[0].split() == ["tenant", "globex"]
-    assert facts[1].split() == ["roles", "admins"]
-    assert "actions:manage" in facts[2]
-    assert facts[3].split() == ["scheduler", duetime.url]
+    assert facts[1].split() == ["subject", "ada"]
+    assert facts[2].split() == ["roles", "admins"]
+    assert "actions:manage" in facts[3]
+    assert facts[4].split() == ["scheduler", duetime.url]
 
 
 def test_a_grant_is_created_listed_and_revoked(duetime):
@@ -49,8 +52,8 @@ def test_audit_lists_changes_with_actor_and_status(duetime):
     duetime("actions", "cancel", made["id"], "--user", "ada")
     _, printed, _ = duetime("access", "audit")
     head, latest, first = printed.splitlines()
-    assert head.split() == ["AT", "BY", "CHANGE", "OF", "STATUS", "REQUEST"]
-    assert f"ada        cancel    action:{made['id']}  200" in latest
+    assert head.split() == ["AT", "BY", "SUBJECT", "CHANGE", "OF", "STATUS", "REQUEST"]
+    assert f"ada        ada        cancel    action:{made['id']}  200" in latest
     assert "schedule" in first
 
 
@@ -75,3 +78,46 @@ def test_the_next_page_of_the_audit_trail_is_a_command(duetime):
 
 def test_an_empty_audit_trail_is_one_line(duetime):
     assert duetime("access", "audit") == (0, "no changes\n", "")
+
+
+def test_verify_finds_nothing_in_a_genuine_trail_and_saves_its_heads(duetime, tmp_path):
+    made = duetime.json("schedule", "remark", "--in", "1d")
+    duetime.json("actions", "cancel", made["id"])
+    report = duetime.json("access", "audit", "verify")
+    assert (report["entries"], report["findings"]) == (2, [])
+    assert [head["number"] for head in report["heads"]] == [3]
+    saved = tmp_path / "heads.json"
+    saved.write_text(json.dumps(report))
+    assert duetime.json("access", "audit", "verify", "--heads", str(saved))["findings"] == []
+    status, printed, _ = duetime("access", "audit", "verify", "--heads", str(saved))
+    assert (status, printed) == (0, "2 entries of acme in 1 chains: no findings\n")
+
+
+def test_verify_fails_if_a_saved_head_is_missing(duetime, tmp_path):
+    head = {"chain": "019ca945-0de8-7c7c-bed1-0cd9827437e7", "number": 3, "hash": "0" * 64}
+    lines = [{"message": "audit record", "tenant_id": tenant, **head} for tenant in ("acme", "globex")]
+    log = tmp_path / "log"
+    log.write_text("".join(f"2026-03-01T12:00:00Z {json.dumps(line)}\n" for line in lines) + "START\n")
+    duetime.json("schedule", "remark", "--in", "1d")
+    status, printed, _ = duetime("access", "audit", "verify", "--heads", str(log))
+    assert status == 1
+    assert "removed" in printed
+    assert head["chain"] in printed
+    status, printed, _ = duetime("access", "audit", "verify", "--heads", str(log), "--json")
+    assert (status, [finding["kind"] for finding in json.loads(printed)["findings"]]) == (1, ["removed"])
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--heads", "absent"], "verify"),
+        (["verify", "--heads", "absent"], "cannot be read"),
+        (["verify", "--heads", __file__], "has no heads"),
+        (["verify", "--job", "billing-nightly"], "complete trail"),
+        (["check"], "invalid choice"),
+    ],
+)
+def test_a_verification_that_cannot_be_meant_is_bad_usage(duetime, words, problem):
+    status, _, errors = duetime("access", "audit", *words)
+    assert status == 2
+    assert problem in errors

@@ -3,8 +3,6 @@
 And what only a faulty one shows.
 """
 
-from datetime import timedelta
-
 import pytest
 
 from duetime.aws.access import DynamoAuditTrail, DynamoGrants
@@ -12,11 +10,9 @@ from duetime.errors import BackendUnavailable
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.testing import TurnedClock
 from duetime.testing.contract import AuditTrailContract, GrantsContract
-from duetime.testing.contract.access import JOB, entry, grant, nothing
+from duetime.testing.contract.access import JOB, RETENTION, entry, grant, nothing
 from duetime.testing.contract.specimens import ACME, NOON
 from tests.contract.networks import LosesAnAnswer, SendsTwice
-
-RETENTION = timedelta(days=400)
 
 
 @pytest.fixture
@@ -79,7 +75,7 @@ class TestMemoryAuditTrail(AuditTrailContract):
 class TestDynamoAuditTrail(AuditTrailContract):
     @pytest.fixture
     def trail(self, jobs_table):
-        return DynamoAuditTrail(*jobs_table, retention=RETENTION)
+        return DynamoAuditTrail(*jobs_table)
 
     def test_an_entry_expires_after_its_retention_whether_it_ended_or_not(self, jobs_table, trail):
         client, table = jobs_table
@@ -94,7 +90,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
         client, table = jobs_table
         begun = entry()
         for keep, written in (("begin", begun), ("end", begun.ended(200, {}))):
-            lossy = DynamoAuditTrail(LosesAnAnswer(client, "put_item"), table, retention=RETENTION)
+            lossy = DynamoAuditTrail(LosesAnAnswer(client, "put_item"), table)
             with pytest.raises(BackendUnavailable):
                 getattr(lossy, keep)(written)
             getattr(lossy, keep)(written)
@@ -103,7 +99,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
     def test_an_entry_that_is_sent_twice_is_stored_once(self, jobs_table, trail):
         client, table = jobs_table
         begun = entry()
-        twice = DynamoAuditTrail(SendsTwice(client), table, retention=RETENTION)
+        twice = DynamoAuditTrail(SendsTwice(client), table)
         twice.begin(begun)
         twice.end(begun.ended(200, {}))
         assert tuple(trail.list(ACME, None, limit=10, cursor=None)) == (begun.ended(200, {}),)

@@ -4,6 +4,7 @@ IAM restricts the keys of a write, not its attributes.
 """
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -11,12 +12,14 @@ from duetime.aws.access import DynamoAuditTrail
 from duetime.aws.items import from_item, to_item
 from duetime.aws.jobs import DynamoJobStore
 from duetime.errors import UnreadableRow
+from duetime.ids import new_action_id
 from duetime.model.action import Status
+from duetime.model.audit_chain import ChainHead
+from duetime.model.audit_verification import verify
 from duetime.settings import DUE_SHARDS
 from duetime.testing.contract.access import JOB, entry
 from duetime.testing.contract.job_specimens import NIGHTLY, added, event_run
-from duetime.testing.contract.specimens import ACME, GLOBEX, claim, end, fresh, scheduled
-from tests.contract.test_access import RETENTION
+from duetime.testing.contract.specimens import ACME, GLOBEX, NOON, claim, end, fresh, scheduled
 
 FORGED = {
     "correlation": {"S": "globex#order:7"},
@@ -107,7 +110,7 @@ class TestAuditTrail:
 
     @pytest.fixture
     def trail(self, jobs_table):
-        return DynamoAuditTrail(*jobs_table, retention=RETENTION)
+        return DynamoAuditTrail(*jobs_table)
 
     def forge(self, jobs_table, trail, **attributes):
         client, name = jobs_table
@@ -136,3 +139,38 @@ class TestAuditTrail:
         client.put_item(TableName=name, Item=incomplete)
         for target in (None, JOB):
             assert [row.id for row in trail.list(GLOBEX, target, limit=10, cursor=None).entries] == [true.id]
+
+    def chained(self, trail):
+        """Three entries of globex with both their records."""
+        head = ChainHead(new_action_id(NOON))
+        for _ in range(3):
+            begun, head = head.append(entry(tenant_id=GLOBEX))
+            trail.begin(begun)
+            ended, head = head.append(begun.ended(200, {"status": "paused"}))
+            trail.end(ended)
+        return ended.asked_at
+
+    @pytest.mark.parametrize(
+        ("forged", "kinds"),
+        [
+            ({}, []),
+            ({"by": {"S": "eve"}}, ["changed", "changed"]),
+            ({"answered": {"N": "403"}}, ["changed"]),
+            ({"ttl": {"N": "1"}}, ["changed", "changed"]),
+            ({"audit_of": {"S": "acme"}}, ["removed"]),
+            ({"ended_link": {"S": "x"}}, ["removed"]),
+            ({"begun_link": None, "ended_link": None}, ["removed"]),
+            (None, ["removed"]),
+        ],
+    )
+    def test_a_forged_row_of_the_trail_is_found(self, jobs_table, trail, forged, kinds):
+        client, name = jobs_table
+        now = self.chained(trail) + timedelta(hours=9)
+        items = sorted(client.scan(TableName=name)["Items"], key=lambda item: item["sk"]["S"])
+        item = items[1]
+        client.delete_item(TableName=name, Key={key: item[key] for key in ("pk", "sk")})
+        if forged is not None:
+            changed = {key: value for key, value in {**item, **forged}.items() if value is not None}
+            client.put_item(TableName=name, Item=changed)
+        found = verify(trail.list(GLOBEX, None, limit=10, cursor=None), now=now).findings
+        assert sorted(finding.kind.value for finding in found) == kinds

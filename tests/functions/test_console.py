@@ -27,8 +27,9 @@ def console(tmp_path):
     (tmp_path / "assets/app-1a2b.js").write_text("export {};")
     handler = make_handler(ENVIRONMENT, tmp_path)
 
-    def request(resource="/", *, path=None, **parameters):
+    def request(resource="/", *, path=None, headers=None, **parameters):
         event = sample("console") | {"resource": resource, "pathParameters": parameters or None}
+        event["headers"] = {**event["headers"], **(headers or {})}
         event["requestContext"]["path"] = path or "/prod" + resource.format(**parameters)
         return handler(event, Context())
 
@@ -58,6 +59,16 @@ def test_browsers_cache_an_asset_because_its_name_contains_its_hash(console):
     answer = console("/assets/{file}", file="app-1a2b.js")
     assert (answer["statusCode"], answer["body"]) == (200, "export {};")
     assert answer["headers"]["Cache-Control"] == IMMUTABLE
+
+
+@pytest.mark.parametrize(("resource", "file"), [("/", {}), ("/assets/{file}", {"file": "app-1a2b.js"})])
+def test_a_client_that_has_a_file_does_not_receive_it_again(console, resource, file):
+    answer = console(resource, **file)
+    tag = answer["headers"]["ETag"]
+    for sent in (tag, f'"x", {tag}', "*"):
+        again = console(resource, headers={"if-none-match": sent}, **file)
+        assert (again["statusCode"], again["body"], again["headers"]) == (304, "", answer["headers"])
+    assert console(resource, headers={"If-None-Match": '"x"'}, **file) == answer
 
 
 @pytest.mark.parametrize("name", ["app-0000.js", "..", "../index.html", "", "%2e%2e", "a/b.js"])

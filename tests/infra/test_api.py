@@ -105,16 +105,38 @@ def test_each_stage_is_throttled_and_traces_nothing(synthesised):
     for stage in synthesised.of_type("AWS::ApiGateway::Stage"):
         assert stage["StageName"] == "prod"
         assert stage["TracingEnabled"] is False
-        [of_all] = stage["MethodSettings"]
+        of_all, *_ = stage["MethodSettings"]
         assert (of_all["ResourcePath"], of_all["HttpMethod"]) == ("/*", "*")
         assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (50, 100)
-        assert (of_all["LoggingLevel"], of_all["DataTraceEnabled"]) == ("OFF", False)
+        for setting in stage["MethodSettings"]:
+            assert (setting["LoggingLevel"], setting["DataTraceEnabled"]) == ("OFF", False)
+
+
+def test_each_method_without_credentials_has_a_limit_of_its_own(with_console):
+    for name, gateway in apis(with_console).items():
+        open_methods = {
+            (path_of(with_console, method), method["HttpMethod"])
+            for method in with_console.of_type("AWS::ApiGateway::Method")
+            if method["AuthorizationType"] == "NONE" and method["RestApiId"] == {"Ref": gateway}
+        }
+        [stage] = [
+            stage
+            for stage in with_console.of_type("AWS::ApiGateway::Stage")
+            if stage["RestApiId"] == {"Ref": gateway}
+        ]
+        limits = {
+            (setting["ResourcePath"].replace("~1", "/").replace("//", "/"), setting["HttpMethod"]): setting
+            for setting in stage["MethodSettings"][1:]
+        }
+        assert limits.keys() == open_methods, name
+        for limit in limits.values():
+            assert (limit["ThrottlingRateLimit"], limit["ThrottlingBurstLimit"]) == (10, 20)
 
 
 def test_rate_and_burst_are_settings():
     made, _ = stack(deployment=Deployment(api_rate=7, api_burst=9))
     for stage in Synthesised.from_stack(made).of_type("AWS::ApiGateway::Stage"):
-        [of_all] = stage["MethodSettings"]
+        of_all, *_ = stage["MethodSettings"]
         assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (7, 9)
 
 

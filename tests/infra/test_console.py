@@ -67,12 +67,12 @@ def test_pages_of_the_origin_may_call_whatever_the_path_at_which_it_is():
     assert "/ops" not in methods
 
 
-def test_responses_of_the_apis_that_browsers_call_are_compressed(synthesised):
+def test_responses_of_both_apis_are_compressed(synthesised):
     sizes = {
         api["Name"]: api.get("MinimumCompressionSize")
         for api in synthesised.of_type("AWS::ApiGateway::RestApi")
     }
-    assert sizes == {"duetime-api-people": 1_024, "duetime-api-services": None}
+    assert sizes == {"duetime-api-people": 1_024, "duetime-api-services": 1_024}
 
 
 def test_a_page_that_is_not_built_fails_the_synthesis_with_each_remedy(tmp_path):

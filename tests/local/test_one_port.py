@@ -1,6 +1,7 @@
 """One port serves the API, moto for other processes, the console and the start page."""
 
 import base64
+import gzip
 import json
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
@@ -178,6 +179,25 @@ def test_the_console_is_at_the_root(browser):
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
     assert browser.get("/assets/main-1a.js").text == "start()"
     assert browser.get("/config.json").json == {"api": "api/v1", "sign_in": None, "links": []}
+
+
+def test_large_responses_are_compressed_for_clients_that_accept_it(browser, built, answers):
+    (built / "assets" / "main-1a.js").write_text("start();" * 1_000)
+    answers.outcome = InvocationOutcome({"statusCode": 200, "body": "[1]" * 1_000})
+    for path, text in (("/assets/main-1a.js", "start();" * 1_000), ("/api/v1/openapi.json", "[1]" * 1_000)):
+        answer = browser.get(path, headers={"Accept-Encoding": "br, gzip;q=0.5"})
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert gzip.decompress(answer.data).decode() == text
+        for accepted in ({}, {"Accept-Encoding": "gzip;q=0"}):
+            plain = browser.get(path, headers=accepted)
+            assert (plain.text, plain.headers.get("Content-Encoding")) == (text, None)
+            assert "Accept-Encoding" in plain.headers["Vary"]
+
+
+def test_a_file_that_the_browser_has_is_not_sent_again(browser):
+    tag = browser.get("/").headers["ETag"]
+    again = browser.get("/", headers={"If-None-Match": tag})
+    assert (again.status_code, again.text) == (304, "")
 
 
 @pytest.mark.parametrize("path", ["/assets/", "/assets/none.js", "/assets/../index.html", "/index.html"])

@@ -70,6 +70,7 @@ def change_of(row, operation="reschedule"):
         address=None,
         asked_at=NOON - MINUTE,
         request_fields={},
+        expires_at=NOON,
         status=200,
     )
 

@@ -20,6 +20,7 @@ IMPORTED = {
     "async": "duetime.aws.async_clients",
     "local": "moto.moto_server.werkzeug_app",
     "cdk": "duetime.cdk",
+    "rehearse": "duetime.rehearsal",
 }
 
 

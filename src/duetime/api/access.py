@@ -32,6 +32,8 @@ class CallerView(BaseModel):
     """The caller's tenant."""
     actor: str
     """The e-mail address or the subject of a person; the role or user of a service."""
+    subject: str | None
+    """The id that never changes: a person's ``sub``, a service's unique id in IAM."""
     roles: list[str]
     """The groups of a person; the roles of a service, by the settings."""
     permissions: list[Permission]
@@ -64,6 +66,19 @@ class GrantList(BaseModel):
     """All grants, by role."""
 
 
+class AuditLinkView(View):
+    """The place of a record in a chain of hashes."""
+
+    chain: str
+    """The chain: one process of the API writes one for each tenant."""
+    number: int
+    """Counts the records of the chain from 1."""
+    previous: str
+    """The hash of the record before; empty for the first one."""
+    hash: str
+    """The hash of this record: SHA-256, in hexadecimal digits."""
+
+
 class AuditEntryView(View):
     """One requested change."""
 
@@ -73,9 +88,11 @@ class AuditEntryView(View):
     """Such as ``cancel``, ``pause`` or ``register``."""
     target: Annotated[str, BeforeValidator(str)]
     """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``,
-    ``notification:<id>``, ``tenant:<name>`` or ``preferences``."""
+    ``notification:<id>``, ``tenant:<name>``, ``preferences``; ``rejected:<caller>`` of counted rejections."""
     by: str
     """The caller."""
+    subject: str | None
+    """The caller's id that never changes; null for entries of version 0.1.0."""
     roles: list[str]
     """The caller's roles."""
     address: str | None
@@ -88,6 +105,12 @@ class AuditEntryView(View):
     """The response's HTTP status; null while the result is unknown."""
     result: dict[str, Any] | None
     """The target's new state, or the reason of the rejection; null while the result is unknown."""
+    expires_at: Instant
+    """When the entry's retention ends."""
+    begun_link: AuditLinkView | None
+    """The record before the change; null for a new target, and for entries of version 0.1.0."""
+    ended_link: AuditLinkView | None
+    """The record with the result; null without one, and for entries of version 0.1.0."""
 
 
 class AuditPageView(BaseModel):
@@ -116,6 +139,7 @@ class Access(RouteGroup):
         return CallerView(
             tenant_id=caller.tenant_id,
             actor=caller.actor,
+            subject=caller.subject or None,
             roles=sorted(caller.roles),
             permissions=sorted(caller.permissions),
         )

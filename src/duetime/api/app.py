@@ -55,7 +55,8 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
     routes = routes_of(api, health, access)
     resolver, table, lock = _Resolver(routes, prefix), RouteTable(routes, prefix), threading.Lock()
     authenticator = Authenticator(access.grants, api.settings)
-    audit, buckets = AuditMiddleware(access.trail, api.clock), TokenBuckets(api.clock, _SECOND)
+    audit = AuditMiddleware(access.trail, api.clock, retention=api.settings.audit_retention)
+    buckets = TokenBuckets(api.clock, _SECOND)
 
     def handler(sent: Event, context: Any) -> dict[str, Any]:
         event, entry = normalise(sent), None
@@ -74,7 +75,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                 _refuse_work(api, route, caller, content)
             if content.error is not None:
                 raise content.error
-            audit.begin(entry, route)
+            entry = audit.begin(entry, route)
             refuse_parameters(event, route)
             with lock:
                 resolver.context.update(

@@ -25,6 +25,8 @@ GROUPS_CLAIM = "cognito:groups"
 ANY_SIGNER = "*"
 """In the setting `identities`: each signer that IAM lets call the API and that has no entry of its own."""
 
+_SUBJECT_LIMIT = 256
+
 EVERYONE = "everyone"
 """The role of every caller with a known tenant."""
 
@@ -38,6 +40,8 @@ class Caller:
     roles: frozenset[str] = frozenset()
     permissions: frozenset[Permission] = frozenset()
     address: str | None = None
+    subject: str = ""
+    """The id that never changes: a user's ``sub``, or the unique id of a signer; its ARN if it has none."""
 
     def permitted(self, permissions: frozenset[Permission], *, address: str | None) -> Caller:
         """Return the caller with its permissions and address."""
@@ -142,7 +146,7 @@ def _of_claims(claims: Mapping[str, Any]) -> Caller:
         tenant_id = ids.tenant(claims[TENANT_CLAIM])
     except InvalidIdentifier as error:
         raise Forbidden(f"the caller's claim {TENANT_CLAIM} names no tenant: {error.problem}") from None
-    return Caller(tenant_id, _actor(claims), _groups(claims))
+    return Caller(tenant_id, _actor(claims), _groups(claims), subject=_subject(claims.get("sub")))
 
 
 def _identities(setting: Mapping[str, str]) -> dict[str, tuple[ids.TenantId, frozenset[str]]]:
@@ -179,7 +183,8 @@ def _of_signature(
     tenant_id, roles = identity
     name = arn.rpartition("/")[2]
     actor = f"{name}/{session}" if session else name
-    return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles)
+    subject = _subject(context["identity"].get("user")) or _subject(signed_by)
+    return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles, subject=subject)
 
 
 def _without_session(arn: str) -> tuple[str, str]:
@@ -210,6 +215,10 @@ def _actor(claims: Mapping[str, Any]) -> str:
         except InvalidIdentifier:  # an address may hold the key separator; the subject never does
             continue
     raise Forbidden("the caller's token has no valid actor; it needs the claim email or sub")
+
+
+def _subject(value: object) -> str:
+    return value[:_SUBJECT_LIMIT] if isinstance(value, str) else ""
 
 
 def _groups(claims: Mapping[str, Any]) -> frozenset[str]:

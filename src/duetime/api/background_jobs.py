@@ -33,7 +33,7 @@ from duetime.ports.jobs import JobPage as LookedUp
 
 _READ = Permission.READ_JOBS
 MOST_OCCURRENCES = 500
-MOST_RECENT = 20
+MOST_RECENT, MOST_WITH_RUNS = 20, 25
 DAY = timedelta(days=1)
 _COUNT = 10
 _PLANNED = 50
@@ -57,9 +57,11 @@ class BackgroundJobs(ApiRoutes):
     ) -> JobPageView:
         """Return a page of jobs by name, code's jobs first; with `runs` the last runs of each.
 
-        `runs` costs one more query for each job; for a job with event triggers seventeen.
+        `runs` costs one more query for each job; for a job with event triggers seventeen. A page then has at
+        most 25 jobs.
         """
-        page, now = jobs_page(self.api, request, limit, cursor), self.api.clock.now()
+        most = min(limit, MOST_WITH_RUNS) if runs else limit
+        page, now = jobs_page(self.api, request, most, cursor), self.api.clock.now()
         items = [
             JobSummary.from_job(job, now, self._recent(job, now, runs) if runs else None) for job in page
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -13,11 +13,14 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.context import ApiRoutes
 from duetime.api.routes import route
+from duetime.model.entity_tags import has_tag, tag_of
 
 FILE: Final = Path(__file__).parent / "openapi/served.json"
 """The document as the API serves it, without line breaks; `python -m duetime.api.openapi` writes it."""
 
 PATH = "/openapi.json"
+CACHED = "public, max-age=300, must-revalidate"
+
 ONE_TAG = "Actions at their time, jobs, and their notifications."
 """The description of the tag that a deployment sets for all operations."""
 
@@ -31,13 +34,20 @@ class DocumentRoute(ApiRoutes):
     def get(self, request: Request) -> Response[str]:
         """This document; its server is what was called."""
         base, domain = request.context["base"], request.resolved_event["requestContext"].get("domainName")
-        document = _with_tag(self.api.settings.api_tag) | {
-            "servers": [
-                {"url": f"https://{domain}{base}" if domain else base}
-            ]  # a local gateway has no domain
-        }
-        body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-        return Response(HTTPStatus.OK, "application/json", body)
+        url = f"https://{domain}{base}" if domain else base  # a local gateway has no domain
+        body, tag = _served(self.api.settings.api_tag, url)
+        headers: dict[str, str | list[str]] = {"ETag": tag, "Cache-Control": CACHED}
+        if has_tag(request.resolved_event.get("headers"), tag):
+            return Response(HTTPStatus.NOT_MODIFIED, "application/json", "", headers=headers)
+        return Response(HTTPStatus.OK, "application/json", body, headers=headers)
+
+
+@lru_cache(maxsize=16)
+def _served(tag: str, url: str) -> tuple[str, str]:
+    """Return the document's text and its ETag."""
+    document = _with_tag(tag) | {"servers": [{"url": url}]}
+    body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    return body, tag_of(body)
 
 
 @cache

@@ -1,4 +1,7 @@
-"""Headers of every response: no cache stores it, and the console's origin alone may read it."""
+"""Headers of every response: the console's origin alone may read it, and no cache stores it.
+
+Only a route of public content sets its own ``Cache-Control``.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,11 @@ def with_headers(handler: Handler, origin: str) -> Handler:
         "Access-Control-Expose-Headers": ["ETag, Location, Retry-After"],
         "Vary": ["Origin"],
     }
-    added = _EVERY_RESPONSE | (cross_origin if origin else {})
+    added = cross_origin if origin else {}
 
     def respond(event: Event, context: Any) -> dict[str, Any]:
         response = handler(event, context)
-        return {**response, "multiValueHeaders": {**(response.get("multiValueHeaders") or {}), **added}}
+        headers = {**_EVERY_RESPONSE, **(response.get("multiValueHeaders") or {}), **added}
+        return {**response, "multiValueHeaders": headers}
 
     return respond

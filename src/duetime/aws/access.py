@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -25,16 +25,18 @@ from duetime.aws.dynamodb import Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
-from duetime.aws.tables import AUDIT
+from duetime.aws.tables import AUDIT, TTL_ATTRIBUTE
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.model.audit import AuditEntry, AuditKind, AuditTarget, is_entry_id
+from duetime.model.audit import AuditEntry, AuditKind, AuditLink, AuditTarget, is_entry_id
 from duetime.model.permissions import Permission
 from duetime.ports.access import AuditPage, Grant
 
 IS_NEW = "attribute_not_exists(pk)"
 HAS_NOT_ENDED = "attribute_not_exists(answered)"
+BEGUN_LINK, ENDED_LINK = "begun_link", "ended_link"
+"""The attributes of an entry's links: chain, number, hash of the record before (or ``-``) and hash."""
 
 _REREAD_AFTER = timedelta(seconds=10)
 _KNOWN = frozenset(Permission)
@@ -91,8 +93,8 @@ class DynamoAuditTrail:
     See `duetime.ports.access.AuditTrail`.
     """
 
-    def __init__(self, client: Client, table: str, *, retention: timedelta) -> None:
-        self._table, self._retention = DynamoTable(client, table), retention
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def begin(self, entry: AuditEntry) -> None:
         self._put(entry, IS_NEW)
@@ -102,9 +104,11 @@ class DynamoAuditTrail:
 
     def _put(self, entry: AuditEntry, condition: str) -> None:
         """Write the entry. If the condition fails, the same entry exists, because an id is unique."""
-        item = _audit_item(entry) | {"ttl": {"N": to_epoch(entry.asked_at + self._retention)}}
         with suppress(ConditionFailed):
-            self._table.put(item, ConditionExpression=condition)
+            self._table.put(_audit_item(entry), ConditionExpression=condition)
+
+    def count(self, entry: AuditEntry) -> None:
+        self._table.put(_audit_item(entry))
 
     def list(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
@@ -170,7 +174,13 @@ def _audit_item(entry: AuditEntry) -> Item:
         "roles": {"S": " ".join(entry.roles)},
         "asked_at": {"S": instant.text(entry.asked_at)},
         "asked": {"S": json.dumps(entry.request_fields)},
+        TTL_ATTRIBUTE: {"N": to_epoch(entry.expires_at)},
     }
+    if entry.subject is not None:
+        item["subject"] = {"S": entry.subject}
+    for name, link in ((BEGUN_LINK, entry.begun_link), (ENDED_LINK, entry.ended_link)):
+        if link is not None:
+            item[name] = {"S": f"{link.chain} {link.number} {link.previous or '-'} {link.hash}"}
     if entry.address is not None:
         item["address"] = {"S": entry.address}
     if entry.status is not None:
@@ -199,6 +209,19 @@ def to_entry(item: Item) -> AuditEntry:
         address=item.get("address", {}).get("S"),
         asked_at=instant.parse(item["asked_at"]["S"]),
         request_fields=json.loads(item["asked"]["S"]),
+        subject=item.get("subject", {}).get("S"),
+        expires_at=datetime.fromtimestamp(int(item[TTL_ATTRIBUTE]["N"]), UTC),
+        begun_link=_link(item, BEGUN_LINK),
+        ended_link=_link(item, ENDED_LINK),
         status=int(item["answered"]["N"]) if "answered" in item else None,
         result=json.loads(item["result"]["S"]) if "result" in item else None,
+    )
+
+
+def _link(item: Item, name: str) -> AuditLink | None:
+    if name not in item:
+        return None
+    chain, number, previous, digest = item[name]["S"].split(" ")
+    return AuditLink(
+        chain=chain, number=int(number), previous="" if previous == "-" else previous, hash=digest
     )

@@ -168,8 +168,7 @@ class AwsBackends:
     def audit_trail(self) -> DynamoAuditTrail:
         from duetime.aws.access import DynamoAuditTrail  # noqa: PLC0415 - as above
 
-        settings = self._settings
-        return DynamoAuditTrail(self._dynamodb, settings.jobs_table, retention=settings.audit_retention)
+        return DynamoAuditTrail(self._dynamodb, self._settings.jobs_table)
 
     @cached_property
     def undelivered(self) -> UndeliveredPorts:

@@ -131,7 +131,7 @@ class Api(Construct):
             authorization_type=apigateway.AuthorizationType.COGNITO, authorizer=authorizer
         )
         origin, who = self._settings.console_origin, "$context.authorizer.claims.sub"
-        return self._gateway("People", guard=guard, who=who, origin=origin, compresses=True)
+        return self._gateway("People", guard=guard, who=who, origin=origin)
 
     def _for_services(self) -> Gateway:
         """Create the API for services. No page may call it, since no page signs requests."""
@@ -149,7 +149,6 @@ class Api(Construct):
         guard: apigateway.MethodOptions,
         who: str,
         origin: str = "",
-        compresses: bool = False,
     ) -> Gateway:
         audience = construct_id.lower()
         purpose = GatewayPurpose(
@@ -159,7 +158,6 @@ class Api(Construct):
             guard=guard,
             who=who,
             origin=origin,
-            compresses=compresses,
             public_paths=OPEN if self._deployment.public_paths else (),
         )
         return Gateway(self, construct_id, purpose, function=self.function, deployment=self._deployment)

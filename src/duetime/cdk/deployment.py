@@ -139,6 +139,15 @@ class Deployment(GivenFields):
         default=100,
         metadata=_about("Simultaneous requests allowed above api_rate.", low=1, high=5_000),
     )
+    public_rate: int = field(
+        default=10,
+        metadata=_about(
+            "The number of requests a second that each public path of the API's URLs allows: health,"
+            " openapi.json, the console's files. Twice as many at once.",
+            low=1,
+            high=2_500,
+        ),
+    )
     public_paths: bool = field(
         default=True,
         metadata=_about("The API's paths health and openapi.json need no credentials. Off: all paths do."),

@@ -54,7 +54,6 @@ class GatewayPurpose:
         guard: the authorization of all paths that are not public.
         who: the caller in a line of the log.
         origin: the origin of pages that may call the API; empty for none.
-        compresses: large responses are compressed.
     """
 
     name: str
@@ -63,7 +62,6 @@ class GatewayPurpose:
     guard: apigateway.MethodOptions
     who: str
     origin: str = ""
-    compresses: bool = False
     public_paths: Sequence[str] = OPEN
 
 
@@ -80,7 +78,7 @@ class Gateway(Construct):
         deployment: Deployment,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._purpose = purpose
+        self._purpose, self._public_rate, self._limits = purpose, deployment.public_rate, 0
         self.api = self._rest_api(deployment)
         here = Stack.of(self)
         self.address = f"https://{self.api.rest_api_id}.execute-api.{here.region}.{here.url_suffix}/{STAGE}"
@@ -103,6 +101,22 @@ class Gateway(Construct):
         resource = self.api.root if path == "/" else self.api.root.resource_for_path(path)
         integration = apigateway.LambdaIntegration(function, scope_permission_to_method=False)
         _accept_open(resource.add_method("GET", integration), reason)
+        self._limit(path, "GET")
+
+    def _limit(self, path: str, method: str) -> None:
+        """Limit requests without credentials, so that they use up no other path's limit."""
+        self._limits += 1
+        setting = {
+            "ResourcePath": "/" + path.replace("/", "~1") if path != "/" else path,
+            "HttpMethod": method,
+            "ThrottlingRateLimit": self._public_rate,
+            "ThrottlingBurstLimit": 2 * self._public_rate,
+            "LoggingLevel": "OFF",
+            "DataTraceEnabled": False,
+        }
+        stage = self.api.deployment_stage.node.default_child
+        assert isinstance(stage, apigateway.CfnStage)  # noqa: S101 - the construct's own resource
+        stage.add_property_override(f"MethodSettings.{self._limits}", setting)  # 0 is of all methods
 
     def _rest_api(self, deployment: Deployment) -> apigateway.RestApi:
         name, line = self._purpose.name, {**_LINE, "who": self._purpose.who}
@@ -120,7 +134,7 @@ class Gateway(Construct):
             description=f"duetime: {self._purpose.about}",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
             cloud_watch_role=False,
-            min_compression_size=_COMPRESSED if self._purpose.compresses else None,
+            min_compression_size=_COMPRESSED,
             deploy_options=apigateway.StageOptions(
                 stage_name=STAGE,
                 throttling_rate_limit=deployment.api_rate,
@@ -142,6 +156,7 @@ class Gateway(Construct):
             _accept_open(
                 path.add_method("GET", integration), "It has no data of any tenant; monitors cannot sign in."
             )
+            self._limit(f"{self._purpose.prefix}/{name}", "GET")
             self._let_pages_call(path)
         everything, guard = under.add_resource("{proxy+}"), self._purpose.guard
         self.guarded = everything.add_method(
@@ -159,6 +174,7 @@ class Gateway(Construct):
             max_age=Duration.hours(1),
         )
         _accept_open(preflight, "A browser sends it without credentials; API Gateway responds itself.")
+        self._limit(path.path, "OPTIONS")
 
 
 def _accept_open(method: apigateway.Method, reason: str) -> None:

@@ -1,34 +1,25 @@
-"""``duetime access audit``, ``grants`` and ``whoami``: the trail of changes, and who may do what."""
+"""``duetime access grants`` and ``whoami``: who may do what; and ``audit``."""
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Sequence
 from datetime import datetime
 
+from duetime.cli import audit
 from duetime.cli.action_text import tenant
-from duetime.cli.arguments import Commands, add_command, add_group, add_page, client_of
+from duetime.cli.arguments import Commands, add_command, add_group, client_of
 from duetime.cli.client import Json
-from duetime.cli.output import print_content, print_list
+from duetime.cli.output import print_content
 from duetime.cli.tables import facts, plain, table
 from duetime.cli.times import both
-from duetime.errors import truncate
 
 PATH = "grants"
 """The API's path of grants."""
 
-LONGEST = 60
-"""Characters of a change's request; the JSON has all of it."""
-
 
 def add_parser(commands: Commands) -> None:
-    """Add the three commands."""
-    parser = add_command(commands, "audit", audit, "which caller requested which change, the latest first")
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--action", metavar="ID", help="only changes of this action")
-    choice.add_argument("--job", metavar="NAME", help="only changes of this job")
-    add_page(parser)
+    """Add the commands."""
+    audit.add_parser(commands)
     verbs = add_group(commands, "grants", "list what roles may do beside the settings, grant and revoke")
     add_command(verbs, "list", list_grants, "list what was granted at run time, role by role")
     for name, run, help_text in (
@@ -48,27 +39,6 @@ def _role(written: str) -> str:
     if not written:
         raise argparse.ArgumentTypeError("it is empty; `duetime access grants list` shows the roles")
     return written
-
-
-def audit(arguments: argparse.Namespace) -> int:
-    """List a page of the trail."""
-    filters = {"action": arguments.action, "job": arguments.job}
-    return print_list(arguments, ["audit"], "access audit", _changes, empty="no changes", filters=filters)
-
-
-def _changes(entries: Sequence[Json], now: datetime) -> str:
-    rows = [
-        [
-            both(entry["asked_at"], now),
-            entry["by"],
-            entry["operation"],
-            entry["target"],
-            "not known" if entry["status"] is None else str(entry["status"]),
-            truncate(json.dumps(entry["asked"], ensure_ascii=False), LONGEST) if entry["asked"] else "",
-        ]
-        for entry in entries
-    ]
-    return table(["AT", "BY", "CHANGE", "OF", "STATUS", "REQUEST"], rows)
 
 
 def list_grants(arguments: argparse.Namespace) -> int:
@@ -107,6 +77,7 @@ def whoami(arguments: argparse.Namespace) -> int:
     def describe(me: Json, _now: datetime) -> str:
         values = {
             **dict(tenant(me)),
+            "subject": me.get("subject") or "none",
             "roles": ", ".join(me["roles"]) or "none",
             "permissions": ", ".join(me["permissions"]) or "none",
             "scheduler": client.url,

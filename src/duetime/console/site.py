@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from duetime.model.entity_tags import tag_of
+
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
@@ -112,7 +114,8 @@ class Site:
         return self._answer(content.replace('="assets/', f'="{escape(base)}assets/'), kind, "no-cache")
 
     def _answer(self, body: str, kind: str, cache: str) -> FileResponse:
-        return FileResponse(body, {"Content-Type": kind, "Cache-Control": cache, **self._headers})
+        headers = {"Content-Type": kind, "Cache-Control": cache, "ETag": tag_of(body), **self._headers}
+        return FileResponse(body, headers)
 
 
 def _headers(config: ConsoleConfig) -> Mapping[str, str]:

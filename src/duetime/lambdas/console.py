@@ -13,6 +13,7 @@ from typing import Any
 from duetime.console import BUILT, ConsoleConfig, SignIn, Site
 from duetime.console.site import PAGE
 from duetime.environment import ConsoleEnvironment
+from duetime.model.entity_tags import has_tag
 
 Event = Mapping[str, Any]
 
@@ -33,6 +34,8 @@ def make_handler(place: ConsoleEnvironment, built: Path = BUILT) -> Callable[[Ev
     def handler(event: Event, _context: object) -> Event:
         if (answer := site.answer(_path(event), _base(event))) is None:
             return _answered(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain"}, "There is no such file.\n")
+        if has_tag(event.get("headers"), answer.headers["ETag"]):
+            return _answered(HTTPStatus.NOT_MODIFIED, answer.headers)
         return _answered(HTTPStatus.OK, answer.headers, answer.body)
 
     return handler

@@ -23,9 +23,11 @@ from duetime.api import PREFIX
 from duetime.console import Site
 from duetime.errors import DuetimeError
 from duetime.local.addresses import HOST
+from duetime.local.compression import compressed
 from duetime.local.emulator import Emulator
 from duetime.local.gateway import LARGEST_BODY, LocalGateway
 from duetime.local.outbox_pages import PATH as OUTBOX
+from duetime.model.entity_tags import has_tag
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -68,7 +70,7 @@ class WsgiApp:
 
     def _answer(self, request: Request) -> Response:
         if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
-            return self._lockway(request)
+            return compressed(request, self._lockway(request))
         if request.method not in {"GET", "HEAD"}:
             if self._shown(request) is None:
                 raise NotFound
@@ -85,7 +87,9 @@ class WsgiApp:
             return Response(self._page(), content_type="text/html; charset=utf-8")
         if (found := self._site.answer(path)) is None:
             return None
-        return Response(found.body, headers=dict(found.headers))
+        if has_tag(dict(request.headers), found.headers["ETag"]):
+            return Response(status=HTTPStatus.NOT_MODIFIED, headers=dict(found.headers))
+        return compressed(request, Response(found.body, headers=dict(found.headers)))
 
 
 def _is_for_aws(request: Request) -> bool:

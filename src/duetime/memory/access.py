@@ -51,6 +51,10 @@ class MemoryAuditTrail:
             if current is None or current.status is None:
                 self._entries[entry.id] = entry
 
+    def count(self, entry: AuditEntry) -> None:
+        with self._lock:
+            self._entries[entry.id] = entry
+
     def list(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
     ) -> AuditPage:

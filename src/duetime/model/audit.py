@@ -1,4 +1,7 @@
-"""The audit entry: one change that a caller requested over the API. Facts only."""
+"""The audit entry: one change that a caller requested over the API. Facts only.
+
+`duetime.model.audit_chain` links the entries by hashes.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,8 @@ class AuditKind(StrEnum):
     """One notification by its id, or all unread ones."""
     PREFERENCES = "preferences"
     """The recipients of notifications."""
+    REJECTED = "rejected"
+    """The rejected changes of one caller in one hour, counted; the name is the caller."""
     TENANT = "tenant"
     """A tenant: its pauses, or all that is stored of it."""
 
@@ -37,6 +42,20 @@ class AuditTarget:
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}" if self.name else self.kind.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLink:
+    """The place of one record in a chain: an entry has a record when it begins, and one when it ends."""
+
+    chain: str
+    """A UUIDv7: one process of the API writes a chain for each tenant."""
+    number: int
+    """Counts the records of the chain from 1."""
+    previous: str
+    """The hash of the record before; empty for the first one."""
+    hash: str
+    """SHA-256 of the record and of the three fields above, in hexadecimal digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +79,19 @@ class AuditEntry:
     """The response's status; None while the result is unknown."""
     result: Mapping[str, Any] | None = None
     """The target after the change, or the reason of a rejection."""
+    subject: str | None = None
+    """The caller's id that never changes: the user's ``sub``, or the signer's unique id."""
+    expires_at: datetime
+    """When its retention ends; whole seconds."""
+    begun_link: AuditLink | None = None
+    """The link of the record before the change; None for a new target, and for version 0.1.0."""
+    ended_link: AuditLink | None = None
+    """The link of the record with the result."""
+
+    @property
+    def links(self) -> tuple[AuditLink, ...]:
+        """Return the links of the entry's records."""
+        return tuple(link for link in (self.begun_link, self.ended_link) if link is not None)
 
     def named(self, name: str) -> AuditEntry:
         """Return the entry with the name of a new target."""

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, Self
 
 from duetime import instant
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
-from duetime.model.audit import AuditEntry
+from duetime.model.audit import AuditEntry, AuditKind
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 from duetime.model.work_pause import WorkPauseChange
 
@@ -233,7 +233,7 @@ def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:
     yield LifecycleEvent(
         subject="audit",
         word=EventName.RECORDED,
-        number="begun" if entry.status is None else "ended",
+        number=_audit_number(entry),
         at=entry.asked_at,
         tenant_id=entry.tenant_id,
         name=entry.id,
@@ -243,10 +243,20 @@ def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:
             "target_kind": entry.target.kind.value,
             "target": entry.target.name or None,
             "operation": entry.operation,
+            "subject": entry.subject,
             "roles": list(entry.roles),
             "address": entry.address,
             "asked": dict(entry.request_fields),
             "status": entry.status,
             "result": None if entry.result is None else dict(entry.result),
+            "expires_at": instant.text(entry.expires_at),
+            "link": asdict(entry.links[-1]) if entry.links else None,
         },
     )
+
+
+def _audit_number(entry: AuditEntry) -> str:
+    if entry.target.kind is AuditKind.REJECTED:
+        result = entry.result or {}
+        return f"rejected.{result.get('count')}.{'.'.join(begun['id'] for begun in result.get('begun', ()))}"
+    return "begun" if entry.status is None else "ended"

@@ -81,6 +81,15 @@ class AuditTrail(Protocol):
             BackendUnavailable: the result may not be stored. A repeat is safe.
         """
 
+    def count(self, entry: AuditEntry) -> None:
+        """Store a count of rejected changes, whose target has the kind ``rejected``; or replace its own.
+
+        Only one process writes an entry of this kind. All other entries stay as they are.
+
+        Raises:
+            BackendUnavailable: the count may not be stored. A repeat is safe.
+        """
+
     def list(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
     ) -> AuditPage:

@@ -11,7 +11,14 @@ from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 
 
 def entry_of(
-    tenant_id: TenantId, operation: str, *, entry_id: str, by: str, at: datetime, fields: Mapping[str, Any]
+    tenant_id: TenantId,
+    operation: str,
+    *,
+    entry_id: str,
+    by: str,
+    at: datetime,
+    expires_at: datetime,
+    fields: Mapping[str, Any],
 ) -> AuditEntry:
     """Return the entry before the work begins.
 
@@ -21,6 +28,7 @@ def entry_of(
         entry_id: the id; a repeated command has the same.
         by: the operator.
         at: when the work began.
+        expires_at: when the entry expires.
         fields: the options.
     """
     return AuditEntry(
@@ -33,4 +41,5 @@ def entry_of(
         address=None,
         asked_at=at,
         request_fields=fields,
+        expires_at=expires_at.replace(microsecond=0),
     )

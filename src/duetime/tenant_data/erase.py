@@ -176,6 +176,7 @@ class Erase:
             entry_id=position.entry_id,
             by=position.by,
             at=instant.parse(position.started_at),
+            expires_at=instant.parse(position.started_at) + self._settings.audit_retention,
             fields={"reason": position.reason, "keep_audit": position.keep_audit},
         )
 

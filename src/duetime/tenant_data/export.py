@@ -82,6 +82,7 @@ class Export:
         self._tenant_id, self._directory, self._by = tenant(tenant_id), directory, by
         self._clock = clock
         client = clients.dynamodb()
+        self._retention = settings.audit_retention
         self._backends = AwsBackends(settings, clock, client)
         self._pauses = TenantPauses(client, settings.jobs_table, self._tenant_id)
         self._tables = {
@@ -174,5 +175,6 @@ class Export:
             entry_id=state.entry_id,
             by=self._by,
             at=instant.parse(state.started_at),
+            expires_at=instant.parse(state.started_at) + self._retention,
             fields={},
         )

@@ -70,6 +70,11 @@ function Entries({ items }: { items: Entry[] }) {
               <td data-label={say("who")}>
                 <span>
                   {each.by}
+                  {each.subject && each.subject !== each.by && (
+                    <small class="note">
+                      <code>{each.subject}</code>
+                    </small>
+                  )}
                   <small class="note">{each.roles.join(", ")}</small>
                 </span>
               </td>

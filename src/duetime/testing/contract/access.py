@@ -16,6 +16,8 @@ import pytest
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId, new_action_id
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
+from duetime.model.audit_chain import ChainHead
+from duetime.model.audit_verification import verify
 from duetime.model.permissions import GRANTABLE, Permission
 from duetime.ports.access import AuditTrail, Grant, Grants
 from duetime.testing.contract.specimens import ACME, CALLER, GLOBEX, NOON, SECOND, pages
@@ -24,6 +26,8 @@ JOB = AuditTarget(AuditKind.JOB, "billing-nightly")
 OTHER_JOB = AuditTarget(AuditKind.JOB, "billing-hourly")
 HELD_FOR = timedelta(seconds=10)
 """How long a process may go by the grants that it has read."""
+
+RETENTION = timedelta(days=400)
 
 _numbers = count()
 
@@ -51,6 +55,8 @@ def entry(target: AuditTarget = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
         address="203.0.113.7",
         asked_at=asked_at,
         request_fields={"reason": "é\u2028", "until": None, "list": [1, {"deep": 0.5}]},
+        subject="AROAEXAMPLE:till-4",
+        expires_at=asked_at + RETENTION,
     )
 
 
@@ -158,7 +164,9 @@ class AuditTrailContract:
     def test_an_entry_of_any_target_is_stored_unchanged(
         self, trail: AuditTrail, kind: AuditKind, name: str
     ) -> None:
-        bare = replace(entry(AuditTarget(kind, name)), roles=(), address=None, request_fields={})
+        bare = replace(
+            entry(AuditTarget(kind, name)), roles=(), address=None, request_fields={}, subject=None
+        )
         ended = bare.ended(200, {"status": "é", "left": 3, "deep": {"a": [None]}})
         trail.end(ended)
         assert self._all(trail, ACME, bare.target) == [ended]
@@ -192,6 +200,23 @@ class AuditTrailContract:
         trail.end(begun.ended(200, {}))
         trail.begin(begun)
         assert self._all(trail, ACME, JOB) == [begun.ended(200, {})]
+
+    def test_the_links_of_an_entry_are_stored(self, trail: AuditTrail, begun: AuditEntry) -> None:
+        linked, head = ChainHead(new_action_id(NOON)).append(begun)
+        ended, _ = head.append(linked.ended(200, {"status": "é"}))
+        trail.begin(linked)
+        assert self._all(trail, ACME, JOB) == [linked]
+        trail.end(ended)
+        assert self._all(trail, ACME, JOB) == [ended]
+        assert verify([ended], now=NOON).findings == []
+
+    def test_a_count_replaces_itself_alone(self, trail: AuditTrail, begun: AuditEntry) -> None:
+        trail.begin(begun)
+        counted = entry(AuditTarget(AuditKind.REJECTED, "ada"))
+        for number in (1, 2):
+            trail.count(counted.ended(403, {"count": number}))
+        assert self._all(trail, ACME, None) == [counted.ended(403, {"count": 2}), begun]
+        assert self._all(trail, ACME, counted.target) == [counted.ended(403, {"count": 2})]
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 5, 10])
     def test_pages_lose_and_double_none_and_go_from_the_latest_to_the_first(

@@ -1,0 +1,141 @@
+"""Rejected changes: the first of a caller in an hour have entries of their own, the others are counted.
+
+So a caller without permissions cannot fill the trail. The count is one entry for each caller, hour and
+process of the API. While a caller's changes are counted, that entry also has those that have begun.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from duetime import ids, instant
+from duetime.errors import truncate
+from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
+from duetime.ports.access import AuditTrail
+
+SAMPLE = 10
+"""The rejected changes of a caller and hour that have an entry of their own, in each process."""
+
+OPERATION = "rejected"
+_MOST = 1_000
+"""The callers that a process remembers."""
+_LONGEST = 200
+_REJECTED, _FAILED = 400, 500
+_STEPS = frozenset({"1", "2", "5"})
+
+_Key = tuple[str, str, str]
+
+
+def is_rejected(status: int) -> bool:
+    """Return whether a status means that the request was at fault, so that nothing has changed."""
+    return _REJECTED <= status < _FAILED
+
+
+@dataclass(slots=True)
+class _Counted:
+    """The rejected changes of one caller in one hour."""
+
+    total: int = 0
+    entry: AuditEntry | None = None
+    """The entry with the count."""
+    statuses: Counter[str] = field(default_factory=Counter)
+    begun: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """Changes without a result, by their entry's id."""
+
+    def counted(self, latest: AuditEntry, detail: str | None) -> AuditEntry:
+        """Return the entry with the present count."""
+        count = {"count": self.statuses.total(), "statuses": dict(self.statuses), "detail": detail}
+        begun = {"begun": list(self.begun.values())} if self.begun else {}
+        status = latest.status if latest.status is not None else max(map(int, self.statuses), default=None)
+        first = self.entry or latest
+        return replace(first, status=status, result=count | begun, address=latest.address)
+
+
+class RejectedChanges:
+    """Counts the rejected changes of each caller by hour. Safe to call from several threads."""
+
+    def __init__(self, trail: AuditTrail, random_bytes: ids.Entropy) -> None:
+        self._trail, self._entropy, self._lock = trail, random_bytes, threading.Lock()
+        self._callers = OrderedDict[_Key, _Counted]()
+
+    def are_counted(self, entry: AuditEntry) -> bool:
+        """Return whether the caller's next rejected change is only counted."""
+        with self._lock:
+            return self._of(entry).total >= SAMPLE
+
+    def note(self, entry: AuditEntry) -> None:
+        """Note a rejected change that has an entry of its own."""
+        with self._lock:
+            self._of(entry).total += 1
+
+    def begin(self, entry: AuditEntry) -> None:
+        """Store that a change begins, in the entry with the count.
+
+        Raises:
+            BackendUnavailable: it may not be stored; the change must not be made.
+        """
+        with self._lock:
+            caller = self._of(entry)
+            caller.begun[entry.id] = {
+                "id": entry.id,
+                "operation": entry.operation,
+                "target": truncate(str(entry.target), _LONGEST),
+            }
+            self._store(caller, entry)
+
+    def end(self, entry: AuditEntry) -> None:
+        """Count a rejected change. Without a stored beginning, few counts are stored: 1, 2, 5, 10 and so on.
+
+        Raises:
+            BackendUnavailable: the count may not be stored.
+        """
+        with self._lock:
+            caller = self._of(entry)
+            caller.total += 1
+            caller.statuses[str(entry.status)] += 1
+            was_begun = caller.begun.pop(entry.id, None) is not None
+            if was_begun or str(caller.statuses.total()).rstrip("0") in _STEPS:
+                self._store(caller, entry)
+
+    def made(self, entry: AuditEntry) -> None:
+        """Note that a change that had begun has an entry of its own, with its result."""
+        with self._lock:
+            self._of(entry).begun.pop(entry.id, None)
+
+    def lose(self, entry: AuditEntry) -> None:
+        """Leave the stored count as it is: it has a change whose result could not be stored."""
+        with self._lock:
+            caller = self._of(entry)
+            caller.entry, caller.statuses, caller.begun = None, Counter(), {}
+
+    def _store(self, caller: _Counted, latest: AuditEntry) -> None:
+        if caller.entry is None:
+            caller.entry = replace(
+                latest,
+                id=ids.new_action_id(latest.asked_at, self._entropy),
+                target=AuditTarget(AuditKind.REJECTED, latest.by),
+                operation=OPERATION,
+                request_fields={},
+            )
+        self._trail.count(caller.counted(latest, _detail(latest)))
+
+    def _of(self, entry: AuditEntry) -> _Counted:
+        hour = instant.text(instant.floor(entry.asked_at, timedelta(hours=1)))
+        key = (entry.tenant_id, entry.subject or entry.by, hour)
+        caller = self._callers.setdefault(key, _Counted())
+        self._callers.move_to_end(key)
+        if len(self._callers) > _MOST:
+            self._callers.popitem(last=False)
+        return caller
+
+
+def _detail(entry: AuditEntry) -> str | None:
+    """Return the reason of the last rejection."""
+    result: Mapping[str, Any] = entry.result or {}
+    detail = result.get("detail")
+    return truncate(f"{entry.operation} {entry.target}: {detail}", _LONGEST) if detail else None

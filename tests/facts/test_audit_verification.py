@@ -1,0 +1,126 @@
+"""The verification of a trail finds each change to it, and reports none where entries have only expired."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.ids import new_action_id
+from duetime.model.audit import AuditKind, AuditTarget
+from duetime.model.audit_chain import ChainHead
+from duetime.model.audit_verification import SavedHead, verify
+from duetime.testing.contract.access import RETENTION, entry
+from duetime.testing.contract.specimens import NOON
+
+LATER = NOON + timedelta(days=1)
+
+
+def chain(count, head=None):
+    """Entries with both their records, in order, and the head after them."""
+    head = head or ChainHead(new_action_id(NOON))
+    entries = []
+    for _ in range(count):
+        begun, head = head.append(entry())
+        ended, head = head.append(begun.ended(200, {"id": "é", "list": [1, 0.5, None]}))
+        entries.append(ended)
+    return entries, head
+
+
+def found(entries, now=LATER, **more):
+    return [(finding.kind.value, finding.number) for finding in verify(entries, now=now, **more).findings]
+
+
+@pytest.fixture
+def entries():
+    return chain(4)[0]
+
+
+def test_an_untouched_trail_of_several_chains_has_no_findings(entries):
+    more, _ = chain(2)
+    assert found([*reversed(entries), *more]) == []
+    report = verify([*entries, *more], now=LATER)
+    assert (report.entries, [head.head.number for head in report.heads]) == (6, [8, 4])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"by": "eve"},
+        {"subject": "eve"},
+        {"address": None},
+        {"roles": ()},
+        {"operation": "resume"},
+        {"request_fields": {}},
+        {"asked_at": NOON},
+        {"expires_at": NOON},
+        {"target": AuditTarget(AuditKind.JOB, "other-job")},
+        {"tenant_id": "globex"},
+    ],
+)
+def test_each_changed_field_is_found_in_both_records(entries, change):
+    entries[1] = replace(entries[1], **change)
+    assert found(entries) == [("changed", 3), ("changed", 4)]
+
+
+@pytest.mark.parametrize("change", [{"status": 403}, {"result": {}}])
+def test_a_changed_result_is_found(entries, change):
+    entries[1] = replace(entries[1], **change)
+    assert found(entries) == [("changed", 4)]
+
+
+def test_a_removed_result_is_found(entries):
+    entries[1] = replace(entries[1], status=None, result=None, ended_link=None)
+    assert found(entries) == [("removed", 5)]
+
+
+def test_removed_entries_are_found_at_the_beginning_and_inside(entries):
+    assert found(entries[1:]) == [("removed", 3)]
+    assert found([entries[0], *entries[3:]]) == [("removed", 7)]
+
+
+def test_an_entry_with_a_recomputed_hash_is_not_the_one_that_the_next_followed(entries):
+    forged = replace(entries[1], by="eve", status=None, result=None, begun_link=None, ended_link=None)
+    head = ChainHead(entries[0].ended_link.chain, 2, entries[0].ended_link.hash)
+    begun, head = head.append(forged)
+    entries[1], _ = head.append(begun.ended(200, {}))
+    assert found(entries) == [("replaced", 5)]
+
+
+def test_an_inserted_entry_is_found_with_and_without_a_hash(entries):
+    late = replace(entry(), asked_at=LATER)
+    assert found([*entries, late]) == [("inserted", None)]
+    copied, _ = ChainHead(entries[0].begun_link.chain, 2, entries[0].ended_link.hash).append(entry())
+    assert found([*entries, copied]) == [("inserted", 3)]
+    assert found([*entries, replace(late, begun_link=replace(copied.begun_link, chain="x"))])[-1] == (
+        "inserted",
+        3,
+    )
+
+
+def test_entries_of_a_version_without_hashes_and_counts_are_no_findings(entries):
+    old = replace(entry(), asked_at=NOON - timedelta(days=3))
+    count = replace(entry(AuditTarget(AuditKind.REJECTED, "eve")), asked_at=LATER)
+    report = verify([old, count, *entries], now=LATER)
+    assert (report.findings, report.unhashed, report.rejections) == ([], 1, 1)
+    assert found([old, replace(old, asked_at=LATER)]) == []  # no process writes hashes yet
+
+
+def test_an_expired_beginning_is_no_finding_and_a_removed_one_is(entries):
+    assert found(entries[2:], now=NOON + RETENTION - timedelta(days=1)) == [("removed", 5)]
+    assert found(entries[2:], now=NOON + RETENTION + timedelta(hours=2)) == []
+    assert found([entries[0], entries[3]], now=NOON + RETENTION + timedelta(hours=2)) == []
+
+
+def test_a_gap_before_the_youngest_entries_may_be_a_lag_of_the_index(entries):
+    assert found(entries[1:], now=entries[1].asked_at + timedelta(seconds=30)) == []
+
+
+def test_the_end_of_a_chain_is_verified_against_saved_heads(entries):
+    head = verify(entries, now=LATER).heads[0]
+    assert found(entries[:2]) == []
+    assert found(entries[:2], saved=[head]) == [("removed", 8)]
+    assert found([], saved=[head]) == [("removed", 8)]
+    assert found([], saved=[head], now=head.expires_at) == []
+    assert found(entries, saved=[SavedHead(replace(head.head, hash="0" * 64), None)]) == [("replaced", 8)]
+    more, _ = chain(1, head.head)
+    assert found([*entries, *more], saved=[head]) == []
