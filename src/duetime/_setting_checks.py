@@ -8,6 +8,7 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from duetime._quota_words import QUOTAS, quota_words
 from duetime._setting_fields import default_of
 from duetime.errors import InvalidTime
 from duetime.instant import zone
@@ -57,6 +58,15 @@ def unknown_zones(settings: Settings) -> Iterator[str]:
             zone(settings.default_tz)
         except InvalidTime:
             yield f"default_tz is {settings.default_tz!r}; use an IANA time zone such as Europe/Paris"
+
+
+def wrong_quotas(settings: Settings) -> Iterator[str]:
+    """Yield the problem of each tenant's quotas that cannot be read."""
+    for tenant, words in settings.quotas.items():
+        try:
+            quota_words(words)
+        except ValueError:
+            yield f"quotas has {words!r} for {tenant!r}; write {' '.join(f'{name}=N' for name in QUOTAS)}"
 
 
 def contradictions(settings: Settings) -> Iterator[str]:

@@ -265,6 +265,32 @@ class TenantPaused(DuetimeError, RuntimeError):
         super().__init__(f"the tenant {tenant_id!r} is paused {end}: {truncate(reason)}")
 
 
+class QuotaExceeded(DuetimeError, RuntimeError):
+    """A tenant has as much as its quota allows; nothing was created."""
+
+    code = "quota-exceeded"
+
+    def __init__(self, tenant_id: str, quota: str, *, used: int, added: int, limit: int) -> None:
+        self.tenant_id, self.quota, self.used, self.added, self.limit = tenant_id, quota, used, added, limit
+        super().__init__(
+            f"the tenant {tenant_id!r} has {used:,} {quota}, and {added:,} more would exceed its quota of"
+            f" {limit:,}; remove some, or ask an operator to raise the setting quotas"
+        )
+
+
+class RateExceeded(DuetimeError, RuntimeError):
+    """A tenant's requests come faster than its quota allows; repeat the request after a second."""
+
+    code = "rate-exceeded"
+
+    def __init__(self, tenant_id: str, quota: str, *, limit: int) -> None:
+        self.tenant_id, self.quota, self.limit = tenant_id, quota, limit
+        super().__init__(
+            f"the tenant {tenant_id!r} sends more than {limit:,} {quota} a second, its quota; send fewer,"
+            " or ask an operator to raise the setting quotas"
+        )
+
+
 class InvalidCommit(DuetimeError, ValueError):
     """`Run.commit` received no list of entries for one transaction; nothing was written."""
 

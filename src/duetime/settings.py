@@ -234,6 +234,13 @@ class Settings(GivenFields):
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
     )
+    quotas: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "The quotas by tenant, such as `jobs=500 event_rules=20 requests=50 events=600`; `*`:"
+            " every other tenant. Empty: defaults with several tenants, else none."
+        },
+    )
     check_types: bool = field(
         default=True,
         metadata={
@@ -273,6 +280,7 @@ class Settings(GivenFields):
             *checks.out_of_range(self),
             *checks.unknown_zones(self),
             *checks.unsafe_patterns(self),
+            *checks.wrong_quotas(self),
             *checks.contradictions(self),
         ]:
             raise SettingsError(problems)

@@ -9,6 +9,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -32,11 +33,14 @@ from duetime.api.problems import problem_of
 from duetime.api.renamed_paths import successor_of, with_successor
 from duetime.api.requests import invalid_request
 from duetime.api.routes import Route, RouteTable
-from duetime.errors import DuetimeError, TenantPaused, truncate
+from duetime.errors import DuetimeError, RateExceeded, TenantPaused, truncate
+from duetime.jobs.token_buckets import TokenBuckets
+from duetime.model.quota import Quota, limit_of
 
 log = logging.getLogger(__name__)
 
 Event = Mapping[str, Any]
+_SECOND = timedelta(seconds=1)
 Handler = Callable[[Event, Any], dict[str, Any]]
 
 
@@ -52,6 +56,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
     resolver, table, lock = _Resolver(routes, prefix), RouteTable(routes, prefix), threading.Lock()
     authenticator = Authenticator(access.grants, api.settings)
     audit = AuditMiddleware(access.trail, api.clock, retention=api.settings.audit_retention)
+    buckets = TokenBuckets(api.clock, _SECOND)
 
     def handler(sent: Event, context: Any) -> dict[str, Any]:
         event, entry, route = normalise(sent), None, None
@@ -59,6 +64,8 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
         try:
             match = table.find(successor or event["path"])
             caller = None if match and match.is_open else authenticator.caller_of(event)
+            if caller is not None:
+                _limit_rate(caller, buckets, api)
             if match is None:
                 raise RouteNotFound(event["path"], prefix)
             route, content = match.route(event["httpMethod"]), RequestContent.from_event(event)
@@ -110,6 +117,17 @@ def _refuse_work(api: ApiContext, route: Route, caller: Caller, content: Request
         return
     if (pause := api.pause_of(caller.tenant_id)) is not None:
         raise TenantPaused(caller.tenant_id, reason=pause.reason, until=pause.until)
+
+
+def _limit_rate(caller: Caller, buckets: TokenBuckets, api: ApiContext) -> None:
+    """Count a request of a tenant.
+
+    Raises:
+        RateExceeded: the tenant has sent as many within a second as its quota allows.
+    """
+    limit = limit_of(api.settings, caller.tenant_id, Quota.REQUESTS)
+    if limit is not None and not buckets.take(caller.tenant_id, limit):
+        raise RateExceeded(caller.tenant_id, Quota.REQUESTS, limit=limit)
 
 
 def _base(event: Event, prefix: str) -> str:

@@ -19,7 +19,7 @@ from duetime.api.errors import Unhealthy, WrongMethod
 from duetime.api.flaws import flaws_of
 from duetime.api.routes import Route
 from duetime.cadence.errors import InvalidText
-from duetime.errors import DuetimeError, IdempotencyConflict
+from duetime.errors import DuetimeError, IdempotencyConflict, QuotaExceeded, RateExceeded
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:duetime:problem:"
@@ -54,6 +54,8 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "preferences-conflict": (HTTPStatus.CONFLICT, "The preferences have changed meanwhile"),
         "unreadable-row": (HTTPStatus.CONFLICT, "The stored action cannot be read"),
         "job-name-taken": (HTTPStatus.CONFLICT, "Another job has the name"),
+        "quota-exceeded": (HTTPStatus.CONFLICT, "The tenant has as much as its quota allows"),
+        "rate-exceeded": (HTTPStatus.TOO_MANY_REQUESTS, "The tenant sends requests too fast"),
         "tenant-paused": (HTTPStatus.CONFLICT, "An operator has paused the tenant"),
         "commit-refused": (HTTPStatus.CONFLICT, "A condition of the commit did not hold"),
         "already-committed": (HTTPStatus.CONFLICT, "The run has committed already"),
@@ -113,6 +115,8 @@ def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[st
         return {"Allow": ", ".join(error.allowed)}
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
         return {"Retry-After": str(RETRY_AFTER)}
+    if status is HTTPStatus.TOO_MANY_REQUESTS:
+        return {"Retry-After": "1"}
     return {}
 
 
@@ -123,4 +127,8 @@ def _more(error: DuetimeError, status: HTTPStatus, route: Route | None) -> Mappi
         return {"action_id": error.action_id}
     if isinstance(error, InvalidText):
         return {name: getattr(error, name) for name in ("text", "problem", "remedy", "start", "width")}
+    if isinstance(error, QuotaExceeded):
+        return {name: getattr(error, name) for name in ("quota", "used", "added", "limit")}
+    if isinstance(error, RateExceeded):
+        return {"quota": error.quota, "limit": error.limit}
     return {"parts": error.parts} if isinstance(error, Unhealthy) else {}

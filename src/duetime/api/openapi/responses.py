@@ -133,6 +133,13 @@ def problem_schema() -> Schema:
                 "description": "of `unhealthy`: each part's state",
                 "additionalProperties": {"type": "string"},
             },
+            "quota": {
+                "type": "string",
+                "description": "of `quota-exceeded` and `rate-exceeded`: which quota",
+            },
+            "used": {"type": "integer", "description": "of `quota-exceeded`: how many the tenant has"},
+            "added": {"type": "integer", "description": "of `quota-exceeded`: how many were to be added"},
+            "limit": {"type": "integer", "description": "of both: how many it may have"},
             **{
                 name: {"type": kind, "description": f"of a cadence: {description}"}
                 for name, (kind, description) in _CADENCE_MEMBERS.items()
