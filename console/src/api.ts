@@ -83,6 +83,7 @@ async function fetchInTime(request: Request): Promise<Response> {
   const longest = request.method === "GET" ? LONGEST.read : LONGEST.change;
   const timer = setTimeout(() => late.abort(), longest);
   try {
+    if (request.method !== "GET") request.headers.set("Content-Type", "application/json");
     const response = await fetch(request, { signal: AbortSignal.any([request.signal, late.signal]) });
     learnFrom(response.headers.get("Date"));
     const { status, headers } = response;

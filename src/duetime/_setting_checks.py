@@ -8,7 +8,10 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from duetime._quota_words import QUOTAS, quota_words
 from duetime._setting_fields import default_of
+from duetime.errors import InvalidTime
+from duetime.instant import zone
 
 if TYPE_CHECKING:
     from duetime.settings import Settings
@@ -38,6 +41,32 @@ def out_of_range(settings: Settings) -> Iterator[str]:
             yield f"{setting.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
         if "like" in allowed and not re.fullmatch(allowed["like"], value):
             yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
+
+
+def unsafe_patterns(settings: Settings) -> Iterator[str]:
+    """Yield the problem of each pattern of secrets that is invalid or could be slow."""
+    if settings.secret_patterns:
+        from duetime._secret_patterns import problems_of  # noqa: PLC0415 - few deployments have patterns
+
+        yield from problems_of(settings.secret_patterns)
+
+
+def unknown_zones(settings: Settings) -> Iterator[str]:
+    """Yield the problem of a zone that is not in the IANA database; no zone is loaded if none is set."""
+    if settings.default_tz:
+        try:
+            zone(settings.default_tz)
+        except InvalidTime:
+            yield f"default_tz is {settings.default_tz!r}; use an IANA time zone such as Europe/Paris"
+
+
+def wrong_quotas(settings: Settings) -> Iterator[str]:
+    """Yield the problem of each tenant's quotas that cannot be read."""
+    for tenant, words in settings.quotas.items():
+        try:
+            quota_words(words)
+        except ValueError:
+            yield f"quotas has {words!r} for {tenant!r}; write {' '.join(f'{name}=N' for name in QUOTAS)}"
 
 
 def contradictions(settings: Settings) -> Iterator[str]:

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from duetime._masking import masked
+
 MESSAGE_LIMIT = 500
 """Characters of an outside message (a handler's exception, a client's value) that are stored or shown."""
 
 
 def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
-    """Return the message's text in at most `limit` characters; an ellipsis marks a truncated text.
+    """Return the message's text without secrets, in at most `limit` characters; an ellipsis marks its end.
 
     An exception's ``str()`` is a handler's code, and may itself raise anything.
     """
@@ -24,7 +26,8 @@ def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
         text = str(message)
     except BaseException as error:  # noqa: BLE001 - a run must settle whatever its exception does
         text = f"its text cannot be read: str() raised {type(error).__name__}"
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    shown = masked(text, limit)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 class DuetimeError(Exception):
@@ -57,8 +60,8 @@ class InvalidTime(DuetimeError, ValueError):
 
     code = "invalid-time"
 
-    def __init__(self, value: object, problem: str) -> None:
-        self.value, self.problem = value, problem
+    def __init__(self, value: object, problem: str, *, field: str = "") -> None:
+        self.value, self.problem, self.field = value, problem, field
         super().__init__(f"{truncate(value, 60)!r} {problem}")
 
 
@@ -262,6 +265,32 @@ class TenantPaused(DuetimeError, RuntimeError):
         super().__init__(f"the tenant {tenant_id!r} is paused {end}: {truncate(reason)}")
 
 
+class QuotaExceeded(DuetimeError, RuntimeError):
+    """A tenant has as much as its quota allows; nothing was created."""
+
+    code = "quota-exceeded"
+
+    def __init__(self, tenant_id: str, quota: str, *, used: int, added: int, limit: int) -> None:
+        self.tenant_id, self.quota, self.used, self.added, self.limit = tenant_id, quota, used, added, limit
+        super().__init__(
+            f"the tenant {tenant_id!r} has {used:,} {quota}, and {added:,} more would exceed its quota of"
+            f" {limit:,}; remove some, or ask an operator to raise the setting quotas"
+        )
+
+
+class RateExceeded(DuetimeError, RuntimeError):
+    """A tenant's requests come faster than its quota allows; repeat the request after a second."""
+
+    code = "rate-exceeded"
+
+    def __init__(self, tenant_id: str, quota: str, *, limit: int) -> None:
+        self.tenant_id, self.quota, self.limit = tenant_id, quota, limit
+        super().__init__(
+            f"the tenant {tenant_id!r} sends more than {limit:,} {quota} a second, its quota; send fewer,"
+            " or ask an operator to raise the setting quotas"
+        )
+
+
 class InvalidCommit(DuetimeError, ValueError):
     """`Run.commit` received no list of entries for one transaction; nothing was written."""
 
@@ -323,6 +352,10 @@ class InvalidSelection(DuetimeError, ValueError):
     """Malformed or contradictory filters."""
 
     code = "invalid-selection"
+
+    def __init__(self, problem: str, *, field: str = "") -> None:
+        self.problem, self.field = problem, field
+        super().__init__(problem)
 
 
 class Unsupported(DuetimeError, NotImplementedError):

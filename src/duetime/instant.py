@@ -52,23 +52,24 @@ def floor(at: datetime, every: timedelta) -> datetime:
     return EARLIEST + (at - EARLIEST) // every * every
 
 
-def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
+def resolve(at: When, *, now: datetime, tz: str | None = None, field: str = "at") -> datetime:
     """Return the instant of a caller's time.
 
     An aware datetime, a span from now, or a local time with its zone.
 
-    A local time that occurs twice is read as Python reads it, by ``fold``: the first one by default.
+    A local time that occurs twice is read as Python reads it, by ``fold``: the first one by default. `field`
+    is the argument's name in errors.
 
     Raises:
         InvalidTime: naive without a zone, not on that zone's clock, or outside the years 1970 to 2199.
     """
     try:
-        instant = _in_utc(at, now, tz)
+        instant = _in_utc(at, now, tz, field)
     except OverflowError:
         instant = None
     if instant is None or not EARLIEST <= instant <= LATEST:
         shown = at.isoformat() if isinstance(at, datetime) else str(at)
-        raise InvalidTime(shown, "lies outside the years 1970 to 2199, which EventBridge admits")
+        raise InvalidTime(shown, "lies outside the years 1970 to 2199, which EventBridge admits", field=field)
     return instant
 
 
@@ -91,23 +92,23 @@ def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo("" if text in NOT_ZONES or text.startswith(OTHER_CLOCKS) else text)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidTime(name, "is not an IANA time zone such as Europe/Paris") from None
+        raise InvalidTime(name, "is not an IANA time zone such as Europe/Paris", field="tz") from None
 
 
-def _in_utc(at: When, now: datetime, tz: str | None) -> datetime:
+def _in_utc(at: When, now: datetime, tz: str | None, field: str) -> datetime:
     if isinstance(at, timedelta):
         return now + at
     if not isinstance(at, datetime):
-        raise InvalidTime(at, "is neither a datetime nor a timedelta")
+        raise InvalidTime(at, "is neither a datetime nor a timedelta", field=field)
     if at.tzinfo is not None:
         if tz is not None:
-            raise InvalidTime(at.isoformat(), f"has an offset of its own; leave out tz={tz!r}")
+            raise InvalidTime(at.isoformat(), f"has an offset of its own; leave out tz={tz!r}", field="tz")
         return at.astimezone(UTC)
     if tz is None:
-        raise InvalidTime(at.isoformat(), "is naive; make it aware, or pass tz='Europe/Paris'")
+        raise InvalidTime(at.isoformat(), "is naive; make it aware, or pass tz='Europe/Paris'", field=field)
     where = zone(tz)
     instant = at.replace(tzinfo=where).astimezone(UTC)
     if instant.astimezone(where).replace(tzinfo=None, fold=0) != at.replace(fold=0):
         problem = f"does not exist in {tz}: the clock is put forward over it; choose another"
-        raise InvalidTime(at.isoformat(), problem)
+        raise InvalidTime(at.isoformat(), problem, field=field)
     return instant

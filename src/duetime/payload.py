@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from duetime.errors import DeclarationError, InvalidPayload
+from duetime.errors import DeclarationError, InvalidPayload, truncate
 from duetime.model import sensitive_fields
 
 TYPE_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
@@ -160,7 +160,7 @@ class Payload(BaseModel):
         try:
             return to_json(_dict(cls.upcast(read, version)))
         except Exception as error:  # noqa: BLE001 - the user's own code
-            _refuse(cls.type_name, f"its upcast raised {type(error).__name__}: {error}", error)
+            _refuse(cls.type_name, f"its upcast raised {type(error).__name__}: {truncate(error)}", error)
 
     @classmethod
     def _validated(cls, written: str | bytes) -> Self:

@@ -234,6 +234,13 @@ class Settings(GivenFields):
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
     )
+    quotas: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "The quotas by tenant, such as `jobs=500 event_rules=20 requests=50 events=600`; `*`:"
+            " every other tenant. Empty: defaults with several tenants, else none."
+        },
+    )
     check_types: bool = field(
         default=True,
         metadata={
@@ -247,6 +254,12 @@ class Settings(GivenFields):
         " CloudWatch charges for each. Empty: metrics have no tenant.",
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
+    )
+    secret_patterns: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "Patterns, by name, that failures mask, such as `CUST-[0-9]{8}`; repeats have bounds."
+        },
     )
     audit_retention: timedelta = seconds(
         400 * _DAY, "How long the audit trail is stored.", low=_DAY, high=3_650 * _DAY
@@ -263,7 +276,13 @@ class Settings(GivenFields):
         ):
             if not getattr(self, name):
                 object.__setattr__(self, name, self.prefix + made)
-        if problems := [*checks.out_of_range(self), *checks.contradictions(self)]:
+        if problems := [
+            *checks.out_of_range(self),
+            *checks.unknown_zones(self),
+            *checks.unsafe_patterns(self),
+            *checks.wrong_quotas(self),
+            *checks.contradictions(self),
+        ]:
             raise SettingsError(problems)
 
     @property

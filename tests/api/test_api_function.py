@@ -115,7 +115,7 @@ def test_runs_and_occurrences_are_listed(jobs):
 def test_a_forged_cursor_of_runs_is_rejected(jobs, cursor):
     jobs("POST", body=REPORT)
     response = jobs("GET", "/acme-report/runs", query={"cursor": cursor})
-    assert (response.status, response.code) == (400, "invalid-cursor")
+    assert (response.status, response.code) == (422, "invalid-cursor")
 
 
 def test_the_deployed_parts_are_healthy(deployed):

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duetime.api.body import BODY_LIMIT
+from duetime.model.new_action import PAYLOAD_LIMIT
 
 
 def order(**changes):
@@ -90,7 +91,12 @@ BODIES = {
         "invalid-payload",
         "Infinity",
     ),
-    "payload over an item": (order(payload={"text": "x" * 420_000}), 413, "payload-too-large", "408,576"),
+    "payload over an item": (
+        order(payload={"text": "x" * PAYLOAD_LIMIT}),
+        413,
+        "payload-too-large",
+        "400,000",
+    ),
     "body over a megabyte": (
         "x" * (BODY_LIMIT + 1),
         413,
@@ -165,8 +171,8 @@ def test_every_flaw_of_a_body_is_named_at_once(call):
         ({"limit": "101"}, 422, "invalid-request", "limit must be less than or equal to 100"),
         ({"limit": "many"}, 422, "invalid-request", "limit must be a whole number"),
         ({"limit": "9" * 5_000}, 422, "invalid-request", "limit must be a smaller whole number"),
-        ({"cursor": "here"}, 400, "invalid-cursor", "start again without one"),
-        ({"cursor": ""}, 400, "invalid-cursor", "start again without one"),
+        ({"cursor": "here"}, 422, "invalid-cursor", "start again without one"),
+        ({"cursor": ""}, 422, "invalid-cursor", "start again without one"),
         ({"correlation_id": ""}, 422, "invalid-identifier", "is empty"),
         ({"correlation_id": "a#b"}, 422, "invalid-identifier", "separates"),
         ({"correlation_id": "\ud800"}, 422, "invalid-identifier", "control character"),

@@ -199,7 +199,7 @@ class TestCancel:
 
     def test_rejects_a_forged_cursor(self, call):
         response = call("cancel-many", body={"type": "remark", "cursor": "x"})
-        assert (response.status, response.code) == (400, "invalid-cursor")
+        assert (response.status, response.code) == (422, "invalid-cursor")
 
     def test_is_the_only_method_there(self, call):
         response = call("cancel-many", httpMethod="GET")
@@ -385,8 +385,8 @@ class TestDeadLetters:
         [
             ({"status": "pending"}, 422, "invalid-request"),
             ({"limit": "0"}, 422, "invalid-request"),
-            ({"cursor": "x"}, 400, "invalid-cursor"),
-            ({"cursor": "0001-01-01T00:00:00+14:00 x acme"}, 400, "invalid-cursor"),
+            ({"cursor": "x"}, 422, "invalid-cursor"),
+            ({"cursor": "0001-01-01T00:00:00+14:00 x acme"}, 422, "invalid-cursor"),
         ],
     )
     def test_take_no_other_parameters(self, call, query, status, code):

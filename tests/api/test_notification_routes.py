@@ -245,8 +245,8 @@ def test_a_cursor_of_another_list_or_filter_is_rejected(ask, notify):
         {"cursor": "x"},
     ):
         response = ask("GET", query=query)
-        assert (response.status, response.code) == (400, "invalid-cursor"), query
-    assert ask("POST", "/read", body={"cursor": mine}).status == 400
+        assert (response.status, response.code) == (422, "invalid-cursor"), query
+    assert ask("POST", "/read", body={"cursor": mine}).status == 422
 
 
 @pytest.mark.parametrize(

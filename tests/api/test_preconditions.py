@@ -88,12 +88,25 @@ def test_a_job_that_changes_after_the_comparison_is_not_changed(ask, method, pat
     def overtake(change, old, new, **more):
         if not raced:
             raced.append(True)
-            assert change(old, replace(old, maintain_at=old.maintain_at + timedelta(days=1)))
+            assert change(old, replace(old, version=old.version + 1))
         return change(old, new, **more)
 
     ask.deployment.jobs.hooks["change"] = overtake
     assert ask(method, job + path, body, seen).status == 412
     assert raced
+
+
+def test_the_etag_of_a_job_is_the_same_after_its_maintenance_and_its_runs(ask, job):
+    seen, store = etag(ask, job), ask.deployment.cloud.job_ports.jobs
+    [stored] = store.list(CLAIMS["custom:tenant_id"], limit=9, cursor=None)
+    later = stored.maintain_at + timedelta(days=1)
+    assert store.change(stored, replace(stored, maintain_at=later, wakes=stored.wakes.stale()))
+    assert ask("POST", f"{job}/trigger").status < 300
+    assert etag(ask, job) == seen
+    assert ask("POST", f"{job}/pause").status < 300
+    assert etag(ask, job) != seen
+    assert ask("POST", f"{job}/resume").status < 300
+    assert etag(ask, job) == seen
 
 
 @pytest.mark.parametrize("fields", [None, "*", " * "])

@@ -37,6 +37,15 @@ from tests.api.conftest import NOW, Client, Worker, empty_access, empty_inboxes,
 EXAMPLES = 30
 """Requests of each kind, for each operation."""
 
+
+def names_its_field(_context, response, case):
+    """A rejected request names each of its invalid fields."""
+    if response.status_code == 422:
+        flaws = response.json()["errors"]
+        assert flaws, response.text
+        assert all(flaw["where"] not in {"", "the request"} and flaw["problem"] for flaw in flaws)
+
+
 DOCUMENT = generate(PREFIX)
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 OPERATIONS = {
@@ -49,6 +58,7 @@ CHECKS = [
     checks.content_type_conformance,
     checks.response_headers_conformance,
     checks.response_schema_conformance,
+    names_its_field,
 ]
 
 TIMES = ["2026-03-01T11:00:00Z", "2026-03-29T02:30:00", "2026-04-01T00:00:00+02:00", "9999-01-01T00:00:00Z"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from duetime.cadence import parse
+from duetime.cadence import daily, parse, weekly
 from duetime.cadence.errors import InvalidCadence
 
 CLOCK = st.sampled_from(["09:00", "9:00", "00:30", "10:00:05"])
@@ -155,7 +155,7 @@ def test_the_carets_mark_the_right_one_of_two_equal_parts(text, under):
     assert caught.value.start == under
 
 
-@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\u3000", "\x85"])
+@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\u3000", "\x85", "\x1c", "\v"])
 @pytest.mark.parametrize(
     "text", ["0 9{}* * *", "{}0 9 * * *", "@daily{}", "daily 09:00{}days=mon", "every{}5m"]
 )
@@ -169,3 +169,11 @@ def test_an_unknown_zone_suggests_no_file_of_the_database():
     with pytest.raises(InvalidCadence) as raised:
         parse("0 9 * * * tz=/etc/localtime")
     assert "localtime?" not in str(raised.value)
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\x85", "\x1f"])
+def test_only_ascii_spaces_may_surround_the_arguments_of_functions(space):
+    assert daily(" 09:00\n").text == "daily 09:00"
+    for make in (lambda: daily(f"09:00{space}"), lambda: weekly(f"mon{space}", "09:00")):
+        with pytest.raises(InvalidCadence):
+            make()

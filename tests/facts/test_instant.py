@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from duetime import instant
 from duetime.cadence import zones
 from duetime.cadence.errors import UnknownZone
-from duetime.errors import InvalidTime
+from duetime.errors import InvalidTime, SettingsError
+from duetime.settings import Settings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -123,6 +124,9 @@ def test_what_is_no_zone_of_the_iana_list_is_rejected_for_actions_as_for_jobs(na
     if isinstance(name, str):
         with pytest.raises(UnknownZone):
             zones.zone(name)
+    if isinstance(name, str) and name:
+        with pytest.raises(SettingsError, match="IANA"):
+            Settings(default_tz=name)
 
 
 def test_actions_and_jobs_reject_the_same_names():

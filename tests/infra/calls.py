@@ -9,7 +9,7 @@ from typing import Any
 
 import boto3
 
-from tests.infra.synthesis import listed
+from tests.infra.synthesis import listed, text
 
 PREFIX = "duetime-"
 
@@ -58,23 +58,31 @@ def calls_of(service: str, operation: str, params: Mapping[str, Any]) -> Iterato
             yield from _of_scheduler(operation, params)
         case "dynamodbstreams":
             yield Call(f"dynamodb:{operation}", _stream(params))
-        case "events" if operation == "PutEvents":
-            for entry in params["Entries"]:
-                yield Call("events:PutEvents", f"bus/{entry['EventBusName']}")
         case "sns":
             yield Call(
                 f"sns:{operation}", f"{params['TopicArn'].rpartition(':')[2].removeprefix(PREFIX)}/topic"
             )
-        case "events" if operation == "ListRuleNamesByTarget":
-            yield Call(f"events:{operation}", "*")
         case "events":
-            name = params.get("Name") or params["Rule"]
-            yield Call(f"events:{operation}", f"rules/{name.removeprefix(PREFIX)}")
+            yield from _of_events(operation, params)
         case "sqs":
             queue = params["QueueUrl"].rpartition("/")[2].removeprefix(PREFIX)
             yield Call(f"sqs:{operation.removesuffix('Batch')}", queue)
         case _:
             raise AssertionError(f"{service} is called")
+
+
+def _of_events(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
+    match operation:
+        case "PutEvents":
+            for entry in params["Entries"]:
+                yield Call("events:PutEvents", f"bus/{entry['EventBusName']}")
+        case "ListRuleNamesByTarget":
+            yield Call(f"events:{operation}", "*")
+        case _:
+            rule = f"rules/{(params.get('Name') or params['Rule']).removeprefix(PREFIX)}"
+            for target in params.get("Targets", [{"Arn": None}]):
+                name = target["Arn"] and target["Arn"].rpartition(":")[2].removeprefix(PREFIX)
+                yield Call(f"events:{operation}", rule, name)
 
 
 def _of_dynamodb(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
@@ -132,7 +140,10 @@ def allows(statement: Mapping[str, Any], resources: list[str], call: Call) -> bo
         return False
     if not any(fnmatchcase(call.resource, resource) for resource in resources):
         return False
-    bound = statement.get("Condition", {}).get("ForAllValues:StringLike")
+    conditions = statement.get("Condition", {})
+    if targets := conditions.get("ForAllValues:ArnEquals"):
+        return text(targets["events:TargetArn"]).endswith(f":{PREFIX}{call.key}")
+    bound = conditions.get("ForAllValues:StringLike")
     if bound is None:
         return True
     return call.key is not None and any(

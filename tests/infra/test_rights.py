@@ -59,6 +59,16 @@ def test_salvage_reads_the_targets_of_rules_and_has_otherwise_the_rights_of_arm(
     assert arm <= salvage
 
 
+def test_the_only_target_of_a_rule_is_dispatch(synthesised):
+    for name in ("deploy", "sweep", "catch-up"):
+        rights = synthesised.rights(name)
+        [put] = [right for right in rights if "events:PutTargets" in listed(right["Action"])]
+        assert listed(put["Action"]) == ["events:PutTargets"]
+        [target] = put["Condition"]["ForAllValues:ArnEquals"].values()
+        assert text(target).endswith(":function:duetime-dispatch")
+        assert put["Condition"]["Null"] == {"events:TargetArn": "false"}
+
+
 @pytest.mark.parametrize("name", ["deploy", "sweep", "catch-up"])
 def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only(synthesised, name):
     rights = allowed(synthesised.rights(name))
@@ -139,7 +149,7 @@ def test_rights_restricted_to_keys_require_a_key(synthesised):
     bound = [
         statement
         for statement in synthesised.all_statements()
-        if "ForAllValues" in str(statement.get("Condition"))
+        if "ForAllValues:StringLike" in str(statement.get("Condition"))
     ]
     assert bound
     assert all(statement["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"} for statement in bound)

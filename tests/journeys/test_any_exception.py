@@ -2,10 +2,11 @@
 
 import asyncio
 from datetime import timedelta
+from threading import Event
 
 import pytest
 
-from duetime import App, Payload, RetryPolicy, Status
+from duetime import App, Payload, RetryPolicy, Run, Status
 from duetime.errors import truncate
 from duetime.model.action import Ending
 from duetime.model.run import RunCancelled
@@ -77,6 +78,84 @@ def app_that_raises():
         raised(payload.number)
 
     return app
+
+
+class Upcast(Payload, version=2):
+    number: int
+
+    @classmethod
+    def upcast(cls, written, version):
+        raised(written["number"] + 0 * version)
+
+
+class Old(Payload, name="upcast"):
+    number: int
+
+
+class Resource:
+    """What a factory makes, if it does not raise."""
+
+
+def app_with_a_factory(number):
+    app = App()
+
+    @app.resource
+    def make() -> Resource:
+        raised(number)
+
+    @app.action(retry=RetryPolicy(attempts=1))
+    def take(payload: Raise, resource: Resource) -> None: ...
+
+    return app, Raise(number=number)
+
+
+def app_that_upcasts(number):
+    app = App()
+
+    @app.action(retry=RetryPolicy(attempts=1))
+    def take(payload: Upcast) -> None: ...
+
+    return app, Old(number=number)
+
+
+def app_that_commits(number):
+    def entries():
+        raised(number)
+        yield {}
+
+    app = App()
+
+    @app.action(retry=RetryPolicy(attempts=1))
+    def take(payload: Raise, run: Run) -> None:
+        run.commit(entries())
+
+    return app, Raise(number=number)
+
+
+@pytest.mark.parametrize("place", [app_with_a_factory, app_that_upcasts, app_that_commits])
+@pytest.mark.parametrize("number", range(len(EXCEPTIONS)), ids=[name for name, _ in EXCEPTIONS])
+def test_an_exception_of_a_factory_an_upcast_or_the_entries_of_a_commit_fails_the_attempt(place, number):
+    app, payload = place(number)
+    cloud = SimulatedCloud(app)
+    action = cloud.scheduler.schedule(payload, at=timedelta(0))
+    cloud.advance(seconds=1)
+    settled = cloud.scheduler.get(action.id)
+    assert (settled.status, settled.recoveries, settled.attempt) == (Status.FAILED, 0, 1)
+    name, _ = EXCEPTIONS[number]
+    assert name in settled.failure_reason or name == "StopIteration"
+
+
+@pytest.mark.parametrize("kind", [Raise, RaiseLater])
+def test_the_embedded_scheduler_outlives_every_exception(kind):
+    with app_that_raises().embedded() as scheduler:
+        actions = [
+            scheduler.schedule(kind(number=number), at=timedelta(0)) for number in range(len(EXCEPTIONS))
+        ]
+        for action, (name, _) in zip(actions, EXCEPTIONS, strict=True):
+            while not (attempts := scheduler.get(action.id).attempts) or attempts[0].finished_at is None:
+                Event().wait(0.01)
+            assert attempts[0].ending is Ending.FAILED
+            assert name in attempts[0].message or name == "StopIteration"
 
 
 @pytest.mark.parametrize("kind", [Raise, RaiseLater])

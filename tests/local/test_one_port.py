@@ -16,7 +16,7 @@ from duetime.local.cloud import LocalCloud
 from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import LARGEST_BODY, LocalGateway, proxy_event, response_of
 from duetime.local.options import LocalOptions
-from duetime.local.wsgi_app import WsgiApp
+from duetime.local.wsgi_app import JSON, WsgiApp
 from duetime.settings import Settings
 from tests.local.conftest import Note, settled
 
@@ -161,7 +161,7 @@ def test_a_function_without_a_result_is_a_502(outcome):
 
 
 def test_a_body_over_the_limit_is_rejected_before_the_function_runs(browser, answers):
-    response = browser.post("/api/v1/actions", data=b"x" * (LARGEST_BODY + 1))
+    response = browser.post("/api/v1/actions", data=b"x" * (LARGEST_BODY + 1), content_type=JSON)
     assert response.status_code == 413
     assert response.json["title"]
     assert answers.event is None
@@ -227,6 +227,31 @@ def test_a_page_of_another_site_is_rejected(browser, answers, headers):
         assert browser.get(path, headers=headers).status_code == 403
     assert browser.post("/", headers={**headers, "X-Amz-Target": "AmazonSQS.ListQueues"}).status_code == 403
     assert answers.event is None
+
+
+@pytest.mark.parametrize("content_type", [None, "text/plain", "application/x-www-form-urlencoded"])
+def test_a_change_without_the_content_type_of_json_is_rejected(browser, answers, content_type):
+    for method, path, data in (
+        ("POST", "/api/v1/actions", b"{}"),
+        ("POST", "/api/v1/actions/1/cancel", None),
+        *([("PUT", "/api/v1/jobs/a-b/settings", b"{}")] if content_type is None else []),
+    ):
+        response = browser.open(
+            path,
+            method=method,
+            data=data,
+            content_type=content_type,
+            headers={"Origin": "http://localhost:1"},
+        )
+        assert (response.status_code, answers.event) == (415, None)
+        assert "Content-Type: application/json" in response.json["detail"]
+    assert browser.options("/api/v1/actions").headers.get("Access-Control-Allow-Origin") is None
+
+
+def test_a_post_without_a_body_and_a_delete_need_no_more_than_their_headers(browser, answers):
+    assert browser.post("/api/v1/actions/1/cancel", content_type=JSON).status_code == 200
+    assert browser.delete("/api/v1/jobs/a-b").status_code == 200
+    assert answers.event["httpMethod"] == "DELETE"
 
 
 def test_a_page_of_this_machine_is_allowed(browser):

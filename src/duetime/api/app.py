@@ -9,7 +9,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -24,6 +24,7 @@ from duetime.api.audit_middleware import AuditMiddleware
 from duetime.api.authenticator import Authenticator, Caller, require
 from duetime.api.body import RequestContent
 from duetime.api.context import ApiContext
+from duetime.api.cursors import CursorSeal
 from duetime.api.errors import RouteNotFound
 from duetime.api.health import Health
 from duetime.api.normalise_event import normalise
@@ -32,11 +33,14 @@ from duetime.api.problems import problem_of
 from duetime.api.renamed_paths import successor_of, with_successor
 from duetime.api.requests import invalid_request
 from duetime.api.routes import Route, RouteTable
-from duetime.errors import DuetimeError, TenantPaused, truncate
+from duetime.errors import DuetimeError, RateExceeded, TenantPaused, truncate
+from duetime.jobs.token_buckets import TokenBuckets
+from duetime.model.quota import Quota, limit_of
 
 log = logging.getLogger(__name__)
 
 Event = Mapping[str, Any]
+_SECOND = timedelta(seconds=1)
 Handler = Callable[[Event, Any], dict[str, Any]]
 
 
@@ -52,13 +56,16 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
     resolver, table, lock = _Resolver(routes, prefix), RouteTable(routes, prefix), threading.Lock()
     authenticator = Authenticator(access.grants, api.settings)
     audit = AuditMiddleware(access.trail, api.clock, retention=api.settings.audit_retention)
+    buckets = TokenBuckets(api.clock, _SECOND)
 
     def handler(sent: Event, context: Any) -> dict[str, Any]:
-        event, entry = normalise(sent), None
+        event, entry, route = normalise(sent), None, None
         successor = successor_of(event["path"], prefix)
         try:
             match = table.find(successor or event["path"])
             caller = None if match and match.is_open else authenticator.caller_of(event)
+            if caller is not None:
+                _limit_rate(caller, buckets, api)
             if match is None:
                 raise RouteNotFound(event["path"], prefix)
             route, content = match.route(event["httpMethod"]), RequestContent.from_event(event)
@@ -70,6 +77,8 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                 raise content.error
             entry = audit.begin(entry, route)
             refuse_parameters(event, route)
+            seal = CursorSeal(match, caller, event, content)
+            event, content = seal.opened(event, content)
             with lock:
                 resolver.context.update(
                     route=route,
@@ -78,10 +87,11 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
                     base=_base(event, prefix),
                     is_former=successor is not None,
                     content=content,
+                    seal=seal,
                 )
                 response = resolver.resolve(_with_content(event, content), context)
         except DuetimeError as error:
-            problem = problem_of(error)
+            problem = problem_of(error, route)
             response = {
                 "statusCode": problem.status_code,
                 "body": problem.body,
@@ -109,6 +119,17 @@ def _refuse_work(api: ApiContext, route: Route, caller: Caller, content: Request
         raise TenantPaused(caller.tenant_id, reason=pause.reason, until=pause.until)
 
 
+def _limit_rate(caller: Caller, buckets: TokenBuckets, api: ApiContext) -> None:
+    """Count a request of a tenant.
+
+    Raises:
+        RateExceeded: the tenant has sent as many within a second as its quota allows.
+    """
+    limit = limit_of(api.settings, caller.tenant_id, Quota.REQUESTS)
+    if limit is not None and not buckets.take(caller.tenant_id, limit):
+        raise RateExceeded(caller.tenant_id, Quota.REQUESTS, limit=limit)
+
+
 def _base(event: Event, prefix: str) -> str:
     """Return the prefix as the client called it: with the stage, or the base path of a custom domain."""
     called = str(event["requestContext"]["path"] or event["path"]).rstrip("/")
@@ -128,13 +149,16 @@ class _Resolver(APIGatewayRestResolver):
         super().__init__(
             enable_validation=True,
             debug=False,
-            serializer=partial(json.dumps, separators=(",", ":"), ensure_ascii=False),
+            serializer=self._written,
             json_body_deserializer=lambda _text: self.context["content"].json(),
         )
         for route in routes:
             self.route(prefix + route.path, route.method, status_code=route.status)(route.handler)
         self._by_handler = {route.func: route for route in (*self._static_routes, *self._dynamic_routes)}
-        self.exception_handler(Exception)(_problem)
+        self.exception_handler(Exception)(lambda error: _problem(error, self.context["route"]))
+
+    def _written(self, answer: Any) -> str:
+        return json.dumps(self.context["seal"].closed(answer), separators=(",", ":"), ensure_ascii=False)
 
     def _resolve(self) -> ResponseBuilder[Any]:
         route = self._by_handler[self.context["route"].handler]
@@ -142,14 +166,14 @@ class _Resolver(APIGatewayRestResolver):
         return self._call_route(route, self.context["arguments"])
 
 
-def _problem(error: Exception) -> Response[str]:
+def _problem(error: Exception, route: Route) -> Response[str]:
     """Return the response of an error; an unexpected one is logged in full, and the response hides it."""
     if isinstance(error, RequestValidationError):
         error = invalid_request(error.errors())
     if not isinstance(error, DuetimeError):
         log.error("request met a fault", exc_info=error)
         return problem_of(DuetimeError())
-    response = problem_of(error)
+    response = problem_of(error, route)
     if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("request failed", extra={"code": error.code, "reason": truncate(error)})
     return response

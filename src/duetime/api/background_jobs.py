@@ -108,8 +108,8 @@ class BackgroundJobs(ApiRoutes):
         page = self.api.scheduler(request).jobs.history(
             name,
             status=status,
-            nominal_after=None if start is None else read_time(start),
-            nominal_until=None if until is None else read_time(until),
+            nominal_after=None if start is None else read_time(start, "from"),
+            nominal_until=None if until is None else read_time(until, "until"),
             limit=limit,
             cursor=cursor,
         )
@@ -131,7 +131,7 @@ class BackgroundJobs(ApiRoutes):
         """
         now = self.api.clock.now()
         found = self.api.scheduler(request).jobs.explain(
-            name, instant_of(start, now, -DAY), instant_of(until, now, DAY), limit=limit
+            name, instant_of(start, "from", now, -DAY), instant_of(until, "until", now, DAY), limit=limit
         )
         return OccurrencePage(
             items=[OccurrenceView.model_validate(occurrence) for occurrence in found],
@@ -155,8 +155,8 @@ class BackgroundJobs(ApiRoutes):
         from duetime.cadence import Preview  # noqa: PLC0415 - it needs cron, which no other route does
 
         now, default_tz = self.api.clock.now(), self.api.settings.default_tz
-        after = instant_of(start, now)
-        last = None if until is None else instant_of(until, now)
+        after = instant_of(start, "from", now)
+        last = None if until is None else instant_of(until, "until", now)
         read = parse(cadence).with_default_tz(default_tz) if default_tz else parse(cadence)
         most = count or (_COUNT if last is None else MOST_OCCURRENCES)
         anchored = _anchored(read, after)

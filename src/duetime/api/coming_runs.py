@@ -98,7 +98,7 @@ class ComingRuns(ApiRoutes):
         skipped on request, and exclude triggered runs and runs that are already due.
         """
         now = self.api.clock.now()
-        last = instant_of(until, now, DAY)
+        last = instant_of(until, "until", now, DAY)
         if not now < last <= now + FARTHEST:
             problem = f"must be an instant to come, at most {FARTHEST.days} days ahead"
             raise InvalidRequest([Flaw("until", problem)])

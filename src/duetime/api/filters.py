@@ -66,7 +66,7 @@ class FilterBody(RequestBody):
         filters = {
             name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set
         }
-        filters |= {name: read_time(filters[name]) for name in _TIMES if filters.get(name) is not None}
+        filters |= {name: read_time(filters[name], name) for name in _TIMES if filters.get(name) is not None}
         return cast("Filters", filters)
 
 

@@ -132,7 +132,7 @@ class JobOperationRoutes(ApiRoutes):
     ) -> Response[None]:
         """Pause the job, or one of its cadences."""
         body = body or PauseRequest()
-        until = None if body.until is None else instant_of(body.until, self.api.clock.now())
+        until = None if body.until is None else instant_of(body.until, "until", self.api.clock.now())
         self.api.jobs_for(request, name).pause(name, reason=body.reason, until=until, cadence=body.cadence)
         return _done()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from http import HTTPStatus
 from typing import Annotated, Any, Self
 
@@ -16,7 +15,7 @@ from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, route
 from duetime.api.views import Instant
-from duetime.errors import InvalidCursor, NotificationNotFound
+from duetime.errors import NotificationNotFound
 from duetime.ids import TenantId
 from duetime.model.audit import AuditKind
 from duetime.model.notification import NotificationKind, Severity
@@ -140,17 +139,16 @@ class NotificationRoutes(ApiRoutes):
         """
         caller, inbox = caller_at(request), self.api.notified.inbox
         owner = whose(caller, query.scope)
-        seal = _Seal(owner, query.kind, is_unread=query.unread)
         page = inbox.list(
             owner,
             kinds=seen_by(caller, owner, query.kind),
             is_unread=query.unread,
             limit=query.limit,
-            cursor=seal.opened(query.cursor),
+            cursor=query.cursor,
         )
         language = self._language(owner, query.language)
         items = [NotificationView.from_entry(entry, language) for entry in page]
-        return NotificationList(items=items, next_cursor=seal.closed(page.cursor))
+        return NotificationList(items=items, next_cursor=page.cursor)
 
     @route("getNotification", "GET", f"{NOTIFICATIONS}/<notification_id>", *READ)
     def get(
@@ -194,8 +192,7 @@ class NotificationRoutes(ApiRoutes):
         selection = body or ReadMany()
         caller, inbox = caller_at(request), self.api.notified.inbox
         owner, now = whose(caller, scope), self.api.clock.now()
-        seal = _Seal(owner, selection.kind, is_unread=True)
-        kinds, cursor, count = seen_by(caller, owner, selection.kind), seal.opened(selection.cursor), 0
+        kinds, cursor, count = seen_by(caller, owner, selection.kind), selection.cursor, 0
         for _ in range(_STEPS):
             page = inbox.list(
                 owner, kinds=kinds, is_unread=True, limit=selection.limit - count, cursor=cursor
@@ -204,7 +201,7 @@ class NotificationRoutes(ApiRoutes):
             cursor = page.cursor
             if cursor is None or count >= selection.limit:
                 break
-        return ManyRead(read=count, next_cursor=seal.closed(cursor))
+        return ManyRead(read=count, next_cursor=cursor)
 
     def _seen(self, request: Request, owner: TenantId, notification_id: str) -> InboxEntry:
         """One that the caller may see; what another one may see is not there, either."""
@@ -215,26 +212,3 @@ class NotificationRoutes(ApiRoutes):
 
     def _language(self, owner: TenantId, language: str | None) -> str:
         return language or self.api.notified.preferences.get(owner).language
-
-
-class _Seal:
-    """Binds a cursor to its list and filters: it is an entry's id, and a hash of what was filters for."""
-
-    def __init__(self, owner: TenantId, kind: NotificationKind | None, *, is_unread: bool) -> None:
-        filters = f"{owner} {kind or '-'} {is_unread}"
-        self._mark = "." + sha256(filters.encode()).hexdigest()[:12]
-
-    def closed(self, cursor: str | None) -> str | None:
-        return None if cursor is None else cursor + self._mark
-
-    def opened(self, cursor: str | None) -> str | None:
-        """The list's cursor of what a client says.
-
-        Raises:
-            InvalidCursor: it was given out for another list, or other filters, or never.
-        """
-        if cursor is None:
-            return None
-        if not cursor.endswith(self._mark):
-            raise InvalidCursor
-        return cursor.removesuffix(self._mark)

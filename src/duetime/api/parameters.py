@@ -40,13 +40,17 @@ def refuse_parameters(event: Mapping[str, Any], route: Route) -> None:
         if len(values) > 1 and not admits_lists(known.get(name))
     }
     if flaws:
-        raise InvalidRequest([Flaw(truncate(name, 100), problem) for name, problem in flaws.items()])
+        raise InvalidRequest([Flaw(truncate(name, 100) or "''", problem) for name, problem in flaws.items()])
 
 
-def instant_of(written: str | None, now: datetime, otherwise: timedelta = timedelta(0)) -> datetime:
+def instant_of(
+    written: str | None, field: str, now: datetime, otherwise: timedelta = timedelta(0)
+) -> datetime:
     """Return a parameter's instant; without one, now plus `otherwise`.
 
     Raises:
         InvalidTime: it is no ISO 8601 time, has no offset, or lies outside the years 1970 to 2199.
     """
-    return now + otherwise if written is None else instant.resolve(read_time(written), now=now)
+    if written is None:
+        return now + otherwise
+    return instant.resolve(read_time(written, field), now=now, field=field)

@@ -30,8 +30,11 @@ def etag_of_action(action: Action) -> str:
 
 
 def etag_of_job(job: Job) -> str:
-    """Return the job's ETag, which changes of the job replace and runs do not."""
-    return _etag(job.ref.tenant_id, job.name, job.version, job.revision)
+    """Return the job's ETag: of its declaration and of what operators set, not of its plan and runs."""
+    settings = (sorted(part.items()) for part in (job.pauses, job.tuning))
+    return _etag(
+        job.ref, job.version, job.since, job.removed_at, job.registered_at, job.definition, *settings
+    )
 
 
 def etag_of_preferences(chosen: Preferences) -> str:

@@ -15,9 +15,11 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from duetime.api.errors import InvalidRequest, Unhealthy, WrongMethod
+from duetime.api.errors import Unhealthy, WrongMethod
+from duetime.api.flaws import flaws_of
+from duetime.api.routes import Route
 from duetime.cadence.errors import InvalidText
-from duetime.errors import DuetimeError, IdempotencyConflict
+from duetime.errors import DuetimeError, IdempotencyConflict, QuotaExceeded, RateExceeded
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:duetime:problem:"
@@ -27,7 +29,6 @@ RETRY_AFTER = 5
 PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
     {
         "malformed-body": (HTTPStatus.BAD_REQUEST, "The body is no JSON"),
-        "invalid-cursor": (HTTPStatus.BAD_REQUEST, "The cursor belongs to another query"),
         **dict.fromkeys(
             (
                 "invalid-text",
@@ -53,6 +54,8 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "preferences-conflict": (HTTPStatus.CONFLICT, "The preferences have changed meanwhile"),
         "unreadable-row": (HTTPStatus.CONFLICT, "The stored action cannot be read"),
         "job-name-taken": (HTTPStatus.CONFLICT, "Another job has the name"),
+        "quota-exceeded": (HTTPStatus.CONFLICT, "The tenant has as much as its quota allows"),
+        "rate-exceeded": (HTTPStatus.TOO_MANY_REQUESTS, "The tenant sends requests too fast"),
         "tenant-paused": (HTTPStatus.CONFLICT, "An operator has paused the tenant"),
         "commit-refused": (HTTPStatus.CONFLICT, "A condition of the commit did not hold"),
         "already-committed": (HTTPStatus.CONFLICT, "The run has committed already"),
@@ -61,6 +64,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "payload-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The payload is too large"),
         "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),
         "invalid-request": (HTTPStatus.UNPROCESSABLE_ENTITY, "The request is not what the route takes"),
+        "invalid-cursor": (HTTPStatus.UNPROCESSABLE_ENTITY, "The cursor belongs to another query"),
         "invalid-time": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
         "invalid-selection": (HTTPStatus.UNPROCESSABLE_ENTITY, "The filters cannot be meant"),
         "invalid-identifier": (HTTPStatus.UNPROCESSABLE_ENTITY, "A name cannot be part of a key"),
@@ -86,8 +90,8 @@ _COME_AGAIN = f"a change may or may not have been made; repeat the call in {RETR
 _FOR_THE_OPERATOR = "repeating the call will not help; the operator finds the reason in the API's log"
 
 
-def problem_of(error: DuetimeError) -> Response[str]:
-    """Return an error's problem as a response; an unknown code becomes an internal error."""
+def problem_of(error: DuetimeError, route: Route | None = None) -> Response[str]:
+    """Return the problem of an error at a route as a response; an unknown code becomes an internal error."""
     code = error.code if error.code in PROBLEMS else DuetimeError.code
     status, title = PROBLEMS[code]
     document = {
@@ -95,7 +99,7 @@ def problem_of(error: DuetimeError) -> Response[str]:
         "title": title,
         "status": status.value,
         "detail": _detail(error, status),
-        **_more(error),
+        **_more(error, status, route),
     }
     return Response(status.value, MEDIA_TYPE, json.dumps(document), headers=_headers(error, status))
 
@@ -111,14 +115,20 @@ def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[st
         return {"Allow": ", ".join(error.allowed)}
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
         return {"Retry-After": str(RETRY_AFTER)}
+    if status is HTTPStatus.TOO_MANY_REQUESTS:
+        return {"Retry-After": "1"}
     return {}
 
 
-def _more(error: DuetimeError) -> Mapping[str, Any]:
-    if isinstance(error, InvalidRequest):
-        return {"errors": [asdict(flaw) for flaw in error.flaws]}
+def _more(error: DuetimeError, status: HTTPStatus, route: Route | None) -> Mapping[str, Any]:
+    if status is HTTPStatus.UNPROCESSABLE_ENTITY:
+        return {"errors": [asdict(flaw) for flaw in flaws_of(error, route)]}
     if isinstance(error, IdempotencyConflict):
         return {"action_id": error.action_id}
     if isinstance(error, InvalidText):
         return {name: getattr(error, name) for name in ("text", "problem", "remedy", "start", "width")}
+    if isinstance(error, QuotaExceeded):
+        return {name: getattr(error, name) for name in ("quota", "used", "added", "limit")}
+    if isinstance(error, RateExceeded):
+        return {"quota": error.quota, "limit": error.limit}
     return {"parts": error.parts} if isinstance(error, Unhealthy) else {}

@@ -76,11 +76,11 @@ class RequestedTime(RequestBody):
         """
         if self.at is None:
             return timedelta(seconds=self.in_ or 0)
-        return read_time(self.at, remedy=", or its zone as tz", is_local=self.tz is not None)
+        return read_time(self.at, "at", remedy=", or its zone as tz", is_local=self.tz is not None)
 
 
-def read_time(written: str, *, remedy: str = "", is_local: bool = False) -> datetime:
-    """Parse a client's time; a naive time needs `is_local`, for a separate zone.
+def read_time(written: str, field: str, *, remedy: str = "", is_local: bool = False) -> datetime:
+    """Parse the time in a field of a request; a naive time needs `is_local`, for a separate zone.
 
     Raises:
         InvalidTime: it is no ISO 8601 time, or has no offset.
@@ -88,9 +88,9 @@ def read_time(written: str, *, remedy: str = "", is_local: bool = False) -> date
     try:
         at = datetime.fromisoformat(written)
     except ValueError:
-        raise InvalidTime(written, "is no ISO 8601 time such as 2027-06-01T09:00:00Z") from None
+        raise InvalidTime(written, "is no ISO 8601 time such as 2027-06-01T09:00:00Z", field=field) from None
     if at.tzinfo is None and not is_local:
-        raise InvalidTime(written, f"has no offset; say …Z or …+02:00{remedy}")
+        raise InvalidTime(written, f"has no offset; say …Z or …+02:00{remedy}", field=field)
     return at
 
 

@@ -76,9 +76,9 @@ class Tenants(ApiRoutes):
         now = self.api.clock.now()
         if not body.reason.strip() or not body.reason.isprintable():
             raise InvalidRequest([Flaw("reason", "must be printable text, not only spaces")])
-        until = None if body.until is None else instant_of(body.until, now)
+        until = None if body.until is None else instant_of(body.until, "until", now)
         if until is not None and until <= now:
-            raise InvalidTime(body.until, "has passed; name a later instant, or none")
+            raise InvalidTime(body.until, "has passed; name a later instant, or none", field="until")
         pause = WorkPause(
             id=ids.new_action_id(now, os.urandom),
             scope=PauseScope.TENANT,

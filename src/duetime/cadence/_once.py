@@ -11,6 +11,7 @@ from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Dst, read_modifiers
 from duetime.cadence.times import DAY, at_time
 from duetime.cadence.walk import WallSchedule
+from duetime.cadence.words import BLANKS
 from duetime.cadence.zones import instant_at, seconds_of
 
 
@@ -57,7 +58,7 @@ def once(at: str | datetime, *, tz: str | None = None, dst: Dst = "cronos") -> O
     """
     shown = str(at)
     try:
-        when = datetime.fromisoformat(at.strip()) if isinstance(at, str) else at
+        when = datetime.fromisoformat(at.strip(BLANKS)) if isinstance(at, str) else at
     except ValueError:
         when = None
     if not isinstance(when, datetime) or (isinstance(at, str) and ":" not in at):

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, NoReturn, get_args
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.errors import AmbiguousDays, InvalidCadence, InvalidCron, NeverFires, nearest
 from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, FieldError, month_days, weekdays
+from duetime.cadence.words import PLAIN, is_plain
 
 DayRule = Literal["and", "or"]
 
@@ -91,15 +92,10 @@ def _readable(given: str) -> str:
     """Return the expression in capitals with single spaces, after checking its length and characters."""
     if len(given) > LONGEST:
         raise InvalidCron(given, f"{len(given)} characters are no cron expression", f"use at most {LONGEST}")
-    if not given.isascii():
-        at = next(n for n, char in enumerate(given) if not char.isascii())
-        raise InvalidCron(
-            given,
-            f"{given[at]!r} is not an ASCII character",
-            "use 0-9, A-Z and * , - / ?",
-            start=at,
-            width=1,
-        )
+    at = next((n for n, char in enumerate(given) if not is_plain(char)), None)
+    if at is not None:
+        problem = f"{given[at]!r} is not {PLAIN}"
+        raise InvalidCron(given, problem, "use 0-9, A-Z and * , - / ?", start=at, width=1)
     text = " ".join(given.upper().split())
     if not text:
         raise InvalidCron(given, "the expression is empty", "write five fields, as in 30 2 * * *")

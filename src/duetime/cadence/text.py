@@ -21,6 +21,7 @@ from duetime.cadence.source_positions import (
     option_from,
     split_words,
 )
+from duetime.cadence.words import PLAIN, is_plain
 
 _COMMON = frozenset({"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"})
 
@@ -125,13 +126,13 @@ def _counted(words: int) -> str:
 
 
 def _check_separators(text: str, tokens: Sequence[SourceToken]) -> None:
-    """Reject white space outside ASCII between words, such as a no-break space from a web page."""
+    """Reject other white space than spaces and line ends, such as a no-break space from a web page."""
     is_word = [False] * len(text)
     for token in tokens:
         is_word[token.start : token.end] = [True] * (token.end - token.start)
     for at, char in enumerate(text):
-        if not char.isascii() and not is_word[at]:
-            problem = f"{char!r} is not an ASCII character"
+        if not is_word[at] and not is_plain(char):
+            problem = f"{char!r} is not {PLAIN}"
             raise InvalidCadence(text, problem, "separate words by spaces", start=at, width=1)
 
 

@@ -13,6 +13,10 @@ WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKS = ("first", "second", "third", "fourth", "fifth", "last")
 
+BLANKS = " \t\r\n"
+"""The white space that separates words."""
+PLAIN = "an ASCII character"
+
 _WEEKDAY_NAMES = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTH_NAMES = (
     "January",
@@ -51,6 +55,11 @@ class _WordKind(NamedTuple):
 _WEEKDAY = _WordKind(WEEKDAYS, 0, 0)
 _MONTH = _WordKind(MONTHS, 1, 12)
 _WEEK = _WordKind(WEEKS, 0, 5)
+
+
+def is_plain(char: str) -> bool:
+    """Return whether a cadence may contain a character: visible ASCII, or one of `BLANKS`."""
+    return " " <= char <= "~" or char in BLANKS
 
 
 def weekdays_mask(given: str | Iterable[str | int], option: str = "days") -> int:
@@ -119,7 +128,7 @@ def second_of_day(given: str | time, option: str = "time") -> int:
                 "give hours to seconds, and tz= for the zone",
             )
         return given.hour * 3_600 + given.minute * 60 + given.second
-    match = _CLOCK.fullmatch(str(given).strip())
+    match = _CLOCK.fullmatch(str(given).strip(BLANKS))
     if match is None:
         raise InvalidCadence(
             str(given), f"{option}: {str(given)[:20]!r} is no time of day", "use 00:00 to 23:59, or 09:00:30"
@@ -154,12 +163,12 @@ def _mask(given: str | Iterable[str | int], kind: _WordKind, option: str, remedy
     items = given.split(",") if isinstance(given, str) else [str(item) for item in given]
     mask = 0
     for item in items:
-        text = item.strip().lower()
+        text = item.strip(BLANKS).lower()
         first, dash, last = _SHORTHANDS.get(text, text).partition("-")
         start = _number(first, kind)
         end = _number(last, kind) if dash else start
         if start is None or end is None:
-            shown = item.strip() or option
+            shown = item.strip(BLANKS) or option
             raise InvalidCadence(shown, f"{option}: {shown[:20]!r} is not one of its words", remedy)
         count = len(kind.names)
         for step in range((end - start) % count + 1):

@@ -88,6 +88,7 @@ class Wakes(Construct):
             resource_name=prefix + DISPATCH,
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
+        self._dispatch = dispatch
         failures = stack.format_arn(service="sqs", resource=prefix + FAILURES)
         groups = [settings.schedule_group, settings.job_group]
         self._role = WakeRole(
@@ -120,17 +121,15 @@ class Wakes(Construct):
         return [may(*rights, on=self._timers)] if self._are_timers_set else []
 
     def let_set_jobs(self) -> list[iam.PolicyStatement]:
-        """Allow to maintain jobs' schedules in their group, and rules whose names have the prefix."""
+        """Allow to maintain jobs' schedules, and rules with the prefix whose only target is dispatch."""
         return [
             may(
                 *(f"scheduler:{verb}Schedule" for verb in ("Create", "Update", "Delete")),
                 on=self._schedules,
             ),
             self._pass_role(),
-            may(
-                *(f"events:{verb}" for verb in ("PutRule", "PutTargets", "RemoveTargets", "DeleteRule")),
-                on=self.rules_arn,
-            ),
+            may("events:PutRule", "events:RemoveTargets", "events:DeleteRule", on=self.rules_arn),
+            self._put_targets(),
         ]
 
     def let_list_jobs(self) -> list[iam.PolicyStatement]:
@@ -149,6 +148,14 @@ class Wakes(Construct):
     def accept_lists(self, function: DuetimeFunction) -> None:
         """Accept that a function may list all names."""
         accept(function.role, "AwsSolutions-IAM5[Resource::*]", "Lists of names, which AWS cannot restrict.")
+
+    def _put_targets(self) -> iam.PolicyStatement:
+        """Allow to put targets, of which each must be dispatch; a request without a target is denied."""
+        conditions: dict[str, dict[str, object]] = {
+            "ForAllValues:ArnEquals": {"events:TargetArn": self._dispatch},
+            "Null": {"events:TargetArn": "false"},
+        }
+        return may("events:PutTargets", on=self.rules_arn, **conditions)
 
     def _pass_role(self) -> iam.PolicyStatement:
         to_scheduler: dict[str, object] = {"iam:PassedToService": "scheduler.amazonaws.com"}

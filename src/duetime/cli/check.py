@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
 from duetime.cli.arguments import Commands
 from duetime.cli.loading import app_at
+from duetime.cli.output import print_json
 from duetime.cli.tables import plain, table
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
@@ -33,7 +33,10 @@ def run(arguments: argparse.Namespace) -> int:
     from duetime.check import report  # noqa: PLC0415 - `duetime --help` needs no pydantic
 
     found = report(app_at(arguments.app))
-    print(json.dumps(_as_json(found), indent=2, ensure_ascii=False) if arguments.json else _as_text(found))
+    if arguments.json:
+        print_json(_as_json(found))
+    else:
+        print(_as_text(found))
     return 1 if found.problems else 0
 
 

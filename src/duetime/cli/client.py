@@ -103,7 +103,7 @@ class Client(NamedTuple):
             )
         url = address(self.url.rstrip("/").removesuffix(self.prefix) + self.prefix, path, query or {})
         sent = None if body is None else json.dumps(body).encode()
-        headers = self._headers(sent)
+        headers = self._headers(method)
         if self.signs:
             headers = self._signed(method, url, headers, sent)
         return exchange(method, url, headers, sent, base=self.url, timeout=self.timeout)
@@ -116,11 +116,11 @@ class Client(NamedTuple):
         except NotSigned as error:
             raise CommandFailed(str(error)) from None
 
-    def _headers(self, sent: bytes | None) -> dict[str, str]:
+    def _headers(self, method: str) -> dict[str, str]:
         headers = {
             "Accept": "application/json",
             "User-Agent": "duetime",
-            "Content-Type": None if sent is None else "application/json",
+            "Content-Type": None if method == "GET" else "application/json",
             "Authorization": self.token,
             "X-Duetime-Tenant": self.tenant,
             "X-Duetime-User": self.user,

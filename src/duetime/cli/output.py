@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from duetime._masking import printable_json
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Json
 from duetime.cli.pager import print_long
@@ -21,8 +22,8 @@ _EMPTY_PAGES = 20
 
 
 def print_json(content: object) -> None:
-    """Print the API's JSON unchanged."""
-    print(json.dumps(content, indent=2, ensure_ascii=False))
+    """Print the API's JSON; control characters are escapes."""
+    print(printable_json(json.dumps(content, indent=2, ensure_ascii=False)))
 
 
 def print_content(

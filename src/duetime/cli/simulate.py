@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from duetime.cli.arguments import Commands, instant
 from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at
+from duetime.cli.output import print_json
 from duetime.cli.pager import print_long
 from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import table
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressBar("simulate"):
         found = simulate(app, start, until)
     if arguments.json:
-        print(json.dumps(_as_json(found, with_runs=arguments.runs), indent=2, ensure_ascii=False))
+        print_json(_as_json(found, with_runs=arguments.runs))
     else:
         print_long("\n".join(_lines_of_runs(found) if arguments.runs else _as_text(found)))
     return 0

@@ -52,9 +52,9 @@ class JobOperations:
     def pause(self, name: str, reason: str, until: When | None, cadence: str | None) -> Job:
         """Pause a job; see `Jobs.pause`."""
         now = self._context.clock.now()
-        ends_at = None if until is None else instant.resolve(until, now=now)
+        ends_at = None if until is None else instant.resolve(until, now=now, field="until")
         if ends_at is not None and ends_at <= now:
-            raise InvalidTime(instant.text(ends_at), "has passed; a pause ends in the future")
+            raise InvalidTime(instant.text(ends_at), "has passed; a pause ends in the future", field="until")
         pause = Pause(
             since=now, by=self._context.actor, reason=truncate(reason, LONGEST_REASON), until=ends_at
         )

@@ -5,7 +5,7 @@ Its row is like any other job's, but no code sets its timing. The tenant can rep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +26,7 @@ from duetime.errors import (
     JobConflict,
     JobNameTaken,
     JobNotFound,
+    QuotaExceeded,
     UnknownType,
 )
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
@@ -35,6 +36,7 @@ from duetime.jobs.plan import Plan
 from duetime.model.action import Action
 from duetime.model.idempotency import key_terms
 from duetime.model.job import Definition, Job, JobRef, Origin, Precision, is_manual
+from duetime.model.quota import Quota, limit_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
 from duetime.retry import RetryPolicy, policy
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from duetime.payload import Payload
 
 KEY_LIMIT = 128
+_PAGE = 50
+_COUNTED = (Quota.JOBS, Quota.EVENT_RULES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +117,7 @@ class Register:
             "idempotency_key": key,
             "idempotency_until": terms.until if terms else None,
         }
+        self._check_quotas(ref, definition)
         new = new_job(ref, definition, now, origin=Origin.RUNTIME, **registered)
 
         def write() -> Job | Conflict:
@@ -124,6 +129,31 @@ class Register:
         change_with_retry(write, f"job {ref.name}")
         self._plan(ref)
         return self._jobs.get(ref) or new
+
+    def _check_quotas(self, ref: JobRef, definition: Definition) -> None:
+        """Check the tenant's quotas; the list of jobs may lag, so some registrations at once may pass.
+
+        Raises:
+            QuotaExceeded: the tenant has as many jobs, or events that start them, as it may have.
+        """
+        limits = {quota: limit_of(self._settings, ref.tenant_id, quota) for quota in _COUNTED}
+        if all(limit is None for limit in limits.values()):
+            return
+        others = [job.definition for job in self._own_jobs(ref.tenant_id) if job.ref != ref]
+        counts = {Quota.JOBS: len(others), Quota.EVENT_RULES: sum(map(_event_rules, others))}
+        added = {Quota.JOBS: 1, Quota.EVENT_RULES: _event_rules(definition)}
+        for quota, limit in limits.items():
+            if limit is not None and added[quota] and counts[quota] + added[quota] > limit:
+                used = counts[quota]
+                raise QuotaExceeded(ref.tenant_id, quota, used=used, added=added[quota], limit=limit)
+
+    def _own_jobs(self, tenant_id: TenantId) -> Iterator[Job]:
+        cursor = None
+        while True:
+            page = self._jobs.list(tenant_id, limit=_PAGE, cursor=cursor)
+            yield from (job for job in page.jobs if job.removed_at is None)
+            if (cursor := page.cursor) is None:
+                return
 
     def _definition(self, registration: Registration, tenant_id: TenantId) -> Definition:
         cadences = read_cadences(registration.cadences, default_tz=self._settings.default_tz or None)
@@ -202,6 +232,10 @@ class Register:
             return None if self._versions.remove(job, "it was unregistered") else CHANGED
 
         change_with_retry(remove, f"job {name}")
+
+
+def _event_rules(definition: Definition) -> int:
+    return sum(text.startswith("on_event ") for text in definition.cadences)
 
 
 def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:

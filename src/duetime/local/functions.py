@@ -16,6 +16,7 @@ from duetime.app import App
 from duetime.clock import Clock
 from duetime.declare.handler import LONGEST_RUN
 from duetime.environment import instance_name
+from duetime.errors import truncate
 from duetime.lambdas import api, arm, dispatch, notify, passes, publish, undelivered, work
 from duetime.lambdas.metrics_buffer import HandOver
 from duetime.local.addresses import ResourceNames
@@ -96,7 +97,8 @@ class LocalFunctions:
                 return InvocationOutcome(function.handler(json.loads(json.dumps(event)), context))
         except BaseException as error:  # the invocation ends here, as a Lambda's process would
             trace = error if isinstance(error, Exception) else None
-            log.warning("%s died of %s", context.function_name, repr(error), exc_info=trace)
+            why = f"{type(error).__name__}: {truncate(error)}"
+            log.warning("%s died of %s", context.function_name, why, exc_info=trace)
             return InvocationOutcome(error=error)
 
 

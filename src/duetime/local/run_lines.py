@@ -16,7 +16,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TextIO
 
+from duetime._masking import printable
 from duetime.local.environment import wants_colour
+from duetime.telemetry.tracebacks import traceback_of
 
 _COLOURS = {"executed": 32, "failed": 31, "cancelled": 33, "skipped": 33, "retried": 33, "put off": 33}
 _BY_LEVEL = {logging.WARNING: 33, logging.ERROR: 31, logging.CRITICAL: 31}
@@ -72,15 +74,15 @@ class RunLines(logging.Formatter):
         line = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}  "
         line += self._run(record) if hasattr(record, "late_ms") else self._other(record)
         if record.exc_info and record.levelno >= logging.WARNING:
-            line += "\n" + self.formatException(record.exc_info)
+            line += "\n" + traceback_of(record.exc_info[1])
         return line
 
     def _run(self, record: logging.LogRecord) -> str:
         fields: dict[str, Any] = vars(record)
         status = record.getMessage()
-        tenant = f"  {fields['tenant']:10}" if self._shows_tenants else ""
+        tenant = f"  {_one_line(fields['tenant']):10}" if self._shows_tenants else ""
         line = (
-            f"{self._painted(f'{status:14}', _COLOURS.get(status))}  {fields['type']:20}"
+            f"{self._painted(f'{status:14}', _COLOURS.get(status))}  {_one_line(fields['type']):20}"
             f"  …{fields['action'][-8:]}"
             f"{tenant}  {_span(fields['late_ms'])} late, ran {_span(fields['ran_ms'])}"
         )
@@ -88,7 +90,7 @@ class RunLines(logging.Formatter):
 
     def _other(self, record: logging.LogRecord) -> str:
         if record.name == "duetime.handlers":
-            text = f"{'':14}  {vars(record).get('type', ''):20}  {_one_line(record.getMessage())}"
+            text = f"{'':14}  {_one_line(vars(record).get('type', '')):20}  {_one_line(record.getMessage())}"
             return self._painted(text, _FAINT)
         if record.name in {_NEWS, _OUTBOX}:
             return f"{vars(record).get('word', 'deployed'):14}  {_one_line(record.getMessage())}"
@@ -109,4 +111,4 @@ def _span(milliseconds: float) -> str:
 
 
 def _one_line(text: object) -> str:
-    return " ".join(str(text).split())
+    return printable(" ".join(str(text).split()))

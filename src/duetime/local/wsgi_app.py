@@ -15,7 +15,13 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
+from werkzeug.exceptions import (
+    HTTPException,
+    MethodNotAllowed,
+    NotFound,
+    RequestEntityTooLarge,
+    UnsupportedMediaType,
+)
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
@@ -37,6 +43,8 @@ log = logging.getLogger(__name__)
 
 START = "/local"
 """The start page; also at ``/`` if the console is not built."""
+
+JSON = "application/json"
 
 _LOOPBACK = {"127.0.0.1", "localhost"}
 
@@ -70,6 +78,7 @@ class WsgiApp:
 
     def _answer(self, request: Request) -> Response:
         if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
+            _check_media_type(request)
             return compressed(request, self._lockway(request))
         if request.method not in {"GET", "HEAD"}:
             if self._shown(request) is None:
@@ -106,6 +115,17 @@ def _is_from_elsewhere(request: Request) -> bool:
     if origin := request.headers.get("Origin"):
         hosts.add(urlsplit(origin).hostname)
     return not hosts <= _LOOPBACK
+
+
+def _check_media_type(request: Request) -> None:
+    """Check that a browser asks before it sends a change from a page of another origin.
+
+    It asks before every PUT, PATCH and DELETE, and before a POST with this content type; no answer allows it.
+    """
+    has_body = bool(request.content_length) or "Transfer-Encoding" in request.headers
+    is_said = bool(request.mimetype) if request.method != "POST" else request.mimetype == JSON
+    if not is_said and (has_body or request.method == "POST"):
+        raise UnsupportedMediaType(f"send Content-Type: {JSON}, also with a POST that has no body")
 
 
 def _refusal(request: Request, error: HTTPException) -> Response:

@@ -78,7 +78,7 @@ class SkipReason(StrEnum):
     ASKED = "asked"
     """An operator skipped it."""
     REFUSED = "refused"
-    """Its event names no tenant, and its trigger requires one; or too many events in a row led to it."""
+    """Its event names no tenant, and its trigger requires one; or too many events led to it."""
 
 
 class Trigger(StrEnum):

@@ -72,11 +72,15 @@ def key_terms(
     """
     if key is None:
         if ttl is not None:
-            raise InvalidTime(ttl, "is a time to live without a key; pass idempotency_key as well")
+            raise InvalidTime(
+                ttl, "is a time to live without a key; pass idempotency_key as well", field="idempotency_ttl"
+            )
         return None
     span: object = settings.idempotency_ttl if ttl is None else ttl
     longest = min(LONGEST_KEY_TTL, settings.retention)
     if not (isinstance(span, timedelta) and SHORTEST_KEY_TTL <= span <= longest):
         allowed = f"allowed is a timedelta of {SHORTEST_KEY_TTL} to {longest}"
-        raise InvalidTime(span, f"is no time to live of an idempotency key; {allowed}")
+        raise InvalidTime(
+            span, f"is no time to live of an idempotency key; {allowed}", field="idempotency_ttl"
+        )
     return KeyTerms(now, now + span)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 IN_ROW_LIMIT = 2_048
 """Bytes: a larger payload is an item of its own, so that claim and settle do not pay for it."""
 
-PAYLOAD_LIMIT = 400 * 1_024 - 1_024
-"""Bytes: a DynamoDB item holds 400 KB, its keys included."""
+PAYLOAD_LIMIT = 400_000
+"""Bytes: a DynamoDB item holds 409,600, its keys included; emulators hold some thousand fewer."""
 
 MOST_SLOTS = 100
 """Actions with one concurrency key that may run at once. Only a processing action holds a slot.

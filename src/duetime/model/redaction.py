@@ -7,7 +7,7 @@ selects the number of each. If JSON leaves the meaning of a path open, more is r
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 REDACTED = "[redacted]"
@@ -90,3 +90,33 @@ def _without_found(value: Any, parts: Sequence[str]) -> Any:
         name: _without(field, parts[1:]) if name == parts[0] else _without_found(field, parts)
         for name, field in value.items()
     }
+
+
+def sensitive_values(payload: Any, paths: Sequence[str]) -> Iterator[object]:
+    """Yield the values at `paths`, and those that `redacted` would hide because the path is not plain."""
+    for path in paths:
+        parts = path.split(".")
+        is_found = isinstance(payload, dict) and parts[0] in payload
+        yield from _values_at(payload, parts) if is_found else _leaves(payload)
+
+
+def _values_at(value: Any, parts: Sequence[str]) -> Iterator[object]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _values_at(item, parts)
+    elif not parts or not isinstance(value, dict):
+        yield from _leaves(value)
+    elif parts[0] in value:
+        yield from _values_at(value[parts[0]], parts[1:])
+    else:
+        for item in value.values():
+            yield from _values_at(item, parts)
+
+
+def _leaves(value: Any) -> Iterator[object]:
+    """Yield the texts and numbers in a value; null and truth values identify nobody."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield value

@@ -81,7 +81,7 @@ class Selection:
             correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
             job=None if job is None else ids.job_name(job),
             runs=_checked_runs(filters.get("runs")),
-            **{name: instant.resolve(when, now=now) for name, when in bounds.items()},
+            **{name: instant.resolve(when, now=now, field=name) for name, when in bounds.items()},
         )
 
     def __post_init__(self) -> None:
@@ -155,19 +155,23 @@ class RunSelection:
         return cls(
             statuses=statuses,
             retrying=retrying,
-            nominal_after=None if nominal_after is None else instant.resolve(nominal_after, now=now),
-            nominal_until=None if nominal_until is None else instant.resolve(nominal_until, now=now),
+            nominal_after=_bound("nominal_after", nominal_after, now),
+            nominal_until=_bound("nominal_until", nominal_until, now),
         )
 
     def __post_init__(self) -> None:
         start, end = self.nominal_after, self.nominal_until
         if start is not None and end is not None and start >= end:
-            raise InvalidSelection("the span of nominal times must begin before it ends")
+            raise InvalidSelection("nominal_until must lie after nominal_after", field="nominal_until")
 
     def admits(self, row: Action) -> bool:
         """Return whether a run meets all filters."""
         is_admitted = row.status in self.statuses or (self.retrying and row.is_retrying)
         return is_admitted and _lies(row.nominal_at, self.nominal_after, self.nominal_until)
+
+
+def _bound(name: str, when: When | None, now: datetime) -> datetime | None:
+    return None if when is None else instant.resolve(when, now=now, field=name)
 
 
 def check_limit(limit: object, most: int = LARGEST_PAGE) -> None:

@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
@@ -19,10 +20,12 @@ from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, trun
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import Plan
+from duetime.jobs.token_buckets import TokenBuckets
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.event_chain import depth_of
 from duetime.model.job import Job, JobRef
 from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
+from duetime.model.quota import Quota, limit_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.wakeups import DueMessage, DueQueues, Routes
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from duetime.cadence.triggers import OnEvent
 
 log = logging.getLogger(__name__)
+
+_MINUTE = timedelta(minutes=1)
 
 Event = Mapping[str, Any]
 """An event as EventBridge has it: ``id``, ``time``, ``source``, ``detail-type``, ``detail``."""
@@ -72,6 +77,7 @@ class DispatchJobs:
     ) -> None:
         self._actions, self._jobs, self.wake = actions, jobs, wake
         self._clock, self._settings, self._pauses = clock, settings, pauses
+        self._buckets = TokenBuckets(clock, _MINUTE)
 
     def event(self, ref: JobRef, cadence: str, event: Event) -> Action | None:
         """Start a run of a job for an event, once, however often the event comes.
@@ -94,23 +100,32 @@ class DispatchJobs:
             return None  # so the chain ends
         if ref.tenant_id not in {SYSTEM_TENANT, _trigger_of(job, cadence).tenant_of(event)}:
             return None  # a tenant's own job is started by its own events alone
-        run = self._unless_paused(self._run_of(job, cadence, event))
+        run = self._unless_held(self._run_of(job, cadence, event))
         if run.status is Status.SKIPPED:
             self._actions.record(run)
         else:
             self._actions.put(run)
         return run
 
-    def _unless_paused(self, run: Action) -> Action:
-        """Return the run; while its tenant is paused, as skipped: events must not pile up during a pause."""
-        pause = self._pauses.of_tenant(run.tenant_id)
-        if pause is None or run.status is Status.SKIPPED:
+    def _unless_held(self, run: Action) -> Action:
+        """Return the run; as skipped if its tenant is paused or beyond its quota: events must not pile up."""
+        if run.status is Status.SKIPPED:
             return run
+        if (pause := self._pauses.of_tenant(run.tenant_id)) is not None:
+            note = f"the tenant {pause.name} was paused by {pause.by}: {pause.reason}"
+            return self._skipped(run, SkipReason.PAUSED, note)
+        limit = limit_of(self._settings, run.tenant_id, Quota.EVENTS)
+        if not self._buckets.take(run.tenant_id, limit):
+            note = f"events of {run.tenant_id} came too fast: its quota of events is {limit} a minute"
+            return self._skipped(run, SkipReason.REFUSED, note)
+        return run
+
+    def _skipped(self, run: Action, reason: SkipReason, note: str) -> Action:
         return replace(
             run,
             status=Status.SKIPPED,
-            skip_reason=SkipReason.PAUSED,
-            note=truncate(f"the tenant {pause.name} was paused by {pause.by}: {pause.reason}"),
+            skip_reason=reason,
+            note=truncate(note),
             expires_at=run.due_at + self._settings.retention,
         )
 

@@ -126,7 +126,8 @@ class PassHistory:
         try:
             yield messages
         except Exception as error:
-            self._record(job, started_at, Ending.FAILED, truncate(f"{type(error).__name__}: {error}"))
+            reason = truncate(f"{type(error).__name__}: {truncate(error)}")
+            self._record(job, started_at, Ending.FAILED, reason)
             raise
         self._record(job, started_at, Ending.EXECUTED, truncate("; ".join(messages)) or None)
 

@@ -21,12 +21,14 @@ import logging
 import random
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 
 from duetime import instant
+from duetime._masking import hiding
 from duetime.clock import Clock
 from duetime.declare.built_in import CANARY_HANDLER
 from duetime.declare.handler_set import HandlerSet
@@ -40,6 +42,7 @@ from duetime.model.built_in import CANARY, is_probe, retention_of
 from duetime.model.event_chain import running_at
 from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
 from duetime.model.outcome import NOT_BEGUN, SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
+from duetime.model.redaction import sensitive_values
 from duetime.model.run import WorkerDied
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -50,6 +53,7 @@ from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.settings import Settings
 from duetime.telemetry import spans
 from duetime.telemetry.run_log import RunLog
+from duetime.telemetry.tracebacks import mask_traceback
 from duetime.wakeups.due_messages import delay_until
 from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, Waiting
 from duetime.worker.claim_with_slot import ClaimOneShot, next_message
@@ -58,6 +62,7 @@ from duetime.worker.heartbeat import Heartbeat, visibility
 from duetime.worker.settle import Settle
 
 log = logging.getLogger(__name__)
+log.addFilter(mask_traceback)
 
 
 _ROLL_OVER = 60
@@ -215,6 +220,19 @@ class Worker:
         self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan, since: float
     ) -> Outcome | None:
         """Run the handler; return None, without running it, if the lease ended before it could begin."""
+        with hiding(partial(self._sensitive_values, action), self._settings.secret_patterns.values()):
+            return self._run_handler(action, commit, delivery, span, since)
+
+    def _sensitive_values(self, action: Action) -> Iterable[object]:
+        """Return the values of its payload that its failures must not show."""
+        handler = self._handlers.by_name.get(action.type)
+        if handler is None or action.payload is None:
+            return ()
+        return sensitive_values(json.loads(action.payload), handler.sensitive)
+
+    def _run_handler(
+        self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan, since: float
+    ) -> Outcome | None:
         if self._is_rolling_over(action.type, action.payload_version):  # a message may lack the version
             reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
             return put_off(timedelta(seconds=_ROLL_OVER), reason)

@@ -56,7 +56,7 @@ def _statuses(route: Route, signature: RouteSignature) -> Iterable[HTTPStatus]:
     names = {parameter["name"] for parameter in signature.parameters}
     changes = route.operation is not None and route.operation.about not in _NEVER_CONFLICT
     applies = {
-        _S.BAD_REQUEST: signature.body or names & {"cursor", "cadence"},
+        _S.BAD_REQUEST: signature.body or "cadence" in names,
         _S.UNAUTHORIZED: not route.is_open,
         _S.FORBIDDEN: not route.is_open,
         _S.NOT_FOUND: "<" in route.path,
@@ -133,6 +133,13 @@ def problem_schema() -> Schema:
                 "description": "of `unhealthy`: each part's state",
                 "additionalProperties": {"type": "string"},
             },
+            "quota": {
+                "type": "string",
+                "description": "of `quota-exceeded` and `rate-exceeded`: which quota",
+            },
+            "used": {"type": "integer", "description": "of `quota-exceeded`: how many the tenant has"},
+            "added": {"type": "integer", "description": "of `quota-exceeded`: how many were to be added"},
+            "limit": {"type": "integer", "description": "of both: how many it may have"},
             **{
                 name: {"type": kind, "description": f"of a cadence: {description}"}
                 for name, (kind, description) in _CADENCE_MEMBERS.items()

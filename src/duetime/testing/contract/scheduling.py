@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from duetime.errors import Unsupported
 from duetime.ids import new_action_id
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import Applied, Claimed
+from duetime.model.new_action import PAYLOAD_LIMIT
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
@@ -106,6 +108,13 @@ class SchedulingContract(StoreContract):
     ) -> None:
         store.put_many(many)
         assert [store.get(action.ref) for action in many] == many
+
+    def test_the_largest_payload_is_put_alone_and_in_bulk(self, store: ActionStore) -> None:
+        text = json.dumps("x" * (PAYLOAD_LIMIT - len('""')))
+        first, *rest = (fresh(store, payload=text, payload_offloaded=True) for _ in range(3))
+        put(store, first)
+        store.put_many(rest)
+        assert [store.get(action.ref) for action in (first, *rest)] == [first, *rest]
 
     def test_putting_none_changes_nothing(self, store: ActionStore) -> None:
         store.put_many([])

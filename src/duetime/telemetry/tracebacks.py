@@ -1,0 +1,41 @@
+"""The traceback of a failure as text: without secrets, with short messages and without control characters."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterator
+
+from duetime._masking import masked, printable
+from duetime.errors import truncate
+
+_DEEPEST = 10
+"""The most exceptions of a chain that are logged, outermost first."""
+_LED_TO = "\n\nThe above exception was the direct cause of the following exception:\n"
+_WHILE = "\n\nDuring handling of the above exception, another exception occurred:\n"
+
+
+def traceback_of(error: BaseException | None) -> str:
+    """Return the tracebacks of an exception and its causes; its source lines are masked too."""
+    return printable(masked("\n".join(reversed(list(_tracebacks(error))))))
+
+
+def mask_traceback(record: logging.LogRecord) -> bool:
+    """Set the traceback of a record, so that no formatter of the process writes the exception itself."""
+    if record.exc_info and record.exc_info[1] is not None:
+        record.exc_text = traceback_of(record.exc_info[1])
+    return True
+
+
+def _tracebacks(link: BaseException | None) -> Iterator[str]:
+    joined = ""
+    for _ in range(_DEEPEST):
+        if link is None:
+            return
+        stack = "".join(traceback.format_tb(link.__traceback__))
+        text = truncate(link)
+        word = truncate(f"{type(link).__name__}: {text}" if text else type(link).__name__)
+        yield f"Traceback (most recent call last):\n{stack}{word}{joined}"
+        cause = link.__cause__
+        joined = _LED_TO if cause is not None else _WHILE
+        link = cause if cause is not None or link.__suppress_context__ else link.__context__

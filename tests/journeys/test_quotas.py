@@ -1,0 +1,129 @@
+"""A tenant beyond a quota is rejected with the number, the limit and who raises it; others notice nothing."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime import App, Payload, Run, every, on_event
+from duetime._quota_words import QUOTAS
+from duetime.errors import QuotaExceeded, SettingsError
+from duetime.ids import TenantId
+from duetime.jobs.register import Registration
+from duetime.jobs.token_buckets import TokenBuckets
+from duetime.model.action import SkipReason
+from duetime.model.quota import Quota, limit_of
+from duetime.settings import Settings
+from duetime.testing import SimulatedCloud, TurnedClock
+from tests.api.conftest import NOW
+from tests.api.deployment import CLAIMS, Deployment
+
+ACME, GLOBEX = TenantId("acme"), TenantId("globex")
+ORDERS = on_event("shop", "order", tenant="detail.tenant")
+
+
+class Report(Payload):
+    pass
+
+
+def cloud_with(ran=None, **quotas):
+    app = App()
+
+    @app.action
+    def report(payload: Report) -> None: ...
+
+    @app.job(ORDERS, name="count-orders")
+    def count_orders(run: Run) -> None:
+        if ran is not None:
+            ran.append(run.tenant_id)
+
+    return SimulatedCloud(app, settings=Settings(tenants="*", quotas=quotas))
+
+
+def registration(name, *cadences, replace=False):
+    return Registration(name=name, handler=Report(), cadences=cadences, replace=replace)
+
+
+def test_a_registration_beyond_the_quota_of_jobs_is_rejected():
+    cloud = cloud_with(acme="jobs=2")
+    acme, globex = cloud.scheduler_for("acme").jobs, cloud.scheduler_for("globex").jobs
+    for name in ("acme-a", "acme-b"):
+        acme.register(registration(name, every(hours=1)))
+    with pytest.raises(QuotaExceeded) as caught:
+        acme.register(registration("acme-c"))
+    error = caught.value
+    assert (error.tenant_id, error.quota, error.used, error.added, error.limit) == ("acme", "jobs", 2, 1, 2)
+    assert "ask an operator to raise the setting quotas" in str(error)
+    acme.register(registration("acme-a", every(hours=2), replace=True))
+    globex.register(registration("acme-c"))
+    acme.unregister("acme-b")
+    acme.register(registration("acme-c"))
+
+
+def test_a_registration_beyond_the_quota_of_event_rules_is_rejected():
+    cloud = cloud_with(**{"*": "event_rules=2"})
+    acme = cloud.scheduler_for("acme").jobs
+    acme.register(registration("acme-a", ORDERS))
+    refund = on_event("shop", "refund", tenant="detail.tenant")
+    with pytest.raises(QuotaExceeded, match="has 1 event_rules, and 2 more would exceed its quota of 2"):
+        acme.register(registration("acme-b", ORDERS, refund))
+    acme.register(registration("acme-b", ORDERS, every(hours=1)))
+    acme.register(registration("acme-c", every(hours=1)))
+
+
+def test_runs_of_events_beyond_the_quota_are_skipped_with_the_reason():
+    ran = []
+    cloud = cloud_with(ran, acme="events=3")
+    for tenant in ("acme", "acme", "globex") * 3:
+        cloud.send_event("shop", "order", {"tenant": tenant})
+    cloud.advance(seconds=1)
+    assert sorted(ran) == ["acme"] * 3 + ["globex"] * 3
+    skipped = cloud.actions("skipped")
+    assert [run.skip_reason for run in skipped] == [SkipReason.REFUSED] * 3
+    assert "its quota of events is 3 a minute" in skipped[0].note
+    cloud.advance(minutes=1)
+    cloud.send_event("shop", "order", {"tenant": "acme"})
+    cloud.advance(seconds=1)
+    assert ran.count("acme") == 4
+
+
+def test_requests_beyond_the_quota_are_rejected_until_a_second_has_passed():
+    clock = TurnedClock(NOW)
+    deployment = Deployment(clock, quotas={"acme": "requests=5"})
+    other = CLAIMS | {"custom:tenant_id": "globex"}
+    statuses = [deployment.ask("GET", "/me").status for _ in range(8)]
+    assert statuses == [200] * 5 + [429] * 3
+    rejected = deployment.ask("GET", "/me")
+    assert rejected.json["type"] == "urn:duetime:problem:rate-exceeded"
+    assert "acme" in rejected.json["detail"]
+    assert deployment.ask("GET", "/me", claims=other).status == 200
+    clock.wait_until(NOW + timedelta(seconds=1))
+    assert deployment.ask("GET", "/me").status == 200
+
+
+def test_a_deployment_with_one_tenant_has_no_quotas_unless_the_setting_names_some():
+    for tenants in ("", "acme"):
+        assert {limit_of(Settings(tenants=tenants), ACME, quota) for quota in Quota} == {None}
+    several = Settings(tenants="acme globex", quotas={"acme": "jobs=5", "*": "jobs=7 events=9"})
+    assert [limit_of(several, tenant, Quota.JOBS) for tenant in (ACME, GLOBEX)] == [5, 7]
+    assert [limit_of(several, ACME, quota) for quota in (Quota.EVENTS, Quota.REQUESTS)] == [
+        9,
+        QUOTAS["requests"],
+    ]
+    assert {*Quota} == {*QUOTAS}
+
+
+@pytest.mark.parametrize("words", ["jobs", "jobs=", "jobs=-1", "jobs=x", "pending=5", "jobs=1 jobs=2"])
+def test_a_wrong_quota_is_a_settings_error(words):
+    with pytest.raises(SettingsError, match="quotas"):
+        Settings(quotas={"acme": words})
+
+
+def test_a_bucket_refills_evenly_and_forgets_the_least_recent_tenant():
+    clock = TurnedClock(NOW)
+    buckets = TokenBuckets(clock, timedelta(seconds=10))
+    assert [buckets.take(ACME, 2) for _ in range(3)] == [True, True, False]
+    clock.wait_until(NOW + timedelta(seconds=5))
+    assert [buckets.take(ACME, 2) for _ in range(2)] == [True, False]
+    for number in range(10_001):
+        buckets.take(TenantId(f"t-{number}"), 2)
+    assert buckets.take(ACME, 2)
