@@ -36,7 +36,13 @@ def test_only_this_deployments_failures_notify_people(synthesised):
             "deployment": ["duetime-"],
             "$or": [
                 {
-                    "type": ["action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept"]
+                    "type": [
+                        "action.failed",
+                        "run.failed",
+                        "job.failing",
+                        "job.succeeding",
+                        "undelivered.kept",
+                    ]
                 },
                 {"type": ["run.skipped"], "action": {"depth": [{"numeric": [">", 8]}]}},
             ],
