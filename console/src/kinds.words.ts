@@ -13,10 +13,15 @@ export const NOTIFICATION_KINDS: NotificationKind[] = [
   "scheduling.undelivered",
   "jobs.recurring_failing",
   "jobs.recurring_succeeding",
+  "jobs.chain_refused",
 ];
 
 /** Those that go to admins by default. */
-export const FOR_ADMINS: NotificationKind[] = ["scheduling.dead_lettered", "scheduling.undelivered"];
+export const FOR_ADMINS: NotificationKind[] = [
+  "scheduling.dead_lettered",
+  "scheduling.undelivered",
+  "jobs.chain_refused",
+];
 
 export const kindOfNotification = words({
   en: {
@@ -25,6 +30,7 @@ export const kindOfNotification = words({
     "scheduling.undelivered": "Something undelivered",
     "jobs.recurring_failing": "A job keeps failing",
     "jobs.recurring_succeeding": "A job succeeds again",
+    "jobs.chain_refused": "A chain of events is too long",
   },
   fr: {
     "scheduling.action_failed": "Une action a échoué",
@@ -32,6 +38,7 @@ export const kindOfNotification = words({
     "scheduling.undelivered": "Un élément non distribué",
     "jobs.recurring_failing": "Une tâche échoue à répétition",
     "jobs.recurring_succeeding": "Une tâche réussit à nouveau",
+    "jobs.chain_refused": "Une chaîne d'événements est trop longue",
   },
 });
 

@@ -51,6 +51,7 @@ def test_without_preferences_notifications_for_admins_are_in_their_list(ask):
             "scheduling.undelivered": ["in_app"],
             "jobs.recurring_failing": [],
             "jobs.recurring_succeeding": [],
+            "jobs.chain_refused": ["in_app"],
         },
         "channels_available": ["in_app"],
         "addresses": [],

@@ -32,8 +32,21 @@ def test_only_this_deployments_failures_notify_people(synthesised):
     assert rule["EventPattern"].pop("account") == [{"Ref": "AWS::AccountId"}]
     assert rule["EventPattern"] == {
         "source": ["duetime"],
-        "detail-type": ["action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept"],
-        "detail": {"deployment": ["duetime-"]},
+        "detail": {
+            "deployment": ["duetime-"],
+            "$or": [
+                {
+                    "type": [
+                        "action.failed",
+                        "run.failed",
+                        "job.failing",
+                        "job.succeeding",
+                        "undelivered.kept",
+                    ]
+                },
+                {"type": ["run.skipped"], "action": {"depth": [{"numeric": [">", 8]}]}},
+            ],
+        },
     }
     [target] = rule["Targets"]
     queue = synthesised.resources[target["Arn"]["Fn::GetAtt"][0]]["Properties"]
@@ -86,7 +99,7 @@ def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone
         "template/duetime-*",
     ]
     assert mails["Condition"] == {"StringEquals": {"ses:FromAddress": "duetime@example.com"}}
-    assert len(synthesised.of_type("AWS::SES::Template")) == 20
+    assert len(synthesised.of_type("AWS::SES::Template")) == 24
 
 
 def test_the_api_knows_the_topic_that_is_made(synthesised):

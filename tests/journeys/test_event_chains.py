@@ -7,8 +7,12 @@ import pytest
 from duetime import App, Payload, Run, on_event
 from duetime.errors import SettingsError
 from duetime.model.action import SkipReason, Status
+from duetime.model.event_pattern import matches
+from duetime.model.event_pattern_rules import problems_of
+from duetime.model.notification import NotificationKind, event_detail
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from tests.journeys.notified_tenants import World
 
 
 def started_by(*jobs):
@@ -47,6 +51,20 @@ def test_two_jobs_that_start_each_other_stop_at_the_eighth_run(app, ran):
     [published] = cloud.events("run.skipped")
     assert published["detail"]["action"]["reason"] == refused.note
     cloud.check()
+
+
+def test_the_admins_are_notified_once_of_a_refused_chain(app):
+    cloud = SimulatedCloud(app)
+    cloud.send_event("shop", "order", {})
+    cloud.advance(hours=2)
+    world, pattern = World(), event_detail("duetime-", 8)
+    chosen = [event for event in cloud.events() if matches(pattern, event["detail"])]
+    assert not problems_of(pattern)
+    for event in chosen * 2:
+        world.notify(event)
+    [entry] = world.entries("system")
+    assert (entry.kind, entry.about) == (NotificationKind.CHAIN_REFUSED, "send-ping")
+    assert "8 events in a row" in entry.facts["reason"]
 
 
 def test_a_setting_changes_the_depth(app, ran):

@@ -83,7 +83,7 @@ function ofOne({ kind, facts }: View): Row[] {
       [say("action"), linked(text(facts.action), text(facts.action_tenant_id))],
     ];
   }
-  if (kind.startsWith("jobs.")) {
+  if (kind.startsWith("jobs.") && kind !== "jobs.chain_refused") {
     const failures = { n: Number(facts.consecutive_failures), threshold: Number(facts.failure_threshold) };
     const isFailing = kind === "jobs.recurring_failing";
     return [

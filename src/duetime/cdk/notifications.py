@@ -22,7 +22,7 @@ from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
 from duetime.environment import PREFIX
 from duetime.ids import EVENT_SOURCE
-from duetime.model.notification import EVENT_TYPES
+from duetime.model.notification import event_detail
 from duetime.notifications.mail import templates
 from duetime.settings import Settings
 
@@ -130,8 +130,7 @@ class NotificationResources(Construct):
             event_pattern=events.EventPattern(
                 account=[Stack.of(self).account],
                 source=[EVENT_SOURCE],
-                detail_type=list(EVENT_TYPES),
-                detail={"deployment": [self._settings.prefix]},
+                detail=event_detail(self._settings.prefix, self._settings.event_depth),
             ),
             targets=[targets.SqsQueue(self._queue)],
         )

@@ -24,6 +24,7 @@ KINDS = (
     "scheduling.undelivered",
     "jobs.recurring_failing",
     "jobs.recurring_succeeding",
+    "jobs.chain_refused",
 )
 """Those of `duetime.model.notification.NotificationKind`, which `duetime --help` need not load."""
 

@@ -16,7 +16,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.clock import Clock
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
 from duetime.local.addresses import queue_arn, queue_name
-from duetime.model.notification import EVENT_TYPES, Channel, NotificationKind
+from duetime.model.notification import Channel, NotificationKind, event_detail
 from duetime.model.preferences import Preferences
 from duetime.notifications.mail import templates
 from duetime.settings import Settings
@@ -70,8 +70,7 @@ class LocalNotifications:
         bus = settings.event_bus
         pattern = {
             "source": [EVENT_SOURCE],
-            "detail-type": list(EVENT_TYPES),
-            "detail": {"deployment": [settings.prefix]},
+            "detail": event_detail(settings.prefix, settings.event_depth),
         }
         self._events.put_rule(Name=self._name, EventBusName=bus, EventPattern=json.dumps(pattern))
         self._events.put_targets(

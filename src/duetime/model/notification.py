@@ -6,6 +6,7 @@ notification                   made of                     goes to
 scheduling.action_failed       action.failed               the addresses in the preferences, if enabled
 jobs.recurring_failing         job.failing, once a streak  the same
 jobs.recurring_succeeding      job.succeeding              the same
+jobs.chain_refused             run.skipped, too deep       the tenant's admins
 scheduling.dead_lettered       action.failed, run.failed   the tenant's admins
 scheduling.undelivered         undelivered.kept            the admins of the tenant ``system``
 =============================  ==========================  ===================================================
@@ -60,6 +61,7 @@ class NotificationKind(StrEnum):
     UNDELIVERED = "scheduling.undelivered"
     RECURRING_FAILING = "jobs.recurring_failing"
     RECURRING_SUCCEEDING = "jobs.recurring_succeeding"
+    CHAIN_REFUSED = "jobs.chain_refused"
 
     @property
     def severity(self) -> Severity:
@@ -69,7 +71,7 @@ class NotificationKind(StrEnum):
     @property
     def is_for_admins(self) -> bool:
         """Whether it goes to the tenant's admins by default, without an opt-in."""
-        return self in {NotificationKind.DEAD_LETTERED, NotificationKind.UNDELIVERED}
+        return self in _FOR_ADMINS
 
 
 class Severity(StrEnum):
@@ -80,12 +82,16 @@ class Severity(StrEnum):
     ERROR = "error"
 
 
+_FOR_ADMINS = frozenset(
+    {NotificationKind.DEAD_LETTERED, NotificationKind.UNDELIVERED, NotificationKind.CHAIN_REFUSED}
+)
 _SEVERITIES: Mapping[NotificationKind, Severity] = {
     NotificationKind.ACTION_FAILED: Severity.WARNING,
     NotificationKind.DEAD_LETTERED: Severity.ERROR,
     NotificationKind.UNDELIVERED: Severity.ERROR,
     NotificationKind.RECURRING_FAILING: Severity.WARNING,
     NotificationKind.RECURRING_SUCCEEDING: Severity.INFO,
+    NotificationKind.CHAIN_REFUSED: Severity.ERROR,
 }
 
 
@@ -130,8 +136,19 @@ def is_entry_id(text: str) -> bool:
     return _ENTRY_ID.fullmatch(text) is not None
 
 
-EVENT_TYPES = ("action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept")
-"""The detail-types of events that make notifications."""
+_EVENT_TYPES = ("action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept")
+"""The types of events that always make notifications."""
+
+_SKIPPED = "run.skipped"
+"""Makes a notification if the run's depth exceeds the setting `event_depth`."""
+
+
+def event_detail(prefix: str, event_depth: int) -> dict[str, Any]:
+    """Return EventBridge's pattern of the details of a deployment's events that make notifications."""
+    too_deep = {"depth": [{"numeric": [">", event_depth]}]}
+    chosen = [{"type": list(_EVENT_TYPES)}, {"type": [_SKIPPED], "action": too_deep}]
+    return {"deployment": [prefix], "$or": chosen}
+
 
 _KINDS: Mapping[str, tuple[NotificationKind, ...]] = {
     "action.failed": (NotificationKind.ACTION_FAILED, NotificationKind.DEAD_LETTERED),
@@ -139,6 +156,7 @@ _KINDS: Mapping[str, tuple[NotificationKind, ...]] = {
     "job.failing": (NotificationKind.RECURRING_FAILING,),
     "job.succeeding": (NotificationKind.RECURRING_SUCCEEDING,),
     "undelivered.kept": (NotificationKind.UNDELIVERED,),
+    _SKIPPED: (NotificationKind.CHAIN_REFUSED,),
 }
 
 

@@ -71,6 +71,14 @@ _FACTS: Mapping[NotificationKind, Mapping[str, Any]] = {
     NotificationKind.UNDELIVERED: _UNDELIVERED,
     NotificationKind.RECURRING_FAILING: _JOB,
     NotificationKind.RECURRING_SUCCEEDING: {**_JOB, "consecutive_failures": 0, "last_error": None},
+    NotificationKind.CHAIN_REFUSED: {
+        **_RUN,
+        "id": "billing-nightly.event.20270601T070004Z.0a1b2c3d",
+        "status": "skipped",
+        "trigger": "event",
+        "reason": "8 events in a row led to it; jobs that start each other must stop by then",
+        "depth": 9,
+    },
 }
 
 

@@ -82,6 +82,12 @@ _SINGLE: Mapping[NotificationKind, MailShape] = {
         page="jobs",
         named_by="name",
     ),
+    NotificationKind.CHAIN_REFUSED: MailShape(
+        rows=("tenant", "job", "reason", "when", "id"),
+        steps={"look": "duetime jobs show", "runs": "duetime jobs history"},
+        page="jobs",
+        named_by="job",
+    ),
 }
 
 
@@ -95,6 +101,7 @@ _DIGESTS: Mapping[NotificationKind, MailShape] = {
     NotificationKind.UNDELIVERED: _digest("duetime undelivered list", "undelivered"),
     NotificationKind.RECURRING_FAILING: _digest("duetime jobs list", "jobs"),
     NotificationKind.RECURRING_SUCCEEDING: _digest("duetime jobs list", "jobs"),
+    NotificationKind.CHAIN_REFUSED: _digest("duetime jobs list", "jobs"),
 }
 
 
