@@ -23,6 +23,7 @@ from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.document import generate
 from duetime.embedded.cloud import MemoryCloud
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import proxy_event, response_of
 from duetime.memory.notes import MemoryBookmarks
@@ -107,7 +108,10 @@ class Deployment:
         cloud = MemoryCloud(jobs_app(), clock=self._clock, settings=settings_)
         notified = empty_inboxes()
         self._cloud, ports = cloud, cloud.undelivered_ports
-        api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified)
+        pauses = KnownPauses(cloud.pauses, self._clock)
+        api = ApiContext(
+            cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified, pauses=pauses
+        )
         self._handler = make_api(api, Health({}, Details(api, MemoryBookmarks())), empty_access(self._clock))
         result = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
         notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
