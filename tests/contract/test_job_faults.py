@@ -14,7 +14,7 @@ from duetime.aws.job_items import STATE, job_key
 from duetime.aws.job_wakes import EventBridgeJobWakes
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.tables import JOBS, create_table_request
-from duetime.errors import BackendMisconfigured, BackendUnavailable, InvalidCursor
+from duetime.errors import BackendMisconfigured, BackendUnavailable, InvalidCursor, UnreadableRow
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.job import WHOLE_JOB, Pause
@@ -154,7 +154,7 @@ def test_a_definition_read_before_a_change_is_not_taken_for_that_of_the_state_re
         assert reader.get(job.ref) == jobs.get(job.ref)
         assert reader.get(job.ref).definition.title == "Books"
     else:
-        with pytest.raises(BackendUnavailable):
+        with pytest.raises(UnreadableRow, match="revisions"):
             reader.get(job.ref)
 
 
