@@ -72,8 +72,11 @@ WHEEL_READS, WHEEL_WRITES = DUE_SHARDS / 2 + 1, 2
 # A far action's index entry and its row, as the wheel reads them, at most.
 WHEEL_READS_OF_ONE = 1.5
 
-# A page of 50: the most expensive request to the API.
+# A page of 50 actions.
 LIST_READS = 18
+
+# Derived: a page of 25 jobs that events start, with the latest runs of each from its 17 partitions.
+MOST_LIST_READS = 25 * 17
 
 # Long polls of 20 seconds by one poller on an idle queue, a day.
 POLLS = 3 * 60 * 24
