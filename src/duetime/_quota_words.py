@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-QUOTAS = {"jobs": 1_000, "event_rules": 50, "requests": 50, "events": 600}
+QUOTAS = {
+    "pending": 100_000,
+    "payload_bytes": 1_000_000_000,
+    "jobs": 1_000,
+    "event_rules": 50,
+    "requests": 50,
+    "events": 600,
+}
 """The default quotas of each tenant in a deployment with several; see `duetime.model.quota`."""
 
 

@@ -272,9 +272,10 @@ class QuotaExceeded(DuetimeError, RuntimeError):
 
     def __init__(self, tenant_id: str, quota: str, *, used: int, added: int, limit: int) -> None:
         self.tenant_id, self.quota, self.used, self.added, self.limit = tenant_id, quota, used, added, limit
+        remedy = "wait until tomorrow (UTC)" if quota == "payload_bytes" else "remove some"
         super().__init__(
             f"the tenant {tenant_id!r} has {used:,} {quota}, and {added:,} more would exceed its quota of"
-            f" {limit:,}; remove some, or ask an operator to raise the setting quotas"
+            f" {limit:,}; {remedy}, or ask an operator to raise the setting quotas"
         )
 
 

@@ -14,13 +14,16 @@ from duetime.actions.actions import Actions
 from duetime.actions.bulk import BulkResult, bulk_selection, change_many
 from duetime.actions.hosted_types import HostedTypes
 from duetime.actions.order import Order, ScheduleResult
+from duetime.actions.usage_quotas import UsageQuotas
 from duetime.clock import Clock, SystemClock
 from duetime.errors import OperatorsOnly, Unsupported
 from duetime.instant import When
 from duetime.jobs.tenant_context import TenantContext, tenant_of
 from duetime.model.action import Action, Status
 from duetime.model.idempotency import KeyTerms
+from duetime.model.quota import has_quotas
 from duetime.model.selection import Filters, Selection
+from duetime.model.usage import usage_by
 from duetime.ports.actions import ActionStore, Page
 from duetime.settings import Settings
 from duetime.telemetry import spans
@@ -49,6 +52,7 @@ class Scheduler:
         settings: Settings,
         jobs: JobPorts | None = None,
         undelivered: UndeliveredPorts | None = None,
+        quotas: UsageQuotas | None = None,
         sees_system: bool = True,
         random_bytes: ids.Entropy = os.urandom,
     ) -> None:
@@ -62,6 +66,7 @@ class Scheduler:
             settings: the deployment's settings.
             jobs: the back ends of `jobs`.
             undelivered: the back ends of `undelivered`.
+            quotas: checks the quotas `pending` and `payload_bytes`; None: there are none.
             sees_system: whether the code's jobs, and their runs, are visible beside the tenant's own.
             random_bytes: the source of randomness for ids.
         """
@@ -74,24 +79,33 @@ class Scheduler:
             sees_system=sees_system,
             random_bytes=random_bytes,
         )
-        self._start(context, jobs, undelivered)
+        self._start(context, jobs, undelivered, quotas)
 
     @classmethod
     def in_context(
-        cls, context: TenantContext, jobs: JobPorts | None, undelivered: UndeliveredPorts | None
+        cls,
+        context: TenantContext,
+        jobs: JobPorts | None,
+        undelivered: UndeliveredPorts | None,
+        quotas: UsageQuotas | None,
     ) -> Self:
         """Make a scheduler for a tenant and an actor that are already validated."""
         scheduler = cls.__new__(cls)
-        scheduler._start(context, jobs, undelivered)  # noqa: SLF001 - its own class
+        scheduler._start(context, jobs, undelivered, quotas)  # noqa: SLF001 - its own class
         return scheduler
 
     def _start(
-        self, context: TenantContext, jobs: JobPorts | None, undelivered: UndeliveredPorts | None
+        self,
+        context: TenantContext,
+        jobs: JobPorts | None,
+        undelivered: UndeliveredPorts | None,
+        quotas: UsageQuotas | None,
     ) -> None:
         self._context, self.tenant_id, self.actor = context, context.tenant_id, context.actor
         self._job_ports = (lambda: jobs) if jobs else None
         self._undelivered_ports = (lambda: undelivered) if undelivered else None
         self._hosted: HostedTypes | None = None
+        self._quotas = quotas
 
     @classmethod
     def from_env(
@@ -158,6 +172,8 @@ class Scheduler:
         )
         if settings.check_types:
             scheduler._hosted = HostedTypes(aws.hosted_types(settings, clock, client), clock)
+        if has_quotas(settings):
+            scheduler._quotas = UsageQuotas(aws.usage_counts(settings, client), clock, settings)
         scheduler._job_ports = lambda: aws.job_ports(settings, clock, client)
         scheduler._undelivered_ports = lambda: aws.undelivered_ports(settings, client, sqs)
         return scheduler
@@ -195,6 +211,7 @@ class Scheduler:
             InvalidPayload: the value is no `Payload`, or JSON cannot carry it.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
             TypeNotHosted: no deployed worker hosts the payload's type; see `from_env`.
+            QuotaExceeded: the tenant has as many pending actions, or payload bytes today, as it may have.
             BackendUnavailable: the action may or may not have been scheduled; with a key, call again.
         """
         order = Order(
@@ -213,6 +230,7 @@ class Scheduler:
         """Schedule an order as `schedule` does, and return whether its action is new."""
         with self._span() as span:
             action, terms = self._new(order)
+            self._take([action])
             first = self._put(action, terms)
             span.about(first)
         return ScheduleResult(first, is_new=first.id == action.id)
@@ -234,6 +252,7 @@ class Scheduler:
         with self._span() as span:
             pairs = [self._new(order) for order in orders]
             span.set({spans.COUNT: len(pairs)})
+            self._take([action for action, _ in pairs])
             store = self._context.store
             actions = [action if terms is None else store.put_once(action, terms) for action, terms in pairs]
             store.put_many([action for action, terms in pairs if terms is None])
@@ -272,6 +291,7 @@ class Scheduler:
         )
         with self._span() as span:
             action, terms = self._new(order)
+            self._take([action])
             span.about(action)
             return action, self._context.store.entries(action, terms)
 
@@ -473,6 +493,10 @@ class Scheduler:
             return self._context.store.put_once(action, terms)
         self._context.store.put(action)
         return action
+
+    def _take(self, added: Sequence[Action]) -> None:
+        if self._quotas is not None:
+            self._quotas.take(self.tenant_id, usage_by(added))
 
     def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:
         action, terms = order.action(self._context, trace=spans.carried())

@@ -59,6 +59,7 @@ class Deployment:
             self.cloud.undelivered_ports,
             self.notified,
             pauses=KnownPauses(self.cloud.pauses, clock),
+            quotas=self.cloud.usage_quotas,
         )
         self.access = Access(self.grants, self.trail, clock)
         self.routes = list(all_routes.routes_of(api, Health({}), self.access))

@@ -8,7 +8,9 @@ import boto3
 import pytest
 
 from duetime import Scheduler
-from duetime.aws import clients
+from duetime.aws import clients, usage_counts
+from duetime.clock import SystemClock
+from duetime.errors import QuotaExceeded
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.model.event_pattern import matches
 from duetime.model.undelivered import UndeliveredKind
@@ -187,6 +189,7 @@ def test_the_filters_of_the_event_sources_pass_every_record_with_an_event(
     assert work(message, Context()) == NO_FAILURES
     for table, filters in (
         (with_jobs.actions_table, action_filters(Settings())),
+        (with_jobs.actions_table, action_filters(Settings(tenants="*"))),
         (with_jobs.jobs_table, job_filters(Settings())),
     ):
         everything = records(table)
@@ -281,3 +284,21 @@ class TestCounts:
         with failing(clients.dynamodb(), "UpdateItem"):
             assert publish(batch) == NO_FAILURES
         assert counted(deployed) == {}
+
+
+def test_with_quotas_the_selected_changes_of_one_shots_are_counted(deployed, function, monkeypatch):
+    monkeypatch.setenv("DUETIME_TENANTS", "acme globex")
+    monkeypatch.setenv("DUETIME_QUOTAS", '{"acme": "pending=2"}')
+    scheduler = Scheduler.from_env(tenant_id="acme")
+    first = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(hours=1))
+    scheduler.schedule(SendReceipt(order="x" * 3_000), at=timedelta(hours=1))
+    with pytest.raises(QuotaExceeded):
+        scheduler.schedule(SendReceipt(order="o-3"), at=timedelta(hours=1))
+    scheduler.cancel(first.id)
+    filters = action_filters(Settings.from_env())
+    chosen = [one for one in records(deployed.actions_table) if any(matches(rule, one) for rule in filters)]
+    assert function("publish")({"Records": chosen}, Context()) == NO_FAILURES
+    used = usage_counts(deployed).read("acme", SystemClock().now())
+    assert used.pending == 1
+    assert used.payload_bytes > 3_000
+    Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-4"), at=timedelta(hours=1))

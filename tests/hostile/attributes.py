@@ -50,6 +50,7 @@ RUN = replace(
     id=event_run_id("kb-index", NOON, "event-1"),
     status=Status.SKIPPED,
     payload_offloaded=True,
+    payload_size=5_000,
     cadence="on_event",
     job_tenant=TenantId("system"),
     planned_at=NOON,

@@ -44,14 +44,15 @@ def test_a_grant_covers_exactly_the_sdks_calls():
         "<Arn>/index/correlation",
         "<Arn>/index/failed",
     }
-    assert keys_of(statements, "dynamodb:Query", "<Arn>") == {"any", "system#manifest"}
+    assert keys_of(statements, "dynamodb:Query", "<Arn>") == {"any", "system#manifest", "*#counts"}
 
 
 def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_indexes():
     statements, _ = granted(tenants=["acme", "globex"])
-    reads, writes, *indexes, hosted = statements
+    reads, writes, *indexes, hosted, counts = statements
     assert len(indexes) == 2
     assert keys_of([hosted], "dynamodb:Query", "<Arn>") == {"system#manifest"}
+    assert keys_of([counts], "dynamodb:Query", "<Arn>") == {"acme#counts", "globex#counts"}
     for statement in (reads, *indexes):
         assert statement["Condition"] == {
             "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["acme#*", "globex#*"]},

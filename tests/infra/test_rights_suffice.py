@@ -8,7 +8,8 @@ import boto3
 import pytest
 
 from duetime import Order, Scheduler, instant
-from duetime.aws import action_store, clients, undelivered_ports
+from duetime.actions.usage_quotas import UsageQuotas
+from duetime.aws import action_store, clients, undelivered_ports, usage_counts
 from duetime.aws.backends import AwsBackends
 from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
@@ -217,8 +218,15 @@ def take(deployed, row):
 def test_the_grant_to_schedule_covers_the_sdks_calls(deployed, recorder, tenants):
     clock = TurnedClock(SystemClock().now())
     store = action_store(deployed)
+    several = Settings(tenants="acme globex")
     scheduler = Scheduler(
-        store, tenant_id="acme", actor="ann", clock=clock, settings=deployed, sees_system=tenants is None
+        store,
+        tenant_id="acme",
+        actor="ann",
+        clock=clock,
+        settings=deployed,
+        quotas=UsageQuotas(usage_counts(deployed), clock, several),
+        sees_system=tenants is None,
     )
     keyed = {"at": timedelta(0), "idempotency_key": "order-17", "correlation_id": "order:17"}
     large = SendReceipt(order="x" * 50_000)
@@ -237,7 +245,7 @@ def test_the_grant_to_schedule_covers_the_sdks_calls(deployed, recorder, tenants
         fail(store, second.ref, clock.now())
         scheduler.redrive_many(type="send-receipt", status="failed")
         assert scheduler.get(second.id).status == "pending"
-    made, duetime = stack()
+    made, duetime = stack(settings=several)
     Duetime.grant_schedule(duetime, caller(made), tenants=tenants)
     template = Synthesised.from_stack(made)
     [policy] = template.of_type("AWS::IAM::Policy")

@@ -23,9 +23,11 @@ def readers(synthesised, name):
     ]
 
 
-@pytest.mark.parametrize(("events", "audits"), [("standard", False), ("all", True)])
-def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salvage(events, audits):
-    settings = Settings(events=events, audit_events=audits)
+@pytest.mark.parametrize(
+    ("events", "audits", "tenants"), [("standard", False, "acme globex"), ("all", True, "")]
+)
+def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salvage(events, audits, tenants):
+    settings = Settings(events=events, audit_events=audits, tenants=tenants)
     made, _ = stack(settings=settings)
     synthesised = Synthesised.from_stack(made)
     sources = readers(synthesised, "publish")

@@ -4,14 +4,17 @@ from datetime import timedelta
 
 import pytest
 
-from duetime import App, Payload, Run, every, on_event
+from duetime import App, Order, Payload, RetryPolicy, Run, every, on_event
 from duetime._quota_words import QUOTAS
-from duetime.errors import QuotaExceeded, SettingsError
+from duetime.actions.usage_quotas import UsageQuotas
+from duetime.errors import BackendUnavailable, QuotaExceeded, SettingsError
 from duetime.ids import TenantId
 from duetime.jobs.register import Registration
 from duetime.jobs.token_buckets import TokenBuckets
+from duetime.memory.usage import MemoryUsageCounts
 from duetime.model.action import SkipReason
 from duetime.model.quota import Quota, limit_of
+from duetime.model.usage import Usage
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
 from tests.api.conftest import NOW
@@ -22,7 +25,7 @@ ORDERS = on_event("shop", "order", tenant="detail.tenant")
 
 
 class Report(Payload):
-    pass
+    text: str = ""
 
 
 def cloud_with(ran=None, **quotas):
@@ -41,6 +44,87 @@ def cloud_with(ran=None, **quotas):
 
 def registration(name, *cadences, replace=False):
     return Registration(name=name, handler=Report(), cadences=cadences, replace=replace)
+
+
+def test_one_shots_beyond_the_quota_of_pending_are_rejected_until_others_are_settled():
+    cloud = cloud_with(acme="pending=3")
+    acme, globex = cloud.scheduler_for("acme"), cloud.scheduler_for("globex")
+    soon = Order(payload=Report(), at=timedelta(minutes=5))
+    acme.schedule_many([soon, soon])
+    with pytest.raises(QuotaExceeded) as caught:
+        acme.schedule_many([soon, soon])
+    error = caught.value
+    assert (error.quota, error.used, error.added, error.limit) == ("pending", 2, 2, 3)
+    globex.schedule_many([soon] * 9)
+    cloud.advance(seconds=11)
+    later = acme.schedule(Report(), at=timedelta(days=90))
+    with pytest.raises(QuotaExceeded, match="'acme' has 3 pending, and 1 more would exceed its quota of 3"):
+        acme.transact_items(Report(), at=timedelta(0))
+    cloud.advance(minutes=6)
+    acme.schedule_many([soon, soon])
+    acme.cancel(later.id)
+    cloud.advance(seconds=11)
+    acme.schedule(Report(), at=timedelta(days=90))
+    with pytest.raises(QuotaExceeded):
+        acme.schedule(Report(), at=timedelta(0))
+
+
+def test_retries_and_new_due_times_leave_the_count_of_pending_as_it_is():
+    app, tried = App(), []
+
+    @app.action(retry=RetryPolicy(attempts=2, backoff=60))
+    def report(payload: Report) -> None:
+        tried.append(1)
+        raise ValueError
+
+    cloud = SimulatedCloud(app, settings=Settings(tenants="*", quotas={"acme": "pending=1"}))
+    acme = cloud.scheduler_for("acme")
+    action = acme.schedule(Report(), at=timedelta(days=50))
+    acme.reschedule(action.id, timedelta(0))
+    for _ in range(2):
+        cloud.advance(seconds=11)
+        with pytest.raises(QuotaExceeded):
+            acme.schedule(Report(), at=timedelta(0))
+    cloud.advance(hours=1)
+    assert (len(tried), acme.get(action.id).status) == (2, "failed")
+    acme.redrive(action.id, at=timedelta(hours=1))
+    cloud.advance(seconds=11)
+    with pytest.raises(QuotaExceeded):
+        acme.schedule(Report(), at=timedelta(0))
+
+
+def test_the_api_rejects_an_action_beyond_the_quota_of_pending_with_its_numbers():
+    deployment = Deployment(TurnedClock(NOW), quotas={"acme": "pending=0"})
+    body = {"type": "remark", "payload": {"text": "x"}, "in": 60}
+    rejected = deployment.ask("POST", "/actions", "operators", body=body)
+    assert rejected.status == 409
+    assert {name: rejected.json[name] for name in ("quota", "used", "added", "limit")} == {
+        "quota": "pending", "used": 0, "added": 1, "limit": 0,
+    }  # fmt: skip
+
+
+def test_payload_bytes_beyond_the_quota_are_rejected_until_the_next_day():
+    cloud = cloud_with(acme="payload_bytes=10000")
+    acme = cloud.scheduler_for("acme")
+    acme.schedule(Report(text="x" * 5_000), at=timedelta(days=9))
+    acme.schedule(Report(text="x" * 50), at=timedelta(0))
+    cloud.advance(seconds=11)
+    with pytest.raises(
+        QuotaExceeded, match=r"has 5,\d\d\d payload_bytes, and 5,\d\d\d more .* wait until tomorrow"
+    ):
+        acme.schedule(Report(text="x" * 5_000), at=timedelta(0))
+    acme.schedule(Report(text="x"), at=timedelta(0))
+    cloud.advance(days=1)
+    acme.schedule(Report(text="x" * 9_000), at=timedelta(0))
+
+
+def test_a_count_that_cannot_be_read_limits_nothing():
+    class Unreadable(MemoryUsageCounts):
+        def read(self, *_):
+            raise BackendUnavailable("DynamoDB", "no right")
+
+    quota = UsageQuotas(Unreadable(), TurnedClock(NOW), Settings(quotas={"acme": "pending=0"}))
+    quota.take(ACME, Usage(pending=5, payload_bytes=10))
 
 
 def test_a_registration_beyond_the_quota_of_jobs_is_rejected():
@@ -112,7 +196,7 @@ def test_a_deployment_with_one_tenant_has_no_quotas_unless_the_setting_names_som
     assert {*Quota} == {*QUOTAS}
 
 
-@pytest.mark.parametrize("words", ["jobs", "jobs=", "jobs=-1", "jobs=x", "pending=5", "jobs=1 jobs=2"])
+@pytest.mark.parametrize("words", ["jobs", "jobs=", "jobs=-1", "jobs=x", "payload=5", "jobs=1 jobs=2"])
 def test_a_wrong_quota_is_a_settings_error(words):
     with pytest.raises(SettingsError, match="quotas"):
         Settings(quotas={"acme": words})

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.event_handler.request import Request
 
+from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api.authenticator import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
 from duetime.api.renamed_paths import FORMER
@@ -45,6 +46,7 @@ class ApiContext:
     notifications: InboxPorts | None = None
     counts: RunCounts | None = None
     pauses: KnownPauses | None = None
+    quotas: UsageQuotas | None = None
 
     @property
     def notified(self) -> InboxPorts:
@@ -84,7 +86,7 @@ class ApiContext:
             sees_system=Permission.SYSTEM in caller.permissions,
         )
         jobs = replace(self.jobs, jobs=compared(self.jobs.jobs, etags))
-        return Scheduler.in_context(context, jobs, self.undelivered)
+        return Scheduler.in_context(context, jobs, self.undelivered, self.quotas)
 
     def scheduler_for(self, request: Request, action_id: str) -> Scheduler:
         """Return the caller's scheduler after the action's ETag matches ``If-Match``.

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from duetime.aws.backends import action_store, hosted_types, job_ports, job_store, undelivered_ports
+from duetime.aws.backends import (
+    action_store,
+    hosted_types,
+    job_ports,
+    job_store,
+    undelivered_ports,
+    usage_counts,
+)
 
-__all__ = ["action_store", "hosted_types", "job_ports", "job_store", "undelivered_ports"]
+__all__ = [
+    "action_store",
+    "hosted_types",
+    "job_ports",
+    "job_store",
+    "undelivered_ports",
+    "usage_counts",
+]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from duetime.aws.notifications import DynamoInbox, DynamoPreferences
     from duetime.aws.run_counts import DynamoRunCounts
     from duetime.aws.streams import DynamoStream
+    from duetime.aws.usage import DynamoUsageCounts
     from duetime.aws.work_pauses import DynamoWorkPauses
     from duetime.ports.jobs import JobPorts
     from duetime.ports.notifications import NotificationPorts
@@ -79,6 +80,13 @@ def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callab
     return read
 
 
+def usage_counts(settings: Settings, client: Any = None) -> DynamoUsageCounts:
+    """Return the use of quotas, with at most one repetition of a read."""
+    from duetime.aws.usage import DynamoUsageCounts  # noqa: PLC0415 - only deployments with quotas
+
+    return DynamoUsageCounts(client or clients.dynamodb(clients.BRIEF), settings.jobs_table)
+
+
 def undelivered_ports(settings: Settings, client: Any = None, sqs: Any = None) -> UndeliveredPorts:
     """Return the back ends of undelivered messages for operators, over the given clients."""
     from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few callers need it
@@ -110,6 +118,10 @@ class AwsBackends:
         from duetime.aws.run_counts import DynamoRunCounts  # noqa: PLC0415 - two functions use them
 
         return DynamoRunCounts(self._dynamodb, self._settings.jobs_table)
+
+    @cached_property
+    def usage_counts(self) -> DynamoUsageCounts:
+        return usage_counts(self._settings, self._dynamodb)
 
     @property
     def job_ports(self) -> JobPorts:

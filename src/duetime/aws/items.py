@@ -19,7 +19,14 @@ _TEXTS = (
     *("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"),
     *("idempotency_key", "concurrency_key", "skip_reason", "dismissed_reason"),
 )
-_COUNTS = {"recoveries": 0, "redriven_after": 0, "payload_version": 1, "concurrency_limit": 1, "depth": 0}
+_COUNTS = {
+    "recoveries": 0,
+    "redriven_after": 0,
+    "payload_version": 1,
+    "payload_size": 0,
+    "concurrency_limit": 1,
+    "depth": 0,
+}
 """Whole numbers, with their defaults."""
 _FLAGS = {"payload_offloaded": "payload_apart", "catches_up": "catches_up"}
 """The attributes of fields that are True."""

@@ -30,7 +30,15 @@ ATTEMPTS_LIMIT = 100
 
 _NAMES = ("created_by", "changed_by", "cancel_requested_by", "claim_nonce", "trace")
 _TEXTS = ("note", "dismissed_reason", "retry")
-_COUNTS = ("generation", "fence", "attempt", "recoveries", "redriven_after", "payload_version")
+_COUNTS = (
+    "generation",
+    "fence",
+    "attempt",
+    "recoveries",
+    "redriven_after",
+    "payload_version",
+    "payload_size",
+)
 _OF_RUNS = ("cadence", "planned_at", "job_tenant")
 """What only the planner writes."""
 

@@ -11,9 +11,10 @@ from aws_cdk import aws_sqs as sqs
 
 from duetime import ids
 from duetime.cdk.job_rights import forbid_event_runs, let_manage
-from duetime.cdk.rights import may, may_by_key, read_manifests, read_undelivered, send
+from duetime.cdk.rights import RUN_COUNTS, may, may_by_key, read_manifests, read_undelivered, send
 from duetime.cdk.tables import Tables
 from duetime.errors import InvalidIdentifier
+from duetime.model.quota import has_quotas
 from duetime.settings import Settings
 
 READS = ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
@@ -86,7 +87,11 @@ def grant_schedule(
     function: iam.IGrantable, tables: Tables, settings: Settings, tenants: Sequence[str] | None
 ) -> None:
     """Grant the rights, and set the environment with which `Scheduler.from_env` finds the table."""
-    _grant(function, schedule_rights(tables, tenants), caller_settings(settings))
+    rights = schedule_rights(tables, tenants)
+    if has_quotas(settings):
+        keys = [RUN_COUNTS.replace("*", tenant) for tenant in tenants or "*"]
+        rights.append(may_by_key("dynamodb:Query", on=tables.jobs.table_arn, keys=keys))
+    _grant(function, rights, caller_settings(settings))
 
 
 def grant_manage_jobs(
@@ -133,6 +138,7 @@ def caller_settings(settings: Settings) -> Settings:
         due_order=settings.due_order,
         retention=settings.retention,
         idempotency_ttl=settings.idempotency_ttl,
+        quotas=settings.quotas,
     )
 
 

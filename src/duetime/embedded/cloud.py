@@ -14,9 +14,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from duetime.actions.usage_quotas import UsageQuotas
 from duetime.clock import Clock
 from duetime.declare.handler_set import HandlerSet
 from duetime.events.count_runs import CountRuns
+from duetime.events.count_usage import CountUsage
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.ids import JobName
 from duetime.jobs.plan import LEAD
@@ -29,6 +31,7 @@ from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.run_counts import MemoryRunCounts
 from duetime.memory.store import MemoryStore
 from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
+from duetime.memory.usage import MemoryUsageCounts
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.change import Change
@@ -97,6 +100,9 @@ class MemoryCloud:
         self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
         self.run_counts = MemoryRunCounts()
         self._count_runs = CountRuns(self.run_counts)
+        usage = MemoryUsageCounts()
+        self._count_usage = CountUsage(usage)
+        self.usage_quotas = UsageQuotas(usage, clock, settings)
         if settings.timers == "wheel":
             self.backends = replace(self.backends, timers=WheelTimers())
         self.sweep_at = clock.now() + settings.sweep_rate
@@ -279,6 +285,7 @@ class MemoryCloud:
         if facts := [self._facts.popleft() for _ in range(len(self._facts))]:
             self._publish(facts)
             self._count_runs(facts)
+            self._count_usage(facts)
 
     def _arm_changes(self) -> None:
         if changes := [self.changes.popleft() for _ in range(len(self.changes))]:

@@ -44,6 +44,7 @@ def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
                 settings=engine.settings,
                 jobs=engine.cloud.job_ports,
                 undelivered=engine.cloud.undelivered_ports,
+                quotas=engine.cloud.usage_quotas,
             )
         finally:
             engine.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api import health
 from duetime.api.access import Access
 from duetime.api.app import Handler, make_api
@@ -37,6 +38,7 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
         inboxes,
         backends.run_counts,
         KnownPauses(backends.pauses, clock),
+        UsageQuotas(backends.usage_counts, clock, settings),
     )
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)

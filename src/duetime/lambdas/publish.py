@@ -14,7 +14,9 @@ from duetime.aws.work_pauses import PARTITION as PAUSES
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.events.count_runs import CountRuns
+from duetime.events.count_usage import CountUsage
 from duetime.events.publish import EventSelection, Publish, PublishedFact
+from duetime.model.quota import has_quotas
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_JOBS
 
@@ -36,18 +38,21 @@ def _new(**attributes: Any) -> Filter:
 def action_filters(settings: Settings) -> Sequence[Filter]:
     """Return the filters of the actions table's event source: published changes, and few others.
 
-    Only ``events="all"`` publishes heartbeats of one-shots and the writes of a success.
+    Only ``events="all"`` publishes heartbeats of one-shots and the writes of a success. Quotas need each
+    write that makes a one-shot pending or settles it.
     """
-    failed = _new(status={"S": ["failed", "cancelled"]})
+    settled = ["failed", "cancelled", *(["executed", "skipped"] if has_quotas(settings) else [])]
+    changed = {} if has_quotas(settings) else {"changed_at": {"S": _IS_THERE}}
+    ended = _new(status={"S": settled})
     if settings.events == "all":
         return (
             {"eventName": _WRITTEN, "dynamodb": {"Keys": _NO_PASS, "NewImage": {"status": {"S": _IS_THERE}}}},
-            failed,
+            ended,
         )
     return (
         {"eventName": _WRITTEN, "dynamodb": {"Keys": _NO_PASS, "NewImage": {"planned_at": {"S": _IS_THERE}}}},
-        failed,
-        _new(status={"S": ["pending"]}, changed_at={"S": _IS_THERE}),
+        ended,
+        _new(status={"S": ["pending"]}, **changed),
         _new(status={"S": ["processing"]}, recoveries={"N": _IS_THERE}),
         _new(status={"S": ["processing"]}, cancel_requested_at={"S": _IS_THERE}),
     )
@@ -67,7 +72,7 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     """Return the handler of stream events; it returns a partial batch response."""
     backends = AwsBackends(settings, SystemClock())
     publish = Publish(EventSelection(backends.jobs, backends.routes, settings=settings), backends.event_bus)
-    count = CountRuns(backends.run_counts) if settings.run_counts else None
+    counters = list(_counters(backends, settings))
 
     def handler(event: Event, _context: object) -> Event:
         records = event["Records"]
@@ -77,13 +82,21 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
         except BackendUnavailable as error:
             log.warning("batch not published, it will come again", extra={"reason": truncate(error)})
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
-        if count is not None:
+        for count in counters:
             count(changes)
         if published:
             log.info("published", extra={"events": published})
         return {"batchItemFailures": []}
 
     return handler
+
+
+def _counters(backends: AwsBackends, settings: Settings) -> Iterator[CountRuns | CountUsage]:
+    if settings.run_counts:
+        all_one_shots = settings.events == "all" or not has_quotas(settings)
+        yield CountRuns(backends.run_counts, all_one_shots=all_one_shots)
+    if has_quotas(settings):
+        yield CountUsage(backends.usage_counts)
 
 
 def _changes(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[PublishedFact, datetime]]:

@@ -135,6 +135,8 @@ class Action:
     payload_version: int = 1
     payload_offloaded: bool = False
     """The payload is an item of its own, so that claim and settle do not pay for it."""
+    payload_size: int = 0
+    """The bytes of a one-shot's offloaded payload."""
     correlation_id: str | None = None
     idempotency_key: str | None = None
     """The key under which it was scheduled: while the key holds, a repeat returns this action."""

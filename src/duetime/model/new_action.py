@@ -90,6 +90,7 @@ def new_action(
         payload=written,
         payload_version=payload.type_version,
         payload_offloaded=size > IN_ROW_LIMIT,
+        payload_size=size if size > IN_ROW_LIMIT else 0,
         correlation_id=correlation_id,
         idempotency_key=idempotency_key,
         concurrency_key=concurrency.key if concurrency else None,

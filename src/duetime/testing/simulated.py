@@ -120,6 +120,7 @@ class SimulatedCloud:
             settings=self._settings,
             jobs=JobPorts(backends.jobs, backends.routes, backends.job_wakes.precision),
             undelivered=self._cloud.undelivered_ports,
+            quotas=self._cloud.usage_quotas,
             random_bytes=self._cloud.random_bytes,
         )
 

@@ -56,6 +56,7 @@ from duetime.testing.contract.scheduling import PayloadContract, SchedulingContr
 from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
 from duetime.testing.contract.slots import HoldersContract, SlotContract
 from duetime.testing.contract.undelivered import UndeliveredContract
+from duetime.testing.contract.usage import UsageCountsContract
 from duetime.testing.contract.wakes import (
     BookmarksContract,
     DueQueuesContract,
@@ -80,6 +81,7 @@ __all__ = [
     "RunCountsContract",
     "TimersContract",
     "UndeliveredContract",
+    "UsageCountsContract",
     "WindowsContract",
     "WorkPausesContract",
 ]

@@ -1,0 +1,43 @@
+"""The contract of the use of quotas, over each back end that duetime has."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.aws.usage import DynamoUsageCounts
+from duetime.memory.usage import MemoryUsageCounts
+from duetime.model.usage import day_name
+from duetime.testing.contract import UsageCountsContract
+from duetime.testing.contract.specimens import ACME, GLOBEX, NOON
+
+
+class TestMemoryUsageCounts(UsageCountsContract):
+    @pytest.fixture
+    def counts(self):
+        return MemoryUsageCounts()
+
+
+class TestDynamoUsageCounts(UsageCountsContract):
+    @pytest.fixture
+    def counts(self, jobs_table):
+        return DynamoUsageCounts(*jobs_table)
+
+    def test_a_batch_is_one_write_a_tenant_and_a_damaged_item_is_left_out(self, jobs_table):
+        client, table = jobs_table
+        batch = {(ACME, "m209901"): 1, (ACME, day_name(NOON)): 9, (GLOBEX, "m209901"): 1}
+        DynamoUsageCounts(client, table).add(batch, now=NOON)
+        assert len(client.scan(TableName=table)["Items"]) == 2
+        damaged = {"pk": {"S": "acme#counts"}, "sk": {"S": "usage#x"}, "m209901": {"S": "many"}}
+        client.put_item(TableName=table, Item=damaged)
+        assert DynamoUsageCounts(client, table).read(ACME, NOON) == (1, 9)
+
+    def test_items_stay_small_because_past_days_are_removed(self, jobs_table):
+        client, table = jobs_table
+        for number in range(60):
+            at = NOON + timedelta(days=number % 2)
+            DynamoUsageCounts(client, table).add({(ACME, day_name(at)): 1}, now=at)
+        for _ in range(60):
+            later = NOON + timedelta(days=5)
+            DynamoUsageCounts(client, table).add({(ACME, day_name(later)): 1}, now=later)
+        items = client.scan(TableName=table)["Items"]
+        assert {name for item in items for name in item} == {"pk", "sk", day_name(later)}
