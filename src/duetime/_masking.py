@@ -13,14 +13,12 @@ Each expression takes a time proportional to the text: a repeat is bounded, or n
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import NamedTuple
-from urllib.parse import quote, quote_plus
 
 MASKED = "[redacted]"
 """In place of a secret; a masked text stays as it is when it is masked again."""
@@ -81,6 +79,9 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _spellings(text: str) -> Iterator[str]:
     """Yield a value as it is in a text, a `repr`, JSON, a URL, and one of these within another."""
+    import json  # noqa: PLC0415 - for the cold start: only sensitive values need these
+    from urllib.parse import quote, quote_plus  # noqa: PLC0415
+
     if len(text) < _LEAST:
         return
     once = {text, repr(text)[1:-1], repr(text.encode(errors="replace"))[2:-1], json.dumps(text)[1:-1]}

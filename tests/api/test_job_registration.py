@@ -137,9 +137,11 @@ def test_a_job_without_cadences_runs_when_it_is_triggered(tenant):
     assert tenant("POST", "/acme-once/trigger", body={"payload": {}}).status == 202
 
 
-def test_an_operator_may_have_the_handler_of_codes_job_run_for_a_tenant(ask, tenant):
+def test_no_registered_job_runs_the_handler_of_a_job_with_cadences(ask, tenant):
     fields = {"name": "acme-nightly", "type": "billing-nightly", "cadences": ["daily 03:00"]}
-    assert ask("POST", body=fields).status == 201
+    refused = ask("POST", body=fields)
+    assert (refused.status, refused.code) == (422, "bad-declaration")
+    assert "billing-nightly is a job with cadences" in refused.json["detail"]
     refused = tenant("POST", body=fields | {"name": "acme-other"})
     assert (refused.status, refused.code) == (422, "unknown-type")
     assert "billing" not in refused.json["detail"].partition("known are")[2]

@@ -279,7 +279,7 @@ class TestDeadLetters:
         words = printed.splitlines()[-1].removeprefix("more: duetime ")
         assert words.startswith("dead-letters list --type doomed --limit 1 --cursor ")
         cursor = words.partition("--cursor '")[2].partition("'")[0]
-        listed = duetime.json("dead-letters", "list", "--limit", "1", "--cursor", cursor)
+        listed = duetime.json("dead-letters", "list", "--type", "doomed", "--limit", "1", "--cursor", cursor)
         assert [action["id"] for action in listed["items"]] == [first]
 
     def test_are_redriven_by_id(self, duetime, fail):

@@ -44,5 +44,5 @@ def test_a_page_fetches_nothing_from_elsewhere(site):
 
 
 def test_links_to_other_files_lead_somewhere(site):
-    for place in ("docs/openapi.json", "docs/images/overview.png", "examples/billing_source/index.html"):
+    for place in ("docs/openapi.json", "docs/images/overview.png", "examples/shop_source/index.html"):
         assert (site / place).is_file()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from duetime.aws.items import from_item, to_item
+from duetime.errors import UnreadableRow
 from duetime.ids import TenantId
 from duetime.model.new_action import new_action
 from duetime.telemetry import spans
@@ -84,6 +85,6 @@ def test_trace_adds_its_name_and_55_bytes_to_row():
     assert len(CARRIED) == 55
 
 
-def test_invalid_trace_leaves_row_readable():
-    action = an_action(CARRIED)
-    assert from_item({**to_item(action), "trace": {"N": "1"}}).trace is None
+def test_a_trace_of_another_type_makes_the_row_unreadable():
+    with pytest.raises(UnreadableRow, match="S"):
+        from_item({**to_item(an_action(CARRIED)), "trace": {"N": "1"}})

@@ -77,7 +77,7 @@ def forged():
 @pytest.fixture(scope="module")
 def cloud(shop, forged):
     del forged  # it comes first
-    own = replace(SHORT, tenants="acme globex", due_order=True)
+    own = replace(SHORT, tenants="acme globex", due_order=True, quotas={"*": "requests=10000"})
     with LocalCloud(shop.app, LocalOptions(settings=own)) as cloud:
         yield cloud
 

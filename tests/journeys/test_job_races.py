@@ -21,9 +21,22 @@ from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, Recorded
 UNAVAILABLE = BackendUnavailable("the jobs table", "it is throttled")
 
 
+class WithSpare(RecordedJob):
+    """An app with a second job, without cadences: registered jobs may run its handler."""
+
+    def app(self, *cadences, **options):
+        app = super().app(*cadences, **options)
+
+        @app.job(name="press-spare")
+        def spare(run: Run) -> None:
+            del run
+
+        return app
+
+
 @pytest.fixture
 def recorded():
-    return RecordedJob(every(minutes=10))
+    return WithSpare(every(minutes=10))
 
 
 def failing(backend, name, *, times, answer=UNAVAILABLE):
@@ -87,7 +100,7 @@ def revisions(recorded):
 
 
 def registration(**options):
-    return Registration(name="acme-print", handler="press-print", cadences=["every 10m"], **options)
+    return Registration(name="acme-print", handler="press-spare", cadences=["every 10m"], **options)
 
 
 class TestAClaim:
