@@ -114,7 +114,7 @@ def _values_at(value: Any, parts: Sequence[str]) -> Iterator[object]:
 
 
 def _leaves(value: Any) -> Iterator[object]:
-    """Yield the texts and numbers in a value; null and truth values identify nobody."""
+    """Yield the texts and numbers in a value; null and truth values identify no person."""
     if isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _leaves(item)
