@@ -8,8 +8,10 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from duetime.errors import BackendUnavailable
+from duetime.model.action import Action, ActionRef
 from duetime.testing.faults import SECOND, Dice
 from duetime.testing.journey import Journal
+from duetime.testing.late_requests import LateRequest, LateRequests
 from duetime.testing.processes import Crashed, Process, Processes
 
 P = TypeVar("P")
@@ -35,21 +37,56 @@ REPEATED = frozenset(
 )
 """Methods that AWS' SDK repeats after a lost answer; transactions have a token instead."""
 
+OF_OPERATORS = frozenset({"reschedule", "redrive", "dismiss", "cancel", "ask_to_cancel"})
+"""Methods by which callers and operators change a row that they have read."""
+
 LONGEST_PAUSE = {"work": timedelta(minutes=12)}
 """The longest pause by function: a worker's exceeds its lease, others' stay within their timeout."""
 
 _SHORT = 20 * SECOND
 
 
+Fault = Callable[[str, Process, Method, Args], Any]
+"""Injects one fault: gets the method's full name, the process, the method and its arguments."""
+
+
+class _Rates:
+    """The rates of the faults of a call."""
+
+    def __init__(self, rates: dict[Fault, float]) -> None:
+        self._faults, self._weights = tuple(rates), tuple(rates.values())
+        self._rate = sum(self._weights)
+
+    def of(self, what: str) -> float:
+        """Return the rate for a method."""
+        return self._rate * _SHARE_OF_READS if _name(what) in READS else self._rate
+
+    def draw(self, dice: Dice) -> Fault:
+        """Draw the fault that happens."""
+        (fault,) = dice.random.choices(self._faults, self._weights)
+        return fault
+
+
 class FaultInjector:
     """Injects faults into calls of back ends."""
 
-    def __init__(self, dice: Dice, processes: Processes, story: Journal) -> None:
-        self._dice, self._processes, self._story = dice, processes, story
+    def __init__(
+        self,
+        dice: Dice,
+        processes: Processes,
+        story: Journal,
+        row_of: Callable[[ActionRef], Action | None] = lambda _ref: None,
+    ) -> None:
+        self._dice, self._processes, self._story, self._row_of = dice, processes, story, row_of
+        self.late = LateRequests(dice, processes, story)
         faults = dice.faults
-        self._rate = faults.crash + faults.throttle + faults.lose_answer + faults.pause
-        self._kinds = (self._crash, self._throttle, self._lose_answer, self._pause)
-        self._weights = (faults.crash, faults.throttle, faults.lose_answer, faults.pause)
+        of_requests: dict[Fault, float] = {
+            self._throttle: faults.throttle,
+            self._lose_answer: faults.lose_answer,
+            self._send_late: faults.late,
+        }
+        self._of_requests = _Rates(of_requests)
+        self._all = _Rates(of_requests | {self._crash: faults.crash, self._pause: faults.pause})
 
     def between(self, port: P, name: str, caller: Process | None = None) -> P:
         """Return a port with faulty calls, for the running process or for a caller."""
@@ -61,20 +98,18 @@ class FaultInjector:
         process = self._processes.current
         if process.is_dead:
             raise Crashed
-        rate = self._rate * _SHARE_OF_READS if _name(what) in READS else self._rate
-        if not process.meets_faults or not self._dice.hits(rate):
+        if not process.meets_faults or not self._dice.hits(self._all.of(what)):
             return method(*args, **more)
-        (kind,) = self._dice.random.choices(self._kinds, self._weights)
+        kind = self._all.draw(self._dice)
         return kind(what, process, partial(method, **more), args)
 
     def call_as(self, caller: Process, what: str, method: Method, *args: Any, **more: Any) -> Any:
         """Call a method for an external caller, which neither crashes nor pauses."""
-        rate = self._dice.faults.throttle + self._dice.faults.lose_answer
         self._processes.acting = caller
         try:
-            if not self._dice.hits(rate * (_SHARE_OF_READS if _name(what) in READS else 1)):
+            if not self._dice.hits(self._of_requests.of(what)):
                 return method(*args, **more)
-            (kind,) = self._dice.random.choices(self._kinds[1:3], self._weights[1:3])
+            kind = self._of_requests.draw(self._dice)
             return kind(what, caller, partial(method, **more), args)
         finally:
             self._processes.acting = None
@@ -108,6 +143,27 @@ class FaultInjector:
         if self._processes.acting is None:
             self._processes.pause(self._dice.span(5 * SECOND))
         return method(*args)
+
+    def _send_late(self, what: str, process: Process, method: Method, args: Args) -> Any:
+        if _name(what) in READS:
+            return self._throttle(what, process, method, args)
+        repeats = _name(what) in REPEATED and self._dice.is_heads()
+        self._story.record(
+            process.name,
+            _about(args),
+            f"✗ {what} gets no answer and will arrive late{', it is called again' if repeats else ''}",
+        )
+        self.late.send(
+            LateRequest(process, what, _about(args), partial(method, *args), self._read_row(what, args))
+        )
+        if not repeats:
+            raise BackendUnavailable(what, "it gets no answer, and arrives late by the simulation")
+        return method(*args)
+
+    def _read_row(self, what: str, args: Args) -> Action | None:
+        if _name(what) not in OF_OPERATORS:
+            return None
+        return args[0] if isinstance(args[0], Action) else self._row_of(args[0])
 
     def _pause(self, what: str, process: Process, method: Method, args: Args) -> Any:
         span = self._dice.span(LONGEST_PAUSE.get(process.name.partition("-")[0], _SHORT))

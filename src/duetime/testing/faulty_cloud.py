@@ -11,6 +11,7 @@ from duetime.errors import DuetimeError
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
+from duetime.model.action import Action, ActionRef
 from duetime.model.change import Change
 from duetime.model.run import WorkerDied
 from duetime.ports.meter import UNMETERED, Meter
@@ -52,7 +53,7 @@ class FaultyCloud(JournaledCloud):
     ) -> None:
         self.dice = Dice(faults)
         self.processes = Processes(clock)
-        self.trouble = FaultInjector(self.dice, self.processes, story)
+        self.trouble = FaultInjector(self.dice, self.processes, story, self._row_of)
         self.stream = FaultyStream(clock, self.dice, story)
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
         self._workers = Workers(self.dice)
@@ -67,7 +68,7 @@ class FaultyCloud(JournaledCloud):
         self.dice.are_fair = False
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
-        self._real, self.watch = backends, InvariantWatch(self.processes, backends.jobs)
+        self._real, self.watch = backends, InvariantWatch(self.processes, backends.jobs, self.trouble.late)
         seen = self.seen_by(None)
         self._hearts = SimulatedHeartbeat(seen, self.processes, self._judge, self.settings)
         return seen
@@ -95,6 +96,9 @@ class FaultyCloud(JournaledCloud):
             routes=between(real.routes, "routes"),
             pauses=between(real.pauses, "pauses"),
         )
+
+    def _row_of(self, ref: ActionRef) -> Action | None:
+        return self._real.store.get(ref)
 
     def deploy(self, app: App) -> Reconciled:
         """Deploy until it succeeds; other processes go on meanwhile, and time may pass."""
@@ -126,6 +130,7 @@ class FaultyCloud(JournaledCloud):
         """Do what is due now; `next_at` returns the time of what becomes due by that."""
         while True:
             self.processes.resume_due()
+            self.trouble.late.arrive()
             self._hearts.beat(self.clock)
             self.calls.make_due()
             delivery = super().turn()
@@ -135,7 +140,8 @@ class FaultyCloud(JournaledCloud):
 
     def next_at(self) -> datetime:
         """Return when the next work is due."""
-        others = [source.next_at() for source in (self.processes, self.stream, self.calls, self._hearts)]
+        sources = (self.processes, self.stream, self.calls, self._hearts, self.trouble.late)
+        others = [source.next_at() for source in sources]
         return min([super().next_at(), *(other for other in others if other is not None)])
 
     def _sweeps(self, now: datetime) -> bool:

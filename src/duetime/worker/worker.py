@@ -23,7 +23,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 
@@ -59,6 +59,7 @@ from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, Waiting
 from duetime.worker.claim_with_slot import ClaimOneShot, next_message
 from duetime.worker.commit import CommitStage, RunCommit
 from duetime.worker.heartbeat import Heartbeat, visibility
+from duetime.worker.put_offs import PutOffs
 from duetime.worker.settle import Settle
 
 log = logging.getLogger(__name__)
@@ -115,7 +116,7 @@ class Worker:
         self._claim_job_run = ClaimJobRun(ports.store, ports.jobs, settings=settings)
         self._claim_one_shot = ClaimOneShot(ports.store, jitter_draw=jitter_draw)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings, meter=meter)
-        self._pauses = KnownPauses(ports.pauses, clock)
+        self._pauses, self._put_offs = KnownPauses(ports.pauses, clock), PutOffs()
         self._settle = Settle(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
     def __call__(self, delivery: Delivery) -> DeliveryResult:
@@ -127,6 +128,8 @@ class Worker:
         delay = self._delay_of(delivery.message)
         if delay is not None:
             return self._put_off(delivery, delay)
+        if delivery.message.replaced_until is not None and self._is_copy(delivery.message):
+            return DeliveryResult.NOTHING_TO_DO
         self._clock.wait_until(delivery.message.due_at)
         since = self._clock.elapsed()
         claim = self._claim(delivery)
@@ -136,11 +139,19 @@ class Worker:
         if isinstance(claim, LeaseHeld):
             return self._put_off(delivery, delay_until(claim.until + self._settings.clock_skew, now) + 1)
         if isinstance(claim, Waiting):
-            message = next_message(delivery.message, now, self._settings)
-            if message is None:
-                return DeliveryResult.NOTHING_TO_DO
-            return self._put_off(replace(delivery, message=message), claim.seconds)
+            return self._wait(delivery, claim, now)
         return self._execute(claim, delivery, since)
+
+    def _wait(self, delivery: Delivery, claim: Waiting, now: datetime) -> DeliveryResult:
+        message = next_message(delivery.message, now, self._settings)
+        if message is None or self._is_copy(message):
+            return DeliveryResult.NOTHING_TO_DO
+        result = self._put_off(replace(delivery, message=message), claim.seconds)
+        self._put_offs.sent(message.ref, now + timedelta(seconds=claim.seconds), now)
+        return result
+
+    def _is_copy(self, message: DueMessage) -> bool:
+        return self._put_offs.is_under_way(message.ref, self._clock.now())
 
     def _execute(self, claim: ClaimWon, delivery: Delivery, since: float) -> DeliveryResult:
         self._run_log.began(claim.action)
