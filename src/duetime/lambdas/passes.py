@@ -13,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
 from duetime.clock import Clock, SystemClock
 from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
+from duetime.lambdas.context import LambdaContext, time_left
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
 from duetime.ports.backends import Backends
 from duetime.ports.meter import Meter
@@ -132,14 +133,6 @@ _TRIGGERED_RESERVE = timedelta(seconds=20)
 """The same for a triggered run: its deadline counts from its claim, which is later than the call."""
 
 
-class LambdaContext(Protocol):
-    """The part of Lambda's context that a pass uses."""
-
-    def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds until Lambda ends the function."""
-        ...
-
-
 Event = Mapping[str, Any]
 Handler = Callable[[Event, LambdaContext], Event]
 
@@ -187,9 +180,9 @@ class _Recorded:
 
     def handler(self, job: JobName, run: Part) -> Handler:
         def handler(_event: Event, context: LambdaContext) -> Event:
-            left = timedelta(milliseconds=context.get_remaining_time_in_millis())
+            stop_at = self._clock.now() + time_left(context) - _RESERVE
             with self._history.recording(job) as messages:
-                passed = run(self._clock.now() + left - _RESERVE)
+                passed = run(stop_at)
                 messages.append(in_words(passed))
             log.info("passed", extra={"job": job, **passed})
             return passed
