@@ -11,6 +11,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.items import change_of
 from duetime.aws.keys import ref_of
+from duetime.aws.stuck_work import StuckWork
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.lambdas.context import LambdaContext, time_left
@@ -56,7 +57,8 @@ def make_handler(
     backends = AwsBackends(settings, clock)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
     notice = TransitionLog(meter)
-    arm = Steps(backends, clock=clock, settings=settings, meter=meter).arm
+    stuck = StuckWork(settings, "arm", clock)
+    arm = Steps(backends, clock=clock, settings=settings, meter=meter, report_stuck=stuck).arm
     report_damaged = DamagedRows(settings, "arm")
 
     def handler(event: Event, context: LambdaContext) -> Event:

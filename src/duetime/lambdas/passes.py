@@ -17,6 +17,7 @@ from typing import Any
 
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
+from duetime.aws.stuck_work import StuckWork
 from duetime.clock import Clock, SystemClock
 from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
@@ -26,6 +27,7 @@ from duetime.ports.backends import Backends
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
 from duetime.wakeups.assembly import Steps
+from duetime.wakeups.due_messages import ReportStuck
 from duetime.wakeups.due_scanner import ReportDamaged
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
 
@@ -48,7 +50,9 @@ class PassSteps:
         settings: Settings,
         clock: Clock,
         meter: Meter,
+        *,
         report_damaged: ReportDamaged = lambda _rows: None,
+        report_stuck: ReportStuck = lambda _text: None,
     ) -> None:
         self._settings, self._clock = settings, clock
         at_once = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="duetime-scanner")
@@ -59,6 +63,7 @@ class PassSteps:
             meter=meter,
             parallel_map=at_once.map,
             report_damaged=report_damaged,
+            report_stuck=report_stuck,
         )
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
@@ -121,6 +126,7 @@ def in_words(done: Mapping[str, Any]) -> str:
     ]
     if removed or again:
         words.append(f"removed {removed} strays, set wakes of {again} jobs again")
+    words += [f"set aside {aside['number']} of the queue {aside['queue']}" for aside in done["set_aside"]]
     if left := [*done["failed_shards"], *done["failed_jobs"]]:
         words.append(f"left for the next: {', '.join(left)}")
     return ", ".join(words)
@@ -174,8 +180,15 @@ class _Recorded:
         self._clock = SystemClock()
         backends = AwsBackends(settings, self._clock)
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
-        report = DamagedRows(settings, job.removeprefix(RESERVED))
-        self.passes = PassSteps(backends, settings, self._clock, self.meter, report)
+        source = job.removeprefix(RESERVED)
+        self.passes = PassSteps(
+            backends,
+            settings,
+            self._clock,
+            self.meter,
+            report_damaged=DamagedRows(settings, source),
+            report_stuck=StuckWork(settings, source, self._clock),
+        )
         self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
 
     def handler(self, job: JobName, run: Part) -> Handler:

@@ -24,7 +24,7 @@ from duetime.model.change import Change
 from duetime.ports.actions import ActionStore
 from duetime.ports.wakeups import DueQueues, Routes, Timers
 from duetime.settings import Settings
-from duetime.wakeups.due_messages import message_of, send_wakes
+from duetime.wakeups.due_messages import ReportStuck, message_of, send_wakes
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +44,11 @@ class Arm:
         *,
         clock: Clock,
         settings: Settings,
+        report_stuck: ReportStuck = lambda _text: None,
     ) -> None:
         self._store, self._queues, self._timers, self._routes = store, queues, timers, routes
         self._clock, self._settings = clock, settings
-        self._breaker = CircuitBreaker(clock)
+        self._breaker, self._report_stuck = CircuitBreaker(clock), report_stuck
 
     def __call__(self, changes: Iterable[Change], *, stop_at: datetime | None = None) -> None:
         """Arm the rows that became pending, the soonest first; then clear those that left pending.
@@ -68,7 +69,10 @@ class Arm:
             self._clear(change, now, stop_at)
 
     def _send(self, actions: Sequence[Action]) -> None:
-        send_wakes([message_of(action) for action in actions], self._queues, self._routes, self._clock)
+        messages = [message_of(action) for action in actions]
+        for aside in send_wakes(messages, self._queues, self._routes, self._clock):
+            log.error("actions set aside", extra={"queue": aside.queue, "reason": aside.text})
+            self._report_stuck(aside.text)
 
     def _set_timer(self, action: Action, stop_at: datetime) -> bool:
         problem = self._called(
