@@ -16,6 +16,7 @@ from duetime.model.idempotency import HeldKey
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import DuePage
 from duetime.ports.jobs import LockRequirement
+from duetime.worker.worker import Worker
 from tests.proof.world import World
 
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
@@ -127,6 +128,15 @@ def with_puts_over_rows():
     return patch.object(MemoryStore, "put", put)
 
 
+def without_ends_of_chains():
+    """Each copy of a waiting action's message is replaced for ever, as soon as it comes."""
+
+    def wait(self, delivery, claim, _now):
+        return self._put_off(delivery, min(claim.seconds, 15))
+
+    return patch.object(Worker, "_wait", wait)
+
+
 OFTEN = {
     "1: a lease that lives is not taken over": with_skew(-timedelta(days=1)),
     "1: a settle with an old fence changes nothing": without_fence,
@@ -141,6 +151,7 @@ OFTEN = {
     "a key holds for its time to live": without_comparing_times_of_keys,
     "no more run under a concurrency key than its limit": without_a_limit,
     "a commit with an old fence writes nothing": with_commits_unfenced,
+    "messages of an action that waits do not multiply": without_ends_of_chains,
     "who was asked to stop is not run again": with_cancels_forgotten,
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 
@@ -22,6 +22,7 @@ from duetime.testing.deliveries import Batch, FaultyQueues, FaultyStream
 from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import FaultInjector
 from duetime.testing.journey import Journal, JournaledCloud
+from duetime.testing.message_counts import MessageCounts
 from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, Workers
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
@@ -56,7 +57,7 @@ class FaultyCloud(JournaledCloud):
         self.trouble = FaultInjector(self.dice, self.processes, story, self._row_of)
         self.stream = FaultyStream(clock, self.dice, story)
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
-        self._workers = Workers(self.dice)
+        self._workers, self._counts = Workers(self.dice), MessageCounts()
         self._swept_at = clock.now()
         self._looks = (
             *bands(settings),
@@ -83,7 +84,7 @@ class FaultyCloud(JournaledCloud):
 
     def seen_by(self, caller: Process | None) -> MemoryBackends:
         """Return the faulty back ends of the running process, or of an external caller."""
-        queues = FaultyQueues(self._real.queues, self.dice, self._story)
+        queues = FaultyQueues(self._real.queues, self.dice, self._story, self.clock, self._counts)
         real, between = self._real, partial(self.trouble.between, caller=caller)
         return MemoryBackends(
             clock=ProcessClock(self.processes, caller),
@@ -125,6 +126,11 @@ class FaultyCloud(JournaledCloud):
         self._record_fact(change)
         if self._lets_through(change):
             self.stream.add(change)
+
+    def broken(self) -> Iterator[str]:
+        """Yield a line for each forbidden write, and for each action with too many messages."""
+        yield from self.watch.broken
+        yield from self._counts.broken(self.store.rows())
 
     def turn(self) -> None:
         """Do what is due now; `next_at` returns the time of what becomes due by that."""
