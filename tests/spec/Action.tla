@@ -9,12 +9,8 @@ EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
   Workers,   \* the workers
-  Lease,     \* how long a claim or a heartbeat holds the row
   Skew,      \* the most by which two clocks differ, `clock_skew`
-  MaxTime,   \* from then on, time passes only for what waits for it
-  MaxLate,   \* how many requests may lack an answer
-  May,       \* sets of what may happen, each once: "death", "retry" and the callers' writes
-  Removals   \* sets of guards to leave out: {{}} checks the protocol, any other a mutant
+  MaxLate    \* how many requests may lack an answer
 
 VARIABLES
   now,       \* the true time
@@ -22,10 +18,9 @@ VARIABLES
   row,       \* the action's row
   worker,    \* what each worker knows
   late,      \* requests without an answer
-  left,      \* what may still happen
-  removed    \* the guards that this behaviour leaves out
+  removed    \* the guards that a mutant leaves out
 
-vars == <<now, offset, row, worker, late, left, removed>>
+system == <<now, offset, row, worker, late, removed>>
 
 None == -1
 NoRow == [status |-> "none"]
@@ -82,17 +77,19 @@ After(q) ==
     [] q.write = "heartbeat" -> [row EXCEPT !.lease = q.until]
     [] q.write = "settle" -> [Released EXCEPT !.status = q.status, !.ends = @ + 1, !.strays = q.run # row.run]
     [] q.write = "settle by commit" ->
-         [Released EXCEPT !.status = "executed", !.ends = @ + 1, !.commits = @ + 1, !.strays = q.run # row.run]
+         [Released EXCEPT !.status = "executed", !.ends = @ + 1, !.commits = @ + 1,
+                          !.strays = q.run # row.run]
     [] q.write = "settle for retry" ->
          [Released EXCEPT !.status = "pending", !.due = q.due, !.gen = @ + Step("NEXT_GEN"),
                           !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @ + 1, !.strays = q.run # row.run]
     [] q.write = "cancel" -> [row EXCEPT !.status = "cancelled", !.strays = q.gen # row.gen]
     [] q.write = "ask to cancel" -> [row EXCEPT !.asked = TRUE, !.strays = q.fence # row.fence]
-    [] q.write = "reschedule" -> 
+    [] q.write = "reschedule" ->
          [row EXCEPT !.due = q.due, !.gen = @ + Step("NEXT_GEN"), !.strays = q.gen # row.gen]
     [] q.write = "redrive" ->
          [row EXCEPT !.status = "pending", !.due = q.due, !.gen = @ + Step("NEXT_GEN"), !.asked = FALSE,
-                     !.dismissed = None, !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @, !.strays = q.gen # row.gen]
+                     !.dismissed = None, !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @,
+                     !.strays = q.gen # row.gen]
     [] q.write = "dismiss" -> [row EXCEPT !.dismissed = q.reason, !.strays = q.gen # row.gen]
 
 Apply(q) == row' = IF IsMet(q) THEN After(q) ELSE row
@@ -120,7 +117,7 @@ Answer(w, q) ==
          ELSE Idle
     [] OTHER ->  \* a settle
          IF ~IsMet(q) /\ row.status = "processing" /\ row.fence = q.fence
-           THEN Running(q.fence, q.run, row.lease)  \* a cancel was asked for, or a commit's entry was rejected
+           THEN Running(q.fence, q.run, row.lease)  \* a cancel was asked for, or an entry was rejected
          ELSE Idle
 
 Knows(w, what) == worker' = [worker EXCEPT ![w] = what]
@@ -160,69 +157,13 @@ Repeat(w) ==
 
 Stop(w) == worker[w] # Idle /\ Knows(w, Idle) /\ UNCHANGED <<row, late>>  \* it dies, or gives up
 
-Outcomes == {"executed", "failed"} \cup (IF row # NoRow /\ row.asked THEN {"cancelled"} ELSE {})
-
-Progress(w) ==  \* without a heartbeat
-  \/ Claim(w, NewNonce, Clock(w) + Lease)
-  \/ TakeOver(w, NewNonce, Clock(w) + Lease)
-  \/ \E status \in Outcomes : Settle(w, status)
-  \/ Commit(w)
-  \/ Repeat(w)
-
 ----------------------------------------------------------------------------
-(* Callers, late requests and time. *)
+(* Callers, and late requests. *)
 
 Ask(q) == UNCHANGED worker /\ Apply(q) /\ UNCHANGED late
 AskInVain(q) == UNCHANGED <<worker, row>> /\ Cardinality(late) < MaxLate /\ late' = late \cup {q}
 
-Requests(write) ==  \* with what the caller has read
-  IF write = "schedule" THEN {[write |-> write, due |-> now]}
-  ELSE IF row = NoRow THEN {}
-  ELSE {[write |-> write, gen |-> row.gen, fence |-> row.fence, due |-> now + 1, reason |-> now]}
-
 Late == UNCHANGED <<worker, late>> /\ \E q \in late : Apply(q)
-
-IsHeld == \E w \in Workers : worker[w].phase \in {"running", "unsure"}
-WaitsForTime ==
-  /\ row # NoRow
-  /\ \/ row.status = "pending" /\ row.due > now
-     \/ row.status = "processing" /\ ~IsHeld /\ row.lease + 2 * Skew >= now
-Tick ==
-  /\ "schedule" \notin left /\ (now < MaxTime \/ WaitsForTime)
-  /\ now' = now + 1
-  /\ UNCHANGED <<row, worker, late, left, offset, removed>>
-
-----------------------------------------------------------------------------
-
-Init ==
-  /\ now = 0 /\ row = NoRow /\ worker = [w \in Workers |-> Idle] /\ late = {}
-  /\ offset \in [Workers -> {0, Skew}] /\ \E w \in Workers : offset[w] = 0
-  /\ left \in May
-  /\ removed \in Removals
-
-Spend(event) == event \in left /\ left' = left \ {event}
-
-Act(w) ==
-  \/ Progress(w) /\ UNCHANGED left
-  \/ now <= MaxTime /\ Heartbeat(w, Clock(w) + Lease) /\ UNCHANGED left
-  \/ Spend("retry") /\ Retry(w, Clock(w) + 1)
-  \/ Spend("death") /\ Stop(w)
-  \/ worker[w].phase = "unsure" /\ Stop(w) /\ UNCHANGED left
-
-Next ==
-  \/ Tick
-  \/ /\ UNCHANGED <<now, offset, removed>>
-     /\ \/ \E w \in Workers : Act(w)
-        \/ \E write \in left \cap DOMAIN Conditions : \E q \in Requests(write) :
-             \/ Ask(q) /\ Spend(write)
-             \/ AskInVain(q) /\ UNCHANGED left
-        \/ Late /\ UNCHANGED left
-
-\* The sweep sends a message for each due row, and a worker that receives one goes on.
-GoesOn(w) == Progress(w) /\ UNCHANGED <<now, late, left, offset, removed>>
-Fairness == WF_vars(Tick) /\ \A w \in Workers : WF_vars(GoesOn(w))
-Symmetry == Permutations(Workers)
-Spec == Init /\ [][Next]_vars /\ Fairness
 
 ----------------------------------------------------------------------------
 (* The promises. *)
@@ -245,6 +186,5 @@ FinalIsFinal ==
 
 StatesAreRight == OneLiveLease /\ OneSettleOfAGeneration /\ OneCommit /\ NoWriteStrays
                   /\ NoRunAfterARequestToCancel
-StepsAreRight == [][NothingEarly /\ NothingVanishes /\ DueStaysDuringARun /\ FinalIsFinal]_vars
-EachBecomesFinal == [](row # NoRow => <>(row.status \in Final))
+StepsAreRight == [][NothingEarly /\ NothingVanishes /\ DueStaysDuringARun /\ FinalIsFinal]_system
 =============================================================================

@@ -1,7 +1,7 @@
 ------------------------------ MODULE Mutants -------------------------------
-(* The protocol without one of its guards. TLC prints the first promise that each mutant breaks, then leaves *)
-(* that mutant. A mutant of which it prints nothing keeps all promises.                                      *)
-EXTENDS Action
+(* The protocol without one of its guards. TLC prints the first promise that a mutant breaks, then leaves   *)
+(* that mutant. A mutant of which it prints nothing keeps all promises.                                     *)
+EXTENDS World
 
 OfWrites == UNION {{<<write, c>> : c \in Conditions[write]} : write \in DOMAIN Conditions}
 OfEffects == {<<"effect", e>> : e \in {"NEXT_FENCE", "NEW_NONCE", "LEASE_ENDS", "NEXT_GEN"}}
@@ -13,7 +13,26 @@ StandIn ==
   @@ <<"effect", "LEASE_ENDS">>       :> <<"take over", "IS_PROCESSING">>
   @@ <<"take over", "FENCE_IS_MINE">> :> <<"take over", "LEASE_HAS_ENDED">>
 
-Mutants == {IF g \in DOMAIN StandIn THEN {g, StandIn[g]} ELSE {g} : g \in OfWrites \cup OfEffects}
+\* For each guard, what may happen besides a schedule; and whether it takes time.
+Scenario(g) ==
+  CASE g = <<"settle for retry", "NO_CANCEL_WAS_ASKED_FOR">> -> {"retry", "ask to cancel"}
+    [] g = <<"claim", "IS_DUE">> -> {"reschedule"}
+    [] g = <<"effect", "NEXT_GEN">> -> {"retry"}
+    [] g[1] = "settle for retry" -> {"retry", "cancel"}
+    [] g[1] = "cancel" -> {"cancel", "reschedule"}
+    [] g[1] = "ask to cancel" -> {"ask to cancel", "retry"}
+    [] g[1] = "dismiss" -> {"dismiss", "redrive"}
+    [] OTHER -> {g[1]} \cap DOMAIN Conditions \cap {"reschedule", "redrive"}
+TakesTime(g) ==
+  g[1] \in {"take over", "heartbeat", "settle", "settle by commit", "settle for retry", "effect"}
+
+MutantsInit ==
+  /\ Start
+  /\ \E g \in OfWrites \cup OfEffects :
+       /\ removed = IF g \in DOMAIN StandIn THEN {g, StandIn[g]} ELSE {g}
+       /\ left = {"schedule"} \cup Scenario(g)
+       /\ now = IF TakesTime(g) THEN 0 ELSE MaxTime
+MutantsSpec == MutantsInit /\ [][Next]_vars
 
 Promises ==
   {"OneLiveLease", "OneSettleOfAGeneration", "OneCommit", "NoWriteStrays", "NoRunAfterARequestToCancel",
@@ -31,7 +50,7 @@ IsKept(promise) ==
     [] promise = "FinalIsFinal" -> FinalIsFinal
 
 ASSUME TLCSet(1, {})  \* the mutants that broke a promise
-ASSUME PrintT(<<"mutants", Mutants>>)
+ASSUME PrintT(<<"guards", OfWrites \cup OfEffects>>)
 
 NoneIsBroken ==
   /\ removed \notin TLCGet(1)

@@ -33,15 +33,15 @@ Follows(l) ==
 
 TraceInit ==
   /\ trace \in 1..Len(Traces) /\ line = 1 /\ now = At(1)
-  /\ row = NoRow /\ worker = [w \in Workers |-> Idle] /\ late = {} /\ left = {} /\ removed = {}
+  /\ row = NoRow /\ worker = [w \in Workers |-> Idle] /\ late = {} /\ removed = {}
   /\ offset = [w \in Workers |-> IF w <= Len(Traces[trace].offsets) THEN Traces[trace].offsets[w] ELSE 0]
 
 TraceNext ==
   /\ line <= Len(Lines) /\ line' = line + 1 /\ now' = At(line + 1)
   /\ Follows(Lines[line])
   /\ row' # NoRow /\ Seen(row') = Lines[line].row
-  /\ UNCHANGED <<trace, offset, left, removed>>
+  /\ UNCHANGED <<trace, offset, removed>>
 
-TraceSpec == TraceInit /\ [][TraceNext]_<<vars, trace, line>>
+TraceSpec == TraceInit /\ [][TraceNext]_<<system, trace, line>>
 Reached == PrintT(<<"reached", trace, line>>)
 =============================================================================
