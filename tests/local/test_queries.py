@@ -8,8 +8,14 @@ from moto import mock_aws
 from duetime.local.moto_patches import quick_items, quick_strings, single_partition_queries
 
 EVERY_TYPE = {
-    "text": "a", "number": 7, "bytes": b"\x00b", "yes": True, "nothing": None,
-    "texts": {"a", "b"}, "numbers": {1, 2}, "chunks": {b"a"},
+    "text": "a",
+    "number": 7,
+    "bytes": b"\x00b",
+    "yes": True,
+    "nothing": None,
+    "texts": {"a", "b"},
+    "numbers": {1, 2},
+    "chunks": {b"a"},
     "map": {"list": ["a", 1, {"deep": b"c"}], "empty": {}},
 }
 
