@@ -160,7 +160,7 @@ def from_items(state: Item, definition: Item) -> Job:
     """
     try:
         return _read(state, definition)
-    except (*UNREADABLE, AttributeError) as error:
+    except UNREADABLE as error:
         raise UnreadableRow([state.get("pk"), state.get("sk")], error) from error
 
 
@@ -179,7 +179,8 @@ def _check_names(state: Item) -> None:
     ref = job_ref_of(state)
     if not is_job_name(ref.name):
         raise ValueError(f"pk names the job {ref.name!r}")
-    for name, text in (("tenant", ref.tenant_id), ("name", ref.name)):
+    names = {"tenant": ref.tenant_id, "name": ref.name, "attend_shard": maintenance_shard_of(ref)}
+    for name, text in names.items():
         if state[name]["S"] != text:
             raise ValueError(f"{name} is {state[name]['S']!r}; this job's is {text!r}")
 

@@ -13,11 +13,14 @@ from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, row_key, shard_key
 from duetime.errors import DuetimeError, InvalidTime
 from duetime.ids import SYSTEM_TENANT
-from duetime.model.action import Action, ActionRef
+from duetime.model.action import Action, ActionRef, Status
 from duetime.model.new_action import PAYLOAD_LIMIT
 from duetime.retry import RetryPolicy
 
-UNREADABLE = (LookupError, ValueError, TypeError, OverflowError, RecursionError, DuetimeError)
+UNREADABLE = (
+    *(LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError, OSError),
+    DuetimeError,
+)
 """The errors that an item raises that duetime did not write."""
 
 TYPE_LIMIT = 100
@@ -105,6 +108,10 @@ def _problems(row: Action) -> Iterator[str]:
         yield f"type has {len(row.type)} characters; 1 to {TYPE_LIMIT} printable ones are allowed"
     if row.due_shard and not (row.due_shard.isdecimal() and row.due_shard.isascii()):
         yield f"due_shard is {row.due_shard[:20]!r}; it is a number"
+    if not row.status.is_final and not row.due_shard:
+        yield f"due_shard is missing; a {row.status} row has one"
+    if row.status is Status.PROCESSING and row.lease_until is None:
+        yield "lease_until is missing; a processing row has one"
     for name in _COUNTS:
         if not 0 <= getattr(row, name) <= COUNT_LIMIT:
             yield f"{name} is {getattr(row, name)}; 0 to {COUNT_LIMIT:,} are allowed"

@@ -183,6 +183,7 @@ class _Recorded:
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
         report = DamagedRows(settings, job.removeprefix(RESERVED))
         self.passes = PassSteps(backends, settings, self._clock, self.meter, report)
+        self._around = report.around
         self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
 
     def handler(self, job: JobName, run: Part) -> Handler:
@@ -194,7 +195,7 @@ class _Recorded:
             log.info("passed", extra={"job": job, **passed})
             return passed
 
-        return self.meter.around(handler)
+        return self.meter.around(self._around(handler))
 
 
 def _triggered(

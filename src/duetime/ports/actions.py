@@ -64,6 +64,16 @@ class DamagedRow:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class DamagedItem:
+    """An item that is no action's row, and that no step can read."""
+
+    kind: str
+    pk: str
+    sk: str
+    reason: str
+
+
 class ActionStore(Protocol):
     """The rows. The table is the source of truth; everything else is a wake-up."""
 
