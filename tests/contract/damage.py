@@ -109,7 +109,10 @@ class Deployment:
         self.work = work.make_handler(self.settings, app.handler_set, instance="test", **metrics)
         self.catch_up = passes.make_catch_up_handler(self.settings, instance="test", **metrics)
         self.salvage = undelivered.make_handler(self.settings, **metrics)
-        self.arm, self.publish = arm.make_handler(self.settings, **metrics), publish.make_handler(self.settings)
+        self.arm, self.publish = (
+            arm.make_handler(self.settings, **metrics),
+            publish.make_handler(self.settings),
+        )
         self.api = Client(api.make_handler(self.settings, app))
 
     def most(self, count: int) -> int:
@@ -165,7 +168,11 @@ class Deployment:
 
     def _stored_undelivered(self) -> list[tuple[Any, Item]]:
         found = self.items(self.settings.jobs_table).items()
-        return [(key, item) for key, item in found if key[0] == "system#undelivered" and "S" in item.get("body", {})]
+        return [
+            (key, item)
+            for key, item in found
+            if key[0] == "system#undelivered" and "S" in item.get("body", {})
+        ]
 
     def get(self, path: str, tenant: str = "acme", **query: str) -> Any:
         """Call the API as an operator."""
@@ -173,7 +180,7 @@ class Deployment:
             "get-summary",
             httpMethod="GET",
             path=f"/api/v1{path}",
-            query=query or None,
+            query=query,
             claims={**OPERATOR, "custom:tenant_id": tenant},
         )
         event["requestContext"]["path"] = f"/prod{event['path']}"

@@ -1,4 +1,4 @@
-"""Reports of unreadable rows and other items: messages to the failure queue, which salvage stores as undelivered."""
+"""Reports of unreadable items: messages to the failure queue, which salvage stores as undelivered."""
 
 from __future__ import annotations
 

@@ -113,7 +113,9 @@ class Progress:
     def read(self) -> str | None:
         """Return the stored text; None without one, or if it is damaged: the work begins anew."""
         item = self._table.get(self._key)
-        return next(readable([item] if item else (), lambda found: str(found["progress"]["S"]), "progress"), None)
+        return next(
+            readable([item] if item else (), lambda found: str(found["progress"]["S"]), "progress"), None
+        )
 
     def write(self, progress: str) -> None:
         """Replace the stored text."""

@@ -100,7 +100,7 @@ class Reconcile:
                 return
 
     def _declare_readable(self, declared: _Declared, stored: Job | None) -> str | None:
-        """Declare a job. One that is damaged in the table stays as it is, and fails neither deploy nor rollback."""
+        """Declare a job. A damaged one stays as it is, and fails neither deploy nor rollback."""
         try:
             return self._declare(declared, stored)
         except UnreadableRow as error:

@@ -51,7 +51,7 @@ class ClaimOneShot:
     def __call__(self, message: DueMessage, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
         """Read the row, then claim a run by one write, or with a slot; return None without a run to claim.
 
-        The read finds unreadable rows before a claim writes to them, and settled ones at half a write's price.
+        The read finds unreadable rows before a claim writes to them, and settled ones without a write.
 
         Raises:
             UnreadableRow: the row is damaged; nothing was written.
@@ -80,9 +80,7 @@ class ClaimOneShot:
             return self._waiting(SOONEST)
         return result
 
-    def _try(
-        self, row: Action | None, terms: ClaimTerms
-    ) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
+    def _try(self, row: Action | None, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
         if row is None or row.concurrency_key is None:
             return None
         if row.status is Status.PROCESSING and row.lease_until is not None:
