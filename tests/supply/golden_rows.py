@@ -1,7 +1,7 @@
 """Golden rows: what each release wrote, as JSON in ``golden/``, with the times moved to the present.
 
-``python -m tests.supply.golden_rows VERSION`` writes the file of the version in this clone; `make release` calls
-it. Files of former releases never change.
+``python -m tests.supply.golden_rows VERSION`` writes the file of the version in this clone; `make release`
+calls it. Files of former releases never change.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from duetime.aws.items import to_item
 from duetime.aws.job_items import to_definition, to_state
+from duetime.clock import SystemClock
 from tests.supply.project import ROOT
 
 FOLDER = ROOT / "tests/supply/golden"
@@ -39,7 +40,7 @@ def write(version: str, source: Path = ROOT / "src", folder: Path = FOLDER) -> P
     """Let the code in `source` write its rows, and store them as those of a version."""
     file = folder / f"{version}.json"
     call(source, "write", file)
-    rows: dict[str, Any] = {"written_at": datetime.now(UTC).strftime(_FORM), **json.loads(file.read_text())}
+    rows: dict[str, Any] = {"written_at": SystemClock().now().strftime(_FORM), **json.loads(file.read_text())}
     text = _LONG.sub(lambda found: f"<{len(found[0])} times x>", json.dumps(rows, indent=1, sort_keys=True))
     file.write_text(text + "\n")
     return file
@@ -67,7 +68,7 @@ def specimens() -> dict[str, list[Any]]:
 def read(file: Path) -> dict[str, Any]:
     """Return the rows of a file as if they were written now."""
     text = _SHORTENED.sub(lambda found: "x" * int(found[1]), file.read_text())
-    passed = datetime.now(UTC) - _parsed(json.loads(text)["written_at"])
+    passed = SystemClock().now() - _parsed(json.loads(text)["written_at"])
     rows: dict[str, Any] = json.loads(_MOMENT.sub(lambda found: _moved(found[0], passed), text))
     return rows
 

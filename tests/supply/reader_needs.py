@@ -1,4 +1,4 @@
-"""Prints what a version's reader needs of items, as JSON: ``reader_needs.py FILE``; PYTHONPATH selects the version.
+"""Prints what a version's reader needs of items: ``reader_needs.py FILE``; PYTHONPATH selects the version.
 
 FILE has items by kind, as this version writes them. An attribute is needed if its removal makes the item
 unreadable, and has a type if another type does. Words are the values that the version's enumerations have.
