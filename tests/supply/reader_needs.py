@@ -34,7 +34,7 @@ def needs(read: Callable[[Item], object], items: list[Item]) -> dict[str, Any]:
         for name, value in item.items():
             (kind,) = value
             other = {"N": "7"} if kind != "N" else {"S": "seven"}
-            if fails(read, {key: kept for key, kept in item.items() if key != name}):
+            if fails(read, {key: item[key] for key in item if key != name}):
                 found["needed"][name] = kind
             elif fails(read, {**item, name: other}):
                 found["types"][name] = kind
