@@ -52,7 +52,7 @@ screenshots: setup ## take pictures of every console screen, in .cache/screens (
 	$(PY) -m tests.console.screenshots $(SHOTS)
 
 contract: .venv/.ready ## run the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
-	$(PY) -m pytest -m dynamodb_local tests/contract
+	$(PY) -m pytest -m dynamodb_local -n 2 tests/contract
 
 e2e: setup ## deploy onto an emulator, run actions there, and drill restores and repeated deploys (a quarter of an hour)
 	$(PY) -m pytest -m e2e -n 2 --dist loadgroup -p no:randomly tests/e2e
