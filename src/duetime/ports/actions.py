@@ -111,6 +111,15 @@ class ActionStore(Protocol):
             added.
         """
 
+    def first_of_key(self, action: Action, terms: KeyTerms) -> Action | None:
+        """Return the action that `put_once` would return in place of `action`; None if its key is free.
+
+        Another writer may take a free key at once.
+
+        Raises:
+            IdempotencyConflict: as for `put_once`.
+        """
+
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         """*schedule*: return the writes of `put` as entries for the caller's own ``TransactWriteItems``.
 
