@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from duetime.jobs import claim_policy
@@ -16,7 +17,8 @@ from duetime.model.idempotency import HeldKey
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import DuePage
 from duetime.ports.jobs import LockRequirement
-from duetime.worker.worker import Worker
+from duetime.worker import worker
+from tests.proof.tenant_pauses import BLOCK
 from tests.proof.world import World
 
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
@@ -134,7 +136,12 @@ def without_ends_of_chains():
     def wait(self, delivery, claim, _now):
         return self._put_off(delivery, min(claim.seconds, 15))
 
-    return patch.object(Worker, "_wait", wait)
+    return patch.object(worker.Worker, "_wait", wait)
+
+
+def without_pauses():
+    never = SimpleNamespace(of_tenant=lambda _tenant_id: None)
+    return patch.object(worker, "KnownPauses", lambda *_: never)
 
 
 OFTEN = {
@@ -153,6 +160,7 @@ OFTEN = {
     "a commit with an old fence writes nothing": with_commits_unfenced,
     "messages of an action that waits do not multiply": without_ends_of_chains,
     "who was asked to stop is not run again": with_cancels_forgotten,
+    "no run begins while its tenant is paused": without_pauses,
 }
 
 SELDOM = {
@@ -161,7 +169,10 @@ SELDOM = {
     "3: no nominal time is run under two versions": without_looking_at_former_versions,
 }
 
-BEGIN = {"1: a run that loses the lock is fenced off": 30_500}
+BEGIN = {
+    "1: a run that loses the lock is fenced off": 30_500,
+    "no run begins while its tenant is paused": BLOCK,
+}
 """The first seed to try for a guard that the first worlds do not need.
 
 It changes with the operations of the worlds; search it again then.
