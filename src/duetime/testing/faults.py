@@ -3,6 +3,8 @@
 ==================  =============================================================================
 fault               effect
 ==================  =============================================================================
+hang                a call takes its whole time-out, then fails, applied or not; so do all its calls
+                    about the same action or job for ten minutes
 crash               a process ends before or after a call of a back end
 throttle            a call has no effect; a batch has a partial one
 lose_answer         a write succeeds, but its caller gets an error
@@ -40,6 +42,7 @@ class Faults:
     throttle: float = 0.02
     lose_answer: float = 0.02
     late: float = 0.02
+    hang: float = 0.002
     pause: float = 0.02
     drop: float = 0.03
     drop_message: float = 0.0

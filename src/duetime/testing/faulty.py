@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -44,6 +44,11 @@ LONGEST_PAUSE = {"work": timedelta(minutes=12)}
 """The longest pause by function: a worker's exceeds its lease, others' stay within their timeout."""
 
 _SHORT = 20 * SECOND
+
+_TIME_OUT = 35 * SECOND
+"""The longest that a call of a back end takes: five attempts, each with two seconds and five."""
+
+_HANGS_FOR = timedelta(minutes=10)
 
 
 Fault = Callable[[str, Process, Method, Args], Any]
@@ -86,7 +91,15 @@ class FaultInjector:
             self._send_late: faults.late,
         }
         self._of_requests = _Rates(of_requests)
-        self._all = _Rates(of_requests | {self._crash: faults.crash, self._pause: faults.pause})
+        of_processes: dict[Fault, float] = {
+            self._crash: faults.crash,
+            self._pause: faults.pause,
+            self._begin_to_hang: faults.hang,
+        }
+        self._all = _Rates(of_requests | of_processes)
+        self._hanging: dict[tuple[str, str], datetime] = {}
+        self.hit_at: dict[str, datetime] = {}
+        """By name of a process, the latest fault of its calls."""
 
     def between(self, port: P, name: str, caller: Process | None = None) -> P:
         """Return a port with faulty calls, for the running process or for a caller."""
@@ -98,9 +111,12 @@ class FaultInjector:
         process = self._processes.current
         if process.is_dead:
             raise Crashed
+        if self._hanging and self._is_hanging(what, args):
+            self.hit_at[process.name] = self._processes.clock.now()
+            return self._hang(what, process, partial(method, **more), args)
         if not process.meets_faults or not self._dice.hits(self._all.of(what)):
             return method(*args, **more)
-        kind = self._all.draw(self._dice)
+        kind, self.hit_at[process.name] = self._all.draw(self._dice), self._processes.clock.now()
         return kind(what, process, partial(method, **more), args)
 
     def call_as(self, caller: Process, what: str, method: Method, *args: Any, **more: Any) -> Any:
@@ -159,6 +175,25 @@ class FaultInjector:
         if not repeats:
             raise BackendUnavailable(what, "it gets no answer, and arrives late by the simulation")
         return method(*args)
+
+    def _begin_to_hang(self, what: str, process: Process, method: Method, args: Args) -> Any:
+        if _about(args):
+            self._hanging[what, _about(args)] = self._processes.clock.now() + _HANGS_FOR
+        return self._hang(what, process, method, args)
+
+    def _is_hanging(self, what: str, args: Args) -> bool:
+        until = self._hanging.get((what, _about(args)))
+        return until is not None and self._processes.clock.now() < until and not self._dice.are_fair
+
+    def _hang(self, what: str, process: Process, method: Method, args: Args) -> Any:
+        is_applied = _name(what) not in READS and self._dice.is_heads()
+        self._story.record(
+            process.name, _about(args), f"✗ {what} hangs{', though it is applied' if is_applied else ''}"
+        )
+        if is_applied:
+            method(*args)
+        self._processes.wait_until(self._processes.clock.now() + _TIME_OUT)
+        raise BackendUnavailable(what, "it hangs by the simulation")
 
     def _read_row(self, what: str, args: Args) -> Action | None:
         if _name(what) not in OF_OPERATORS:

@@ -13,6 +13,7 @@ from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
 from duetime.model.action import Action, ActionRef
 from duetime.model.change import Change
+from duetime.model.job import JobRef
 from duetime.model.run import WorkerDied
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Delivery
@@ -23,6 +24,7 @@ from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import FaultInjector
 from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.message_counts import MessageCounts
+from duetime.testing.pass_liveness import PassLiveness
 from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, Workers
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
@@ -57,7 +59,7 @@ class FaultyCloud(JournaledCloud):
         self.trouble = FaultInjector(self.dice, self.processes, story, self._row_of)
         self.stream = FaultyStream(clock, self.dice, story)
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
-        self._workers, self._counts = Workers(self.dice), MessageCounts()
+        self._workers, self._counts, self._liveness = Workers(self.dice), MessageCounts(), PassLiveness()
         self._swept_at = clock.now()
         self._looks = (
             *bands(settings),
@@ -130,6 +132,7 @@ class FaultyCloud(JournaledCloud):
     def broken(self) -> Iterator[str]:
         """Yield a line for each forbidden write, and for each action with too many messages."""
         yield from self.watch.broken
+        yield from self._liveness.broken
         yield from self._counts.broken(self.store.rows())
 
     def turn(self) -> None:
@@ -182,7 +185,17 @@ class FaultyCloud(JournaledCloud):
 
     def _called(self, function: str, began_at: datetime) -> None:
         if function == "sweep":
-            self._swept_at = began_at
+            if self.trouble.hit_at.get(function, began_at) <= began_at:  # else it may have left some
+                self._swept_at = began_at
+            self._liveness.swept(self._unmaintained(began_at))
+
+    def _unmaintained(self, since: datetime) -> Iterator[tuple[JobRef, datetime]]:
+        """Yield the jobs that were due for maintenance at an instant, and still are."""
+        refs, _ = self.job_store.due_for_maintenance(since, limit=1_000, cursor=None)
+        for ref in refs:
+            job = self.job_store.get(ref)
+            if job is not None:
+                yield ref, job.maintain_at
 
     @property
     def has_room(self) -> bool:
