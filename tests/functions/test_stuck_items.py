@@ -7,13 +7,16 @@ from uuid import uuid4
 
 import boto3
 
-from duetime import Scheduler
+from duetime import Scheduler, on_event
 from duetime.aws import clients, failures
+from duetime.aws.backends import AwsBackends
 from duetime.aws.notes import publish
+from duetime.clock import SystemClock
+from duetime.jobs.register import Registration
 from duetime.model.manifest import Manifest
 from duetime.undelivered.failed_inputs import FailedPass
 from examples.billing import ApplyPlanChange, SendReceipt
-from tests.functions.aws_faults import hanging
+from tests.functions.aws_faults import answered, hanging
 from tests.functions.conftest import Context, sample
 
 
@@ -43,6 +46,43 @@ def test_arm_gives_up_on_a_hanging_eventbridge_after_three_calls(function, deplo
         assert arm(sample("arm"), Context()) == {"batchItemFailures": []}
     assert len(tried) == 3 * 2  # botocore repeats each once
     assert waiting(deployed.queues["default"]) == 101
+
+
+def test_a_sweep_gives_up_on_a_hanging_eventbridge_after_three_jobs(function, deploy, jobs):
+    deploy()
+    for number in range(6):
+        registration = Registration(name=f"r-{number}", handler=SendReceipt(order="o"), cadences=["every 6h"])
+        jobs.register(registration)
+    sweep = function("sweep")
+    with hanging(clients.scheduler(clients.PROMPT), "CreateSchedule") as tried:
+        passed = sweep(sample("sweep"), Context())
+    assert (len(tried), len(passed["failed_jobs"])) == (3 * 2, 3)
+    assert not passed["failed_shards"]
+
+
+def test_the_catch_up_removes_no_wake_of_a_job_that_the_index_does_not_have_yet(
+    function, deploy, jobs, with_jobs
+):
+    deploy()
+    registration = Registration(
+        name="new-report",
+        handler=SendReceipt(order="o"),
+        cadences=["every 6h", on_event("shop", "paid", tenant="detail.tenant_id")],
+    )
+    jobs.register(registration)
+    function("sweep")(sample("sweep"), Context())
+    wakes = AwsBackends(with_jobs, SystemClock()).job_wakes
+    known = sorted(wakes.known())
+    assert {("rule", "acme.new-report"), ("schedule", "acme.new-report")} <= set(known)
+    with answered(clients.dynamodb(), "Query", lagging):
+        passed = function("catch_up")(sample("catch_up"), Context())
+    assert passed["removed"] == ()
+    assert sorted(wakes.known()) == known
+
+
+def lagging(request):
+    """Answer a query of the jobs' index as one that has no row yet."""
+    return {"Items": [], "Count": 0, "ScannedCount": 0} if request.get("IndexName") == "attend" else None
 
 
 def test_actions_whose_queue_is_gone_are_reported_once_and_hold_up_no_others(function, deployed, monkeypatch):

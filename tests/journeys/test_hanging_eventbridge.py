@@ -26,6 +26,7 @@ class Timers(MemoryTimers):
     def __init__(self, clock):
         super().__init__()
         self.clock, self.takes, self.is_failing, self.tried = clock, timedelta(0), False, []
+        self.most = None
 
     def set(self, message, wake_at):
         self.tried.append(message.ref.id)
@@ -39,6 +40,8 @@ class Timers(MemoryTimers):
 
     def _answer(self):
         self.clock.wait_until(self.clock.now() + self.takes)
+        if self.most is not None and len(self.tried) > self.most:
+            raise TimeoutError("Lambda ends the function")
         if self.is_failing:
             raise BackendUnavailable("EventBridge Scheduler", "Read timeout")
 

@@ -133,8 +133,12 @@ class Wakes(Construct):
         ]
 
     def let_list_jobs(self) -> list[iam.PolicyStatement]:
-        """Allow to list the names of schedules and rules; AWS cannot restrict these two rights."""
-        return [may("scheduler:ListSchedules", "events:ListRuleNamesByTarget", on="*")]
+        """Allow to list schedules and rules, which AWS cannot restrict, and to read which job each has."""
+        return [
+            may("scheduler:ListSchedules", "events:ListRuleNamesByTarget", on="*"),
+            may("scheduler:GetSchedule", on=self._schedules),
+            may("events:ListTargetsByRule", on=self.rules_arn),
+        ]
 
     def accept_timers(self, function: DuetimeFunction) -> None:
         """Accept that a function's rights name no single timer."""

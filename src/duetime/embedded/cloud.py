@@ -178,10 +178,11 @@ class MemoryCloud:
 
     def _sweep(self, stop_at: datetime) -> str:
         self.steps.canary()
-        ahead = self.steps.wheel if self.settings.timers == "wheel" else self.steps.rearm
-        ahead(stop_at=stop_at)
+        self.steps.wheel(stop_at=stop_at)
         sent = self.steps.sweep(stop_at=stop_at).sent
         maintained = self.steps.maintain_due_jobs(stop_at=stop_at)
+        if self.settings.timers == "eventbridge":
+            self.steps.rearm(stop_at=stop_at)
         return f"sent {sent}, attended to {maintained.attended} jobs"
 
     def _catch_up(self, stop_at: datetime) -> str:

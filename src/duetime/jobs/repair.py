@@ -1,7 +1,8 @@
 """*Repair* differences between the jobs' rows and EventBridge: remove unknown wakes, set missing ones.
 
 Reconcile does so on each deploy, the catch-up every six hours. It reads names only, until it finds a
-difference.
+difference. The index of jobs may lag, so each job is read consistently before one of its wakes is removed.
+After a removal the job's wakes are set again if it wants the wake by then.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.clock import Clock
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.desired_wakes import base_of, wakes_of
 from duetime.jobs.maintain import Maintain, changed, refs_until
-from duetime.model.job import JobRef
+from duetime.model.job import Job, JobRef
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 
@@ -60,23 +62,44 @@ class Repair:
     ) -> Iterator[tuple[str, str]]:
         for kind, name in sorted(known):
             if name not in by_base and _without_number(name) not in by_base:
-                self._wakes.remove(kind, name)
-                yield kind, name
+                owner = self._wakes.owner(kind, name)
+                if not self._needs(owner, kind, name):
+                    self._wakes.remove(kind, name)
+                    yield kind, name
+                    if owner is not None and self._needs(owner, kind, name):  # registered meanwhile
+                        self._set_again(owner)
+
+    def _needs(self, owner: JobRef | None, kind: str, name: str) -> bool:
+        job = self._jobs.get(owner) if owner else None
+        return job is not None and (kind, name) in self._desired(job)
+
+    def _desired(self, job: Job) -> set[tuple[str, str]]:
+        wakes = wakes_of(job, self._clock.now(), self._settings)
+        return {(wake.kind, wake.name) for wake in wakes}
 
     def _set(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
-        job, now = self._jobs.get(ref), self._clock.now()
+        job = self._jobs.get(ref)
         if job is None:
             return False
-        base = base_of(ref, self._settings)
-        desired = {(wake.kind, wake.name) for wake in wakes_of(job, now, self._settings)}
+        base, desired = base_of(ref, self._settings), self._desired(job)
         existing = {(kind, name) for kind, name in known if base in {name, _without_number(name)}}
         if desired == existing:
             return False
         for kind, name in sorted(existing - desired):
             self._wakes.remove(kind, name)
-        if self._jobs.change(job, changed(job, now)):
-            self._maintain(ref)
+        self._set_again(ref)
         return True
+
+    def _set_again(self, ref: JobRef) -> None:
+        """Mark the job's wakes as stale, after all removals, and set them."""
+
+        def mark() -> Conflict | None:
+            job = self._jobs.get(ref)
+            is_marked = job is None or self._jobs.change(job, changed(job, self._clock.now()))
+            return None if is_marked else CHANGED
+
+        change_with_retry(mark, f"job {ref.name}")
+        self._maintain(ref)
 
 
 def _without_number(name: str) -> str:

@@ -61,12 +61,21 @@ class Arm:
         listed, now = tuple(changes), self._clock.now()
         limit = now + TIMER_TIME
         stop_at = limit if stop_at is None else min(stop_at, limit)
-        pending = sorted(filter(None, (row.became_pending for row in listed)), key=lambda row: row.due_at)
-        near = [action for action in pending if action.due_at - now <= self._settings.near_limit]
-        self._send(near)
-        self._send([action for action in pending[len(near) :] if not self._set_timer(action, stop_at)])
+        pending = [action for change in listed if (action := change.became_pending)]
+        self._send(self.set_wakes(pending, stop_at=stop_at))
         for change in listed:
             self._clear(change, now, stop_at)
+
+    def set_wakes(self, pending: Iterable[Action], *, stop_at: datetime) -> Sequence[Action]:
+        """Send the near actions and set timers of the far ones, the soonest first; return those without.
+
+        Raises:
+            BackendUnavailable: the queue rejected some; a repeat is safe.
+        """
+        by_time, now = sorted(pending, key=lambda action: action.due_at), self._clock.now()
+        near = [action for action in by_time if action.due_at - now <= self._settings.near_limit]
+        self._send(near)
+        return [action for action in by_time[len(near) :] if not self._set_timer(action, stop_at)]
 
     def _send(self, actions: Sequence[Action]) -> None:
         messages = [message_of(action) for action in actions]
@@ -79,9 +88,7 @@ class Arm:
             stop_at, lambda: self._timers.set(message_of(action), action.due_at - self._settings.wake_early)
         )
         if problem:
-            log.warning(
-                "timer not set, hopping through the queue", extra={"action": action.id, "reason": problem}
-            )
+            log.warning("timer not set", extra={"action": action.id, "reason": problem})
         return not problem
 
     def _called(self, stop_at: datetime, call: Callable[[], None]) -> str:

@@ -203,7 +203,13 @@ class Steps:
         """Arms what a previous wheel left without timers."""
         from duetime.wakeups.wheel import Rearm
 
-        return Rearm(self._backends.store, self.arm, self._backends.bookmarks, clock=self._clock)
+        return Rearm(
+            self._backends.store,
+            self.arm,
+            self._backends.bookmarks,
+            clock=self._clock,
+            report_damaged=self._report_damaged,
+        )
 
     @cached_property
     def _due_scanner(self) -> DueScanner:

@@ -7,7 +7,7 @@ once need ten thousand batches for the queue, not a million schedules.
 
 A deployment may change between the wheel and EventBridge's timers. After a change to the wheel, timers that
 are set still fire, and the claim rejects their messages. After a change to timers, `Rearm` arms each pending
-row once.
+row once, shard by shard, in the time that a pass has left. Until a shard is finished, the wheel turns for it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,21 @@ from datetime import datetime, timedelta
 from duetime import instant
 from duetime.clock import Clock
 from duetime.model.action import Status
-from duetime.model.change import Change
-from duetime.ports.actions import ActionStore
+from duetime.ports.actions import ActionStore, DamagedRow, DuePage
 from duetime.ports.wakeups import Bookmarks, DueMessage
 from duetime.settings import Settings
 from duetime.wakeups.arm import Arm
-from duetime.wakeups.due_scanner import PAGE, DueScanner, DueWindow, ScanResult
+from duetime.wakeups.due_scanner import DueScanner, DueWindow, ReportDamaged, ScanResult
 
 BOOKMARK = "wheel"
+"""The end of the last turn in each shard; with EventBridge's timers, in shards that are not handed over."""
+
+HAND_OVER = "hand-over"
+"""The cursor of the hand-over in the shards that it has begun."""
+
 TURN = timedelta(minutes=1)
+_PAGE = 25
+"""Rows between two bookmarks of the hand-over: also slow timers of so many fit into a pass."""
 
 
 class WheelTimers:
@@ -48,15 +54,19 @@ class Wheel:
         self._clock, self._settings = clock, settings
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
-        """Turn once; a shard with too many rows for one turn continues in the next."""
+        """Turn once; a shard with too many rows for one turn continues in the next.
+
+        With EventBridge's timers, turn only for the shards that are not handed over.
+        """
         if not self._settings.enabled:
             return ScanResult()
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
-        windows = [
-            DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in self._scanner.shards
-        ]
+        shards = self._scanner.shards if self._settings.timers == "wheel" else marks
+        windows = [DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in shards]
+        if not windows:
+            return ScanResult()
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         begun = {window.name: window.start for window in windows if window.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
@@ -64,36 +74,55 @@ class Wheel:
 
 
 class Rearm:
-    """Arms the rows of the wheel after a deploy chose EventBridge's timers."""
+    """Hands the rows of the wheel over to EventBridge's timers."""
 
-    def __init__(self, store: ActionStore, arm: Arm, bookmarks: Bookmarks, *, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: ActionStore,
+        arm: Arm,
+        bookmarks: Bookmarks,
+        *,
+        clock: Clock,
+        report_damaged: ReportDamaged = lambda _rows: None,
+    ) -> None:
         self._store, self._arm, self._bookmarks, self._clock = store, arm, bookmarks, clock
+        self._report_damaged = report_damaged
 
     def __call__(self, *, stop_at: datetime) -> int:
-        """Arm every row that is due later, shard by shard, until `stop_at`; return their number.
+        """Arm the rows that are due later, page by page, until `stop_at`; return their number.
 
-        Without a bookmark of the wheel, do nothing. The mark of a finished shard is removed, so the next pass
-        continues with the other shards.
+        Without a bookmark of the wheel, do nothing. The next pass continues at the page where this one ended.
         """
         left = dict(self._bookmarks.read(BOOKMARK))
-        armed, before = 0, len(left)
+        if not left:
+            return 0
+        armed, cursors = 0, dict(self._bookmarks.read(HAND_OVER))
         for shard in sorted(left):
-            if self._clock.now() >= stop_at:
-                break
-            armed += self._arm_shard(shard)
-            del left[shard]
-        if len(left) != before:
-            self._bookmarks.write(BOOKMARK, left)
+            while shard in left and self._clock.now() < stop_at:
+                page = self._due(shard, cursors.get(shard))
+                if not self._arm_page(page, stop_at):
+                    return armed
+                armed += len(page.entries)
+                self._passed(shard, page.cursor, left, cursors)
         return armed
 
-    def _arm_shard(self, shard: str) -> int:
-        armed, cursor = 0, None
-        while True:
-            page = self._store.due(
-                shard, after=self._clock.now(), until=instant.LATEST, limit=PAGE, cursor=cursor
-            )
-            rows = self._store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
-            self._arm([Change(None, row) for row in rows if row.status is Status.PENDING])
-            armed, cursor = armed + len(rows), page.cursor
-            if cursor is None:
-                return armed
+    def _passed(self, shard: str, cursor: str | None, left: dict[str, str], cursors: dict[str, str]) -> None:
+        if cursor is not None:
+            cursors[shard] = cursor
+        else:
+            cursors.pop(shard, None)
+            del left[shard]
+            self._bookmarks.write(BOOKMARK, left)
+        self._bookmarks.write(HAND_OVER, cursors)
+
+    def _due(self, shard: str, cursor: str | None) -> DuePage:
+        after = self._clock.now() if cursor is None else None
+        return self._store.due(shard, after=after, until=instant.LATEST, limit=_PAGE, cursor=cursor)
+
+    def _arm_page(self, page: DuePage, stop_at: datetime) -> bool:
+        """Return whether each pending row of the page has its wake."""
+        damaged: list[DamagedRow] = []
+        refs = [entry.ref for entry in page.entries]
+        rows = self._store.get_rows(refs, damaged=damaged) if refs else ()
+        self._report_damaged(damaged)
+        return not self._arm.set_wakes([row for row in rows if row.status is Status.PENDING], stop_at=stop_at)
