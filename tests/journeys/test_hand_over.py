@@ -59,7 +59,7 @@ def steps(store, queue, timers, bookmarks, clock):
             settings=settings,
         )
 
-    arm = Arm(store, queue, timers, routes, clock=clock, settings=after)
+    arm = Arm(store, queue, timers, routes, bookmarks, clock=clock, settings=after)
     return wheel(before), wheel(after), Rearm(store, arm, bookmarks, clock=clock)
 
 

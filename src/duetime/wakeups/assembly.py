@@ -71,6 +71,7 @@ class Steps:
             self._backends.queues,
             self._backends.timers,
             self._backends.routes,
+            self._backends.bookmarks,
             clock=self._clock,
             settings=self._settings,
             report_stuck=self._report_stuck,

@@ -8,10 +8,15 @@ once need ten thousand batches for the queue, not a million schedules.
 A deployment may change between the wheel and EventBridge's timers. After a change to the wheel, timers that
 are set still fire, and the claim rejects their messages. After a change to timers, `Rearm` arms each pending
 row once, shard by shard, in the time that a pass has left. Until a shard is finished, the wheel turns for it.
+
+If EventBridge takes no timers, as at its quota, `Arm` leaves actions to the wheel. It then turns beside the
+timers, for all shards: an action that has a timer gets two messages. `REST` after the last such action, the
+hand-over begins; it stops at the first timer that cannot be set, and continues after another `REST`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from duetime import instant
@@ -20,14 +25,16 @@ from duetime.model.action import Status
 from duetime.ports.actions import ActionStore, DamagedRow, DuePage
 from duetime.ports.wakeups import Bookmarks, DueMessage
 from duetime.settings import Settings
-from duetime.wakeups.arm import Arm
-from duetime.wakeups.due_scanner import DueScanner, DueWindow, ReportDamaged, ScanResult
+from duetime.wakeups.arm import LATEST, WITHOUT_TIMERS, Arm
+from duetime.wakeups.due_scanner import DueScanner, DueWindow, ReportDamaged, ScanResult, is_cursor
 
 BOOKMARK = "wheel"
 """The end of the last turn in each shard; with EventBridge's timers, in shards that are not handed over."""
 
-HAND_OVER = "hand-over"
-"""The cursor of the hand-over in the shards that it has begun."""
+HAND_OVER, _COVERS, _NEXT = "hand-over", "covers", "next"
+"""The cursors of the hand-over by shard; the latest action left to the wheel before it; its next attempt."""
+
+REST = timedelta(minutes=15)
 
 TURN = timedelta(minutes=1)
 _PAGE = 25
@@ -63,14 +70,25 @@ class Wheel:
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
-        shards = self._scanner.shards if self._settings.timers == "wheel" else marks
-        windows = [DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in shards]
+        if self._settings.timers == "wheel" or self._stands_in():
+            marks = dict.fromkeys(self._scanner.shards, at_first) | marks
+        windows = [DueWindow(shard, shard, mark, until) for shard, mark in marks.items()]
         if not windows:
             return ScanResult()
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
-        begun = {window.name: window.start for window in windows if window.start is not None}
-        self._bookmarks.write(BOOKMARK, begun | moved)
+        self._bookmarks.write(BOOKMARK, {**marks, **moved})
         return passed
+
+    def _stands_in(self) -> bool:
+        """Return whether actions were left to the wheel since the hand-over began; if so, it begins anew."""
+        latest = self._bookmarks.read(WITHOUT_TIMERS).get(LATEST)
+        if latest is None or latest <= self._bookmarks.read(HAND_OVER).get(_COVERS, ""):
+            return False
+        marks = self._bookmarks.read(BOOKMARK)
+        at_first = dict.fromkeys(self._scanner.shards, instant.text(self._clock.now()))
+        self._bookmarks.write(BOOKMARK, {**at_first, **marks})
+        self._bookmarks.write(HAND_OVER, {_COVERS: latest})
+        return True
 
 
 class Rearm:
@@ -97,14 +115,25 @@ class Rearm:
         if not left:
             return 0
         armed, cursors = 0, dict(self._bookmarks.read(HAND_OVER))
+        if self._rests(cursors):
+            return 0
         for shard in sorted(left):
             while shard in left and self._clock.now() < stop_at:
-                page = self._due(shard, cursors.get(shard))
+                page = self._due(shard, left[shard], cursors.get(shard))
                 if not self._arm_page(page, stop_at):
+                    if self._clock.now() < stop_at:
+                        cursors[_NEXT] = instant.text(self._clock.now() + REST)
+                        self._bookmarks.write(HAND_OVER, cursors)
                     return armed
                 armed += len(page.entries)
                 self._passed(shard, page.cursor, left, cursors)
         return armed
+
+    def _rests(self, marks: Mapping[str, str]) -> bool:
+        """Return whether a timer could not be set within the last `REST`."""
+        now, covers, begins = self._clock.now(), marks.get(_COVERS), marks.get(_NEXT)
+        is_fresh = covers is not None and instant.parse(covers) + REST > now
+        return is_fresh or (begins is not None and instant.parse(begins) > now)
 
     def _passed(self, shard: str, cursor: str | None, left: dict[str, str], cursors: dict[str, str]) -> None:
         if cursor is not None:
@@ -115,8 +144,10 @@ class Rearm:
             self._bookmarks.write(BOOKMARK, left)
         self._bookmarks.write(HAND_OVER, cursors)
 
-    def _due(self, shard: str, cursor: str | None) -> DuePage:
-        after = self._clock.now() if cursor is None else None
+    def _due(self, shard: str, mark: str, cursor: str | None) -> DuePage:
+        """Return a page of the rows that the wheel has not sent; they are due after its last turn's end."""
+        turned_until = self._clock.now() if is_cursor(mark) else instant.parse(mark)
+        after = max(turned_until, self._clock.now()) if cursor is None else None
         return self._store.due(shard, after=after, until=instant.LATEST, limit=_PAGE, cursor=cursor)
 
     def _arm_page(self, page: DuePage, stop_at: datetime) -> bool:
@@ -125,4 +156,5 @@ class Rearm:
         refs = [entry.ref for entry in page.entries]
         rows = self._store.get_rows(refs, damaged=damaged) if refs else ()
         self._report_damaged(damaged)
-        return not self._arm.set_wakes([row for row in rows if row.status is Status.PENDING], stop_at=stop_at)
+        pending = [row for row in rows if row.status is Status.PENDING]
+        return not any(self._arm.set_wakes(pending, stop_at=stop_at))
