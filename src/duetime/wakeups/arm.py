@@ -3,8 +3,8 @@
 The step reads the table's stream: after each write, at least once, in order for each row. Lost and repeated
 wakes do no harm: the sweep finds lost ones, and the claim rejects repeated ones.
 
-Within the near limit, a delayed message carries the wake; beyond it, a timer does. If a single timer cannot be
-set, messages with delays of 15 minutes carry the wake.
+Within the near limit, a delayed message carries the wake; beyond it, a timer does. If a single timer cannot
+be set, messages with delays of 15 minutes carry the wake.
 
 A slow, throttled or hanging EventBridge must not delay the near actions of the next batch. So a batch sets
 timers for at most `TIMER_TIME`, and a circuit breaker stops the calls after three failures in a row, and at
