@@ -120,3 +120,17 @@ def test_rows_that_wait_for_the_hand_over_are_sent_by_the_wheel(steps, put, cloc
         clock.wait_until(begun + MINUTE)
     assert soon in queue.sent
     assert clock.now() < NOON + 20 * MINUTE
+
+
+def test_a_hand_over_that_a_deploy_interrupted_begins_anew(steps, put, clock, timers):
+    """Rows that came while the wheel had them all are not behind its cursor."""
+    wheel, _, rearm = steps
+    put(*[9 * HOUR] * 100)
+    wheel(stop_at=clock.now() + A_PASS)
+    timers.takes = timedelta(seconds=1)
+    rearm(stop_at=clock.now() + A_PASS)
+    wheel(stop_at=clock.now() + A_PASS)
+    put(*[8 * HOUR] * 10)
+    timers.takes = timedelta(0)
+    rearm(stop_at=clock.now() + A_PASS)
+    assert len(timers) == 110

@@ -70,14 +70,22 @@ class Wheel:
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
-        if self._settings.timers == "wheel" or self._stands_in():
-            marks = dict.fromkeys(self._scanner.shards, at_first) | marks
+        if self._is_for_all():
+            marks = {**dict.fromkeys(self._scanner.shards, at_first), **marks}
         windows = [DueWindow(shard, shard, mark, until) for shard, mark in marks.items()]
         if not windows:
             return ScanResult()
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         self._bookmarks.write(BOOKMARK, {**marks, **moved})
         return passed
+
+    def _is_for_all(self) -> bool:
+        """Return whether no shard is handed over; with the setting `wheel`, forget an unfinished hand-over."""
+        if self._settings.timers == "eventbridge":
+            return self._stands_in()
+        if self._bookmarks.read(HAND_OVER):
+            self._bookmarks.write(HAND_OVER, {})
+        return True
 
     def _stands_in(self) -> bool:
         """Return whether actions were left to the wheel since the hand-over began; if so, it begins anew."""
