@@ -80,7 +80,7 @@ class Wheel:
         return passed
 
     def _is_for_all(self) -> bool:
-        """Return whether no shard is handed over; with the setting `wheel`, forget an unfinished hand-over."""
+        """Return whether all shards are the wheel's; with the setting `wheel`, end a hand-over."""
         if self._settings.timers == "eventbridge":
             return self._stands_in()
         if self._bookmarks.read(HAND_OVER):
