@@ -367,7 +367,7 @@ class Scheduler:
         page = self._actions.page(selection, limit, cursor)
         return change_many(
             page,
-            lambda row: self._actions.cancel(row.ref),
+            lambda row: self._actions.cancel(row.ref, row),
             dry_run=dry_run,
             includes_runs=selection.has_runs,
         )
@@ -422,7 +422,7 @@ class Scheduler:
         page = self._actions.page(selection, limit, cursor)
         return change_many(
             page,
-            lambda row: self._actions.redrive(row.ref, due_at),
+            lambda row: self._actions.redrive(row.ref, due_at, row),
             dry_run=dry_run,
             includes_runs=selection.has_runs,
         )

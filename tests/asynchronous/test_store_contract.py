@@ -13,6 +13,7 @@ from duetime.settings import DUE_SHARDS
 from duetime.testing.contract.changing import (
     CancelContract,
     DismissContract,
+    LateContract,
     RedriveContract,
     RescheduleContract,
 )
@@ -56,6 +57,7 @@ class TestActionStoreUnderAsyncio(
     KeyRaceContract,
     KeyRedriveContract,
     CancelContract,
+    LateContract,
     RescheduleContract,
     DismissContract,
     RedriveContract,

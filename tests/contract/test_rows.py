@@ -21,6 +21,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     scheduled,
+    stored_row,
     terms,
 )
 
@@ -96,9 +97,10 @@ def test_an_action_without_its_payload_can_be_changed(table):
     action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     store.remove_payload(action.ref)
-    assert isinstance(store.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
+    assert isinstance(store.reschedule(action, NOON + HOUR, by=CALLER, at=NOON), Applied)
     store.settle(claim(store, action.ref, NOON + HOUR), end(Status.FAILED, NOON + HOUR))
-    assert isinstance(store.redrive(action.ref, NOON + 2 * HOUR, by=CALLER, at=NOON + HOUR), Applied)
+    failed = stored_row(store, action.ref)
+    assert isinstance(store.redrive(failed, NOON + 2 * HOUR, by=CALLER, at=NOON + HOUR), Applied)
 
 
 def test_a_payload_set_apart_outlives_a_later_due_time(table):
@@ -106,7 +108,7 @@ def test_a_payload_set_apart_outlives_a_later_due_time(table):
     action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     before = _ttl(table, action)
-    store.reschedule(action.ref, NOON + 1_000 * HOUR, by=CALLER, at=NOON)
+    store.reschedule(action, NOON + 1_000 * HOUR, by=CALLER, at=NOON)
     assert _ttl(table, action) == before + 1_000 * 3_600
 
 

@@ -229,15 +229,16 @@ class DynamoStore:
         transaction = commits.CommitTransaction(self._table.name, claimed, settlement, entries, number, extra)
         return commits.commit(self._table.client, transaction)
 
-    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
-        outcome = self._change(ref, conditions.cancel(by=by, at=at, expires_at=expires_at))
+    def cancel(self, row: Action, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
+        outcome = self._change(row.ref, conditions.cancel(row, by=by, at=at, expires_at=expires_at))
         return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
-    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
-        return self._change(ref, conditions.ask_to_cancel(by=by, at=at))
+    def ask_to_cancel(self, row: Action, *, by: str, at: datetime) -> Applied | Rejected:
+        return self._change(row.ref, conditions.ask_to_cancel(row, by=by, at=at))
 
-    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        return self._payloads.keeping(self._change(ref, conditions.reschedule(due_at, by=by, at=at)))
+    def reschedule(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        outcome = self._change(row.ref, conditions.reschedule(row, due_at, by=by, at=at))
+        return self._payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -256,17 +257,17 @@ class DynamoStore:
 
     record = put
 
-    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        due_shard = due_shard_of(ref.id, len(self.due_shards))
-        outcome = self._change(ref, conditions.redrive(due_at, due_shard, by=by, at=at))
-        failed = outcome.action
-        if isinstance(outcome, Rejected) and failed is not None and failed.status is Status.FAILED:
-            change = conditions.redrive_with_key(due_at, due_shard, by=by, at=at)
-            outcome = self._keys.take_again(failed, change, at)
+    def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        due_shard = due_shard_of(row.id, len(self.due_shards))
+        if row.idempotency_key is None:
+            outcome = self._change(row.ref, conditions.redrive(row, due_at, due_shard, by=by, at=at))
+        else:
+            change = conditions.redrive_with_key(row, due_at, due_shard, by=by, at=at)
+            outcome = self._keys.take_again(row, change, at)
         return self._payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
-    def dismiss(self, ref: ActionRef, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
-        outcome = self._change(ref, conditions.dismiss(reason, by=by, at=at))
+    def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
+        outcome = self._change(row.ref, conditions.dismiss(row, reason, by=by, at=at))
         return applied_if_mine(outcome, Status.FAILED, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
