@@ -397,5 +397,9 @@ class BackendMisconfigured(DuetimeError, RuntimeError):
         super().__init__(f"{service} refuses: {truncate(reason).rstrip('.')}. {cure}")
 
 
+class QueueMissing(BackendMisconfigured):
+    """A worker's queue does not exist: its messages cannot be sent, those of other queues can."""
+
+
 CommitRefused, RefusedEntry = CommitRejected, RejectedEntry
 """Their names in 0.1.0."""

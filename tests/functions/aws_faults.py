@@ -4,6 +4,8 @@ import json
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+from botocore.exceptions import ReadTimeoutError
+
 
 @contextmanager
 def answered(client, operation, respond):
@@ -27,3 +29,26 @@ def failing(client, operation, code="ThrottlingException", *, where=""):
     """Fail calls of the operation whose request contains the text `where`."""
     error = {"Error": {"Code": code, "Message": "throttled"}}
     return answered(client, operation, lambda request: error if where in json.dumps(request) else None)
+
+
+@contextmanager
+def hanging(client, *operations):
+    """Let each request of the operations end as one that hangs does: at its read timeout, without the wait.
+
+    Yield the list of the operations that were tried; botocore repeats each call as its configuration sets.
+    """
+    tried = []
+    service = client.meta.service_model.service_id.hyphenize()
+
+    def time_out(request, event_name, **_context):
+        tried.append(event_name.rpartition(".")[2])
+        raise ReadTimeoutError(endpoint_url=request.url)
+
+    events = [f"before-send.{service}.{operation}" for operation in operations]
+    for event in events:
+        client.meta.events.register_first(event, time_out)
+    try:
+        yield tried
+    finally:
+        for event in events:
+            client.meta.events.unregister(event, time_out)

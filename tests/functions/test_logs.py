@@ -30,7 +30,7 @@ def written(capsys):
     return written_by
 
 
-WORK = logging.getLogger("duetime.worker.worker")
+WORK = logging.getLogger("duetime.worker.run_handler")
 
 
 def test_a_line_has_the_timestamp_the_level_the_message_and_the_action(written):

@@ -21,8 +21,8 @@ class Backup(Payload):
 def back_up(payload: Backup) -> None:
     raise OSError("the disk is full, password=hunter2 \\x1b[31m")
 
-worker = logging.getLogger("duetime.worker.worker")
-import duetime.worker.worker
+worker = logging.getLogger("duetime.worker.run_handler")
+import duetime.worker.run_handler
 before = [*worker.filters], worker.level
 with app.embedded() as scheduler:
     action = scheduler.schedule(Backup(disk=1), at=timedelta(0))

@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, QueueMissing
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
+from duetime.model.manifest import Manifest
 from duetime.model.new_action import new_action
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
@@ -24,8 +25,11 @@ class Queue:
 
     def __init__(self, clock):
         self.clock, self.sent, self.takes, self.fails_for = clock, [], timedelta(0), set()
+        self.missing = None
 
     def send(self, sends):
+        if any(send.queue == self.missing for send in sends):
+            raise QueueMissing("SQS", f"no queue is named {self.missing!r}", "Deploy again")
         self.clock.wait_until(self.clock.now() + self.takes)
         if any(send.message.ref.id in self.fails_for for send in sends):
             raise BackendUnavailable("SQS", "this one never works")
@@ -61,14 +65,14 @@ def sweep(waker, clock):
 def overdue(store, clock):
     """Put rows that are late by so much; all in one shard if one is given."""
 
-    def put(count, late, shard=None):
+    def put(count, late, shard=None, **changes):
         made = []
         for _ in range(count):
             action = new_action(
                 Charge(), due_at=clock.now() - late, now=clock.now(), tenant_id="acme", actor="t",
                 correlation_id=None, due_shards=16,
             )  # fmt: skip
-            action = action if shard is None else replace(action, due_shard=shard)
+            action = replace(action, due_shard=shard or action.due_shard, **changes)
             store.put(action)
             made.append(action.id)
         return made
@@ -130,6 +134,24 @@ def test_a_failed_shard_is_logged_and_delays_no_other(sweep, store, queue, overd
     sweep(stop_at=NOON + MINUTE)
     assert rows["5"] in queue.sent
     assert len(queue.sent) == len(rows)
+
+
+def test_rows_of_a_type_whose_queue_vanished_block_no_others(overdue, store, queue, clock):
+    queue.missing, reported = "mails", []
+    routes = MemoryRoutes([Manifest("mails", {"remind": 1})])
+    waker = DueScanner(store, queue, routes, clock=clock, settings=Settings(), report_stuck=reported.append)
+    good = overdue(320, timedelta(minutes=7), shard="3")
+    lost = overdue(89, timedelta(minutes=8), shard="3", type="remind")
+    passed = Sweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())(stop_at=NOON + MINUTE)
+    assert sorted(queue.sent) == sorted(good)
+    assert (passed.sent, passed.failed_shards, passed.is_complete) == (320, (), True)
+    assert [(aside.queue, aside.number) for aside in passed.set_aside] == [("mails", 89)]
+    assert reported == [
+        "89 actions of the queue 'mails' wait: SQS refuses: no queue is named 'mails'. Deploy again"
+    ]
+    queue.missing = None
+    DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())(stop_at=NOON + MINUTE)
+    assert set(lost) <= set(queue.sent)
 
 
 def test_the_catch_up_sends_all_overdue_rows_and_stops_when_its_time_is_over(waker, queue, overdue, clock):

@@ -154,7 +154,7 @@ class AwsBackends:
             from duetime.wakeups.wheel import WheelTimers  # noqa: PLC0415 - only without timers
 
             return WheelTimers()
-        return EventBridgeTimers(clients.scheduler(clients.BRIEF), self._settings)
+        return EventBridgeTimers(clients.scheduler(clients.PROMPT), self._settings)
 
     @cached_property
     def routes(self) -> DynamoRoutes:

@@ -8,6 +8,7 @@ in the queue                                   comes from
 ``failures``: ``{"redrive": id}``              a redrive request
 ``failures``: ``{"DDBStreamBatchInfo", …}``    the event sources of arm and publish, with positions of records
 ``failures``: ``{"damaged", …}``               a step that cannot read a row
+``failures``: ``{"stuck", …}``                 a step that leaves work waiting until an operator acts
 ``failures``: ``{"requestPayload", …}``        Lambda, for an asynchronous call of a function
 ``failures``: the input alone, an event alone  EventBridge, for a failed call; the attributes have the cause
 =============================================  ============================================================
@@ -23,6 +24,8 @@ from typing import Any
 from duetime import ids
 from duetime.aws.damaged_rows import DAMAGED, from_message
 from duetime.aws.messages import UnreadableMessage, from_json
+from duetime.aws.stuck_work import STUCK
+from duetime.aws.stuck_work import from_message as stuck_from_message
 from duetime.errors import truncate
 from duetime.model.undelivered import requested_in
 from duetime.ports.undelivered import StreamBatch
@@ -95,6 +98,9 @@ class _Failure:
             return DamagedInput(
                 row=row.ref, **{**self._common, "source": source, "reason": truncate(row.reason)}
             )
+        if STUCK in content:
+            source, reason = stuck_from_message(content)
+            return FailedPass(**{**self._common, "source": source, "reason": truncate(reason)})
         if "DDBStreamBatchInfo" in content:
             return self._batch(content["DDBStreamBatchInfo"], content["requestContext"])
         if "requestPayload" in content:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from duetime.aws.faults import ignoring, translate_errors
+from botocore.exceptions import ClientError
+
+from duetime.aws.faults import code_of, ignoring, translate_errors
 from duetime.aws.messages import to_json
-from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.errors import BackendUnavailable, QueueMissing
 from duetime.ports.wakeups import FAILURES, NOTIFICATIONS, Send
 from duetime.settings import Settings
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 SERVICE = "SQS"
 _BATCH = 10
+_MISSING = ("QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue")
+_DEPLOY = "Check DUETIME_QUEUES, and deploy again; to run its actions, a worker must host their types"
 _GONE = (
     "MessageNotInflight",
     "ReceiptHandleIsInvalid",
@@ -58,7 +63,7 @@ class SqsQueues:
             }
             for place, send in enumerate(sends)
         ]
-        with translate_errors(SERVICE):
+        with translate_errors(SERVICE), _of_missing_queue(url):
             answer = self._client.send_message_batch(QueueUrl=url, Entries=entries)
         if failed := answer.get("Failed"):
             raise BackendUnavailable(
@@ -108,7 +113,17 @@ class SqsBodies:
         return _named(queue, self._urls, cure)
 
 
+@contextmanager
+def _of_missing_queue(url: str) -> Iterator[None]:
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) not in _MISSING:
+            raise
+        raise QueueMissing(SERVICE, f"the queue {url} does not exist", _DEPLOY) from error
+
+
 def _named(queue: str, urls: Mapping[str, str], cure: str) -> str:
     if queue not in urls:
-        raise BackendMisconfigured(SERVICE, f"no queue is named {queue!r}", cure)
+        raise QueueMissing(SERVICE, f"no queue is named {queue!r}", cure)
     return urls[queue]

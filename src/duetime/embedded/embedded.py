@@ -99,7 +99,7 @@ class Engine:
             self._free.release()
 
 
-_FAILURE_LOGGERS = ("duetime.worker.worker", "duetime.telemetry.run_log")
+_FAILURE_LOGGERS = ("duetime.worker.run_handler", "duetime.telemetry.run_log")
 _FAILURE_LINE = "%(asctime)s duetime: %(type)s: %(message)s (%(action)s)"
 
 

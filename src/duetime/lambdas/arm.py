@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.items import change_of
 from duetime.aws.keys import ref_of
+from duetime.aws.stuck_work import StuckWork
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
+from duetime.lambdas.context import LambdaContext, time_left
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
 from duetime.model.change import Change
 from duetime.ports.actions import DamagedRow
@@ -22,6 +25,9 @@ from duetime.wakeups.assembly import Steps
 log = logging.getLogger(__name__)
 
 Event = Mapping[str, Any]
+
+_RESERVE = timedelta(seconds=15)
+"""The part of the function's time in which it sends messages after the last timer."""
 
 FILTERS: tuple[Mapping[str, Any], ...] = (
     {
@@ -40,7 +46,7 @@ an idempotency key to remove. Claims, heartbeats, settles and other expiries nev
 
 def make_handler(
     settings: Settings, *, metrics: HandOver = write_metrics
-) -> Callable[[Event, object], Event]:
+) -> Callable[[Event, LambdaContext], Event]:
     """Return the handler of stream events; it returns a partial batch response.
 
     Args:
@@ -51,15 +57,17 @@ def make_handler(
     backends = AwsBackends(settings, clock)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
     notice = TransitionLog(meter)
-    arm = Steps(backends, clock=clock, settings=settings, meter=meter).arm
+    stuck = StuckWork(settings, "arm", clock)
+    arm = Steps(backends, clock=clock, settings=settings, meter=meter, report_stuck=stuck).arm
     report_damaged = DamagedRows(settings, "arm")
 
-    def handler(event: Event, _context: object) -> Event:
+    def handler(event: Event, context: LambdaContext) -> Event:
+        stop_at = clock.now() + time_left(context) - _RESERVE
         records, damaged = event["Records"], list[DamagedRow]()
         changes = [change for record in records if (change := _change(record, damaged))]
         report_damaged(damaged)
         try:
-            arm(changes)
+            arm(changes, stop_at=stop_at)
             notice(changes)
         except BackendUnavailable as error:
             log.warning("batch not armed, it will come again", extra={"reason": truncate(error)})

@@ -13,18 +13,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
+from duetime.aws.stuck_work import StuckWork
 from duetime.clock import Clock, SystemClock
 from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
+from duetime.lambdas.context import LambdaContext, time_left
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
 from duetime.ports.backends import Backends
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
 from duetime.wakeups.assembly import Steps
+from duetime.wakeups.due_messages import ReportStuck
 from duetime.wakeups.due_scanner import ReportDamaged
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
 
@@ -47,7 +50,9 @@ class PassSteps:
         settings: Settings,
         clock: Clock,
         meter: Meter,
+        *,
         report_damaged: ReportDamaged = lambda _rows: None,
+        report_stuck: ReportStuck = lambda _text: None,
     ) -> None:
         self._settings, self._clock = settings, clock
         at_once = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="duetime-scanner")
@@ -58,6 +63,7 @@ class PassSteps:
             meter=meter,
             parallel_map=at_once.map,
             report_damaged=report_damaged,
+            report_stuck=report_stuck,
         )
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
@@ -120,6 +126,7 @@ def in_words(done: Mapping[str, Any]) -> str:
     ]
     if removed or again:
         words.append(f"removed {removed} strays, set wakes of {again} jobs again")
+    words += [f"set aside {aside['number']} of the queue {aside['queue']}" for aside in done["set_aside"]]
     if left := [*done["failed_shards"], *done["failed_jobs"]]:
         words.append(f"left for the next: {', '.join(left)}")
     return ", ".join(words)
@@ -130,14 +137,6 @@ _RESERVE = timedelta(seconds=5)
 
 _TRIGGERED_RESERVE = timedelta(seconds=20)
 """The same for a triggered run: its deadline counts from its claim, which is later than the call."""
-
-
-class LambdaContext(Protocol):
-    """The part of Lambda's context that a pass uses."""
-
-    def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds until Lambda ends the function."""
-        ...
 
 
 Event = Mapping[str, Any]
@@ -181,15 +180,22 @@ class _Recorded:
         self._clock = SystemClock()
         backends = AwsBackends(settings, self._clock)
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
-        report = DamagedRows(settings, job.removeprefix(RESERVED))
-        self.passes = PassSteps(backends, settings, self._clock, self.meter, report)
+        source = job.removeprefix(RESERVED)
+        self.passes = PassSteps(
+            backends,
+            settings,
+            self._clock,
+            self.meter,
+            report_damaged=DamagedRows(settings, source),
+            report_stuck=StuckWork(settings, source, self._clock),
+        )
         self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
 
     def handler(self, job: JobName, run: Part) -> Handler:
         def handler(_event: Event, context: LambdaContext) -> Event:
-            left = timedelta(milliseconds=context.get_remaining_time_in_millis())
+            stop_at = self._clock.now() + time_left(context) - _RESERVE
             with self._history.recording(job) as messages:
-                passed = run(self._clock.now() + left - _RESERVE)
+                passed = run(stop_at)
                 messages.append(in_words(passed))
             log.info("passed", extra={"job": job, **passed})
             return passed

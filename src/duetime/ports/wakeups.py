@@ -90,6 +90,7 @@ class DueQueues(Protocol):
 
         Raises:
             BackendUnavailable: some may not be sent. A repeat of all is safe, because the claim decides.
+            QueueMissing: a queue does not exist.
         """
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:

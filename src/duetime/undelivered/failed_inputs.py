@@ -69,7 +69,7 @@ class FailedInput(UndeliveredInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedPass(UndeliveredInput):
-    """A sweep or a catch-up that failed or was not called."""
+    """A sweep or a catch-up that failed or was not called, or work that a step left waiting."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from duetime.model.undelivered import Undelivered, UndeliveredKind, bounded
 from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings
 from duetime.wakeups.arm import Arm
-from duetime.wakeups.due_messages import message_of, send_wakes
+from duetime.wakeups.due_messages import message_of, send_wake
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Redrive:
 
     def _wake(self, row: Action | None) -> None:
         if row is not None and not row.status.is_final:
-            send_wakes([message_of(row)], self._ports.queues, self._ports.routes, self._clock)
+            send_wake(message_of(row), self._ports.queues, self._ports.routes, self._clock)
 
     def _arm_row(self, ref: ActionRef, thing: Undelivered) -> None:
         row = self._ports.actions.get(ref)

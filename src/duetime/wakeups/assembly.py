@@ -43,6 +43,7 @@ class Steps:
         meter: receives the counts.
         parallel_map: scans due shards in parallel, as an executor's `map`; by default one after another.
         report_damaged: stores rows that no step can read as undelivered.
+        report_stuck: reports what waits for the operators.
     """
 
     def __init__(
@@ -54,9 +55,11 @@ class Steps:
         meter: Meter = UNMETERED,
         parallel_map: Callable[..., Iterable[Any]] = map,
         report_damaged: Callable[[Sequence[DamagedRow]], None] = lambda _rows: None,
+        report_stuck: Callable[[str], None] = lambda _text: None,
     ) -> None:
         self._backends, self._clock, self._settings, self._meter = backends, clock, settings, meter
         self._map, self._report_damaged = parallel_map, report_damaged
+        self._report_stuck = report_stuck
 
     @cached_property
     def arm(self) -> Arm:
@@ -70,6 +73,7 @@ class Steps:
             self._backends.routes,
             clock=self._clock,
             settings=self._settings,
+            report_stuck=self._report_stuck,
         )
 
     @cached_property
@@ -212,6 +216,7 @@ class Steps:
             clock=self._clock,
             settings=self._settings,
             report_damaged=self._report_damaged,
+            report_stuck=self._report_stuck,
             pauses=self._pauses,
             map_=self._map,
         )

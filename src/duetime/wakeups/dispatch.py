@@ -30,7 +30,7 @@ from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.wakeups import DueMessage, DueQueues, Routes
 from duetime.settings import Settings
-from duetime.wakeups.due_messages import delay_until, send_wakes
+from duetime.wakeups.due_messages import delay_until, send_wake
 
 if TYPE_CHECKING:
     from duetime.cadence.triggers import OnEvent
@@ -55,7 +55,7 @@ class Dispatch:
         Raises:
             BackendUnavailable: the queue did not take it; the wake may be repeated.
         """
-        send_wakes([message], self._queues, self._routes, self._clock)
+        send_wake(message, self._queues, self._routes, self._clock)
         return delay_until(message.due_at, self._clock.now())
 
 

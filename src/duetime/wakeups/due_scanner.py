@@ -13,13 +13,13 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import BackendMisconfigured, DuetimeError, truncate
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Action, Status
 from duetime.ports.actions import ActionStore, DamagedRow, DuePage
 from duetime.ports.wakeups import DueQueues, Routes
 from duetime.settings import Settings
-from duetime.wakeups.due_messages import message_of, send_wakes
+from duetime.wakeups.due_messages import ReportStuck, SetAside, message_of, send_wakes, sum_of
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +54,8 @@ class ScanResult:
     """False if the time ran out or a shard failed; the next pass continues there."""
     oldest_due_age: float = 0.0
     """Seconds by which the oldest overdue row that was not running was late; 0 without one."""
+    set_aside: tuple[SetAside, ...] = ()
+    """Rows whose queue does not exist, or denies them."""
 
     def plus(self, other: ScanResult) -> ScanResult:
         """Return the sum of both."""
@@ -64,6 +66,7 @@ class ScanResult:
             tuple(sorted({*self.failed_shards, *other.failed_shards})),
             self.is_complete and other.is_complete,
             max(self.oldest_due_age, other.oldest_due_age),
+            sum_of([*self.set_aside, *other.set_aside]),
         )
 
 
@@ -92,11 +95,12 @@ class DueScanner:
         settings: Settings,
         pauses: KnownPauses | None = None,
         report_damaged: ReportDamaged = lambda _rows: None,
+        report_stuck: ReportStuck = lambda _text: None,
         map_: Callable[..., Iterable[_ScannedWindow]] = map,
     ) -> None:
         self._store, self._queues, self._routes = store, queues, routes
         self._clock, self._settings, self._pauses, self._map = clock, settings, pauses, map_
-        self._report_damaged = report_damaged
+        self._report_damaged, self._report_stuck = report_damaged, report_stuck
 
     @property
     def shards(self) -> Sequence[str]:
@@ -115,6 +119,9 @@ class DueScanner:
             total = total.plus(woken.passed)
             if woken.mark is not None:
                 marks[woken.window.name] = woken.mark
+        for aside in total.set_aside:
+            log.error("rows set aside", extra={"queue": aside.queue, "reason": aside.text})
+            self._report_stuck(aside.text)
         return total, marks
 
     def _wake_one(self, window: DueWindow, stop_at: datetime) -> _ScannedWindow:
@@ -146,10 +153,15 @@ class DueScanner:
         rows = self._store.get_rows([entry.ref for entry in page.entries], damaged=damaged)
         self._report_damaged(damaged)
         waiting = [row for row in rows if self._needs_a_wake(row, now)]
-        send_wakes([message_of(row) for row in waiting], self._queues, self._routes, self._clock)
+        messages = [message_of(row) for row in waiting]
+        asides = send_wakes(messages, self._queues, self._routes, self._clock, leaving=BackendMisconfigured)
         late = [row for row in waiting if row.concurrency_key is None]  # others may wait for a slot
         ages = [(now - row.due_at).total_seconds() for row in late]
-        return ScanResult(len(waiting), oldest_due_age=max([0.0, *ages]))
+        return ScanResult(
+            len(waiting) - sum(aside.number for aside in asides),
+            oldest_due_age=max([0.0, *ages]),
+            set_aside=asides,
+        )
 
     def _needs_a_wake(self, row: Action, now: datetime) -> bool:
         if self._is_held(row, now):

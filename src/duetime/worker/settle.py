@@ -20,7 +20,7 @@ from duetime.model.run_stats import EndedRun
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.ports.wakeups import DueQueues, Routes
-from duetime.wakeups.due_messages import message_of, send_wakes
+from duetime.wakeups.due_messages import message_of, send_wake
 from duetime.worker.claim_job_run import ClaimWon, job_ref_of
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class Settle:
         job = self._jobs.get(ref)
         waiting = self._actions.get(job.waiting) if job and job.waiting else None
         if waiting is not None:
-            send_wakes([message_of(waiting)], self._queues, self._routes, self._clock)
+            send_wake(message_of(waiting), self._queues, self._routes, self._clock)
 
 
 def _attempt(step: Callable[[], None], action: Action) -> None:

@@ -1,0 +1,91 @@
+"""The last part of step 4: end a run, by its own commit or by a settle, and log its end."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+
+from duetime.clock import Clock
+from duetime.model.action import Action
+from duetime.model.built_in import retention_of
+from duetime.model.lease import Settlement, SettleResult
+from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, settlement
+from duetime.retry import NEVER, RetryPolicy
+from duetime.settings import Settings
+from duetime.telemetry.run_log import RunLog
+from duetime.worker.claim_job_run import ClaimWon
+from duetime.worker.commit import CommitStage, RunCommit
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.settle import Settle
+
+log = logging.getLogger(__name__)
+
+
+class EndRun:
+    """Ends the runs of one process."""
+
+    def __init__(
+        self,
+        settle: Settle,
+        heartbeat: Heartbeat,
+        run_log: RunLog,
+        *,
+        clock: Clock,
+        settings: Settings,
+        jitter_draw: Callable[[], float],
+    ) -> None:
+        self._settle, self._heartbeat, self._run_log = settle, heartbeat, run_log
+        self._clock, self._settings, self._jitter_draw = clock, settings, jitter_draw
+
+    def commit_of(self, held: ClaimWon) -> RunCommit:
+        """Return the commit of a run, by which its handler may end it."""
+
+        def executed() -> Settlement:
+            now, retention = self._clock.now(), self._retention_of(held.action)
+            return settlement(SUCCEEDED, held.action, NEVER, now=now, retention=retention, jitter_draw=0)
+
+        return RunCommit(
+            held, threading.Event(), settle=self._settle, heartbeat=self._heartbeat, executed=executed
+        )
+
+    def __call__(self, held: ClaimWon, commit: RunCommit, outcome: Outcome) -> Settlement | None:
+        """Settle a run without a commit, and log its end; return None if the lease was lost.
+
+        Raises:
+            BackendUnavailable: the settle got no response; the message must come again.
+        """
+        if commit.stage is CommitStage.OPEN:
+            settled = self._settle_outcome(held, outcome)
+        else:
+            settled = commit.settlement
+            if settled is not None and outcome.ending is not SUCCEEDED.ending:
+                log.warning(
+                    "raised after its commit, the action stays executed",
+                    extra={"action": held.action.id, "reason": outcome.message},
+                )
+            outcome = SUCCEEDED
+        if settled is None:
+            self._run_log.lost(held.action)
+        else:
+            self._run_log.ended(held.action, outcome, settled)
+        return settled
+
+    def _retention_of(self, action: Action) -> timedelta:
+        return retention_of(action.type, self._settings.retention)
+
+    def _settle_outcome(self, held: ClaimWon, outcome: Outcome) -> Settlement | None:
+        settled = settlement(
+            outcome,
+            held.action,
+            RetryPolicy.parse(held.action.retry or NEVER.text()),
+            now=self._clock.now(),
+            retention=self._retention_of(held.action),
+            jitter_draw=self._jitter_draw(),  # spreads retries
+        )
+        result = self._settle(held, settled)
+        if result is SettleResult.CANCEL_REQUESTED:
+            settled = final_instead(settled, retention=self._retention_of(held.action))
+            result = self._settle(held, settled)
+        return settled if result is SettleResult.SETTLED else None

@@ -1,0 +1,86 @@
+"""One item that is stuck, or one service that hangs, does not hold up the others of a function's call."""
+
+import copy
+import json
+from datetime import timedelta
+from uuid import uuid4
+
+import boto3
+
+from duetime import Scheduler
+from duetime.aws import clients, failures
+from duetime.aws.notes import publish
+from duetime.model.manifest import Manifest
+from duetime.undelivered.failed_inputs import FailedPass
+from examples.billing import ApplyPlanChange, SendReceipt
+from tests.functions.aws_faults import hanging
+from tests.functions.conftest import Context, sample
+
+
+def far_records(count, due_at="2099-06-01T07:00:00.000000Z"):
+    """Return the records of rows that are due in the far future."""
+    event = sample("arm")
+    [record] = event["Records"]
+    event["Records"] = []
+    for number in range(count):
+        event["Records"].append(copy.deepcopy(record))
+        row = event["Records"][-1]["dynamodb"]["NewImage"]
+        row["due_at"]["S"] = due_at
+        row["sk"]["S"] = row["sk"]["S"][:-4] + f"{number:03x}" + row["sk"]["S"][-1]
+    return event
+
+
+def waiting(queue_url):
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"]
+    found = boto3.client("sqs").get_queue_attributes(QueueUrl=queue_url, AttributeNames=names)["Attributes"]
+    return sum(map(int, found.values()))
+
+
+def test_arm_gives_up_on_a_hanging_eventbridge_after_three_calls(function, deployed):
+    arm = function("arm")
+    with hanging(clients.scheduler(clients.PROMPT), "CreateSchedule") as tried:
+        assert arm(far_records(100), Context()) == {"batchItemFailures": []}
+        assert arm(sample("arm"), Context()) == {"batchItemFailures": []}
+    assert len(tried) == 3 * 2  # botocore repeats each once
+    assert waiting(deployed.queues["default"]) == 101
+
+
+def test_actions_whose_queue_is_gone_are_reported_once_and_hold_up_no_others(function, deployed, monkeypatch):
+    """A type's manifest names a queue that was deleted, as after the removal of a worker by hand."""
+    gone = boto3.client("sqs").create_queue(QueueName="duetime-due-mails")["QueueUrl"]
+    boto3.client("sqs").delete_queue(QueueUrl=gone)
+    monkeypatch.setenv("DUETIME_QUEUES", json.dumps({**deployed.queues, "mails": gone}))
+    publish(clients.dynamodb(), deployed.jobs_table, Manifest("mails", {"apply-plan-change": 1}))
+    publish(clients.dynamodb(), deployed.jobs_table, Manifest("default", {"send-receipt": 1}))
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="ann")
+    plan_change = ApplyPlanChange(subscription_id=uuid4(), new_plan_id=uuid4())
+    for minutes in (7, 8):
+        scheduler.schedule(SendReceipt(order="o"), at=-timedelta(minutes=minutes))
+        scheduler.schedule(plan_change, at=-timedelta(minutes=minutes + 0.5))
+    sweep = function("sweep")
+    passed = [sweep(sample("sweep"), Context()) for _ in range(2)]
+    assert [done["sent"] for done in passed] == [2, 0]
+    assert [aside["number"] for aside in passed[0]["set_aside"]] == [2]
+    assert passed[0]["failed_shards"] == ()
+    arm = function("arm")
+    for due_at in ("2026-03-01T12:05:00.000000Z", "2099-06-01T07:00:00.000000Z"):
+        assert arm(far_records(3, due_at), Context()) == {"batchItemFailures": []}
+    reported = [failure(record) for record in received(deployed.failure_queue)]
+    assert sorted((one.source, type(one)) for one in reported) == [("arm", FailedPass), ("sweep", FailedPass)]
+    assert all("does not exist" in one.reason for one in reported)
+
+
+def received(queue_url):
+    receive = boto3.client("sqs").receive_message
+    return receive(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages", [])
+
+
+def failure(message):
+    """Return what the undelivered handler reads in a message of the failure queue."""
+    record = {
+        "eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:duetime-failures",
+        "body": message["Body"],
+        "messageId": message["MessageId"],
+        "attributes": {"SentTimestamp": "1772366700000"},
+    }
+    return failures.read(record, "duetime-")
