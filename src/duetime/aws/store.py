@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from duetime.aws import commits, conditions
+from duetime.aws.at_once import AtOnce, one_by_one
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import from_item, to_item
-from duetime.aws.keys import Item, ref_of, row_key
+from duetime.aws.keys import Item, row_key
 from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.queries import DynamoQueries
 from duetime.aws.slots import DynamoSlots
 from duetime.aws.transactions import put, retry_on_conflict, update, write
-from duetime.errors import BackendUnavailable
 from duetime.ids import due_shard_of
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status
@@ -36,17 +37,13 @@ from duetime.model.lease import (
 )
 from duetime.ports.delegate import delegate
 
-_BATCH = 25
-
 
 class DynamoStore:
     """The actions table.
 
     Args:
         client: repeats failed calls by itself.
-        single_shot: a client that repeats no call. A repeated batch could overwrite a row that has run
-        meanwhile. Without
-            this client, `put_many` writes the rows one by one.
+        at_once: makes the calls of `put_many`.
         due_order: the table has the index by tenant and due time, and new rows are in it.
     """
 
@@ -57,12 +54,12 @@ class DynamoStore:
         *,
         due_shards: int,
         due_order: bool = False,
-        single_shot: Client | None = None,
+        at_once: AtOnce = one_by_one,
     ) -> None:
         self._table = DynamoTable(client, table)
         self._queries = DynamoQueries(client, table, due_shards=due_shards)
         self.due_shards = self._queries.due_shards
-        self._single_shot = single_shot
+        self._at_once = at_once
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
         self._keys = DynamoIdempotencyKeys(client, table, self.get, self._item)
         self._slots = DynamoSlots(client, table)
@@ -100,43 +97,15 @@ class DynamoStore:
             self._payloads.put(action)
         return self._keys.put(action, terms)
 
-    def _put_row(self, action: Action) -> bool:
-        """Return whether the row was absent. An existing row is the same action, because an id is unique."""
-        try:
+    def _put_row(self, action: Action) -> None:
+        """Put a row. An existing one is the same action, because an id is unique."""
+        with suppress(ConditionFailed):
             self._table.put(self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
-        except ConditionFailed:
-            return False
-        return True
 
     def put_many(self, actions: Sequence[Action]) -> None:
-        """Put the first row alone.
-
-        If it exists, this is a repeated call, and any of the rows may have run.
-        """
-        rows = list({action.ref: action for action in actions}.values())
-        for row in rows:
-            if row.payload_offloaded:
-                self._payloads.put(row)
-        is_first_try = all(self._put_row(row) for row in rows[:1])
-        single_shot = self._single_shot if is_first_try else None
-        for start in range(1, len(rows), _BATCH):
-            batch = {row.ref: row for row in rows[start : start + _BATCH]}
-            for missed in batch if single_shot is None else self._put_batch(single_shot, batch):
-                self._put_row(batch[missed])
-
-    def _put_batch(self, single_shot: Client, batch: Mapping[ActionRef, Action]) -> Sequence[ActionRef]:
-        """Write at most 25 rows in one call, once.
-
-        Return the rows that need a conditional put of their own.
-        """
-        requests: Any = [{"PutRequest": {"Item": self._item(action)}} for action in batch.values()]
-        try:
-            with translate_errors(SERVICE):
-                response = single_shot.batch_write_item(RequestItems={self._table.name: requests})
-        except BackendUnavailable:
-            return tuple(batch)  # without a response, any of them may be unwritten
-        missed: Any = response.get("UnprocessedItems", {}).get(self._table.name, [])
-        return [ref_of(request["PutRequest"]["Item"]) for request in missed]
+        """Put each row with a condition of its own: a request that arrives late replaces no row that ran."""
+        rows = {action.ref: action for action in actions}.values()
+        (one_by_one if len(rows) == 1 else self._at_once)(self.put, rows)
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         row = put(self._table.name, self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
