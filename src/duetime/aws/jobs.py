@@ -144,6 +144,7 @@ class DynamoJobStore:
         return True
 
     def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
+        self._actions.payloads.outlive(claimed, settlement.expires_at)
         row = self._row(claimed.ref, conditions.settle(claimed, settlement))
         lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
         try:
@@ -191,6 +192,7 @@ class DynamoJobStore:
 
     def _end_retry(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """End the row and free its lock. Return False if it holds no lock or has changed."""
+        self._actions.payloads.outlive(row, ended.expires_at)
         end = self._row(row.ref, conditions.end_pending(row, ended))
         try:
             self._write([end, self._state(ref, job_conditions.unlock(row.ref))])

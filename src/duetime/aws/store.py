@@ -63,7 +63,7 @@ class DynamoStore:
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
         self._keys = DynamoIdempotencyKeys(client, table, self.get, self._item)
         self._slots = DynamoSlots(client, table)
-        self._payloads = DynamoPayloads(client, table)
+        self.payloads = DynamoPayloads(client, table)
 
     get_rows = delegate("_queries", DynamoQueries.get_rows)
     by_correlation = delegate("_queries", DynamoQueries.by_correlation)
@@ -82,7 +82,7 @@ class DynamoStore:
 
     def put(self, action: Action) -> None:
         if action.payload_offloaded:
-            self._payloads.put(action)
+            self.payloads.put(action)
         self._put_row(action)
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
@@ -94,7 +94,7 @@ class DynamoStore:
             first = self._keys.first(action, terms)
             if first is not None:
                 return first
-            self._payloads.put(action)
+            self.payloads.put(action)
         return self._keys.put(action, terms)
 
     def _put_row(self, action: Action) -> None:
@@ -112,17 +112,17 @@ class DynamoStore:
         entries = [row] if terms is None else [self._keys.entry(action, terms), row]
         if not action.payload_offloaded:
             return tuple(entries)
-        return (self._payloads.entry(action), *entries)
+        return (self.payloads.entry(action), *entries)
 
     def get(self, ref: ActionRef) -> Action | None:
         item = self._table.get(row_key(ref))
-        return self._payloads.with_payload(from_item(item)) if item else None
+        return self.payloads.with_payload(from_item(item)) if item else None
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         claimed = self._change(ref, conditions.claim(terms))
         if isinstance(claimed, Rejected):
             return self._claim_refused(claimed.action, terms)
-        return Claimed(self._payloads.with_payload(claimed.action))
+        return Claimed(self.payloads.with_payload(claimed.action))
 
     def _claim_refused(
         self, current: Action | None, terms: ClaimTerms
@@ -132,7 +132,7 @@ class DynamoStore:
         if current.status is Status.PENDING:
             return NeedsSlot() if current.concurrency_key and current.due_at <= terms.now else None
         if current.claim_nonce == terms.nonce:
-            return Claimed(self._payloads.with_payload(current))
+            return Claimed(self.payloads.with_payload(current))
         if not terms.may_take_over(current):
             return LeaseHeld(current.lease_until) if current.lease_until else None
         return NeedsSlot() if current.concurrency_key else self._take_over(current, terms)
@@ -140,9 +140,9 @@ class DynamoStore:
     def _take_over(self, dead: Action, terms: ClaimTerms) -> Claimed | LeaseHeld | None:
         taken = self._change(dead.ref, conditions.take_over(terms, dead))
         if isinstance(taken, Applied):
-            return Claimed(self._payloads.with_payload(taken.action))
+            return Claimed(self.payloads.with_payload(taken.action))
         if taken.action is not None and taken.action.claim_nonce == terms.nonce:
-            return Claimed(self._payloads.with_payload(taken.action))
+            return Claimed(self.payloads.with_payload(taken.action))
         return LeaseHeld(taken.action.lease_until) if taken.action and taken.action.lease_until else None
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
@@ -167,6 +167,7 @@ class DynamoStore:
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
         settle = conditions.settle(claimed, settlement)
+        self.payloads.outlive(claimed, settlement.expires_at)
         try:
             if claimed.concurrency_key is None or not self._settle_with_slot(claimed, settle):
                 retry_on_conflict(partial(self._update, claimed.ref, settle))
@@ -194,11 +195,13 @@ class DynamoStore:
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
+        self.payloads.outlive(claimed, settlement.expires_at)
         extra = () if claimed.concurrency_key is None else (self._slots.free(claimed),)
         transaction = commits.CommitTransaction(self._table.name, claimed, settlement, entries, number, extra)
         return commits.commit(self._table.client, transaction)
 
     def cancel(self, row: Action, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
+        self.payloads.outlive(row, expires_at)
         outcome = self._change(row.ref, conditions.cancel(row, by=by, at=at, expires_at=expires_at))
         return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
@@ -207,7 +210,7 @@ class DynamoStore:
 
     def reschedule(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         outcome = self._change(row.ref, conditions.reschedule(row, due_at, by=by, at=at))
-        return self._payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
+        return self.payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -218,6 +221,7 @@ class DynamoStore:
 
     def end_pending(self, row: Action, ended: Action) -> Applied | Rejected:
         """Replace the row by `ended` if it is pending under the `generation` of `row`."""
+        self.payloads.outlive(row, ended.expires_at)
         update = {**conditions.end_pending(row, ended), "ReturnValues": "ALL_NEW"}
         outcome = self._change(row.ref, update)
         if ended.changed_by is None or ended.changed_at is None:
@@ -233,14 +237,14 @@ class DynamoStore:
         else:
             change = conditions.redrive_with_key(row, due_at, due_shard, by=by, at=at)
             outcome = self._keys.take_again(row, change, at)
-        return self._payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
+        return self.payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
     def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
         outcome = self._change(row.ref, conditions.dismiss(row, reason, by=by, at=at))
         return applied_if_mine(outcome, Status.FAILED, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
-        self._payloads.remove(ref)
+        self.payloads.remove(ref)
 
     def _change(self, ref: ActionRef, update: conditions.Update) -> Applied | Rejected:
         try:
