@@ -78,6 +78,7 @@ class DynamoStore:
     claim_slot = delegate("_slots", DynamoSlots.claim_slot)
     evict = delegate("_slots", DynamoSlots.evict)
 
+    first_of_key = delegate("_keys", DynamoIdempotencyKeys.first)
     remove_key = delegate("_keys", DynamoIdempotencyKeys.remove_key)
 
     def put(self, action: Action) -> None:

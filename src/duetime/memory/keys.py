@@ -23,18 +23,25 @@ class MemoryIdempotencyKeys:
         self.by_key: dict[tuple[TenantId, str], HeldKey] = {}
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        key, table = _tenant_key(action.ref, action.idempotency_key), self._table
-        with table.lock:
-            held = self.by_key.get(key)
-            if held is not None and held.action_id != action.id:
-                previous = table.get(ActionRef(action.tenant_id, held.action_id))
-                first = held.first(action, previous, terms.now)
-                if first is not None:
-                    return first
-            if table.get(action.ref) is None:
+        with self._table.lock:
+            first = self.first(action, terms)
+            if first is not None:
+                return first
+            if self._table.get(action.ref) is None:
+                key = _tenant_key(action.ref, action.idempotency_key)
                 self.by_key[key] = HeldKey.for_action(action, terms.until)
-                table.write(None, action)
+                self._table.write(None, action)
             return action
+
+    def first(self, action: Action, terms: KeyTerms) -> Action | None:
+        with self._table.lock:
+            held = self.by_key.get(_tenant_key(action.ref, action.idempotency_key))
+            if held is None:
+                return None
+            if held.action_id == action.id:
+                return action
+            row = self._table.get(ActionRef(action.tenant_id, held.action_id))
+            return held.first(action, row, terms.now)
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
         tenant_key = _tenant_key(ref, key)

@@ -77,6 +77,7 @@ class MemoryStore:
     due = delegate("queries", MemoryQueries.due)
 
     put_once = delegate("keys", MemoryIdempotencyKeys.put_once)
+    first_of_key = delegate("keys", MemoryIdempotencyKeys.first)
     remove_key = delegate("keys", MemoryIdempotencyKeys.remove_key)
 
     holders = delegate("slots", MemorySlots.holders)

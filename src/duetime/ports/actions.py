@@ -64,6 +64,16 @@ class DamagedRow:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class DamagedItem:
+    """An item that is no action's row, and that no step can read."""
+
+    kind: str
+    pk: str
+    sk: str
+    reason: str
+
+
 class ActionStore(Protocol):
     """The rows. The table is the source of truth; everything else is a wake-up."""
 
@@ -99,6 +109,15 @@ class ActionStore(Protocol):
         Raises:
             IdempotencyConflict: the key is not free, and its action has another type or payload. Nothing was
             added.
+        """
+
+    def first_of_key(self, action: Action, terms: KeyTerms) -> Action | None:
+        """Return the action that `put_once` would return in place of `action`; None if its key is free.
+
+        Another writer may take a free key at once.
+
+        Raises:
+            IdempotencyConflict: as for `put_once`.
         """
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:

@@ -121,6 +121,19 @@ class IdempotencyContract(StoreContract):
         assert (conflict.value.key, conflict.value.action_id) == (KEY, first.id)
         assert self._rows(store) == [first.ref]
 
+    def test_the_first_action_of_a_key_is_read_without_a_write(
+        self, store: ActionStore, first: Action
+    ) -> None:
+        repeat = under_key(store)
+        assert store.first_of_key(repeat, key_from(NOON)) == first
+        assert store.first_of_key(under_key(store, key=f"{KEY} "), key_from(NOON)) is None
+        with pytest.raises(IdempotencyConflict):
+            store.first_of_key(replace(repeat, payload=OTHER), key_from(NOON))
+        ended = finished(store, first)
+        assert store.first_of_key(repeat, key_from(NOON)) == ended
+        assert store.first_of_key(repeat, key_from(NOON + TTL)) is None
+        assert self._rows(store) == [first.ref]
+
     def test_another_key_is_another_action(self, store: ActionStore, first: Action) -> None:
         assert store.put_once(under_key(store, key=f"{KEY} "), key_from(NOON)).id != first.id
 
