@@ -39,8 +39,8 @@ test: setup ## run the suite over memory back ends and moto
 again: setup ## run the suite twenty times, each in another order, up to the first failure (RUNS=…)
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
-proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; test all time zones, restores, the verification and asyncio
-	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/cadence tests/restore tests/verify tests/asynchronous --seeds $(SEEDS)
+proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; check the specification with TLC (needs Java 17); test all time zones, restores, the verification and asyncio
+	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/spec tests/cadence tests/restore tests/verify tests/asynchronous --seeds $(SEEDS)
 
 hours: setup ## follow the pages as ten new users would, in empty folders from the wheel
 	$(PY) -m pytest -m hours -n 2 tests/first_hours
@@ -52,7 +52,7 @@ screenshots: setup ## take pictures of every console screen, in .cache/screens (
 	$(PY) -m tests.console.screenshots $(SHOTS)
 
 contract: .venv/.ready ## run the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
-	$(PY) -m pytest -m dynamodb_local tests/contract
+	$(PY) -m pytest -m dynamodb_local -n 2 tests/contract
 
 e2e: setup ## deploy onto an emulator, run actions there, and drill restores and repeated deploys (a quarter of an hour)
 	$(PY) -m pytest -m e2e -n 2 --dist loadgroup -p no:randomly tests/e2e

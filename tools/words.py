@@ -13,6 +13,7 @@ import sys
 import tokenize
 import tomllib
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,12 +143,18 @@ def _name_findings(paths: Sequence[str] | None = None) -> Iterator[tuple[str, in
     for rule in _LIST["names"]:
         pattern = re.compile(rule["word"])
         findings = [
-            Finding(f"{path.relative_to(_ROOT)}:{token.start[0]}", token.string, rule["instead"])
+            Finding(f"{path.relative_to(_ROOT)}:{line}", name, rule["instead"])
             for path in _files(paths or rule["paths"], {".py"})
-            for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
-            if token.type == tokenize.NAME and pattern.fullmatch(token.string)
+            for line, name in _names(path)
+            if pattern.fullmatch(name)
         ]
         yield f"the name {rule['word']} in {rule['paths'][0]}", rule["most"], findings
+
+
+@cache
+def _names(path: Path) -> list[tuple[int, str]]:
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+    return [(token.start[0], token.string) for token in tokens if token.type == tokenize.NAME]
 
 
 def _files(paths: Sequence[str], suffixes: set[str]) -> Iterator[Path]:

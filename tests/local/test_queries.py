@@ -5,7 +5,19 @@ import pytest
 from boto3.dynamodb.conditions import Attr, Key
 from moto import mock_aws
 
-from duetime.local.moto_patches import single_partition_queries
+from duetime.local.moto_patches import quick_items, quick_strings, single_partition_queries
+
+EVERY_TYPE = {
+    "text": "a",
+    "number": 7,
+    "bytes": b"\x00b",
+    "yes": True,
+    "nothing": None,
+    "texts": {"a", "b"},
+    "numbers": {1, 2},
+    "chunks": {b"a"},
+    "map": {"list": ["a", 1, {"deep": b"c"}], "empty": {}},
+}
 
 QUERIES = [
     {"KeyConditionExpression": Key("p").eq("a")},
@@ -52,7 +64,7 @@ def table(monkeypatch):
             ],
         )
         for n in range(20):
-            row = {"p": "ab"[n % 2], "s": str(n // 2), "n": n}
+            row = {"p": "ab"[n % 2], "s": str(n // 2), "n": n, **EVERY_TYPE}
             made.put_item(Item=row | ({"g": "odd"} if n % 3 else {}))
         yield made
 
@@ -60,7 +72,7 @@ def table(monkeypatch):
 @pytest.mark.parametrize("arguments", QUERIES)
 def test_a_query_returns_the_response_of_moto(table, arguments):
     expected = table.query(**arguments)
-    with single_partition_queries():
+    with single_partition_queries(), quick_strings(), quick_items():
         patched = table.query(**arguments)
     for response in (expected, patched):
         del response["ResponseMetadata"]

@@ -7,18 +7,22 @@ After a removal the job's wakes are set again if it wants the wake by then.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from duetime import instant
 from duetime.clock import Clock
+from duetime.errors import UnreadableRow, truncate
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.desired_wakes import base_of, wakes_of
 from duetime.jobs.maintain import Maintain, changed, refs_until
 from duetime.model.job import Job, JobRef
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,9 @@ class Repair:
         by_base = {base_of(ref, self._settings): ref for ref in refs_until(self._jobs, instant.LATEST)}
         removed = tuple(sorted(name for _, name in self._remove(known, by_base)))
         again = tuple(
-            ref.name for ref in by_base.values() if self._clock.now() < stop_at and self._set(ref, known)
+            ref.name
+            for ref in by_base.values()
+            if self._clock.now() < stop_at and self._set_if_readable(ref, known)
         )
         return RepairResult(removed, again)
 
@@ -70,12 +76,24 @@ class Repair:
                         self._set_again(owner)
 
     def _needs(self, owner: JobRef | None, kind: str, name: str) -> bool:
-        job = self._jobs.get(owner) if owner else None
+        try:
+            job = self._jobs.get(owner) if owner else None
+        except UnreadableRow as error:
+            log.warning("wake of a damaged job kept", extra={"wake": name, "reason": truncate(error)})
+            return True
         return job is not None and (kind, name) in self._desired(job)
 
     def _desired(self, job: Job) -> set[tuple[str, str]]:
         wakes = wakes_of(job, self._clock.now(), self._settings)
         return {(wake.kind, wake.name) for wake in wakes}
+
+    def _set_if_readable(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
+        """Set the wakes of a job. One that is damaged keeps its own, and stops no other."""
+        try:
+            return self._set(ref, known)
+        except UnreadableRow as error:
+            log.warning("job not repaired", extra={"job": ref.name, "reason": truncate(error)})
+            return False
 
     def _set(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
         job = self._jobs.get(ref)

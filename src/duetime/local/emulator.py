@@ -49,6 +49,8 @@ class Emulator:
             moto_patches.fair_queues(),
             moto_patches.undone_transactions(),
             moto_patches.single_partition_queries(),
+            moto_patches.quick_strings(),
+            moto_patches.quick_items(),
         ):
             self._patches.enter_context(patch)
 

@@ -57,7 +57,7 @@ class Wheel:
     def __init__(
         self, scanner: DueScanner, bookmarks: Bookmarks, *, clock: Clock, settings: Settings
     ) -> None:
-        self._scanner, self._bookmarks = scanner, bookmarks
+        self._scanner, self._shards, self._bookmarks = scanner, scanner.shards(bookmarks), bookmarks
         self._clock, self._settings = clock, settings
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
@@ -71,7 +71,7 @@ class Wheel:
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
         if self._is_for_all():
-            marks = {**dict.fromkeys(self._scanner.shards, at_first), **marks}
+            marks = {shard: marks.get(shard, at_first) for shard in self._shards.known(marks)}
         windows = [DueWindow(shard, shard, mark, until) for shard, mark in marks.items()]
         if not windows:
             return ScanResult()
@@ -93,7 +93,7 @@ class Wheel:
         if latest is None or latest <= self._bookmarks.read(HAND_OVER).get(_COVERS, ""):
             return False
         marks = self._bookmarks.read(BOOKMARK)
-        at_first = dict.fromkeys(self._scanner.shards, instant.text(self._clock.now()))
+        at_first = dict.fromkeys(self._shards.known(marks), instant.text(self._clock.now()))
         self._bookmarks.write(BOOKMARK, {**at_first, **marks})
         self._bookmarks.write(HAND_OVER, {_COVERS: latest})
         return True

@@ -1,0 +1,59 @@
+------------------------------ MODULE Mutants -------------------------------
+(* The protocol without one of its guards. TLC prints the first promise that a mutant breaks, then leaves   *)
+(* that mutant. A mutant of which it prints nothing keeps all promises.                                     *)
+EXTENDS World
+
+OfWrites == UNION {{<<write, c>> : c \in Conditions[write]} : write \in DOMAIN Conditions}
+OfEffects == {<<"effect", e>> : e \in {"NEXT_FENCE", "NEW_NONCE", "LEASE_ENDS", "NEXT_GEN"}}
+
+\* Another guard stands in for each of these, so both are left out.
+StandIn ==
+     <<"take over", "IS_PROCESSING">> :> <<"effect", "LEASE_ENDS">>
+  @@ <<"heartbeat", "IS_PROCESSING">> :> <<"effect", "LEASE_ENDS">>
+  @@ <<"effect", "LEASE_ENDS">>       :> <<"take over", "IS_PROCESSING">>
+  @@ <<"take over", "FENCE_IS_MINE">> :> <<"take over", "LEASE_HAS_ENDED">>
+
+\* For each guard, what may happen besides a schedule; and whether it takes time.
+Scenario(g) ==
+  CASE g = <<"settle for retry", "NO_CANCEL_WAS_ASKED_FOR">> -> {"retry", "ask to cancel"}
+    [] g = <<"claim", "IS_DUE">> -> {"reschedule"}
+    [] g = <<"effect", "NEXT_GEN">> -> {"retry"}
+    [] g[1] = "settle for retry" -> {"retry", "cancel"}
+    [] g[1] = "cancel" -> {"cancel", "reschedule"}
+    [] g[1] = "ask to cancel" -> {"ask to cancel", "retry"}
+    [] g[1] = "dismiss" -> {"dismiss", "redrive"}
+    [] OTHER -> {g[1]} \cap DOMAIN Conditions \cap {"reschedule", "redrive"}
+TakesTime(g) ==
+  g[1] \in {"take over", "heartbeat", "settle", "settle by commit", "settle for retry", "effect"}
+
+MutantsInit ==
+  /\ Start
+  /\ \E g \in OfWrites \cup OfEffects :
+       /\ removed = IF g \in DOMAIN StandIn THEN {g, StandIn[g]} ELSE {g}
+       /\ left = {"schedule"} \cup Scenario(g)
+       /\ now = IF TakesTime(g) THEN 0 ELSE MaxTime
+MutantsSpec == MutantsInit /\ [][Next]_vars
+
+Promises ==
+  {"OneLiveLease", "OneSettleOfAGeneration", "OneCommit", "NoWriteStrays", "NoRunAfterARequestToCancel",
+   "NothingEarly", "NothingVanishes", "DueStaysDuringARun", "FinalIsFinal"}
+
+IsKept(promise) ==
+  CASE promise = "OneLiveLease" -> OneLiveLease'
+    [] promise = "OneSettleOfAGeneration" -> OneSettleOfAGeneration'
+    [] promise = "OneCommit" -> OneCommit'
+    [] promise = "NoWriteStrays" -> NoWriteStrays'
+    [] promise = "NoRunAfterARequestToCancel" -> NoRunAfterARequestToCancel'
+    [] promise = "NothingEarly" -> NothingEarly
+    [] promise = "NothingVanishes" -> NothingVanishes
+    [] promise = "DueStaysDuringARun" -> DueStaysDuringARun
+    [] promise = "FinalIsFinal" -> FinalIsFinal
+
+ASSUME TLCSet(1, {})  \* the mutants that broke a promise
+ASSUME PrintT(<<"guards", OfWrites \cup OfEffects>>)
+
+NoneIsBroken ==
+  /\ removed \notin TLCGet(1)
+  /\ LET broken == {p \in Promises : ~IsKept(p)} IN
+       broken = {} \/ (PrintT(<<"broken", removed, broken>>) /\ TLCSet(1, TLCGet(1) \cup {removed}) /\ FALSE)
+=============================================================================

@@ -1,0 +1,145 @@
+"""Records the writes of a simulated world, as its memory store applies them."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from unittest.mock import patch
+
+from duetime.ids import is_one_shot
+from duetime.memory.store import MemoryStore
+from duetime.model.action import Action, Status
+from duetime.testing.processes import Process
+from tests.spec.traces import BEFORE, UNIT, Line, RowTrace, Trace
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One call of the store: who made it when, and the row before and after."""
+
+    trace: RowTrace
+    now: datetime
+    process: Process
+    before: Action | None
+    after: Action
+
+    def by_caller(self, write, read=None, due=None):
+        read = read if isinstance(read, Action) else self.before  # what the caller has read
+        values = {"due": self.trace.units(due)}
+        values |= {} if write == "schedule" else {"gen": read.generation, "fence": read.fence}
+        at, row = self.trace.units(self.now), self.trace.seen(self.after)
+        self.trace.lines.append(Line(at, 0, write, values, row))
+
+    def by_worker(self, write, values, *, sent=None, row=None):
+        """Record a worker's request; `sent` is the time by its clock when it sent it."""
+        at, worker = self.trace.units(self.now), self.trace.worker(self.process)
+        line = Line(at, worker, write, values, self.trace.seen(row or self.after))
+        self.trace.add(line, sent=self.now if sent is None else sent - self.process.offset)
+
+
+def put(call, action):
+    call.by_caller("schedule", due=action.due_at)
+
+
+def claim(call, _, terms):
+    trace, nonce = call.trace, call.trace.nonce(terms.nonce)
+    takes_over = call.before.status is Status.PROCESSING and call.after.fence > call.before.fence
+    values = {"nonce": nonce, "until": trace.units(terms.lease_until)}
+    if nonce not in trace.taken_over:
+        row = call.before if takes_over else call.after
+        call.by_worker("claim", values | {"now": trace.units(terms.now)}, sent=terms.now, row=row)
+    if takes_over:
+        trace.taken_over.add(nonce)
+    if nonce in trace.taken_over:
+        call.by_worker("take over", values)
+
+
+def renew(call, claimed, until):
+    values = {"fence": claimed.fence, "until": call.trace.units(until)}
+    call.by_worker("heartbeat", values, sent=until - call.trace.lease)
+
+
+def settle(call, claimed, settlement):
+    values = {"fence": claimed.fence, "status": settlement.status.value}
+    write = "settle"
+    if settlement.status is Status.PENDING:
+        write = "settle for retry"
+        values = {"fence": claimed.fence, "due": call.trace.units(settlement.due_at)}
+    call.by_worker(write, values, sent=settlement.finished_at)
+
+
+def commit(call, claimed, settlement, **_):
+    call.by_worker("settle by commit", {"fence": claimed.fence}, sent=settlement.finished_at)
+
+
+def cancel(call, row, **_):
+    call.by_caller("cancel", row)
+
+
+def ask_to_cancel(call, row, **_):
+    call.by_caller("ask to cancel", row)
+
+
+def reschedule(call, row, due_at, **_):
+    call.by_caller("reschedule", row, due_at)
+
+
+def redrive(call, row, due_at, **_):
+    call.by_caller("redrive", row, due_at)
+
+
+def dismiss(call, row, *_, **__):
+    call.by_caller("dismiss", row)
+
+
+WRITES = (put, claim, renew, settle, commit, cancel, ask_to_cancel, reschedule, redrive, dismiss)
+
+
+class Recorder:
+    """Records the writes on one-shots without keys, from when it has a `world`."""
+
+    def __init__(self):
+        self.world = None
+        self._traces = {}
+        self._is_inside = False
+
+    def __enter__(self):
+        self._patches = ExitStack()
+        for write in WRITES:
+            self._patches.enter_context(patch.object(MemoryStore, write.__name__, self._recorded(write)))
+        return self
+
+    def __exit__(self, *_):
+        self._patches.close()
+
+    def _recorded(self, write):
+        method = getattr(MemoryStore, write.__name__)
+
+        def recorded(store, subject, *args, **more):
+            if self._is_inside or self.world is None:
+                return method(store, subject, *args, **more)
+            ref = getattr(subject, "ref", subject)
+            before, self._is_inside = store.get(ref), True
+            try:
+                result = method(store, subject, *args, **more)
+            finally:
+                self._is_inside = False
+            call = self._call(ref, before, store.get(ref))
+            if call is not None:
+                write(call, subject, *args, **more)
+            return result
+
+        return recorded
+
+    def _call(self, ref, before, after):
+        cloud = self.world.cloud
+        is_new = before is None and after is not None and is_one_shot(after.id)
+        if is_new and after.concurrency_key is None:
+            self._traces[ref] = RowTrace(cloud.now - BEFORE, cloud.memory.settings.lease)
+        trace = self._traces.get(ref)
+        return trace and Recorded(trace, cloud.now, cloud.memory.processes.current, before, after)
+
+    def traces(self):
+        skew = self.world.cloud.memory.settings.clock_skew // UNIT
+        for ref, trace in self._traces.items():
+            offsets = tuple(process.offset // UNIT for process in trace.processes)
+            yield Trace(f"seed {self.world.seed}, {ref.id}", skew, offsets, tuple(trace.in_order()))

@@ -1,0 +1,55 @@
+"""TLC finds every promise of the specification kept, and one broken without any of the guards."""
+
+import re
+
+import pytest
+
+from tests.model.test_protocol_page import names, table
+from tests.spec import tlc
+
+GUARD = re.compile(r'<<"([a-z ]+)", "([A-Z_]+)">>')
+OF_KEYS = {"IS_NOT_KEYED", "HAS_NO_KEY"}
+"""Conditions that hold for each action without keys."""
+
+OF_CALLERS = ("cancel", "ask to cancel", "reschedule", "redrive", "dismiss")
+OF_JOBS_AND_KEYS = {"skip", "redrive with a key"}
+
+
+def test_the_specification_has_the_conditions_of_the_protocols_page():
+    spec = (tlc.HERE / "Action.tla").read_text()
+    rows = re.findall(r'"([a-z ]+)" +:> \{(.*)\}', spec)
+    conditions = {write: set(re.findall(r"\w+", listed)) for write, listed in rows}
+    page = {write: names(cells[1]) - OF_KEYS for write, cells in table("write").items()}
+    for write in OF_CALLERS:  # the locks on what a caller has read
+        assert page[write] <= conditions[write]
+        assert conditions.pop(write) - page.pop(write) <= {"GEN_IS_AS_READ", "FENCE_IS_MINE"}
+    assert conditions == {write: page[write] for write in page.keys() - OF_JOBS_AND_KEYS}
+
+
+@pytest.mark.long
+def test_every_promise_is_kept_in_every_order_of_events(tmp_path):
+    output = tlc.run(tmp_path, "World")
+    assert "No error has been found" in output
+    assert int(re.findall(r"(\d+) distinct states found, 0 states left", output)[0]) > 100_000
+
+
+@pytest.mark.long
+def test_each_scheduled_action_becomes_final(tmp_path):
+    assert "No error has been found" in tlc.run(tmp_path, "World", "Liveness")
+
+
+@pytest.mark.long
+def test_without_a_sweep_an_action_may_never_become_final(tmp_path):
+    output = tlc.run(tmp_path, "World", "Liveness", specification="WithoutASweep")
+    assert "Temporal properties were violated" in output
+
+
+@pytest.mark.long
+def test_without_any_of_the_guards_a_promise_is_broken(tmp_path):
+    output = tlc.run(tmp_path, "Mutants")
+    assert re.search(r"\d+ distinct states found, 0 states left", output)
+    listed, _, found = output.partition("Computing initial states")
+    guards = set(GUARD.findall(listed))
+    broken = {guard for mutant in found.split('"broken"')[1:] for guard in GUARD.findall(mutant)}
+    assert len(guards) > 25
+    assert guards == broken
