@@ -21,7 +21,7 @@ Args = tuple[Any, ...]
 READS = frozenset(
     {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "of_job", "occurrences", "due"}
     | {"due_for_maintenance"}
-    | {"list", "versions", "spans", "known", "read", "queue_for", "version_of", "types"}
+    | {"list", "versions", "spans", "known", "owner", "read", "queue_for", "version_of", "types"}
     | {"holders", "in_due_order"}
 )
 """Methods that change nothing; faults there are rarer."""
@@ -33,6 +33,7 @@ BATCHES = frozenset({"send", "put_many"})
 
 REPEATED = frozenset(
     {"put", "put_many", "claim", "renew", "settle", "cancel", "ask_to_cancel", "skip", "record"}
+    | {"reschedule", "redrive", "dismiss"}
     | {"remove_payload", "send", "extend", "set", "clear", "write"}
 )
 """Methods that AWS' SDK repeats after a lost answer; transactions have a token instead."""
