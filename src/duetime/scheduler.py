@@ -14,7 +14,7 @@ from duetime.actions.actions import Actions
 from duetime.actions.bulk import BulkResult, bulk_selection, change_many
 from duetime.actions.hosted_types import HostedTypes
 from duetime.actions.order import Order, ScheduleResult
-from duetime.actions.usage_quotas import UsageQuotas
+from duetime.actions.usage_quotas import Orders, UsageQuotas
 from duetime.clock import Clock, SystemClock
 from duetime.errors import OperatorsOnly, Unsupported
 from duetime.instant import When
@@ -23,7 +23,6 @@ from duetime.model.action import Action, Status
 from duetime.model.idempotency import KeyTerms
 from duetime.model.quota import has_quotas
 from duetime.model.selection import Filters, Selection
-from duetime.model.usage import usage_by
 from duetime.ports.actions import ActionStore, Page
 from duetime.settings import Settings
 from duetime.telemetry import spans
@@ -142,7 +141,7 @@ class Scheduler:
     def over_clients(
         cls,
         client: Any = None,
-        single_shot: Any = None,
+        at_once: Any = None,
         sqs: Any = None,
         *,
         tenant_id: str | None,
@@ -153,7 +152,7 @@ class Scheduler:
 
         Args:
             client: of DynamoDB.
-            single_shot: of DynamoDB, one that repeats no call; without it, bulk calls write rows one by one.
+            at_once: makes the calls of a bulk, see `duetime.aws.at_once`; by default one by one.
             sqs: of SQS, to redrive undelivered inputs.
             tenant_id: see `from_env`, as for `actor` and `sees_system`.
             actor: see `from_env`.
@@ -163,7 +162,7 @@ class Scheduler:
 
         settings, clock = Settings.from_env(), SystemClock()
         scheduler = cls(
-            aws.action_store(settings, client, single_shot),
+            aws.action_store(settings, client, at_once),
             tenant_id=tenant_of(tenant_id, settings),
             actor=actor,
             clock=clock,
@@ -230,8 +229,9 @@ class Scheduler:
         """Schedule an order as `schedule` does, and return whether its action is new."""
         with self._span() as span:
             action, terms = self._new(order)
-            self._take([action])
+            counted = self._take([(action, terms)])
             first = self._put(action, terms)
+            self._give_back(counted, [first])
             span.about(first)
         return ScheduleResult(first, is_new=first.id == action.id)
 
@@ -252,10 +252,10 @@ class Scheduler:
         with self._span() as span:
             pairs = [self._new(order) for order in orders]
             span.set({spans.COUNT: len(pairs)})
-            self._take([action for action, _ in pairs])
-            store = self._context.store
-            actions = [action if terms is None else store.put_once(action, terms) for action, terms in pairs]
-            store.put_many([action for action, terms in pairs if terms is None])
+            counted = self._take(pairs)
+            actions = [action if terms is None else self._put(action, terms) for action, terms in pairs]
+            self._give_back(counted, actions)
+            self._context.store.put_many([action for action, terms in pairs if terms is None])
         return tuple(actions)
 
     def transact_items(
@@ -291,7 +291,7 @@ class Scheduler:
         )
         with self._span() as span:
             action, terms = self._new(order)
-            self._take([action])
+            self._take([(action, terms)])
             span.about(action)
             return action, self._context.store.entries(action, terms)
 
@@ -367,7 +367,7 @@ class Scheduler:
         page = self._actions.page(selection, limit, cursor)
         return change_many(
             page,
-            lambda row: self._actions.cancel(row.ref),
+            lambda row: self._actions.cancel(row.ref, row),
             dry_run=dry_run,
             includes_runs=selection.has_runs,
         )
@@ -422,7 +422,7 @@ class Scheduler:
         page = self._actions.page(selection, limit, cursor)
         return change_many(
             page,
-            lambda row: self._actions.redrive(row.ref, due_at),
+            lambda row: self._actions.redrive(row.ref, due_at, row),
             dry_run=dry_run,
             includes_runs=selection.has_runs,
         )
@@ -494,9 +494,15 @@ class Scheduler:
         self._context.store.put(action)
         return action
 
-    def _take(self, added: Sequence[Action]) -> None:
-        if self._quotas is not None:
-            self._quotas.take(self.tenant_id, usage_by(added))
+    def _take(self, orders: Orders) -> Sequence[Action]:
+        if self._quotas is None:
+            return ()
+        return self._quotas.take_new(self.tenant_id, orders, self._context.store.first_of_key)
+
+    def _give_back(self, counted: Sequence[Action], placed: Sequence[Action]) -> None:
+        repeats = {action.id for action in counted} - {action.id for action in placed}
+        if self._quotas is not None and repeats:
+            self._quotas.give_back(self.tenant_id, [action for action in counted if action.id in repeats])
 
     def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:
         action, terms = order.action(self._context, trace=spans.carried())

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 
 from duetime.aws.work_pauses import DynamoWorkPauses
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, DuetimeError, Unsupported
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.lifecycle import of_work_pause
+from duetime.ports.work_pauses import NoWorkPauses
 from duetime.testing import TurnedClock
 from duetime.testing.contract import WorkPausesContract
 from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND
@@ -97,3 +98,10 @@ class TestKnownPauses:
         assert [(event.type, event.tenant_id, event.by) for event in events[3:]] == [
             ("tenant.resumed", ACME, "ada")
         ] * 2
+
+
+@pytest.mark.parametrize("change", [NoWorkPauses().begin, NoWorkPauses().end])
+def test_a_back_end_without_pauses_rejects_one_and_names_what_to_pass(change):
+    with pytest.raises(Unsupported, match=r"'acme' cannot be paused or resumed; pass pauses=") as caught:
+        change(work_pause())
+    assert isinstance(caught.value, DuetimeError)

@@ -76,7 +76,9 @@ def store():
 
 
 def look(store, action, after, jitter_draw=0.5):
-    return ClaimOneShot(store, jitter_draw=lambda: jitter_draw).with_slot(action.ref, terms(NOON + after))
+    return ClaimOneShot(store, jitter_draw=lambda: jitter_draw).with_slot(
+        store.get(action.ref), terms(NOON + after)
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,13 @@ VALUES = st.one_of(
     st.sampled_from(
         (
             *({"BOOL": True}, {"BOOL": False}, {"NULL": True}, {"L": []}, {"M": {}}, {"SS": ["a", "b"]}),
-            *({"NS": ["1"]}, {"L": [{"S": "x"}]}, {"M": {"q": {"N": "1"}}}),
+            *(
+                {"B": b"\xff"},
+                {"BS": [b"pending"]},
+                {"NS": ["1"]},
+                {"L": [{"S": "x"}]},
+                {"M": {"q": {"N": "1"}}},
+            ),
             {"L": [{"M": {name: {"S": "x"} for name in "qsi"}}] * 3},
         )
     ),

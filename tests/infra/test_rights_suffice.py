@@ -14,6 +14,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
+from duetime.errors import QuotaExceeded
 from duetime.jobs.register import Registration
 from duetime.model.action import Ending, Status
 from duetime.model.lease import ClaimTerms, Settlement
@@ -288,14 +289,17 @@ def terms_at(at):
 
 
 @pytest.mark.parametrize("tenants", [None, ["acme"]])
-def test_the_grant_to_manage_jobs_covers_the_sdks_calls(deploy, with_jobs, recorder, tenants):
+def test_the_grant_to_manage_jobs_covers_the_sdks_calls(deploy, with_jobs, recorder, tenants, monkeypatch):
     deploy_all(deploy)
+    monkeypatch.setenv("DUETIME_QUOTAS", '{"acme": "jobs=1 event_rules=1"}')
     jobs = Scheduler.from_env(tenant_id="acme", actor="ann").jobs
     mine = Registration(name="acme-receipts", handler=SendReceipt(order="o-1"), cadences=["every 1h"])
     with recorder.acting("operator"):
         jobs.register(mine)
         jobs.register_and_trigger(replace(mine, idempotency_key="k-1", replace=True))
         jobs.register_and_trigger(replace(mine, idempotency_key="k-1", replace=True))
+        with pytest.raises(QuotaExceeded):
+            jobs.register(replace(mine, name="acme-reminders"))
         jobs.list()
         for name in ["acme-receipts", *([] if tenants else ["billing-clean-up"])]:
             jobs.pause(name)

@@ -1,13 +1,16 @@
 """A tenant beyond a quota is rejected with the number, the limit and who raises it; others notice nothing."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from duetime import App, Order, Payload, RetryPolicy, Run, every, on_event
+from duetime import App, Order, Payload, RetryPolicy, Run, Scheduler, every, on_event
 from duetime._quota_words import QUOTAS
+from duetime.actions.order import ScheduleResult
 from duetime.actions.usage_quotas import UsageQuotas
-from duetime.errors import BackendUnavailable, QuotaExceeded, SettingsError
+from duetime.embedded.cloud import MemoryCloud
+from duetime.errors import BackendUnavailable, IdempotencyConflict, QuotaExceeded, SettingsError
 from duetime.ids import TenantId
 from duetime.jobs.register import Registration
 from duetime.jobs.token_buckets import TokenBuckets
@@ -29,6 +32,10 @@ class Report(Payload):
 
 
 def cloud_with(ran=None, **quotas):
+    return SimulatedCloud(app_with(ran), settings=Settings(tenants="*", quotas=quotas))
+
+
+def app_with(ran=None):
     app = App()
 
     @app.action
@@ -39,7 +46,7 @@ def cloud_with(ran=None, **quotas):
         if ran is not None:
             ran.append(run.tenant_id)
 
-    return SimulatedCloud(app, settings=Settings(tenants="*", quotas=quotas))
+    return app
 
 
 def registration(name, *cadences, replace=False):
@@ -69,6 +76,28 @@ def test_one_shots_beyond_the_quota_of_pending_are_rejected_until_others_are_set
         acme.schedule(Report(), at=timedelta(0))
 
 
+def test_a_repeat_of_a_key_gets_the_first_action_at_the_quota_and_uses_nothing_of_it():
+    cloud = cloud_with(acme="pending=4")
+    acme = cloud.scheduler_for("acme")
+    order = Order(payload=Report(), at=timedelta(hours=1), idempotency_key="r-1")
+    first = acme.place(order).action
+    for _ in range(5):
+        assert acme.place(order) == ScheduleResult(first, is_new=False)
+    acme.schedule_many([order, replace(order, idempotency_key=None), replace(order, idempotency_key="r-2")])
+    last = acme.schedule(Report(), at=timedelta(hours=1))
+    for _ in range(2):
+        assert acme.place(order) == ScheduleResult(first, is_new=False)
+        assert acme.schedule_many([order, order]) == (first, first)
+        with pytest.raises(IdempotencyConflict):
+            acme.place(replace(order, payload=Report(text="another")))
+        with pytest.raises(QuotaExceeded, match="has 4 pending, and 1 more"):
+            acme.schedule_many([order, replace(order, idempotency_key="r-3")])
+        cloud.advance(seconds=11)
+    acme.cancel(last.id)
+    cloud.advance(seconds=11)
+    acme.schedule_many([order, replace(order, idempotency_key="r-3")])
+
+
 def test_retries_and_new_due_times_leave_the_count_of_pending_as_it_is():
     app, tried = App(), []
 
@@ -94,12 +123,16 @@ def test_retries_and_new_due_times_leave_the_count_of_pending_as_it_is():
 
 
 def test_the_api_rejects_an_action_beyond_the_quota_of_pending_with_its_numbers():
-    deployment = Deployment(TurnedClock(NOW), quotas={"acme": "pending=0"})
-    body = {"type": "remark", "payload": {"text": "x"}, "in": 60}
-    rejected = deployment.ask("POST", "/actions", "operators", body=body)
-    assert rejected.status == 409
+    deployment = Deployment(TurnedClock(NOW), quotas={"acme": "pending=1"})
+    keyed = {"type": "remark", "payload": {"text": "x"}, "in": 60, "idempotency_key": "r-1"}
+    first, repeated, rejected = (
+        deployment.ask("POST", "/actions", "operators", body=body)
+        for body in (keyed, keyed, keyed | {"idempotency_key": "r-2"})
+    )
+    assert (first.status, repeated.status, rejected.status) == (201, 200, 409)
+    assert repeated.json["id"] == first.json["id"]
     assert {name: rejected.json[name] for name in ("quota", "used", "added", "limit")} == {
-        "quota": "pending", "used": 0, "added": 1, "limit": 0,
+        "quota": "pending", "used": 1, "added": 1, "limit": 1,
     }  # fmt: skip
 
 
@@ -152,6 +185,23 @@ def test_a_registration_beyond_the_quota_of_event_rules_is_rejected():
         acme.register(registration("acme-b", ORDERS, refund))
     acme.register(registration("acme-b", ORDERS, every(hours=1)))
     acme.register(registration("acme-c", every(hours=1)))
+
+
+def test_a_job_that_exists_can_be_registered_again_after_its_quota_was_lowered():
+    clock, settings = TurnedClock(NOW), Settings(tenants="*")
+    cloud = MemoryCloud(app_with(), clock=clock, settings=settings)
+    lowered = replace(settings, quotas={"acme": "jobs=0 event_rules=0"})
+    before, after = (
+        Scheduler(
+            cloud.store, tenant_id="acme", actor="a", clock=clock, settings=own, jobs=cloud.job_ports
+        ).jobs
+        for own in (settings, lowered)
+    )
+    before.register(registration("acme-a", ORDERS))
+    after.register(registration("acme-a", ORDERS, replace=True))
+    after.register(registration("acme-a", every(hours=1), replace=True))
+    with pytest.raises(QuotaExceeded, match="has 0 event_rules, and 1 more"):
+        after.register(registration("acme-a", ORDERS, replace=True))
 
 
 def test_runs_of_events_beyond_the_quota_are_skipped_with_the_reason():

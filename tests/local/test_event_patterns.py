@@ -5,7 +5,7 @@ from duetime.model.event_pattern import UnknownPattern, matches
 
 
 def row(event_name, status=None, **attributes):
-    image = {"status": {"S": status}} if status else {}
+    image = {"status": {"S": status} if isinstance(status, str) else status} if status else {}
     side = "OldImage" if event_name == "REMOVE" else "NewImage"
     return {"eventName": event_name, "dynamodb": {side: {**image, **attributes}}}
 
@@ -24,6 +24,8 @@ def reaches_arm(record):
         (row("MODIFY", "processing"), False),
         (row("MODIFY", "executed"), False),
         (row("INSERT"), False),
+        (row("INSERT", "no status"), True),
+        (row("INSERT", status={"B": "cGVuZGluZw=="}, due_at={"S": "2026-01-01T00:00:00.000000Z"}), True),
         (row("REMOVE", "executed"), False),
         (row("REMOVE", "executed", payload_apart={"BOOL": True}), True),
         (row("REMOVE", "executed", idempotency_key={"S": "order-17"}), True),

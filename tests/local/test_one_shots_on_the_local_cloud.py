@@ -6,7 +6,9 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 
+from duetime.aws.items import to_item
 from duetime.clock import SystemClock
+from duetime.ids import new_action_id
 from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
 from duetime.local.event_sources import ExpiryPoller
 from duetime.model.action import Status
@@ -152,9 +154,34 @@ def test_expired_rows_are_deleted_with_their_payloads(cloud):
 
     (row,) = (item for item in items() if "status" in item)
     assert len(items()) == 2
+    dynamodb.put_item(TableName=table, Item={**row, "sk": {"S": "forged"}, "ttl": {"B": b"1"}})
     dynamodb.put_item(TableName=table, Item={**row, "ttl": {"N": "1"}})
     ExpiryPoller(dynamodb, table, SystemClock()).turn()
     eventually(lambda: not items(), "the removal")
+
+
+def test_rows_with_values_of_other_types_are_undelivered_and_stop_no_other(cloud):
+    base = to_item(cloud.scheduler().schedule(Note(text="base"), at=timedelta(days=9)))
+    forged, values = {}, [{"B": b"\xff"}, {"BS": [b"x"]}, {"NS": ["1"]}, {"L": []}, {"M": {}}, {"NULL": True}]
+    for name in ("type", "status", "payload", "created_by", "gen", "attempt", "ttl", "trace"):
+        for value in values:
+            row_id = new_action_id(SystemClock().now())
+            key = {"pk": {"S": base["pk"]["S"][:-1] + row_id[-1]}, "sk": {"S": row_id}}
+            cloud.client("dynamodb").put_item(
+                TableName=cloud.settings.actions_table, Item={**base, **key, name: value}
+            )
+            forged[row_id] = (name, value)
+    settled(cloud, cloud.scheduler().schedule(Note(text="behind them"), at=timedelta(0)))
+
+    def missing():
+        found, cursor = set(), None
+        while True:
+            page = cloud.scheduler().undelivered.list(limit=100, cursor=cursor)
+            found |= {entry.action.id for entry in page if entry.action}
+            if (cursor := page.cursor) is None:
+                return [about for row_id, about in forged.items() if row_id not in found]
+
+    eventually(lambda: not missing(), f"the entries of {missing()}")
 
 
 def make_schedule(cloud, name, expression, *, tz="UTC", target=None, target_input="{}"):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from duetime.jobs import claim_policy
@@ -16,6 +17,8 @@ from duetime.model.idempotency import HeldKey
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import DuePage
 from duetime.ports.jobs import LockRequirement
+from duetime.worker import worker
+from tests.proof.tenant_pauses import BLOCK
 from tests.proof.world import World
 
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
@@ -127,6 +130,11 @@ def with_puts_over_rows():
     return patch.object(MemoryStore, "put", put)
 
 
+def without_pauses():
+    never = SimpleNamespace(of_tenant=lambda _tenant_id: None)
+    return patch.object(worker, "KnownPauses", lambda *_: never)
+
+
 OFTEN = {
     "1: a lease that lives is not taken over": with_skew(-timedelta(days=1)),
     "1: a settle with an old fence changes nothing": without_fence,
@@ -142,6 +150,7 @@ OFTEN = {
     "no more run under a concurrency key than its limit": without_a_limit,
     "a commit with an old fence writes nothing": with_commits_unfenced,
     "who was asked to stop is not run again": with_cancels_forgotten,
+    "no run begins while its tenant is paused": without_pauses,
 }
 
 SELDOM = {
@@ -150,7 +159,10 @@ SELDOM = {
     "3: no nominal time is run under two versions": without_looking_at_former_versions,
 }
 
-BEGIN = {"1: a run that loses the lock is fenced off": 30_500}
+BEGIN = {
+    "1: a run that loses the lock is fenced off": 30_500,
+    "no run begins while its tenant is paused": BLOCK,
+}
 """The first seed to try for a guard that the first worlds do not need.
 
 It changes with the operations of the worlds; search it again then.

@@ -16,6 +16,7 @@ from tests.proof.keys import Keys
 from tests.proof.ledger import Ledger
 from tests.proof.operations import OPERATIONS, WEIGHTS
 from tests.proof.shop import APPS
+from tests.proof.tenant_pauses import TenantPauses, has_pauses
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -60,6 +61,7 @@ class World:
             tenant: self.cloud.scheduler_for(tenant, f"clerk-{tenant}", meets_faults=True)
             for tenant in TENANTS
         }
+        self.pauses = TenantPauses(seed, self.cloud, TENANTS) if has_pauses(seed) else None
         self.made = {tenant: [] for tenant in TENANTS}
         self.keys = {tenant: Keys(tenant, settings.idempotency_ttl) for tenant in TENANTS}
 
@@ -77,6 +79,8 @@ class World:
             operation = self.draw.choices(OPERATIONS, WEIGHTS)[0]
             with suppress(DuetimeError):
                 operation(self, tenant, self.schedulers[tenant])
+            if self.pauses:
+                self.pauses.sometimes()
             self.cloud.advance(seconds=self.draw.choice([1, 20, 60, 300, 900]))
 
     def near_something(self):
@@ -89,6 +93,8 @@ class World:
     def rest(self):
         """The faults are over; the sweep, and one catch-up, see to what they have left."""
         self.cloud.end_faults()
+        if self.pauses:
+            self.pauses.drill()
         self.cloud.advance(minutes=12)
         self.cloud.jobs.trigger("duetime-catch-up")
         self.cloud.advance(minutes=50)
@@ -98,6 +104,7 @@ class World:
         self.cloud.check()
         broken = [*self.strangers(), *self.gone(), *self.resolved(), *self.missed(), *self.strays()]
         broken += [*self.ledger.broken(self.cloud.actions()), *self.twice()]
+        broken += self.pauses.broken if self.pauses else []
         if broken:
             raise InvariantBroken(broken, seed=self.seed, story=self.cloud.story())
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, QuotaExceeded
 from duetime.ids import TenantId
+from duetime.model.action import Action
+from duetime.model.idempotency import KeyTerms
 from duetime.model.quota import Quota, limit_of
-from duetime.model.usage import Usage
+from duetime.model.usage import Usage, usage_by
 from duetime.ports.usage import UsageCounts
 from duetime.settings import Settings
+
+Orders: TypeAlias = Sequence[tuple[Action, KeyTerms | None]]
+"""New actions, each with the terms of its idempotency key."""
+FirstOfKey: TypeAlias = Callable[[Action, KeyTerms], Action | None]
+"""`duetime.ports.actions.ActionStore.first_of_key`."""
 
 REREAD_AFTER = timedelta(seconds=10)
 _CHECKED = (Quota.PENDING, Quota.PAYLOAD_BYTES)
@@ -46,6 +55,30 @@ class UsageQuotas:
                 raise QuotaExceeded(tenant_id, quota, used=have, added=more, limit=limit)
         after = Usage(used.pending + added.pending, used.payload_bytes + added.payload_bytes)
         self._known[tenant_id] = (after, read_at)
+
+    def take_new(self, tenant_id: TenantId, orders: Orders, first_of_key: FirstOfKey) -> Sequence[Action]:
+        """Count the new actions of orders, and return the counted ones.
+
+        The keys are read only if all orders together exceed a quota.
+
+        Raises:
+            QuotaExceeded: as for `take`; an order whose key is taken exceeds nothing.
+            IdempotencyConflict: a key is of an action with another type or payload.
+        """
+        new = [action for action, _ in orders]
+        try:
+            self.take(tenant_id, usage_by(new))
+        except QuotaExceeded:
+            new = [action for action, terms in orders if not (terms and first_of_key(action, terms))]
+            self.take(tenant_id, usage_by(new))
+        return new
+
+    def give_back(self, tenant_id: TenantId, repeats: Collection[Action]) -> None:
+        """Remove counted actions that were not scheduled, since their keys were taken."""
+        known = self._known.get(tenant_id)
+        if known is not None and known[0] is not None:
+            less = (max(have - more, 0) for have, more in zip(known[0], usage_by(repeats), strict=True))
+            self._known[tenant_id] = (Usage(*less), known[1])
 
     def _usage(self, tenant_id: TenantId) -> tuple[Usage | None, datetime]:
         now, known = self._clock.now(), self._known.get(tenant_id)

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import clients
+from duetime.aws.at_once import AtOnce, in_threads, one_by_one
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import translate_errors
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
     from duetime.ports.undelivered import UndeliveredPorts
 
 
-def action_store(settings: Settings, client: Any = None, single_shot: Any = None) -> DynamoStore:
+def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None = None) -> DynamoStore:
     """Return the actions table for the SDK.
 
-    With a given `client` and no `single_shot`, which repeats no call, bulk calls write rows one by one.
+    With a given `client`, `at_once` makes the calls of a bulk; by default one by one.
 
     Raises:
         BackendMisconfigured: no AWS region is configured.
@@ -49,7 +50,7 @@ def action_store(settings: Settings, client: Any = None, single_shot: Any = None
             settings.actions_table,
             due_shards=settings.due_shards,
             due_order=settings.due_order,
-            single_shot=clients.dynamodb(clients.ONCE) if client is None else single_shot,
+            at_once=at_once or (in_threads if client is None else one_by_one),
         )
 
 

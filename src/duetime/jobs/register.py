@@ -5,7 +5,7 @@ Its row is like any other job's, but no code sets its timing. The tenant can rep
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -139,13 +139,13 @@ class Register:
         limits = {quota: limit_of(self._settings, ref.tenant_id, quota) for quota in _COUNTED}
         if all(limit is None for limit in limits.values()):
             return
-        others = [job.definition for job in self._own_jobs(ref.tenant_id) if job.ref != ref]
-        counts = {Quota.JOBS: len(others), Quota.EVENT_RULES: sum(map(_event_rules, others))}
-        added = {Quota.JOBS: 1, Quota.EVENT_RULES: _event_rules(definition)}
+        own = {job.ref: job.definition for job in self._own_jobs(ref.tenant_id)}
+        counts = _counts(own.values())
+        after = _counts((own | {ref: definition}).values())
         for quota, limit in limits.items():
-            if limit is not None and added[quota] and counts[quota] + added[quota] > limit:
-                used = counts[quota]
-                raise QuotaExceeded(ref.tenant_id, quota, used=used, added=added[quota], limit=limit)
+            used, added = counts[quota], after[quota] - counts[quota]
+            if limit is not None and added > 0 and after[quota] > limit:
+                raise QuotaExceeded(ref.tenant_id, quota, used=used, added=added, limit=limit)
 
     def _own_jobs(self, tenant_id: TenantId) -> Iterator[Job]:
         cursor = None
@@ -232,6 +232,11 @@ class Register:
             return None if self._versions.remove(job, "it was unregistered") else CHANGED
 
         change_with_retry(remove, f"job {name}")
+
+
+def _counts(definitions: Collection[Definition]) -> Mapping[Quota, int]:
+    """Return what a tenant's jobs use of its quotas."""
+    return {Quota.JOBS: len(definitions), Quota.EVENT_RULES: sum(map(_event_rules, definitions))}
 
 
 def _event_rules(definition: Definition) -> int:

@@ -6,17 +6,21 @@ difference.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from duetime import instant
 from duetime.clock import Clock
+from duetime.errors import UnreadableRow, truncate
 from duetime.jobs.desired_wakes import base_of, wakes_of
 from duetime.jobs.maintain import Maintain, changed, refs_until
 from duetime.model.job import JobRef
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,9 @@ class Repair:
         by_base = {base_of(ref, self._settings): ref for ref in refs_until(self._jobs, instant.LATEST)}
         removed = tuple(sorted(name for _, name in self._remove(known, by_base)))
         again = tuple(
-            ref.name for ref in by_base.values() if self._clock.now() < stop_at and self._set(ref, known)
+            ref.name
+            for ref in by_base.values()
+            if self._clock.now() < stop_at and self._set_if_readable(ref, known)
         )
         return RepairResult(removed, again)
 
@@ -62,6 +68,14 @@ class Repair:
             if name not in by_base and _without_number(name) not in by_base:
                 self._wakes.remove(kind, name)
                 yield kind, name
+
+    def _set_if_readable(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
+        """Set the wakes of a job. One that is damaged keeps its own, and stops no other."""
+        try:
+            return self._set(ref, known)
+        except UnreadableRow as error:
+            log.warning("job not repaired", extra={"job": ref.name, "reason": truncate(error)})
+            return False
 
     def _set(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
         job, now = self._jobs.get(ref), self._clock.now()

@@ -32,15 +32,20 @@ _RESERVE = timedelta(seconds=15)
 FILTERS: tuple[Mapping[str, Any], ...] = (
     {
         "eventName": ["INSERT", "MODIFY"],
-        "dynamodb": {"NewImage": {"status": {"S": ["pending", "cancelled", "skipped"]}}},
+        "dynamodb": {"NewImage": {"status": {"S": [{"anything-but": ["processing", "executed", "failed"]}]}}},
+    },
+    {
+        "eventName": ["INSERT", "MODIFY"],
+        "dynamodb": {"NewImage": {"due_at": {"S": [{"exists": True}]}, "status": {"S": [{"exists": False}]}}},
     },
     {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"payload_apart": {"BOOL": [True]}}}},
     {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"idempotency_key": {"S": [{"exists": True}]}}}},
 )
 """The filters of the event source.
 
-They pass rows that became pending, rows that left pending without a run, and removed rows with a payload or
-an idempotency key to remove. Claims, heartbeats, settles and other expiries never reach the function.
+They pass rows that became pending, rows that left pending without a run, rows whose status duetime does not
+write, and removed rows with a payload or an idempotency key to remove. Claims, heartbeats, settles and other
+expiries never reach the function.
 """
 
 

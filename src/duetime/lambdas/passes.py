@@ -181,12 +181,14 @@ class _Recorded:
         backends = AwsBackends(settings, self._clock)
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
         source = job.removeprefix(RESERVED)
+        report = DamagedRows(settings, source)
+        self._around = report.around
         self.passes = PassSteps(
             backends,
             settings,
             self._clock,
             self.meter,
-            report_damaged=DamagedRows(settings, source),
+            report_damaged=report,
             report_stuck=StuckWork(settings, source, self._clock),
         )
         self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
@@ -200,7 +202,7 @@ class _Recorded:
             log.info("passed", extra={"job": job, **passed})
             return passed
 
-        return self.meter.around(handler)
+        return self.meter.around(self._around(handler))
 
 
 def _triggered(

@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 
 
 PERIOD = timedelta(minutes=1)
+_HAS_EXPIRED = "attribute_type(#ttl, :number) AND #ttl < :now"
+"""DynamoDB ignores a time to live that is no number; moto cannot compare it."""
 
 
 class ExpiryPoller(Poller):
@@ -52,9 +54,9 @@ class ExpiryPoller(Poller):
         pages = self._client.get_paginator("scan").paginate(
             TableName=self._table,
             ProjectionExpression="pk, sk",
-            FilterExpression="#ttl < :now",
+            FilterExpression=_HAS_EXPIRED,
             ExpressionAttributeNames={"#ttl": TTL_ATTRIBUTE},
-            ExpressionAttributeValues={":now": self._now()},
+            ExpressionAttributeValues=self._now(),
         )
         for page in pages:
             for key in page["Items"]:
@@ -67,15 +69,15 @@ class ExpiryPoller(Poller):
             self._client.delete_item(
                 TableName=self._table,
                 Key=key,
-                ConditionExpression="#ttl < :now",
+                ConditionExpression=_HAS_EXPIRED,
                 ExpressionAttributeNames={"#ttl": TTL_ATTRIBUTE},
-                ExpressionAttributeValues={":now": self._now()},
+                ExpressionAttributeValues=self._now(),
             )
         except self._client.exceptions.ConditionalCheckFailedException:
             log.debug("an item did not expire: it was redriven")
 
     def _now(self) -> Any:
-        return {"N": str(int(self.clock.now().timestamp()))}
+        return {":now": {"N": str(int(self.clock.now().timestamp()))}, ":number": {"S": "N"}}
 
 
 _LAST_TURN = timedelta(seconds=5)

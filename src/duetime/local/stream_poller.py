@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -193,7 +194,10 @@ class StreamPoller(Poller):
 
 
 def in_lambda_form(record: Mapping[str, Any], stream: str) -> dict[str, Any]:
-    """Convert a stream record to the form of Lambda's event: JSON, times in seconds since 1970."""
+    """Convert a stream record to the form of Lambda's event: JSON, times in seconds since 1970.
+
+    Bytes are Base64 texts there.
+    """
     plain: dict[str, Any] = json.loads(json.dumps(record, default=_plain))
     return {**plain, "eventVersion": "1.1", "awsRegion": REGION, "eventSourceARN": stream}
 
@@ -201,6 +205,8 @@ def in_lambda_form(record: Mapping[str, Any], stream: str) -> dict[str, Any]:
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return int(value.timestamp())
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
     raise TypeError(f"a stream record holds {type(value).__name__}, which JSON cannot carry")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from duetime.errors import Unsupported
 from duetime.model.work_pause import WorkPause
 
 
@@ -35,7 +36,10 @@ class NoWorkPauses:
         return ()
 
     def begin(self, pause: WorkPause) -> None:
-        """Raise, since the pause would not hold."""
-        raise NotImplementedError(f"the back end stores no pauses, such as that of {pause.name}")
+        """Raise `Unsupported`, since the pause would not hold."""
+        raise Unsupported(
+            f"this back end stores no pauses of tenants, so {pause.name!r} cannot be paused or resumed;"
+            " pass pauses=WorkPauses, such as duetime.memory's or duetime.aws's"
+        )
 
     end = begin

@@ -31,6 +31,7 @@ BATCHES = frozenset({"send", "put_many"})
 
 REPEATED = frozenset(
     {"put", "put_many", "claim", "renew", "settle", "cancel", "ask_to_cancel", "skip", "record"}
+    | {"reschedule", "redrive", "dismiss"}
     | {"remove_payload", "send", "extend", "set", "clear", "write"}
 )
 """Methods that AWS' SDK repeats after a lost answer; transactions have a token instead."""

@@ -44,7 +44,7 @@ class Wheel:
     def __init__(
         self, scanner: DueScanner, bookmarks: Bookmarks, *, clock: Clock, settings: Settings
     ) -> None:
-        self._scanner, self._bookmarks = scanner, bookmarks
+        self._scanner, self._shards, self._bookmarks = scanner, scanner.shards(bookmarks), bookmarks
         self._clock, self._settings = clock, settings
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
@@ -55,7 +55,7 @@ class Wheel:
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
         windows = [
-            DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in self._scanner.shards
+            DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in self._shards.known(marks)
         ]
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         begun = {window.name: window.start for window in windows if window.start is not None}

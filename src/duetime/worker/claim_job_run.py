@@ -204,7 +204,7 @@ class ClaimJobRun:
     def _stop(self, holder: Action, by: ActionRef, terms: ClaimTerms) -> bool:
         """Request the stop of the lock's holder; return True if that freed the lock at once."""
         if holder.status is Status.PROCESSING:
-            self._actions.ask_to_cancel(holder.ref, by=by.id, at=terms.now)
+            self._actions.ask_to_cancel(holder, by=by.id, at=terms.now)
             return False
         expires_at = terms.now + self._settings.retention
         ended = transition.cancelled(holder, by=by.id, at=terms.now, expires_at=expires_at)

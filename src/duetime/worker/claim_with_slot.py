@@ -1,8 +1,9 @@
 """Step 4 for an action of no job, *claim*: one write, or, under a concurrency key, a claim with a slot.
 
-A claim with a slot reads the row and the holders of the key's slots. It writes both in one transaction if
-neither has changed; otherwise it reads them again. A run without a free slot writes nothing: a fresh message
-repeats the claim later. The claim first evicts dead holders, so the live leases never exceed the limit.
+Each claim reads the row first, so nothing is written to a row that cannot be read. A claim with a slot also
+reads the holders of the key's slots. It writes both in one transaction if neither has changed; otherwise it
+reads them again. A run without a free slot writes nothing: a fresh message repeats the claim later. The claim
+first evicts dead holders, so the live leases never exceed the limit.
 
 The sweep cannot see that an action waits. It sends each overdue action again whenever its lateness has
 doubled. So a worker replaces a message only until the next one of the sweep; otherwise messages would add up.
@@ -17,12 +18,13 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from duetime import ids
+from duetime.errors import UnreadableRow
 from duetime.ids import ActionId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import Claimed, ClaimTerms, LeaseHeld, NeedsSlot
-from duetime.ports.actions import ActionStore
+from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
@@ -47,28 +49,38 @@ class ClaimOneShot:
         self._actions, self._jitter_draw = actions, jitter_draw
 
     def __call__(self, message: DueMessage, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
-        """Claim a run by one write, or with a slot; return None if it needs no more work.
+        """Read the row, then claim a run by one write, or with a slot; return None without a run to claim.
 
-        A message may be older than the key; the row decides.
+        The read finds unreadable rows before a claim writes to them, and settled ones without a write.
 
         Raises:
+            UnreadableRow: the row is damaged; nothing was written.
             BackendUnavailable: a service did not respond; the message must come again.
         """
-        claim = NeedsSlot() if message.is_keyed else self._actions.claim(message.ref, terms)
+        if (row := self._row(message.ref)) is None or row.status.is_final:
+            return None
+        claim = NeedsSlot() if row.concurrency_key else self._actions.claim(message.ref, terms)
         if isinstance(claim, NeedsSlot):
-            return self.with_slot(message.ref, terms)
+            return self.with_slot(row, terms)
         return ClaimWon(claim.action, None, LockRequirement.NOTHING) if isinstance(claim, Claimed) else claim
 
-    def with_slot(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
+    def _row(self, ref: ActionRef) -> Action | None:
+        damaged: list[DamagedRow] = []
+        row = next(iter(self._actions.get_rows([ref], damaged=damaged)), None)
+        for found in damaged:
+            raise UnreadableRow([found.ref.tenant_id, found.ref.id], ValueError(found.reason))
+        return row
+
+    def with_slot(self, row: Action, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
         """Claim a run with a slot of its key. A key that keeps changing counts as busy."""
-        result = retry_on_conflict(lambda: self._try(ref, terms))
+        as_read = iter([row])
+        result = retry_on_conflict(lambda: self._try(next(as_read, None) or self._row(row.ref), terms))
         if isinstance(result, Conflict):
-            log.warning("the concurrency key kept changing, claiming later", extra={"action": ref.id})
+            log.warning("the concurrency key kept changing, claiming later", extra={"action": row.id})
             return self._waiting(SOONEST)
         return result
 
-    def _try(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
-        row = next(iter(self._actions.get_rows([ref])), None)
+    def _try(self, row: Action | None, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
         if row is None or row.concurrency_key is None:
             return None
         if row.status is Status.PROCESSING and row.lease_until is not None:
