@@ -125,6 +125,7 @@ class Timers(Protocol):
         The whole second of `wake_at` counts; the wake-up may come up to a minute later. A repeat is safe.
 
         Raises:
+            TimerQuotaReached: as many timers exist as the service allows.
             BackendUnavailable: the timer may not be set.
         """
 

@@ -19,7 +19,7 @@ Args = tuple[Any, ...]
 READS = frozenset(
     {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "of_job", "occurrences", "due"}
     | {"due_for_maintenance"}
-    | {"list", "versions", "spans", "known", "read", "queue_for", "version_of", "types"}
+    | {"list", "versions", "spans", "known", "owner", "read", "queue_for", "version_of", "types"}
     | {"holders", "in_due_order"}
 )
 """Methods that change nothing; faults there are rarer."""
