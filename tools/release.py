@@ -26,6 +26,8 @@ _NUMBERS = {
 """The files with the version's number, and where it is."""
 
 _GENERATED = ("docs/openapi.json", "src/duetime/api/openapi/served.json")
+_GOLDEN = "tests/supply/golden/{}.json"
+"""The version's golden rows."""
 
 
 class CannotRelease(Exception):
@@ -120,10 +122,11 @@ def write_version(clone: Clone, version: str, day: date) -> None:
         file.write_text(text)
 
 
-def make_archives(clone: Clone, _version: str) -> None:
-    """Build wheel and sdist with their pins, check each in an empty environment, and write the bills."""
+def make_archives(clone: Clone, version: str) -> None:
+    """Write the version's golden rows, build wheel and sdist with their pins, check each, write the bills."""
     python = sys.executable
     clone.run(python, "-m", "duetime.api.openapi", _GENERATED[0])
+    clone.run(python, "-m", "tests.supply.golden_rows", version)
     clone.run("make", "--silent", "console")
     from tests.supply.project import EXTRAS  # noqa: PLC0415 - the tests of this module need none
 
@@ -148,14 +151,16 @@ def release(clone: Clone, version: str, day: date, make: Callable[[Clone, str], 
     """
     check(clone, version)
     files = ["CHANGELOG.md", *_NUMBERS, *_GENERATED]
+    golden = clone.root / _GOLDEN.format(version)
     try:
         write_version(clone, version, day)
         make(clone, version)
-        clone.git("add", *files)
+        clone.git("add", *files, *([str(golden)] if golden.exists() else []))
         clone.git("commit", "--quiet", "--message", f"Release {version}")
         clone.git("tag", "--annotate", tag_of(version), "--message", f"duetime {version}")
     except BaseException:
         clone.git("checkout", "--quiet", "HEAD", "--", *files)
+        golden.unlink(missing_ok=True)
         raise
 
 

@@ -15,11 +15,8 @@ from duetime._setting_fields import GivenFields, number, seconds, text, values_f
 from duetime.environment import environment
 from duetime.errors import SettingsError
 
-DUE_SHARDS = 16
-"""The fewest partitions of the due index. A deployment may raise the number, never lower it.
-
-So the sweep finds every row.
-"""
+DUE_SHARDS, MOST_DUE_SHARDS = 16, 256
+"""The fewest and the most partitions of the due index."""
 
 
 _DAY = 86_400
@@ -57,7 +54,7 @@ class Settings(GivenFields):
         DUE_SHARDS,
         "Partitions of the due index; each supports about 1,000 writes a second.",
         low=DUE_SHARDS,
-        high=256,
+        high=MOST_DUE_SHARDS,
     )
     due_order: bool = field(
         default=False,

@@ -10,7 +10,7 @@ from duetime.ids import TenantId, event_run_id
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
 from duetime.model.idempotency import KeyTerms
-from duetime.model.job import JobSpan, SpanKind
+from duetime.model.job import Job, JobSpan, SpanKind
 from duetime.model.run_stats import RunStats
 from duetime.testing.contract.job_specimens import OPERATED, nightly
 from duetime.testing.contract.specimens import ACME, EXPIRY, NOON, POLICY, fresh
@@ -69,11 +69,14 @@ def unset_fields() -> set[str]:
     return set(defaults) - set_in(FILLED) - set_in(RUN)
 
 
+def rows() -> tuple[Action, ...]:
+    """Return rows that together have every attribute."""
+    return (FILLED, replace(FILLED, status=Status.PENDING), RUN)
+
+
 def of_rows() -> set[str]:
     """Return the attributes of rows."""
-    pending = replace(FILLED, status=Status.PENDING)
-    rows = (FILLED, pending, RUN)
-    return {name for row in rows for name in to_item(row, due_order=True)} - KEYS
+    return {name for row in rows() for name in to_item(row, due_order=True)} - KEYS
 
 
 def beside_rows() -> set[str]:
@@ -85,8 +88,8 @@ def beside_rows() -> set[str]:
     return {*to_payload_item(RUN, EXPIRY), *key, *changed, "holders"} - KEYS
 
 
-def of_jobs() -> set[str]:
-    """Return the attributes of a job's items."""
+def job() -> Job:
+    """Return a job whose items have every attribute."""
     tally = RunStats(
         executed=1,
         failed=1,
@@ -97,9 +100,14 @@ def of_jobs() -> set[str]:
         last_error="it failed",
         triggered_by="ann",
     )
-    job = nightly(**OPERATED, running=RUN.ref, waiting=RUN.ref, tally=tally)
+    return nightly(**OPERATED, running=RUN.ref, waiting=RUN.ref, tally=tally, maintain_failures=2)
+
+
+def of_jobs() -> set[str]:
+    """Return the attributes of a job's items."""
+    filled = job()
     span = JobSpan(kind=SpanKind.PAUSED, start=NOON, end=EXPIRY, by="ann", reason="audit")
-    items = (to_state(job), to_definition(job), to_former(job, EXPIRY), to_span(job.ref, span))
+    items = (to_state(filled), to_definition(filled), to_former(filled, EXPIRY), to_span(filled.ref, span))
     return {name for item in items for name in item} - KEYS
 
 

@@ -3,36 +3,21 @@
 import json
 import shutil
 import subprocess
-import sys
 import tarfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.supply.golden_rows import call
 from tests.supply.project import ROOT
 
 RELEASED = "9fa3342"
 """The commit whose package is 0.1.0."""
-SCRIPT = ROOT / "tests/supply/version_rows.py"
-
-
-AWS = {
-    "AWS_ACCESS_KEY_ID": "test",
-    "AWS_SECRET_ACCESS_KEY": "test",
-    "AWS_DEFAULT_REGION": "eu-west-1",
-    "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
-}
 
 
 def run(*command, **options):
     return subprocess.run([*map(str, command)], check=False, capture_output=True, text=True, **options)  # noqa: S603
-
-
-def call(source, *arguments):
-    done = run(sys.executable, SCRIPT, *arguments, env={**AWS, "PYTHONPATH": str(source)})
-    assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from duetime.model.permissions import Permission
 from duetime.ports.wakeups import Bookmarks
 from duetime.settings import Settings
 from duetime.wakeups.due_scanner import is_cursor
+from duetime.wakeups.due_shards import DueShards
 from duetime.wakeups.sweep import BOOKMARK
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP
 
@@ -224,7 +225,7 @@ class Details(RouteGroup):
         store = self.api.store
         pages = [
             store.due(shard, after=None, until=now, limit=_LOOKED_AT, cursor=None)
-            for shard in store.due_shards
+            for shard in DueShards(store, self.bookmarks).known(())
         ]
         rows = store.get_rows([entry.ref for page in pages for entry in page.entries])
         late = [row for row in rows if row.status is Status.PENDING and row.due_at <= now]

@@ -84,7 +84,7 @@ class DynamoGrants:
             ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
             ConsistentRead=True,
         )
-        return {item["sk"]["S"]: _to_grant(item) for item in items}
+        return {grant.role: grant for grant in readable(items, _to_grant, "grant")}
 
 
 class DynamoAuditTrail:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from duetime.aws import clients, notes
-from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ignoring, translate_errors
 from duetime.errors import BackendMisconfigured
 from duetime.model.manifest import Manifest
@@ -28,7 +28,7 @@ class DeployedTables:
         return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
-        """Return the stored format, or None without a table or before the first deploy.
+        """Return the stored format, or None without a table, before the first deploy, or if it is damaged.
 
         `DescribeTable` comes first. The right to `GetItem` depends on a key. In a call on a table that does
         not exist IAM finds no key, and denies the call.
@@ -41,7 +41,8 @@ class DeployedTables:
             described = self._table.client.describe_table(TableName=self.name)
             self._check_keys([key["AttributeName"] for key in described["Table"]["KeySchema"]])
             stored = self._table.get(_FORMAT_KEY)
-        return None if stored is None else int(stored["version"]["N"])
+        versions = readable([stored] if stored else (), lambda item: int(item["version"]["N"]), "format")
+        return next(versions, None)
 
     def _check_keys(self, keys: Sequence[str]) -> None:
         if list(keys) != _KEYS:

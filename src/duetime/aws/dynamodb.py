@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from duetime.aws import unreadable_items
 from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
 from duetime.aws.row_checks import UNREADABLE
@@ -32,12 +33,12 @@ Client: TypeAlias = "DynamoDBClient"
 
 
 def readable(items: Iterable[Item], read: Callable[[Item], T], kind: str) -> Iterator[T]:
-    """Read the items; log unreadable ones and leave them out, so that they do not block the others."""
+    """Read the items; note unreadable ones and leave them out, so that they do not block the others."""
     for item in items:
         try:
             yield read(item)
-        except UNREADABLE:
-            log.exception("%s cannot be read", kind, extra={"pk": item.get("pk"), "sk": item.get("sk")})
+        except UNREADABLE as error:
+            unreadable_items.note(kind, item, error)
 
 
 def cursor_parts(cursor: str) -> list[str]:

@@ -94,9 +94,9 @@ class _Failure:
         if undelivered_id := requested_in(content):
             return RedriveMessage(undelivered_id)
         if DAMAGED in content:
-            row, source = from_message(content)
+            damaged, source = from_message(content)
             return DamagedInput(
-                row=row.ref, **{**self._common, "source": source, "reason": truncate(row.reason)}
+                damaged=damaged, **{**self._common, "source": source, "reason": truncate(damaged.reason)}
             )
         if STUCK in content:
             source, reason = stuck_from_message(content)

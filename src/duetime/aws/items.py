@@ -110,7 +110,7 @@ def from_item(item: Item) -> Action:
     """
     try:
         return _read(item)
-    except (*UNREADABLE, AttributeError, OSError) as error:
+    except UNREADABLE as error:
         raise UnreadableRow([item.get("pk"), item.get("sk")], error) from error
 
 

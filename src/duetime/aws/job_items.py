@@ -26,9 +26,10 @@ from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
 from duetime.aws.row_checks import UNREADABLE
 from duetime.errors import UnreadableRow
-from duetime.ids import SEPARATOR, ActionId, JobName, TenantId, is_job_name
+from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId, is_job_name
 from duetime.model.action import ActionRef
 from duetime.model.job import (
+    MAINTENANCE_SHARDS,
     Definition,
     Job,
     JobRef,
@@ -160,7 +161,7 @@ def from_items(state: Item, definition: Item) -> Job:
     """
     try:
         return _read(state, definition)
-    except (*UNREADABLE, AttributeError) as error:
+    except UNREADABLE as error:
         raise UnreadableRow([state.get("pk"), state.get("sk")], error) from error
 
 
@@ -179,6 +180,8 @@ def _check_names(state: Item) -> None:
     ref = job_ref_of(state)
     if not is_job_name(ref.name):
         raise ValueError(f"pk names the job {ref.name!r}")
+    if (shard := state["attend_shard"]["S"]) not in SHARDS[:MAINTENANCE_SHARDS]:
+        raise ValueError(f"attend_shard is {shard!r}, which no pass reads")
     for name, text in (("tenant", ref.tenant_id), ("name", ref.name)):
         if state[name]["S"] != text:
             raise ValueError(f"{name} is {state[name]['S']!r}; this job's is {text!r}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from duetime import instant
+from duetime.aws import unreadable_items
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, cursor_parts, readable
 from duetime.aws.job_items import (
     CURRENT,
@@ -29,12 +29,9 @@ from duetime.ids import SHARDS, TenantId
 from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
 
-log = logging.getLogger(__name__)
-
 _READS = 5
 _JOBS_AT_ONCE = 50
 _SHARDS = tuple(SHARDS[:MAINTENANCE_SHARDS])
-_UNREADABLE = (KeyError, ValueError)
 
 
 class JobQueries:
@@ -47,8 +44,7 @@ class JobQueries:
         self._table = DynamoTable(client, table)
 
     def get(self, ref: JobRef) -> Job | None:
-        found = self._current(ref, CURRENT + "~")
-        return from_items(found[STATE], found[DEFINITION]) if found else None
+        return self._job(ref, lambda: self._current(ref, CURRENT + "~"))
 
     def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
         answer = self._table.query(
@@ -123,7 +119,7 @@ class JobQueries:
     def _jobs(self, refs: Sequence[JobRef]) -> Iterator[Job | None]:
         """Yield the jobs in the order of `refs`, by consistent reads.
 
-        Log an unreadable job and yield None.
+        Note an unreadable job and yield None.
         """
         for first in range(0, len(refs), _JOBS_AT_ONCE):
             some = refs[first : first + _JOBS_AT_ONCE]
@@ -136,10 +132,17 @@ class JobQueries:
 
     def _readable(self, ref: JobRef, found: Mapping[str, Item]) -> Job | None:
         try:
-            return from_items(found[STATE], found[DEFINITION]) if _is_consistent(found) else self.get(ref)
-        except _UNREADABLE:
-            log.exception("job cannot be read", extra={"tenant": ref.tenant_id, "job": ref.name})
+            return self._job(ref, lambda: found) if _is_consistent(found) else self.get(ref)
+        except UnreadableRow:
             return None
+
+    def _job(self, ref: JobRef, read: Callable[[], Mapping[str, Item]]) -> Job | None:
+        try:
+            found = read()
+            return from_items(found[STATE], found[DEFINITION]) if found else None
+        except UnreadableRow as error:
+            unreadable_items.note("job", job_key(ref, CURRENT), error)
+            raise
 
     def _items(self, ref: JobRef, first: str, last: str) -> Iterator[Item]:
         return self._table.items(

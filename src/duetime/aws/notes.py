@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.dynamodb import Client, DynamoTable, readable
+from duetime.aws.keys import Item
 from duetime.clock import Clock
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
@@ -61,7 +62,9 @@ class DynamoRoutes:
             ExpressionAttributeValues={":manifests": MANIFESTS},
             ConsistentRead=True,
         )
-        return routes_by_type(Manifest.from_json(item["manifest"]["S"]) for item in items)
+        return routes_by_type(
+            readable(items, lambda item: Manifest.from_json(item["manifest"]["S"]), "manifest")
+        )
 
 
 def publish(client: Client, table: str, manifest: Manifest) -> None:
@@ -80,8 +83,13 @@ class DynamoBookmarks:
         self._table = DynamoTable(client, table)
 
     def read(self, name: str) -> Mapping[str, str]:
+        """Return the marks; none if they cannot be read: the pass begins anew."""
         item = self._table.get({"pk": _BOOKMARKS, "sk": {"S": name}})
-        return json.loads(item["marks"]["S"]) if item else {}
+        return next(readable([item] if item else (), _marks, "bookmark"), {})
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:
         self._table.put({"pk": _BOOKMARKS, "sk": {"S": name}, "marks": {"S": json.dumps(dict(marks))}})
+
+
+def _marks(item: Item) -> Mapping[str, str]:
+    return {str(name): str(mark) for name, mark in json.loads(item["marks"]["S"]).items()}

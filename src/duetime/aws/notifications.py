@@ -13,21 +13,27 @@ DynamoDB's time to live removes an entry.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from duetime import instant
-from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws import unreadable_items
+from duetime.aws.dynamodb import Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
-from duetime.errors import InvalidCursor
+from duetime.aws.row_checks import UNREADABLE
+from duetime.errors import InvalidCursor, UnreadableRow
 from duetime.ids import TenantId
 from duetime.model.notification import Channel, Notification, NotificationKind, is_entry_id
 from duetime.model.preferences import Preferences
 from duetime.ports.notifications import InboxEntry, InboxPage
+
+T = TypeVar("T")
 
 IS_NEW = "attribute_not_exists(pk)"
 IS_THERE = "attribute_exists(pk)"
@@ -51,7 +57,9 @@ class DynamoPreferences:
 
     def get(self, tenant_id: TenantId) -> Preferences:
         item = self._table.get(_preferences_key(tenant_id))
-        return _to_preferences(tenant_id, item) if item else Preferences(tenant_id=tenant_id)
+        if item is None:
+            return Preferences(tenant_id=tenant_id)
+        return _readable(lambda: _to_preferences(tenant_id, item), "preferences", item)
 
     def put(self, chosen: Preferences) -> bool:
         following = replace(chosen, revision=chosen.revision + 1)
@@ -148,7 +156,8 @@ class DynamoInbox:
             before = more["sk"]["S"] if more else None
             if before is None or len(found) == limit:
                 break
-        return InboxPage(tuple(_to_entry(tenant_id, item) for item in found), before)
+        entries = readable(found, partial(_to_entry, tenant_id), "notification")
+        return InboxPage(tuple(entries), before)
 
     def _before(self, request: dict[str, Any], before: str, limit: int) -> Any:
         values = request["ExpressionAttributeValues"] | {":before": {"S": before}}
@@ -163,7 +172,9 @@ class DynamoInbox:
         if not is_entry_id(entry_id):
             return None
         item = self._table.get(_entry_key(tenant_id, entry_id))
-        return _to_entry(tenant_id, item) if item else None
+        if item is None:
+            return None
+        return _readable(lambda: _to_entry(tenant_id, item), "notification", item)
 
     def mark_read(self, tenant_id: TenantId, entry_id: str, *, by: str, at: datetime) -> bool:
         if not is_entry_id(entry_id):
@@ -216,3 +227,16 @@ def _to_entry(tenant_id: TenantId, item: Item) -> InboxEntry:
         read_at=instant.parse(item["read_at"]["S"]) if "read_at" in item else None,
         read_by=item.get("read_by", {}).get("S"),
     )
+
+
+def _readable(read: Callable[[], T], kind: str, item: Item) -> T:
+    """Return the item's value.
+
+    Raises:
+        UnreadableRow: duetime did not write the item; it is noted.
+    """
+    try:
+        return read()
+    except UNREADABLE as error:
+        unreadable_items.note(kind, item, error)
+        raise UnreadableRow([item["pk"], item["sk"]], error) from error

@@ -21,6 +21,7 @@ from duetime.aws.store import DynamoStore
 from duetime.ids import ActionId
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.job import JobRef
+from duetime.settings import MOST_DUE_SHARDS
 
 HELD_UNTIL = instant.LATEST
 """The due time of held rows."""
@@ -101,7 +102,7 @@ class RestoredRows:
         return page.actions[0].id if page.actions else None
 
     def _rows(self, after: datetime | None) -> Iterator[Action]:
-        for shard in self.store.due_shards:
+        for shard in map(str, range(MOST_DUE_SHARDS)):
             cursor = None
             while True:
                 page = self.store.due(shard, after=after, until=HELD_UNTIL, limit=_PAGE, cursor=cursor)

@@ -13,11 +13,14 @@ from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, row_key, shard_key
 from duetime.errors import DuetimeError, InvalidTime
 from duetime.ids import SYSTEM_TENANT
-from duetime.model.action import Action, ActionRef
+from duetime.model.action import Action, ActionRef, Status
 from duetime.model.new_action import PAYLOAD_LIMIT
 from duetime.retry import RetryPolicy
 
-UNREADABLE = (LookupError, ValueError, TypeError, OverflowError, RecursionError, DuetimeError)
+UNREADABLE = (
+    *(LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError, OSError),
+    DuetimeError,
+)
 """The errors that an item raises that duetime did not write."""
 
 TYPE_LIMIT = 100
@@ -103,6 +106,7 @@ def check_values(row: Action) -> None:
 def _problems(row: Action) -> Iterator[str]:
     if not (0 < len(row.type) <= TYPE_LIMIT and row.type.isprintable()):
         yield f"type has {len(row.type)} characters; 1 to {TYPE_LIMIT} printable ones are allowed"
+    yield from _missing(row)
     if row.due_shard and not (row.due_shard.isdecimal() and row.due_shard.isascii()):
         yield f"due_shard is {row.due_shard[:20]!r}; it is a number"
     for name in _COUNTS:
@@ -117,6 +121,13 @@ def _problems(row: Action) -> Iterator[str]:
     yield from _long_texts(row)
     if ids.is_one_shot(row.id) and (row.catches_up or any(getattr(row, name) for name in _OF_RUNS)):
         yield f"a one-shot has one of {', '.join(_OF_RUNS)}, catches_up"
+
+
+def _missing(row: Action) -> Iterator[str]:
+    if not row.status.is_final and not row.due_shard:
+        yield f"due_shard is missing; a {row.status} row has one"
+    if row.status is Status.PROCESSING and row.lease_until is None:
+        yield "lease_until is missing; a processing row has one"
 
 
 def _long_texts(row: Action) -> Iterator[str]:

@@ -43,7 +43,7 @@ def subject_of(images: Mapping[str, Any]) -> PublishedFact | None:
         return None
     try:
         return _read(old, new)
-    except (*UNREADABLE, AttributeError) as error:
+    except UNREADABLE as error:
         raise UnreadableRow([new.get("pk"), new.get("sk")], error) from error
 
 

@@ -9,7 +9,7 @@ import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.job_items import STATE, job_key
 from duetime.aws.keys import Item
@@ -111,9 +111,11 @@ class Progress:
         self._key: Item = {"pk": {"S": "system#erasure"}, "sk": {"S": tenant_id}}
 
     def read(self) -> str | None:
-        """Return the stored text; None without one."""
+        """Return the stored text; None without one, or if it is damaged: the work begins anew."""
         item = self._table.get(self._key)
-        return item["progress"]["S"] if item else None
+        return next(
+            readable([item] if item else (), lambda found: str(found["progress"]["S"]), "progress"), None
+        )
 
     def write(self, progress: str) -> None:
         """Replace the stored text."""

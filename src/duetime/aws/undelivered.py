@@ -14,6 +14,8 @@ from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item
+from duetime.aws.row_checks import UNREADABLE
+from duetime.errors import truncate
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import Undelivered, UndeliveredId, UndeliveredKind
@@ -73,12 +75,12 @@ class DynamoUndelivered:
             **({} if cursor is None else {"ExclusiveStartKey": _key(cursor)}),
         )
         found = list(islice(items, limit + 1))
-        shown = tuple(from_undelivered_item(item) for item in found[:limit])
+        shown = tuple(_or_its_damage(item) for item in found[:limit])
         return UndeliveredPage(shown, shown[-1].id if len(found) > limit else None)
 
     def get(self, undelivered_id: str) -> Undelivered | None:
         item = self._table.get(_key(undelivered_id))
-        return None if item is None else from_undelivered_item(item)
+        return None if item is None else _or_its_damage(item)
 
     def remove(self, thing: Undelivered) -> bool:
         try:
@@ -108,6 +110,23 @@ def _first(thing: Undelivered) -> Item:
     if thing.action is not None:
         attributes |= {"action_tenant": {"S": thing.action.tenant_id}, "action_id": {"S": thing.action.id}}
     return attributes
+
+
+def _or_its_damage(item: Item) -> Undelivered:
+    """Return the message of an item; if the item is damaged, one that only describes the damage."""
+    try:
+        return from_undelivered_item(item)
+    except UNREADABLE as error:
+        return Undelivered(
+            id=UndeliveredId(item["sk"]["S"]),
+            kind=UndeliveredKind.PASS,
+            source="undelivered",
+            reason=f"the entry itself cannot be read: {type(error).__name__}: {truncate(error)}",
+            body="",
+            is_cut=True,
+            first_at=instant.EARLIEST,
+            last_at=instant.EARLIEST,
+        )
 
 
 def from_undelivered_item(item: Item) -> Undelivered:

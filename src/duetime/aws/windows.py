@@ -21,6 +21,8 @@ live removes all items.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
@@ -30,8 +32,9 @@ from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, notified
+from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.transactions import Entry, pause, put, retry_on_conflict, update, write
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.ids import SEPARATOR
 from duetime.model.notification import Digest, DigestWindow, Notification
 from duetime.ports.notifications import DigestPosition
@@ -174,16 +177,30 @@ def _place_key(notification: Notification, window: DigestWindow) -> Item:
     }
 
 
+@contextmanager
+def _reading(item: Item) -> Iterator[None]:
+    """Raise `UnreadableRow` for an item that duetime did not write."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise UnreadableRow([item.get("pk"), item.get("sk")], error) from error
+
+
 def _to_place(window: DigestWindow, item: Item) -> DigestPosition:
-    since, until = (instant.parse(item[name]["S"]) for name in ("since", "until"))
-    return DigestPosition(DigestWindow(window.tenant_id, window.kind, since, until), int(item["number"]["N"]))
+    with _reading(item):
+        since, until = (instant.parse(item[name]["S"]) for name in ("since", "until"))
+        return DigestPosition(
+            DigestWindow(window.tenant_id, window.kind, since, until), int(item["number"]["N"])
+        )
 
 
 def _as_begun(window: DigestWindow, item: Item) -> DigestWindow:
     """Return the window with the end that its first notification set."""
-    until = instant.parse(item["until"]["S"]) if "until" in item else window.until
+    with _reading(item):
+        until = instant.parse(item["until"]["S"]) if "until" in item else window.until
     return DigestWindow(window.tenant_id, window.kind, window.since, until)
 
 
 def _total(item: Item) -> int:
-    return int(item["total"]["N"]) if "total" in item else 0
+    with _reading(item):
+        return int(item["total"]["N"]) if "total" in item else 0

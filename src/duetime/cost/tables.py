@@ -49,8 +49,8 @@ def reads(work: Workload, volume: Volume) -> float:
     )
     attempts = 1 + work.retries_share
     return (
-        volume.actions * attempts * payload
-        + volume.actions * work.keyed_share * units.KEYED_READS
+        volume.actions * attempts * (units.CLAIM_READS + payload)
+        + volume.actions * work.keyed_share * (units.KEYED_READS - units.CLAIM_READS)
         + volume.runs * attempts * (units.RUN_READS + 2 * units.PLAN_READS)
         + volume.messages * (work.handler_ms // CANCEL_POLL_MS)
         + _with_wheel(work, volume.far + volume.runs) * units.WHEEL_READS_OF_ONE

@@ -18,8 +18,8 @@ DAYS = 30
 # Scheduling: the row, and its entry in the due index.
 PUT_WRITES = 2
 
-# The claim changes no index.
-CLAIM_WRITES = 1
+# The claim changes no index. The worker reads the row first.
+CLAIM_WRITES, CLAIM_READS = 1, 1
 
 # The row, and the removal of its entry in the due index.
 SETTLE_WRITES = 2
@@ -32,7 +32,7 @@ FAILURE_WRITES = 1
 # A claim, and a settle that moves the row in the due index: one removal and one new entry.
 RETRY_WRITES = 4
 
-# Under a concurrency key: transactions of two items, and the reads of slots.
+# Under a concurrency key: transactions of two items, and the reads of row and slots.
 KEYED_CLAIM_WRITES, KEYED_SETTLE_WRITES, KEYED_READS = 4, 5, 2
 
 # A job's run from claim to settle, transactions over its row and its job's.

@@ -2,17 +2,18 @@
 
 Timing always follows code. What operators set survives: pauses, tuning, statistics, history. A change of the
 plan makes a new version; see `duetime.jobs.job_versions`. A job without a change is not written. Runtime jobs
-are ignored.
+and damaged ones are ignored.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from duetime.clock import Clock
 from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences
-from duetime.errors import DeclarationError
+from duetime.errors import DeclarationError, UnreadableRow
 from duetime.ids import SYSTEM_TENANT
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.job_versions import JobVersions, new_job
@@ -21,6 +22,8 @@ from duetime.model.job import Definition, Job, JobRef, Origin
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
 
 _PAGE = 100
 
@@ -68,7 +71,7 @@ class Reconcile:
         if fine:
             raise DeclarationError(f"{', '.join(fine)}: {TOO_FINE}")
         stored = {job.name: job for job in self._listed()}
-        lines = [self._declare(job, stored.get(name)) for name, job in declared.items()]
+        lines = [self._declare_readable(job, stored.get(name)) for name, job in declared.items()]
         unchanged = lines.count(None)
         lines += [
             self._remove(job)
@@ -95,6 +98,14 @@ class Reconcile:
             cursor = page.cursor
             if cursor is None:
                 return
+
+    def _declare_readable(self, declared: _Declared, stored: Job | None) -> str | None:
+        """Declare a job. A damaged one stays as it is, and fails neither deploy nor rollback."""
+        try:
+            return self._declare(declared, stored)
+        except UnreadableRow as error:
+            log.warning("job cannot be read", extra={"job": declared.definition.name, "reason": str(error)})
+            return f"left {declared.definition.name} as it is: {error}"
 
     def _declare(self, declared: _Declared, stored: Job | None) -> str | None:
         definition, job = declared.definition, stored

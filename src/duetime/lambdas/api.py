@@ -11,6 +11,7 @@ from duetime.api.health_details import Details
 from duetime.api.response_headers import with_headers
 from duetime.app import App
 from duetime.aws.backends import AwsBackends
+from duetime.aws.damaged_rows import DamagedRows
 from duetime.clock import SystemClock
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.ports.notifications import InboxPorts
@@ -45,4 +46,5 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
     waiting = backends.waiting_failures if settings.failure_queue else None
     details = Details(api, backends.bookmarks, waiting, runbook)
     api_handler = make_api(api, health.Health(probes, details), access, prefix=settings.api_prefix)
-    return with_headers(api_handler, settings.console_origin)
+    reporting = DamagedRows(settings, "api").around(api_handler)
+    return with_headers(reporting, settings.console_origin)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from duetime.aws import unreadable_items
 from duetime.aws.backends import AwsBackends
+from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.streams import subject_of
 from duetime.aws.undelivered import PARTITION
 from duetime.aws.work_pauses import PARTITION as PAUSES
@@ -88,7 +90,7 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
             log.info("published", extra={"events": published})
         return {"batchItemFailures": []}
 
-    return handler
+    return DamagedRows(settings, "publish").around(handler)
 
 
 def _counters(backends: AwsBackends, settings: Settings) -> Iterator[CountRuns | CountUsage]:
@@ -100,13 +102,13 @@ def _counters(backends: AwsBackends, settings: Settings) -> Iterator[CountRuns |
 
 
 def _changes(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[PublishedFact, datetime]]:
-    """Log and skip an unreadable record: in a stream it would block all later ones."""
+    """Note and skip an unreadable record: in a stream it would block all later ones."""
     for record in records:
         images = record["dynamodb"]
         try:
             fact = subject_of(images)
-        except UnreadableRow:
-            log.exception("stream record cannot be read", extra={"keys": images.get("Keys")})
+        except UnreadableRow as error:
+            unreadable_items.note("item", images["Keys"], error)
             continue
         if fact is not None:
             yield fact, datetime.fromtimestamp(float(images["ApproximateCreationDateTime"]), UTC)

@@ -111,7 +111,8 @@ class MemoryJobStore:
     def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
         with self._store.lock:
             current = self._jobs.get(job.ref)
-            if current is None or current.revision != job.revision:
+            as_read = (job.revision, job.maintain_at)
+            if current is None or (current.revision, current.maintain_at) != as_read:
                 return False
             self._put(replace(current, maintain_at=maintain_at, maintain_failures=failures))
             return True

@@ -145,7 +145,7 @@ class MemoryQueries:
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
     ) -> DuePage:
         with self._table.lock:
-            entries = self._table.due_index[shard]
+            entries = self._table.due_index.get(shard, [])
             first = 0 if after is None else bisect_right(entries, (after, "\uffff", ""))
             if cursor is not None:
                 first = max(first, bisect_right(entries, _from_cursor(cursor)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -28,7 +29,7 @@ class MemoryTable:
         self._on_change = on_change
         self.by_ref: dict[ActionRef, Action] = {}
         self.partitions: dict[tuple[TenantId, str], list[ActionId]] = {}
-        self.due_index: dict[str, list[DueKey]] = {shard: [] for shard in self.due_shards}
+        self.due_index: defaultdict[str, list[DueKey]] = defaultdict(list)
 
     def get(self, ref: ActionRef) -> Action | None:
         return self.by_ref.get(ref)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duetime.model.action import ActionRef
+from duetime.ports.actions import DamagedItem, DamagedRow
 from duetime.ports.undelivered import StreamBatch
 from duetime.ports.wakeups import DueMessage
 
@@ -35,9 +35,9 @@ class DeadMessage(UndeliveredInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamagedInput(UndeliveredInput):
-    """A row that the step `source` cannot read."""
+    """A row or another item that the step `source` cannot read."""
 
-    row: ActionRef
+    damaged: DamagedRow | DamagedItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

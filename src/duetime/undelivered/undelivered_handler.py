@@ -31,6 +31,7 @@ from duetime.model.action import ActionRef
 from duetime.model.lifecycle import LifecycleEvent
 from duetime.model.metric import Metric
 from duetime.model.undelivered import Undelivered, UndeliveredId, UndeliveredKind, bounded, undelivered_id
+from duetime.ports.actions import DamagedItem
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.undelivered import RowRecord, UndeliveredHandlerPorts
 from duetime.ports.wakeups import DueMessage
@@ -122,8 +123,14 @@ class UndeliveredHandler:
         self._keep(given, UndeliveredKind.MESSAGE, thing_id, reason=reason, action=given.message.ref)
 
     def _keep_damaged(self, given: DamagedInput) -> None:
-        """Store a row once, however often it is found; its body names the row, and has no payload."""
-        ref = given.row
+        """Store an item once, however often it is found; its body is its key, and has no payload."""
+        damaged = given.damaged
+        if isinstance(damaged, DamagedItem):
+            thing_id = undelivered_id(instant.EARLIEST, UndeliveredKind.RECORD, damaged.pk, damaged.sk)
+            body = json.dumps({"item": damaged.kind, "pk": damaged.pk, "sk": damaged.sk})
+            self._keep(given, UndeliveredKind.RECORD, thing_id, body=body)
+            return
+        ref = damaged.ref
         try:
             at = ids.created_at(ref.id) if ids.is_action_id(ref.id) else instant.EARLIEST
         except (ValueError, OverflowError):

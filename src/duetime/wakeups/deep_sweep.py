@@ -31,7 +31,7 @@ class DeepSweep:
         settings: Settings,
         meter: Meter = UNMETERED,
     ) -> None:
-        self._scanner, self._bookmarks = scanner, bookmarks
+        self._scanner, self._shards, self._bookmarks = scanner, scanner.shards(bookmarks), bookmarks
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
@@ -46,7 +46,7 @@ class DeepSweep:
     def _pass(self, stop_at: datetime) -> ScanResult:
         until = self._clock.now() - self._settings.grace
         marks_before = self._bookmarks.read(BOOKMARK)
-        windows = [DueWindow(shard, shard, marks_before.get(shard), until) for shard in self._scanner.shards]
+        windows = [DueWindow(shard, shard, marks_before.get(shard), until) for shard in self._shards.probe()]
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         marks = {**marks_before, **moved}
         self._bookmarks.write(BOOKMARK, {shard: mark for shard, mark in marks.items() if is_cursor(mark)})

@@ -17,9 +17,10 @@ from duetime.errors import BackendMisconfigured, DuetimeError, truncate
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Action, Status
 from duetime.ports.actions import ActionStore, DamagedRow, DuePage
-from duetime.ports.wakeups import DueQueues, Routes
+from duetime.ports.wakeups import Bookmarks, DueQueues, Routes
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import ReportStuck, SetAside, message_of, send_wakes, sum_of
+from duetime.wakeups.due_shards import DueShards
 
 log = logging.getLogger(__name__)
 
@@ -102,10 +103,9 @@ class DueScanner:
         self._clock, self._settings, self._pauses, self._map = clock, settings, pauses, map_
         self._report_damaged, self._report_stuck = report_damaged, report_stuck
 
-    @property
-    def shards(self) -> Sequence[str]:
-        """All possible due shards."""
-        return self._store.due_shards
+    def shards(self, bookmarks: Bookmarks) -> DueShards:
+        """Return the shards of the store, with surplus ones."""
+        return DueShards(self._store, bookmarks)
 
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         """Scan the windows until `stop_at`; a failure ends only its own window.

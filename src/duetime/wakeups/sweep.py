@@ -42,7 +42,7 @@ class Sweep:
         settings: Settings,
         meter: Meter = UNMETERED,
     ) -> None:
-        self._scanner, self._bookmarks = scanner, bookmarks
+        self._scanner, self._shards, self._bookmarks = scanner, scanner.shards(bookmarks), bookmarks
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
@@ -58,10 +58,15 @@ class Sweep:
         return passed
 
     def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[DueWindow]:
-        lateness = bands(self._settings)
+        lateness, shards = bands(self._settings), self._shards.known(_shard_of(name) for name in marks)
         next_lateness = (*lateness[1:], self._settings.catch_up_rate)
         for late, next_late in zip(lateness, next_lateness, strict=True):
             at_first = instant.text(now - next_late)
-            for shard in self._scanner.shards:
+            for shard in shards:
                 name = f"{late.total_seconds():g}/{shard}"
                 yield DueWindow(name, shard, marks.get(name, at_first), now - late)
+
+
+def _shard_of(name: str) -> str:
+    """Return the shard of a bookmark's name: ``300/7``."""
+    return name.rpartition("/")[2]

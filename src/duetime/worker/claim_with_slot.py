@@ -1,8 +1,9 @@
 """Step 4 for an action of no job, *claim*: one write, or, under a concurrency key, a claim with a slot.
 
-A claim with a slot reads the row and the holders of the key's slots. It writes both in one transaction if
-neither has changed; otherwise it reads them again. A run without a free slot writes nothing: a fresh message
-repeats the claim later. The claim first evicts dead holders, so the live leases never exceed the limit.
+Each claim reads the row first, so nothing is written to a row that cannot be read. A claim with a slot also
+reads the holders of the key's slots. It writes both in one transaction if neither has changed; otherwise it
+reads them again. A run without a free slot writes nothing: a fresh message repeats the claim later. The claim
+first evicts dead holders, so the live leases never exceed the limit.
 
 The sweep cannot see that an action waits. It sends each overdue action again whenever its lateness has
 doubled. So a worker replaces a message only until the next one of the sweep; otherwise messages would add up.
@@ -17,24 +18,22 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from duetime import ids
+from duetime.errors import UnreadableRow
 from duetime.ids import ActionId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import Claimed, ClaimTerms, LeaseHeld, NeedsSlot
-from duetime.ports.actions import ActionStore
+from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
-from duetime.worker.claim_job_run import ClaimWon, Waiting
+from duetime.worker.claim_job_run import SHARE_OF_WAIT, ClaimWon, Waiting
 
 log = logging.getLogger(__name__)
 
 SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
 """The bounds of the delay before the next claim, without its jitter of a quarter."""
-
-_SHARE = 0.25
-"""The delay as a share of the time waited so far: long waits cost few claims."""
 
 _OVERLAP = timedelta(minutes=10)
 """The time for which messages are still replaced after the sweep should have sent another."""
@@ -47,28 +46,38 @@ class ClaimOneShot:
         self._actions, self._jitter_draw = actions, jitter_draw
 
     def __call__(self, message: DueMessage, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
-        """Claim a run by one write, or with a slot; return None if it needs no more work.
+        """Read the row, then claim a run by one write, or with a slot; return None without a run to claim.
 
-        A message may be older than the key; the row decides.
+        The read finds unreadable rows before a claim writes to them, and settled ones without a write.
 
         Raises:
+            UnreadableRow: the row is damaged; nothing was written.
             BackendUnavailable: a service did not respond; the message must come again.
         """
-        claim = NeedsSlot() if message.is_keyed else self._actions.claim(message.ref, terms)
+        if (row := self._row(message.ref)) is None or row.status.is_final:
+            return None
+        claim = NeedsSlot() if row.concurrency_key else self._actions.claim(message.ref, terms)
         if isinstance(claim, NeedsSlot):
-            return self.with_slot(message.ref, terms)
+            return self.with_slot(row, terms)
         return ClaimWon(claim.action, None, LockRequirement.NOTHING) if isinstance(claim, Claimed) else claim
 
-    def with_slot(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
+    def _row(self, ref: ActionRef) -> Action | None:
+        damaged: list[DamagedRow] = []
+        row = next(iter(self._actions.get_rows([ref], damaged=damaged)), None)
+        for found in damaged:
+            raise UnreadableRow([found.ref.tenant_id, found.ref.id], ValueError(found.reason))
+        return row
+
+    def with_slot(self, row: Action, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
         """Claim a run with a slot of its key. A key that keeps changing counts as busy."""
-        result = retry_on_conflict(lambda: self._try(ref, terms))
+        as_read = iter([row])
+        result = retry_on_conflict(lambda: self._try(next(as_read, None) or self._row(row.ref), terms))
         if isinstance(result, Conflict):
-            log.warning("the concurrency key kept changing, claiming later", extra={"action": ref.id})
+            log.warning("the concurrency key kept changing, claiming later", extra={"action": row.id})
             return self._waiting(SOONEST)
         return result
 
-    def _try(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
-        row = next(iter(self._actions.get_rows([ref])), None)
+    def _try(self, row: Action | None, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
         if row is None or row.concurrency_key is None:
             return None
         if row.status is Status.PROCESSING and row.lease_until is not None:
@@ -86,7 +95,7 @@ class ClaimOneShot:
             if self._evict_dead(row, key, sorted(others), terms):
                 return CHANGED
             since = max(row.due_at, ids.created_at(row.id))
-            return self._waiting(min(max((terms.now - since) * _SHARE, SOONEST), LATEST))
+            return self._waiting(min(max((terms.now - since) * SHARE_OF_WAIT, SOONEST), LATEST))
         claimed = transition.started(row, terms)
         return self._won(claimed) if self._actions.claim_slot(row, claimed) else CHANGED
 
@@ -119,14 +128,10 @@ class ClaimOneShot:
 
 
 def next_message(message: DueMessage, now: datetime, settings: Settings) -> DueMessage | None:
-    """Return the message of the next claim; None if the sweep has sent another one meanwhile.
-
-    A job's run keeps its message.
-    """
-    if not ids.is_one_shot(message.ref.id):
-        return message
+    """Return the message of the next claim; None if the sweep has sent another one meanwhile."""
     if message.replaced_until is not None:
         return message if now < message.replaced_until else None
     late, longest = max(now - message.due_at, settings.grace), settings.catch_up_rate
     until_sent_again = late if 2 * late < longest else longest
-    return replace(message, is_keyed=True, replaced_until=now + until_sent_again + _OVERLAP)
+    is_keyed = message.is_keyed or ids.is_one_shot(message.ref.id)
+    return replace(message, is_keyed=is_keyed, replaced_until=now + until_sent_again + _OVERLAP)

@@ -84,7 +84,10 @@ class RunHandler:
         handler = self._handlers.by_name.get(action.type)
         if handler is None or action.payload is None:
             return ()
-        return sensitive_values(json.loads(action.payload), handler.sensitive)
+        try:
+            return sensitive_values(json.loads(action.payload), handler.sensitive)
+        except ValueError:  # a damaged payload
+            return (action.payload,)
 
     def _outcome_of(self, claimed: ClaimedRun) -> Outcome | None:
         action = claimed.action

@@ -153,7 +153,7 @@ class OccurrenceSettleContract(JobsContract):
     def test_a_run_with_a_request_to_cancel_is_settled(
         self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        store.ask_to_cancel(run.ref, by="ops", at=NOON)
+        store.ask_to_cancel(run, by="ops", at=NOON)
         assert jobs.settle(run, end(Status.CANCELLED), job.ref, ended(run)) is SettleResult.SETTLED
         assert stored_job(jobs, job.ref).running is None
         assert stored_row(store, run.ref).cancelled_by == "ops"

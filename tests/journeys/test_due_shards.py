@@ -1,0 +1,118 @@
+"""Rows in due shards beyond the setting: after it was lowered, or of a caller with a higher number."""
+
+import logging
+from dataclasses import replace
+
+import pytest
+
+from duetime.ids import due_shard_of
+from duetime.memory.notes import MemoryBookmarks
+from duetime.memory.store import MemoryStore
+from duetime.model.action import Status
+from duetime.settings import DUE_SHARDS, Settings
+from duetime.testing import TurnedClock
+from duetime.testing.contract.specimens import HOUR, MINUTE, NOON, claim, end, fresh
+from duetime.wakeups.deep_sweep import DeepSweep
+from duetime.wakeups.due_scanner import DueScanner
+from duetime.wakeups.sweep import Sweep
+from duetime.wakeups.wheel import Wheel
+
+BEFORE = 48
+
+
+class Sent:
+    """Queues and routes that only record the ids."""
+
+    def __init__(self):
+        self.ids = []
+
+    def send(self, sends):
+        self.ids += [send.message.ref.id for send in sends]
+
+    def queue_for(self, _type):
+        return "default"
+
+
+class Deployment:
+    """The passes with one number of shards over rows, bookmarks and a clock that outlast a deploy."""
+
+    def __init__(self, due_shards, store=None, bookmarks=None, clock=None):
+        self.store, self.bookmarks = store or MemoryStore(due_shards=BEFORE), bookmarks or MemoryBookmarks()
+        self.clock, self.sent, self.due_shards = clock or TurnedClock(NOON), Sent(), due_shards
+        self.store.due_shards = tuple(map(str, range(due_shards)))
+        settings = Settings(due_shards=due_shards, timers="wheel")
+        ports = {"clock": self.clock, "settings": settings}
+        scanner = DueScanner(self.store, self.sent, self.sent, **ports)
+        self.sweep, self.deep_sweep, self.wheel = (
+            part(scanner, self.bookmarks, **ports) for part in (Sweep, DeepSweep, Wheel)
+        )
+
+    def deployed(self, due_shards):
+        return Deployment(due_shards, self.store, self.bookmarks, self.clock)
+
+    def run(self, step):
+        step(stop_at=self.clock.now() + MINUTE)
+        found, self.sent.ids = self.sent.ids, []
+        return set(found)
+
+    def schedule(self, due_at, due_shards=BEFORE):
+        """Schedule one action in each due shard of a caller's number; return the ids of those beyond ours."""
+        rows = {}
+        while len(rows) < due_shards:
+            row = fresh(self.store, created_at=NOON, due_at=due_at)
+            shard = due_shard_of(row.id, due_shards)
+            if shard not in rows:
+                rows[shard] = replace(row, due_shard=shard)
+                self.store.put(rows[shard])
+        return {row.id for shard, row in rows.items() if int(shard) >= DUE_SHARDS}
+
+
+@pytest.mark.parametrize("step", ["sweep", "wheel"])
+def test_after_a_lower_number_the_next_pass_finds_the_rows_of_the_surplus_shards(step):
+    before = Deployment(BEFORE)
+    before.run(getattr(before, step))
+    due_at = NOON + 2 * MINUTE if step == "sweep" else NOON + 20 * MINUTE
+    beyond = before.schedule(due_at)
+    after = before.deployed(DUE_SHARDS)
+    after.clock.wait_until(NOON + 8 * MINUTE)
+    assert after.run(getattr(after, step)) >= beyond
+
+
+def test_surplus_shards_are_read_until_they_are_empty_and_then_no_more():
+    before = Deployment(BEFORE)
+    before.run(before.sweep)
+    beyond = before.schedule(NOON + 2 * MINUTE)
+    after = before.deployed(DUE_SHARDS)
+    after.clock.wait_until(NOON + 8 * MINUTE)
+    assert after.run(after.sweep) >= beyond
+    assert len(after.bookmarks.read("surplus-shards")) == BEFORE - DUE_SHARDS
+    for row in list(after.store.rows()):
+        after.store.settle(
+            claim(after.store, row.ref, after.clock.now()), end(Status.EXECUTED, after.clock.now())
+        )
+    after.run(after.deep_sweep)
+    assert after.bookmarks.read("surplus-shards") == {}
+    after.run(after.sweep)
+    assert {name.rpartition("/")[2] for name in after.bookmarks.read("sweep")} == set(
+        map(str, range(DUE_SHARDS))
+    )
+
+
+def test_the_rows_of_a_caller_with_a_higher_number_are_found_and_reported(caplog):
+    stack = Deployment(DUE_SHARDS)
+    stack.run(stack.sweep)
+    beyond = stack.schedule(NOON + MINUTE)
+    stack.clock.wait_until(NOON + HOUR)
+    with caplog.at_level(logging.WARNING):
+        assert stack.run(stack.deep_sweep) >= beyond
+    assert any("a caller has a higher number" in record.message for record in caplog.records)
+    later = stack.schedule(NOON + HOUR + MINUTE)
+    stack.clock.wait_until(NOON + HOUR + 7 * MINUTE)
+    assert stack.run(stack.sweep) >= later
+
+
+def test_without_surplus_shards_a_pass_reads_those_of_the_setting_alone():
+    stack = Deployment(DUE_SHARDS)
+    for step in (stack.sweep, stack.deep_sweep, stack.sweep):
+        stack.run(step)
+    assert stack.bookmarks.read("surplus-shards") == {}
