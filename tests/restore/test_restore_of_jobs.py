@@ -64,7 +64,7 @@ def test_tables_restored_to_different_times_are_consistent_and_each_time_is_acco
     story.deploy(enabled=True)
     adopted_at = drill.clock.now()
     [account] = [account for account in report.jobs if account.ref == REF]
-    rows = drill.backends.store.of_job(*REF, limit=100, cursor=None)
+    rows = drill.backends.store.of_job(REF.tenant_id, REF.name, limit=100, cursor=None)
     with_rows = {nominal_at(row.id) for row in rows}
     job = drill.backends.jobs.get(REF)
     passed = {due.at for due in job.cadence_set.between(story.point, report.at)}
