@@ -22,6 +22,8 @@ from duetime.ports.wakeups import FAILURES, Timers
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
+    from botocore.config import Config
+
     from duetime.aws.access import DynamoAuditTrail, DynamoGrants
     from duetime.aws.event_bus import EventBridgeBus
     from duetime.aws.job_wakes import EventBridgeJobWakes
@@ -101,10 +103,18 @@ class AwsBackends:
     """The members of `duetime.ports.backends.Backends`, and the back ends of the other steps.
 
     Each is created at its first use, and shares the client of its service.
+
+    Args:
+        settings: the deployment's.
+        clock: the clock of caches.
+        client: DynamoDB's client.
+        wakes: the timeouts and attempts of calls that set the jobs' wakes.
     """
 
-    def __init__(self, settings: Settings, clock: Clock, client: Any = None) -> None:
-        self._settings, self._clock, self._client = settings, clock, client
+    def __init__(
+        self, settings: Settings, clock: Clock, client: Any = None, *, wakes: Config = clients.PATIENT
+    ) -> None:
+        self._settings, self._clock, self._client, self._wakes = settings, clock, client, wakes
 
     @cached_property
     def store(self) -> DynamoStore:
@@ -135,7 +145,8 @@ class AwsBackends:
     def job_wakes(self) -> EventBridgeJobWakes:
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
 
-        return EventBridgeJobWakes(clients.scheduler(), clients.events(), self._settings)
+        scheduler, events = clients.scheduler(self._wakes), clients.events(self._wakes)
+        return EventBridgeJobWakes(scheduler, events, self._settings)
 
     @cached_property
     def event_bus(self) -> EventBridgeBus:

@@ -219,6 +219,9 @@ class JobWakes(Protocol):
     def known(self) -> Sequence[tuple[str, str]]:
         """Return kind and name of all existing wakes."""
 
+    def owner(self, kind: str, name: str) -> JobRef | None:
+        """Return the job that a wake names; None if it does not exist, or names none."""
+
     def put(self, wake: JobWake) -> None:
         """Create the wake, or replace the wake with this kind and name.
 
