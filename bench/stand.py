@@ -13,6 +13,7 @@ from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, TableShape, create_table_request
 from duetime.clock import Clock, SystemClock
+from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action
 from duetime.model.change import Change
 from duetime.ports.wakeups import Delivery, DueMessage, Send
@@ -81,7 +82,7 @@ class Stand:
             self.store, tenant_id=TENANT, actor=CALLER, clock=self.clock, settings=self.settings
         )
         common: Mapping[str, Any] = {"clock": self.clock, "settings": self.settings}
-        self._arm = Arm(self.store, self.queues, self.queues, self.queues, **common)
+        self._arm = Arm(self.store, self.queues, self.queues, self.queues, MemoryBookmarks(), **common)
         self.jobs = DynamoJobStore(dynamodb, table, jobs, due_shards=self.settings.due_shards)
         heartbeat = Heartbeat(self.store, self.queues, **common)
         ports = WorkerPorts(self.store, self.jobs, self.queues, self.queues, heartbeat)

@@ -43,14 +43,14 @@ class AsyncScheduler(Awaited[Scheduler]):
             Unsupported: the extra ``duetime[async]`` is not installed.
         """
         try:
-            from duetime.aws.async_clients import AsyncClients  # noqa: PLC0415 - only callers of AWS load it
+            from duetime.aws.async_clients import AsyncClients, in_tasks  # noqa: PLC0415 - only callers of AWS load it
         except ModuleNotFoundError as missing:
             raise Unsupported("AsyncScheduler needs the extra: pip install 'duetime[async]'") from missing
 
         clients = AsyncClients()
         scheduler = Scheduler.over_clients(
             clients.dynamodb,
-            clients.single_shot,
+            in_tasks,
             clients.sqs,
             tenant_id=tenant_id,
             actor=actor,

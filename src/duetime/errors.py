@@ -397,6 +397,10 @@ class BackendMisconfigured(DuetimeError, RuntimeError):
         super().__init__(f"{service} refuses: {truncate(reason).rstrip('.')}. {cure}")
 
 
+class TimerQuotaReached(BackendUnavailable):
+    """As many timers exist as the account's quota allows; a later call may succeed."""
+
+
 class QueueMissing(BackendMisconfigured):
     """A worker's queue does not exist: its messages cannot be sent, those of other queues can."""
 

@@ -141,7 +141,7 @@ class Scheduler:
     def over_clients(
         cls,
         client: Any = None,
-        single_shot: Any = None,
+        at_once: Any = None,
         sqs: Any = None,
         *,
         tenant_id: str | None,
@@ -152,7 +152,7 @@ class Scheduler:
 
         Args:
             client: of DynamoDB.
-            single_shot: of DynamoDB, one that repeats no call; without it, bulk calls write rows one by one.
+            at_once: makes the calls of a bulk, see `duetime.aws.at_once`; by default one by one.
             sqs: of SQS, to redrive undelivered inputs.
             tenant_id: see `from_env`, as for `actor` and `sees_system`.
             actor: see `from_env`.
@@ -162,7 +162,7 @@ class Scheduler:
 
         settings, clock = Settings.from_env(), SystemClock()
         scheduler = cls(
-            aws.action_store(settings, client, single_shot),
+            aws.action_store(settings, client, at_once),
             tenant_id=tenant_of(tenant_id, settings),
             actor=actor,
             clock=clock,
@@ -367,7 +367,7 @@ class Scheduler:
         page = self._actions.page(selection, limit, cursor)
         return change_many(
             page,
-            lambda row: self._actions.cancel(row.ref),
+            lambda row: self._actions.cancel(row.ref, row),
             dry_run=dry_run,
             includes_runs=selection.has_runs,
         )
@@ -422,7 +422,7 @@ class Scheduler:
         page = self._actions.page(selection, limit, cursor)
         return change_many(
             page,
-            lambda row: self._actions.redrive(row.ref, due_at),
+            lambda row: self._actions.redrive(row.ref, due_at, row),
             dry_run=dry_run,
             includes_runs=selection.has_runs,
         )

@@ -7,12 +7,13 @@ from functools import partial
 import pytest
 
 from duetime.asynchronous.suspension import run
-from duetime.aws.async_clients import AsyncClients
+from duetime.aws.async_clients import AsyncClients, in_tasks
 from duetime.aws.store import DynamoStore
 from duetime.settings import DUE_SHARDS
 from duetime.testing.contract.changing import (
     CancelContract,
     DismissContract,
+    LateContract,
     RedriveContract,
     RescheduleContract,
 )
@@ -56,6 +57,7 @@ class TestActionStoreUnderAsyncio(
     KeyRaceContract,
     KeyRedriveContract,
     CancelContract,
+    LateContract,
     RescheduleContract,
     DismissContract,
     RedriveContract,
@@ -65,9 +67,7 @@ class TestActionStoreUnderAsyncio(
     @pytest.fixture
     def store(self, loop):
         clients = AsyncClients()
-        over = DynamoStore(
-            clients.dynamodb, "duetime-actions", due_shards=DUE_SHARDS, single_shot=clients.single_shot
-        )
+        over = DynamoStore(clients.dynamodb, "duetime-actions", due_shards=DUE_SHARDS, at_once=in_tasks)
         made = OverAnEventLoop(over, loop)
         yield made
         made.result(clients.close())

@@ -44,16 +44,16 @@ class Overwriting(MemoryStore):
 
 
 class Fickle(MemoryStore):
-    def ask_to_cancel(self, ref, *, by, at):
-        outcome = super().ask_to_cancel(ref, by=by, at=at)
+    def ask_to_cancel(self, row, *, by, at):
+        outcome = super().ask_to_cancel(row, by=by, at=at)
         if isinstance(outcome, Applied):
             return Applied(self.write(outcome.action, replace(outcome.action, cancel_requested_by=by)))
         return outcome
 
 
 class Generationless(MemoryStore):
-    def reschedule(self, ref, due_at, *, by, at):
-        outcome = super().reschedule(ref, due_at, by=by, at=at)
+    def reschedule(self, row, due_at, *, by, at):
+        outcome = super().reschedule(row, due_at, by=by, at=at)
         if isinstance(outcome, Applied):
             return Applied(
                 self.write(outcome.action, replace(outcome.action, generation=outcome.action.generation - 1))
@@ -200,8 +200,8 @@ class Negligent(MemoryJobStore):
 
 
 class Recounting(MemoryJobStore):
-    def settle(self, claimed, settlement, ref, ended):
-        result = super().settle(claimed, settlement, ref, ended)
+    def settle(self, claimed, settlement, ref, ended, **lock):
+        result = super().settle(claimed, settlement, ref, ended, **lock)
         self.count(ref, ended)
         return result
 

@@ -10,6 +10,7 @@ import pytest
 from moto import mock_aws
 
 from duetime import instant
+from duetime.aws.at_once import AtOnce, one_by_one
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
@@ -58,14 +59,14 @@ class Table:
     name: str
     due_order: bool = False
 
-    def store(self, client: Any = None, single_shot: Any = None) -> DynamoStore:
+    def store(self, client: Any = None, at_once: AtOnce = one_by_one) -> DynamoStore:
         """The store over it; through `client`, if one is given."""
         return DynamoStore(
             client or self.client,
             self.name,
             due_shards=DUE_SHARDS,
             due_order=self.due_order,
-            single_shot=single_shot or self.client,
+            at_once=at_once,
         )
 
 

@@ -1,6 +1,7 @@
 """Networks between the store and DynamoDB that lose answers. The calls themselves reach a real engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from botocore.exceptions import ReadTimeoutError
@@ -51,3 +52,26 @@ class SendsTwice:
             return found(**request)
 
         return call
+
+
+@contextmanager
+def repeating(client: Any, operation: str, meanwhile: Callable[[], object]) -> Iterator[None]:
+    """Have botocore repeat the next `operation`, such as UpdateItem, as if its response were lost.
+
+    Other calls come between the two requests: `meanwhile` makes them.
+    """
+    events, event, repeated = client.meta.events, f"needs-retry.dynamodb.{operation}", []
+
+    def repeat(**_response: Any) -> int | None:
+        if repeated:
+            return None
+        repeated.append(operation)
+        meanwhile()
+        return 0
+
+    events.register_first(event, repeat)
+    try:
+        yield
+    finally:
+        events.unregister(event, repeat)
+    assert repeated

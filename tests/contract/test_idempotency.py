@@ -136,8 +136,8 @@ def test_a_redrive_with_a_key_whose_response_was_lost_returns_its_result_when_re
     failed = finished(steady, placed(steady), Status.FAILED)
     caller = table.store(LosesAnAnswer(table.client, "transact_write_items"))
     with pytest.raises(BackendUnavailable):
-        caller.redrive(failed.ref, LATER, by="ops", at=LATER)
-    assert caller.redrive(failed.ref, LATER, by="ops", at=LATER) == Applied(stored_row(steady, failed.ref))
+        caller.redrive(failed, LATER, by="ops", at=LATER)
+    assert caller.redrive(failed, LATER, by="ops", at=LATER) == Applied(stored_row(steady, failed.ref))
     assert stored_row(steady, failed.ref).generation == 2
 
 

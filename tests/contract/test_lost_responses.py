@@ -5,7 +5,13 @@ import pytest
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
 from duetime.model.lease import Applied, Claimed, SettleResult
-from duetime.testing.contract.changing import CancelContract, DismissContract, RedriveContract
+from duetime.testing.contract.changing import (
+    CancelContract,
+    DismissContract,
+    LateContract,
+    RedriveContract,
+    RescheduleContract,
+)
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
 from duetime.testing.contract.legality import LegalityContract
@@ -43,13 +49,13 @@ class TestAStoreWhoseWritesAreSentTwice(
     CancelContract,
     DismissContract,
     RedriveContract,
+    RescheduleContract,
+    LateContract,
     LegalityContract,
     JobRunContract,
     SkipContract,
     RecordContract,
 ):
-    """A reschedule is left out: sent twice it is pending at its new time all the same, two generations on."""
-
     @pytest.fixture
     def store(self, moto_table):
         return moto_table.store(SendsTwice(moto_table.client))
@@ -145,8 +151,8 @@ def test_a_settle_for_retry_whose_response_was_lost_does_not_change_the_next_run
 def test_a_cancel_whose_response_was_lost_returns_its_result_when_repeated(losing, steady):
     action, caller = scheduled(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
-        caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
-    repeated = caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        caller.cancel(action, by=CALLER, at=NOON, expires_at=EXPIRY)
+    repeated = caller.cancel(action, by=CALLER, at=NOON, expires_at=EXPIRY)
     assert repeated == Applied(stored_row(steady, action.ref))
 
 
@@ -155,8 +161,8 @@ def test_a_redrive_whose_response_was_lost_returns_its_result_when_repeated(losi
     steady.settle(claimed, end(Status.FAILED))
     caller = losing("update_item")
     with pytest.raises(BackendUnavailable):
-        caller.redrive(claimed.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
-    repeated = caller.redrive(claimed.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+        caller.redrive(claimed, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+    repeated = caller.redrive(claimed, NOON + HOUR, by=CALLER, at=NOON + HOUR)
     assert repeated == Applied(stored_row(steady, claimed.ref))
     assert stored_row(steady, claimed.ref).generation == 2
 
@@ -164,6 +170,6 @@ def test_a_redrive_whose_response_was_lost_returns_its_result_when_repeated(losi
 def test_a_reschedule_whose_response_was_lost_leaves_the_action_at_its_new_time_when_repeated(losing, steady):
     action, caller = scheduled(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
-        caller.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON)
-    assert isinstance(caller.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
+        caller.reschedule(action, NOON + HOUR, by=CALLER, at=NOON)
+    assert isinstance(caller.reschedule(action, NOON + HOUR, by=CALLER, at=NOON), Applied)
     assert [row.due_at for row in steady.of_tenant(ACME, limit=5, cursor=None)] == [NOON + HOUR]

@@ -1,13 +1,14 @@
 """The rows as DynamoDB keeps them: how large they are, and what happens to one that cannot be read."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from botocore.exceptions import ClientError
 
 from duetime.aws.items import to_item
 from duetime.aws.keys import payload_key, row_key
-from duetime.model.action import Status
+from duetime.model.action import SkipReason, Status
 from duetime.model.lease import Applied
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import (
@@ -21,6 +22,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     scheduled,
+    stored_row,
     terms,
 )
 
@@ -96,9 +98,10 @@ def test_an_action_without_its_payload_can_be_changed(table):
     action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     store.remove_payload(action.ref)
-    assert isinstance(store.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
+    assert isinstance(store.reschedule(action, NOON + HOUR, by=CALLER, at=NOON), Applied)
     store.settle(claim(store, action.ref, NOON + HOUR), end(Status.FAILED, NOON + HOUR))
-    assert isinstance(store.redrive(action.ref, NOON + 2 * HOUR, by=CALLER, at=NOON + HOUR), Applied)
+    failed = stored_row(store, action.ref)
+    assert isinstance(store.redrive(failed, NOON + 2 * HOUR, by=CALLER, at=NOON + HOUR), Applied)
 
 
 def test_a_payload_set_apart_outlives_a_later_due_time(table):
@@ -106,8 +109,57 @@ def test_a_payload_set_apart_outlives_a_later_due_time(table):
     action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     before = _ttl(table, action)
-    store.reschedule(action.ref, NOON + 1_000 * HOUR, by=CALLER, at=NOON)
+    store.reschedule(action, NOON + 1_000 * HOUR, by=CALLER, at=NOON)
     assert _ttl(table, action) == before + 1_000 * 3_600
+
+
+YEARS = timedelta(days=3_650)
+
+
+def _settles(store, action):
+    store.settle(claim(store, action.ref), replace(end(Status.EXECUTED), expires_at=NOON + YEARS))
+
+
+def _fails_again(store, action):
+    """Its retention was short when it failed first, and is long by the time that it was redriven."""
+    store.settle(claim(store, action.ref), end(Status.FAILED))
+    store.redrive(stored_row(store, action.ref), NOON + HOUR, by=CALLER, at=NOON)
+    again = claim(store, action.ref, NOON + HOUR)
+    store.settle(again, replace(end(Status.FAILED, NOON + HOUR), expires_at=NOON + YEARS))
+
+
+def _is_cancelled(store, action):
+    store.cancel(action, by=CALLER, at=NOON, expires_at=NOON + YEARS)
+
+
+def _is_cancelled_sooner(store, action):
+    store.reschedule(action, NOON - HOUR, by=CALLER, at=NOON)
+    _is_cancelled(store, stored_row(store, action.ref))
+
+
+def _is_skipped(store, action):
+    store.skip(action, SkipReason.ASKED, note="", by=CALLER, at=NOON, expires_at=NOON + YEARS)
+
+
+@pytest.mark.parametrize("ends", [_settles, _fails_again, _is_cancelled, _is_cancelled_sooner, _is_skipped])
+def test_a_payload_set_apart_outlives_its_row_under_any_retention(table, ends):
+    store = table.store()
+    action = fresh(store, payload=LARGE, payload_offloaded=True)
+    store.put(action)
+    ends(store, action)
+    row = stored_row(store, action.ref)
+    assert row.expires_at == NOON + YEARS
+    assert _ttl(table, action) > row.expires_at.timestamp()
+    assert row.payload == LARGE
+
+
+def test_a_payload_set_apart_costs_no_write_at_its_end_under_a_short_retention(table):
+    store = table.store()
+    action = fresh(store, payload=LARGE, payload_offloaded=True)
+    store.put(action)
+    before = _ttl(table, action)
+    store.settle(claim(store, action.ref), end(Status.EXECUTED))
+    assert _ttl(table, action) == before
 
 
 def test_a_row_of_600_bytes_of_payload_fits_one_write_unit_all_its_life(table):

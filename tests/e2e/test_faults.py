@@ -89,7 +89,7 @@ WRITES = {
     "scheduler": ("CreateSchedule",),
 }
 GIVEN_UP = {
-    "timer not set, hopping through the queue",
+    "timer not set",
     "batch not armed, it will come again",
     "message will come again",
 }

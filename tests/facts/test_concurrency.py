@@ -190,6 +190,7 @@ def test_message_with_invalid_key_flag_counts_as_unkeyed(store, options):
     assert not from_json(shown)[0].is_keyed
 
 
-def test_job_run_retries_with_same_message(store):
-    message = message_of(occurrence(store))
-    assert next_message(message, NOON + 100 * HOUR, SETTINGS) is message
+def test_message_of_waiting_job_run_is_replaced_until_sweep_too(store):
+    first = next_message(message_of(occurrence(store)), NOON + 10 * MINUTE, SETTINGS)
+    assert not first.is_keyed
+    assert next_message(first, first.replaced_until, SETTINGS) is None

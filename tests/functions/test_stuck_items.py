@@ -7,13 +7,17 @@ from uuid import uuid4
 
 import boto3
 
-from duetime import Scheduler
+from duetime import Scheduler, on_event
 from duetime.aws import clients, failures
+from duetime.aws.backends import AwsBackends
+from duetime.aws.items import to_item
 from duetime.aws.notes import publish
+from duetime.clock import SystemClock
+from duetime.jobs.register import Registration
 from duetime.model.manifest import Manifest
 from duetime.undelivered.failed_inputs import FailedPass
 from examples.billing import ApplyPlanChange, SendReceipt
-from tests.functions.aws_faults import hanging
+from tests.functions.aws_faults import answered, failing, hanging
 from tests.functions.conftest import Context, sample
 
 
@@ -42,7 +46,73 @@ def test_arm_gives_up_on_a_hanging_eventbridge_after_three_calls(function, deplo
         assert arm(far_records(100), Context()) == {"batchItemFailures": []}
         assert arm(sample("arm"), Context()) == {"batchItemFailures": []}
     assert len(tried) == 3 * 2  # botocore repeats each once
-    assert waiting(deployed.queues["default"]) == 101
+    assert waiting(deployed.queues["default"]) == 2 + 1  # two hop, and the wheel has the others
+
+
+def test_at_the_quota_of_schedules_the_wheel_takes_over_and_hands_back(function, deployed, monkeypatch):
+    scheduler, client = Scheduler.from_env(tenant_id="acme", actor="ann"), clients.scheduler(clients.PROMPT)
+    rows = [
+        scheduler.schedule(SendReceipt(order="o"), at=timedelta(minutes=minutes)) for minutes in (16, 600)
+    ]
+    arm, sweep, images = function("arm"), function("sweep"), far_records(2)
+    for record, row in zip(images["Records"], rows, strict=True):
+        record["dynamodb"]["NewImage"] = to_item(row)
+    with failing(client, "CreateSchedule", "ServiceQuotaExceededException"):
+        assert arm(images, Context()) == {"batchItemFailures": []}
+        later(monkeypatch, timedelta(minutes=3))
+        passed = sweep(sample("sweep"), Context())
+    assert (passed["ahead"], passed["handed_over"]) == (1, 0)
+    [reported] = [failure(record) for record in received(deployed.failure_queue)]
+    assert (reported.source, type(reported)) == ("arm", FailedPass)
+    assert "Raise the quota of schedules" in reported.reason
+    later(monkeypatch, timedelta(minutes=17))
+    passed = [sweep(sample("sweep"), Context())["handed_over"] for _ in range(2)]
+    assert passed == [1, 0]
+    [timer] = boto3.client("scheduler").list_schedules(GroupName=deployed.schedule_group)["Schedules"]
+    assert rows[1].id in timer["Name"]
+
+
+def later(monkeypatch, span):
+    """Put the machine's clock ahead by a span."""
+    now = SystemClock.now
+    monkeypatch.setattr(SystemClock, "now", lambda clock: now(clock) + span)
+
+
+def test_a_sweep_gives_up_on_a_hanging_eventbridge_after_three_jobs(function, deploy, jobs):
+    deploy()
+    for number in range(6):
+        registration = Registration(name=f"r-{number}", handler=SendReceipt(order="o"), cadences=["every 6h"])
+        jobs.register(registration)
+    sweep = function("sweep")
+    with hanging(clients.scheduler(clients.PROMPT), "CreateSchedule") as tried:
+        passed = sweep(sample("sweep"), Context())
+    assert (len(tried), len(passed["failed_jobs"])) == (3 * 2, 3)
+    assert not passed["failed_shards"]
+
+
+def test_the_catch_up_removes_no_wake_of_a_job_that_the_index_does_not_have_yet(
+    function, deploy, jobs, with_jobs
+):
+    deploy()
+    registration = Registration(
+        name="new-report",
+        handler=SendReceipt(order="o"),
+        cadences=["every 6h", on_event("shop", "paid", tenant="detail.tenant_id")],
+    )
+    jobs.register(registration)
+    function("sweep")(sample("sweep"), Context())
+    wakes = AwsBackends(with_jobs, SystemClock()).job_wakes
+    known = sorted(wakes.known())
+    assert {("rule", "acme.new-report"), ("schedule", "acme.new-report")} <= set(known)
+    with answered(clients.dynamodb(), "Query", lagging):
+        passed = function("catch_up")(sample("catch_up"), Context())
+    assert passed["removed"] == ()
+    assert sorted(wakes.known()) == known
+
+
+def lagging(request):
+    """Answer a query of the jobs' index as one that has no row yet."""
+    return {"Items": [], "Count": 0, "ScannedCount": 0} if request.get("IndexName") == "attend" else None
 
 
 def test_actions_whose_queue_is_gone_are_reported_once_and_hold_up_no_others(function, deployed, monkeypatch):

@@ -37,7 +37,7 @@ def test_a_grant_covers_exactly_the_sdks_calls():
     statements, _ = granted()
     assert actions(statements) == {
         "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem",
-        "dynamodb:BatchWriteItem", "dynamodb:BatchGetItem", "dynamodb:Query",
+        "dynamodb:BatchGetItem", "dynamodb:Query",
     }  # fmt: skip
     assert {resource for _, resource in allowed(statements)} == {
         "<Arn>",

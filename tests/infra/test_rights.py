@@ -88,8 +88,10 @@ def test_functions_that_plan_jobs_put_only_their_runs_and_publish_nothing(synthe
     ]
     payloads = {"*#payload#*"}
     notes = {
-        "deploy": {"system#manifest", "system#format"}, "dispatch": payloads, "salvage": payloads,
-    }  # fmt: skip
+        "deploy": {"system#manifest", "system#format"},
+        "dispatch": payloads,
+        "salvage": payloads | {"system#bookmark"},
+    }
     bookmark = {"system#bookmark"} if name in {"sweep", "catch-up"} else set()
     canaries = {"system#?"} if name == "sweep" else set()
     assert set(puts) == {"*#*-*"} | notes.get(name, bookmark) | canaries

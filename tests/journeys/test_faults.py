@@ -229,8 +229,8 @@ def test_workers_paused_beyond_their_lease_settle_nothing_with_skewed_clocks(see
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_commit_is_made_once_despite_lost_responses_and_dead_workers(seed):
-    shaky = Shaky(seed, lose_answer=0.3, crash=0.1, double=0.3)
+def test_a_commit_is_made_once_despite_lost_and_late_requests_and_dead_workers(seed):
+    shaky = Shaky(seed, lose_answer=0.2, late=0.2, crash=0.1, double=0.3)
     actions = [shaky.cloud.scheduler.schedule(Booking(), at=n * MINUTE) for n in range(10)]
     shaky.cloud.advance(hours=2)
     shaky.rest()

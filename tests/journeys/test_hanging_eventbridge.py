@@ -4,16 +4,18 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, TimerQuotaReached
 from duetime.jobs.circuit_breaker import PAUSE
-from duetime.memory.notes import MemoryRoutes
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryTimers
 from duetime.model.change import Change
 from duetime.model.new_action import new_action
 from duetime.settings import Settings
-from duetime.testing import TurnedClock
-from duetime.wakeups.arm import TIMER_TIME, Arm
+from duetime.testing import SimulatedCloud, TurnedClock
+from duetime.wakeups.arm import TIMER_TIME, WITHOUT_TIMERS, Arm
+from duetime.wakeups.wheel import BOOKMARK
+from tests.api.deployment import Hooked
 from tests.journeys.conftest import NOON, Charge
 from tests.journeys.test_passes import Queue
 
@@ -26,6 +28,7 @@ class Timers(MemoryTimers):
     def __init__(self, clock):
         super().__init__()
         self.clock, self.takes, self.is_failing, self.tried = clock, timedelta(0), False, []
+        self.most = None
 
     def set(self, message, wake_at):
         self.tried.append(message.ref.id)
@@ -39,6 +42,8 @@ class Timers(MemoryTimers):
 
     def _answer(self):
         self.clock.wait_until(self.clock.now() + self.takes)
+        if self.most is not None and len(self.tried) > self.most:
+            raise TimeoutError("Lambda ends the function")
         if self.is_failing:
             raise BackendUnavailable("EventBridge Scheduler", "Read timeout")
 
@@ -64,8 +69,13 @@ def hanging(timers):
 
 
 @pytest.fixture
-def arm(clock, queue, timers):
-    return Arm(MemoryStore(), queue, timers, MemoryRoutes([]), clock=clock, settings=Settings())
+def bookmarks():
+    return MemoryBookmarks()
+
+
+@pytest.fixture
+def arm(clock, queue, timers, bookmarks):
+    return Arm(MemoryStore(), queue, timers, MemoryRoutes([]), bookmarks, clock=clock, settings=Settings())
 
 
 def put(clock, *delays):
@@ -83,13 +93,16 @@ def batch(actions):
 
 
 @pytest.mark.usefixtures("hanging")
-def test_a_near_action_behind_a_hundred_far_ones_is_sent_before_it_is_due(arm, clock, queue, timers):
+def test_a_near_action_behind_a_hundred_far_ones_is_sent_before_it_is_due(
+    arm, clock, queue, timers, bookmarks
+):
     far, [near] = put(clock, *[HOUR] * 100), put(clock, 30 * SECOND)
     arm(batch(far))
     arm(batch([near]))  # the next batch of the shard
     assert clock.now() < near.due_at
-    assert queue.sent == [*(action.id for action in far), near.id]
+    assert queue.sent == [*(action.id for action in far[:2]), near.id]
     assert len(timers.tried) == 3
+    assert bookmarks.read(WITHOUT_TIMERS)  # the wheel has the others
 
 
 @pytest.mark.usefixtures("hanging")
@@ -113,20 +126,21 @@ def test_failures_with_successes_in_between_stop_no_call(arm, clock, timers, que
     assert len(queue.sent) == 20
 
 
-def test_slow_timers_are_set_for_twenty_seconds_the_soonest_first_and_the_rest_hop(arm, clock, timers, queue):
+def test_slow_timers_are_set_for_twenty_seconds_the_soonest_first(arm, clock, timers, bookmarks):
     timers.takes = SECOND
     rows = put(clock, *(HOUR * number for number in range(40, 0, -1)))
     arm(batch(rows))
     assert clock.now() - NOON == TIMER_TIME
     soonest = [action.id for action in reversed(rows)]
     assert timers.tried == soonest[:20]
-    assert queue.sent == soonest[20:]
+    assert bookmarks.read(WITHOUT_TIMERS)
 
 
-def test_a_batch_ends_in_the_time_of_its_function(arm, clock, timers, queue):
+def test_a_batch_ends_in_the_time_of_its_function(arm, clock, timers, bookmarks):
     timers.takes = SECOND
     arm(batch(put(clock, *[HOUR] * 40)), stop_at=clock.now() + 5 * SECOND)
-    assert (len(timers), len(queue.sent)) == (5, 35)
+    assert len(timers) == 5
+    assert bookmarks.read(WITHOUT_TIMERS)
 
 
 @pytest.mark.usefixtures("hanging")
@@ -134,3 +148,43 @@ def test_a_hundred_cancels_do_not_wait_for_eventbridge(arm, clock, timers):
     far = put(clock, *[HOUR] * 100)
     arm([Change(action, None) for action in far])
     assert clock.now() - NOON <= 3 * timers.takes
+
+
+def full(error=TimerQuotaReached):
+    def refuse(_set, _message, _wake_at):
+        raise error("EventBridge Scheduler", "the quota is reached")
+
+    return refuse
+
+
+@pytest.mark.parametrize("hours", [2, 30])
+def test_at_the_quota_of_timers_far_actions_run_on_time_and_none_hops(shop, hours):
+    cloud = SimulatedCloud(shop.app, start=NOON)
+    timers = Hooked(cloud.memory.timers)
+    timers.hooks["set"] = full()
+    cloud.memory.steps.arm._timers, sent = timers, []
+    send = cloud.memory.queues.send
+    cloud.memory.queues.send = lambda sends: (sent.extend(sends), send(sends))
+    for number in range(5):
+        cloud.scheduler_for("acme").schedule(Charge(order=f"o-{number}"), at=HOUR * hours)
+    cloud.advance(HOUR * (hours + 1))
+    assert sorted(shop.charged) == [(f"o-{number}", NOON + HOUR * hours) for number in range(5)]
+    assert len(sent) == 5
+
+
+def test_when_there_is_room_again_the_timers_are_set_and_the_wheel_rests(shop):
+    cloud = SimulatedCloud(shop.app, start=NOON)
+    timers = Hooked(cloud.memory.timers)
+    timers.hooks["set"] = full()
+    cloud.memory.steps.arm._timers = timers
+    for number in range(5):
+        cloud.scheduler_for("acme").schedule(Charge(order=f"o-{number}"), at=HOUR * 3 + HOUR * number)
+    cloud.advance(HOUR)
+    assert len(cloud.memory.timers) == 0
+    timers.hooks.clear()
+    cloud.scheduler_for("acme").schedule(Charge(order="soon"), at=HOUR)
+    cloud.advance(2 * HOUR + HOUR / 4)
+    assert len(cloud.memory.timers) == 4
+    assert cloud.memory.bookmarks.read(BOOKMARK) == {}
+    cloud.advance(6 * HOUR)
+    assert [order for order, _ in shop.charged] == ["soon", *(f"o-{number}" for number in range(5))]

@@ -135,7 +135,7 @@ def test_a_failed_run_that_is_driven_again_waits_for_the_lock():
     nominal, ran_at = begun[1]
     assert nominal == MIDNIGHT + HOUR
     ended_at = MIDNIGHT + 2 * HOUR + 20 * MINUTE
-    assert ended_at <= ran_at <= ended_at + 15 * SECOND
+    assert ended_at <= ran_at <= ended_at + MINUTE
     assert recorded.cloud.scheduler.get(failed.id).status is Status.EXECUTED
 
 

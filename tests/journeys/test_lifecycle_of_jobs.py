@@ -118,7 +118,7 @@ def test_a_streak_that_ends_on_a_run_that_was_redriven_is_another_streak() -> No
     cloud.advance(minutes=1)
     is_broken[0] = True
     (failed,) = cloud.actions("failed")
-    cloud.memory.store.redrive(failed.ref, cloud.now, by="ada", at=cloud.now)
+    cloud.memory.store.redrive(failed, cloud.now, by="ada", at=cloud.now)
     cloud.advance(minutes=1)
     ids = [event["detail"]["id"] for event in cloud.events("job.failing")]
     assert len(ids) == len(set(ids)) == 2

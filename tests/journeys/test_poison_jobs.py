@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from duetime import App, Payload, every
-from duetime.errors import BackendMisconfigured
+from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ids import TenantId
 from duetime.jobs.maintain import in_turns
 from duetime.jobs.register import Registration
@@ -117,3 +117,61 @@ def test_the_log_names_a_job_that_fails(cloud, wakes, caplog):
     cloud.memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE)
     failed = [record.job for record in caplog.records if record.message == "job not maintained"]
     assert failed == ["noisy-report"]
+
+
+def hang(cloud, wakes):
+    """Let each call of EventBridge fail after five seconds; return the jobs that it was called for."""
+    called = []
+
+    def put(_put_wake, wake):
+        called.append(wake.ref.name)
+        cloud.memory.clock.wait_until(cloud.now + timedelta(seconds=5))
+        raise BackendUnavailable("EventBridge", "Read timeout")
+
+    wakes.hooks["put"] = put
+    return called
+
+
+def test_while_eventbridge_hangs_all_jobs_are_planned_and_the_pass_ends(cloud, wakes):
+    refs = [register(cloud, "acme", f"report-{number}") for number in range(40)]
+    cloud.memory.clock.wait_until(cloud.now + 13 * HOUR)
+    called, begun = hang(cloud, wakes), cloud.now
+    assert not any(cloud.memory.job_store.get(ref).cursor > cloud.now for ref in refs)
+    cloud.memory.steps.maintain_due_jobs(stop_at=begun + MINUTE)
+    assert all(cloud.memory.job_store.get(ref).cursor > cloud.now for ref in refs)
+    assert len(called) == 3
+    assert cloud.now - begun == timedelta(seconds=15)
+
+
+def test_each_job_has_its_turn_while_eventbridge_hangs_and_all_wakes_are_set_afterwards(cloud, wakes):
+    refs = [register(cloud, "acme", f"report-{number}") for number in range(9)]
+    called = hang(cloud, wakes)
+    for _ in range(9):
+        cloud.memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE)
+        cloud.memory.clock.wait_until(cloud.now + MINUTE)
+    assert set(called) == {ref.name for ref in refs}
+    wakes.hooks.clear()
+    cloud.memory.clock.wait_until(cloud.now + HOUR)
+    cloud.memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE)
+    assert not any(cloud.memory.job_store.get(ref).wakes.is_stale for ref in refs)
+
+
+def test_a_job_that_is_registered_again_while_the_repair_removes_its_wake_has_it_afterwards(cloud, wakes):
+    """The index does not have the job, and its removal and registration come in the middle of the repair."""
+    wakes.hooks.clear()
+    ref = register(cloud, "acme", "new-report")
+    cloud.memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE)
+    [wake] = cloud.memory.job_wakes.known()
+    cloud.scheduler_for("acme").jobs.unregister("new-report")
+
+    def remove(remove_wake, kind, name):
+        register(cloud, "acme", "new-report")
+        remove_wake(kind, name)
+
+    wakes.hooks["remove"] = remove
+    repair = cloud.memory.steps.repair
+    repair._wakes, repair._jobs = wakes, Hooked(cloud.memory.job_store)
+    repair._jobs.hooks["due_for_maintenance"] = lambda *_given, **_more: ((), None)
+    assert repair(stop_at=cloud.now + MINUTE).removed == ("acme.new-report",)
+    assert wake in cloud.memory.job_wakes.known()
+    assert not cloud.memory.job_store.get(ref).wakes.is_stale

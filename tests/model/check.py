@@ -22,6 +22,7 @@ from tests.model.states import (
     Step,
     starts,
 )
+from tests.model.world import ARRIVES_LATE
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Scenario:
     name: str
     most_runs: int
     left: tuple[str, ...]
+    loses: bool = True
+    """Whether messages and timers are lost or doubled."""
 
 
 SCENARIOS = (
@@ -38,6 +41,8 @@ SCENARIOS = (
     Scenario("workers die while a caller asks them to stop", 2, ("ask", "death", "put")),
     Scenario("callers cancel and reschedule", 2, ("cancel", "put", "reschedule")),
     Scenario("callers ask a run to stop and redrive it", 2, ("ask", "put", "redrive")),
+    Scenario("requests arrive late", 2, ("cancel", "late", "reschedule"), loses=False),
+    Scenario("requests to runs arrive late", 2, ("ask", "late", "redrive"), loses=False),
 )
 EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redrive", "reschedule"))
 """3.7 million states: ``python -m tests.model.check`` goes through them in some minutes."""
@@ -45,7 +50,7 @@ EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redriv
 
 def check(scenario: Scenario, retained: frozenset[Guard] = ALL, *, at_most: float = inf) -> Checked:
     """Search a scenario under the guards that are kept."""
-    protocol = Protocol(retained, most_runs=scenario.most_runs)
+    protocol = Protocol(retained, most_runs=scenario.most_runs, loses=scenario.loses)
     finishes: dict[Row, bool] = {}
 
     def broken_in(state: State) -> Iterator[str]:
@@ -61,6 +66,8 @@ def _broken_by(step: Step, before: State) -> Iterator[str]:
     old, new = before.row, step.after.row
     if old is None or new is old:
         return
+    if step.name == ARRIVES_LATE and new != old and before.late is not None and before.late.is_overtaken:
+        yield "a late request does not undo a change that was acknowledged since"
     if new is None:
         if not old.status.is_final:
             yield "no unsettled action is removed"

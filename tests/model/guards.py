@@ -28,13 +28,17 @@ class Guard(StrEnum):
     RETRY_GEN = "settle for retry: the next gen"
     RETRY_IN_DUE_INDEX = "settle for retry: stays in the due index"
     CANCEL_PENDING = "cancel: pending"
+    CANCEL_AS_READ = "cancel: the gen is as read"
     ASK_PROCESSING = "ask to cancel: processing"
+    ASK_AS_READ = "ask to cancel: the fence is as read"
     RESCHEDULE_PENDING = "reschedule: pending"
     RESCHEDULE_GEN = "reschedule: the next gen"
+    RESCHEDULE_AS_READ = "reschedule: the gen is as read"
     REDRIVE_FAILED = "redrive: failed"
     REDRIVE_GEN = "redrive: the next gen"
     REDRIVE_IN_DUE_INDEX = "redrive: in the due index again"
     REDRIVE_NO_EXPIRY = "redrive: no longer expiring"
+    REDRIVE_AS_READ = "redrive: the gen is as read"
     TIMER_OF_A_GEN = "arm: a timer for each gen"
 
 
@@ -67,6 +71,10 @@ BREAKS_WITHOUT = {
     Guard.REDRIVE_GEN: "nothing arms the redriven action",
     Guard.REDRIVE_IN_DUE_INDEX: "a lost wake loses the action",
     Guard.REDRIVE_NO_EXPIRY: "the action expires before it runs",
+    Guard.CANCEL_AS_READ: "a late cancel ends an action that was rescheduled since",
+    Guard.ASK_AS_READ: "a late request to cancel stops a later run",
+    Guard.RESCHEDULE_AS_READ: "a late reschedule undoes a later one",
+    Guard.REDRIVE_AS_READ: "a late redrive runs an action that failed again once more",
     Guard.TIMER_OF_A_GEN: "a late clear of the old timer removes the new one",
 }
 """What happens without each guard."""

@@ -136,6 +136,8 @@ class State(NamedTuple):
     """Nominal times that lay under a pause."""
     passed: frozenset[int] = frozenset()
     """Those of them that planners were to pass over, since all of the job was paused when they came."""
+    late: Planner | Worker | Change | None = None
+    """A request under way: who sent it. The sender has given up, or has repeated it."""
 
 
 class Step(NamedTuple):

@@ -47,6 +47,8 @@ JOB_SCENARIOS = (
     JobScenario("a pause while runs begin", ("pause", "resume"), begins_at=2),
     JobScenario("a cadence is paused while runs begin", ("pause a cadence", "resume"), begins_at=2),
     JobScenario("a pause and a deploy at once", ("deploy", "pause", "resume"), workers=0, begins_at=2),
+    JobScenario("a request of a run arrives late", ("late", "retry"), planners=0, are_all_due=True),
+    JobScenario("a request about the job arrives late", ("deploy", "late"), workers=0, begins_at=2),
     JobScenario("holders of the lock die", ("death", "sleep"), planners=0, workers=2, are_all_due=True),
     JobScenario(
         "holders of the lock are retried and cancelled",

@@ -27,8 +27,10 @@ from tests.model.job_states import (
     RETRY,
     RUNNING,
     SKIPPED,
+    Change,
     Occurrence,
     Place,
+    Planner,
     State,
     Step,
     Worker,
@@ -50,6 +52,7 @@ class JobsProtocol(JobsWorld):
         yield from self.time(state)
         yield from self.planners(state)
         yield from self.people(state)
+        yield from self._late(state)
         for number, worker in enumerate(state.workers):
             others = state.workers[:number] + state.workers[number + 1 :]
             for step, after in self._worker(state, worker):
@@ -65,6 +68,35 @@ class JobsProtocol(JobsWorld):
             yield self._skipped(state, worker) if worker.skips else self._claimed(state, worker)
         else:
             yield from self._run(state, worker)
+
+    def _late(self, state: State) -> Iterator[Step]:
+        """A request is under way while its sender gives up or repeats it, then it arrives."""
+        if state.late is not None:
+            yield from self._arrives(state._replace(late=None), state.late)
+        elif "late" in state.left:
+            sent = less(state, "late")
+            for kind in ("planners", "workers", "changes"):
+                for sender in set(getattr(state, kind)):
+                    if isinstance(sender, Change) or sender.phase is not IDLE:
+                        yield Step("a request will be late", sent._replace(late=sender))
+                        yield Step(
+                            "and its sender gives up", _without(sent, kind, sender)._replace(late=sender)
+                        )
+
+    def _arrives(self, state: State, sender: Planner | Worker | Change) -> Iterator[Step]:
+        if isinstance(sender, Change):
+            after = self._changed(state, sender)
+            if after is not None:  # its sender's repeat finds the change, as `JobStore.change` says
+                after = after._replace(changes=tuple(item for item in after.changes if item != sender))
+            yield Step(f"{sender.requested} arrives late", after or state)
+        elif isinstance(sender, Planner):
+            steps = (step for step, _ in self._planner(state, sender))
+            yield from (step._replace(name=f"{step.name}, late") for step in steps)
+        elif sender.phase is READ:
+            step, _ = self._skipped(state, sender) if sender.skips else self._claimed(state, sender)
+            yield step
+        else:
+            yield from (step for step, _ in self._run(state, sender) if "dies" not in step.name)
 
     def _judged(self, state: State, place: Place, row: Occurrence) -> Worker | None:
         """What a worker decides on what it reads, as `duetime.jobs.claim_policy` does.
@@ -169,6 +201,14 @@ class JobsProtocol(JobsWorld):
 
     def _settled(self, state: State, place: Place) -> State:
         return self.unlocked(state, place) if self.has(JobGuard.SETTLE_UNLOCKS) else state
+
+
+def _without(state: State, kind: str, sender: Planner | Worker | Change) -> State:
+    """The state after a sender has given up."""
+    others = list(getattr(state, kind))
+    others.remove(sender)
+    idle = {"planners": [Planner()], "workers": [Worker()], "changes": []}[kind]
+    return state._replace(**{kind: tuple(sorted([*others, *idle], key=repr))})
 
 
 def _is_covered(state: State, place: Place) -> bool:

@@ -37,8 +37,8 @@ from tests.model.world import World
 class Protocol(World):
     """The steps that may follow a state, under the guards that are kept."""
 
-    def __init__(self, retained: frozenset[Guard] = ALL, *, most_runs: int = 3) -> None:
-        super().__init__(retained)
+    def __init__(self, retained: frozenset[Guard] = ALL, *, most_runs: int = 3, loses: bool = True) -> None:
+        super().__init__(retained, loses=loses)
         self._most_runs = most_runs
 
     def steps(self, state: State) -> Iterator[Step]:

@@ -34,6 +34,7 @@ SLOT_SCENARIOS = (
     SlotScenario("one at once, and a worker dies", (1, 1), ("death",)),
     SlotScenario("one at once, and a settle leaves its slot", (1, 1), ("busy", "expire", "retry")),
     SlotScenario("two at once", (2, 2, 2), (), workers=3, most_runs=1),
+    SlotScenario("one at once, and a request arrives late", (1, 1), ("late",)),
     SlotScenario("one at once beside two at once", (1, 2), ("busy", "death", "retry")),
 )
 """Three workers and two runs each have some million states.

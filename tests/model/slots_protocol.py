@@ -1,9 +1,9 @@
 """The protocol of concurrency keys as an explicit-state model: every order of events, within small bounds.
 
 Some actions of one tenant share a key. A message for each may come at any moment, doubled too; an answer may
-be lost, and the call repeated; a worker may die, or sleep past its lease and go on; a settle may find the key
-too busy and leave its slot behind; a row may be removed. Each guard of the protocol has a name and can be
-left out.
+be lost, and the call repeated; a request may arrive at any later time. A worker may die, or sleep past its
+lease and go on; a settle may find the key too busy and leave its slot behind; a row may be removed. Each
+guard of the protocol has a name and can be left out.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,6 +48,7 @@ class SlotsProtocol:
     def steps(self, state: State) -> Iterator[Step]:
         """Each thing that may happen next, with what comes of it."""
         yield from self._time(state)
+        yield from self._arrives(state)
         for place, worker in enumerate(state.workers):
             if worker not in state.workers[:place]:
                 yield from self._worker(state, worker, _placing(state, place))
@@ -81,6 +82,25 @@ class SlotsProtocol:
             SETTLING: self._settle_again,
         }
         yield from does[worker.phase](state, worker, now_is)
+        if "late" in state.left:
+            for request in _requests(worker):
+                sent = less(state, "late")._replace(late=request)
+                yield Step("a request will be late, its caller gives up", now_is(Worker(), sent))
+                yield Step("a request will be late, its caller repeats it", now_is(request, sent))
+
+    def _arrives(self, state: State) -> Iterator[Step]:
+        request, after = state.late, state._replace(late=None)
+        if request is None:
+            return
+        if request.phase is RUNNING:
+            row = state.rows[request.action]
+            if self._is_mine(row, request, SlotGuard.RENEW_FENCE):
+                after = with_row(after, request.action, row._replace(lease=LIVE))
+            yield Step("a late heartbeat arrives", after)
+            return
+        does = {TAKING: self._take, EVICTING: self._evict, SETTLING: self._settle_again}
+        for step in does[request.phase](after, request, lambda _worker, then: then):
+            yield step._replace(name=f"late: {step.name}")
 
     def _read(self, state: State, _worker: Worker, now_is: Placing) -> Iterator[Step]:
         """A message comes: the row is read, and who holds slots."""
@@ -198,3 +218,11 @@ def _placing(state: State, place: int) -> Placing:
         return after._replace(workers=tuple(sorted((worker, *others), key=repr)))
 
     return now_is
+
+
+def _requests(worker: Worker) -> Iterator[Worker]:
+    """The writes that a worker may send now, each with what the worker is at once it has sent it."""
+    if worker.phase in {TAKING, EVICTING, RUNNING}:
+        yield worker
+    if worker.phase is RUNNING:
+        yield worker._replace(phase=SETTLING, is_live=False, outcome=EXECUTED)

@@ -52,6 +52,8 @@ class State(NamedTuple):
     workers: tuple[Worker, ...]
     left: tuple[str, ...]
     last: int = 0
+    late: Worker | None = None
+    """A request under way: the worker as it sent the request. It has given up, or has repeated it."""
 
 
 class Step(NamedTuple):

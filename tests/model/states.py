@@ -35,6 +35,16 @@ class Worker(NamedTuple):
     outcome: Status | None = None
 
 
+class Late(NamedTuple):
+    """A request that its caller has given up, on a row as it was read. It may still arrive."""
+
+    name: str
+    generation: int
+    fence: int
+    is_overtaken: bool = False
+    """Whether another change was acknowledged since."""
+
+
 class State(NamedTuple):
     """Everything there is; `left` counts what may still go wrong or be asked for."""
 
@@ -47,6 +57,7 @@ class State(NamedTuple):
     left: tuple[str, ...]
     is_lossless: bool = True
     has_died: bool = False
+    late: Late | None = None
 
 
 class Step(NamedTuple):

@@ -5,7 +5,7 @@ import pytest
 from tests.model.check import SCENARIOS, check
 from tests.model.guards import ALL, Guard
 
-SOON = 5_000
+SOON = 8_000
 """States: a counterexample to a guard that was left out is found long before."""
 
 SPARE = {

@@ -39,12 +39,12 @@ WRITES = {
     "settle": conditions.settle(RUN, end(Status.FAILED, message="because")),
     "settle by commit": conditions.settle(RUN, end(Status.EXECUTED)),
     "settle for retry": conditions.settle(RUN, end(Status.PENDING, message="because")),
-    "cancel": conditions.cancel(by=CALLER, at=NOON, expires_at=EXPIRY),
-    "ask to cancel": conditions.ask_to_cancel(by=CALLER, at=NOON),
-    "reschedule": conditions.reschedule(NOON + HOUR, by=CALLER, at=NOON),
-    "redrive": conditions.redrive(NOON + HOUR, "0", by=CALLER, at=NOON),
-    "redrive with a key": conditions.redrive_with_key(NOON + HOUR, "0", by=CALLER, at=NOON),
-    "dismiss": conditions.dismiss("done by hand", by=CALLER, at=NOON),
+    "cancel": conditions.cancel(ROW, by=CALLER, at=NOON, expires_at=EXPIRY),
+    "ask to cancel": conditions.ask_to_cancel(RUN, by=CALLER, at=NOON),
+    "reschedule": conditions.reschedule(ROW, NOON + HOUR, by=CALLER, at=NOON),
+    "redrive": conditions.redrive(ROW, NOON + HOUR, "0", by=CALLER, at=NOON),
+    "redrive with a key": conditions.redrive_with_key(ROW, NOON + HOUR, "0", by=CALLER, at=NOON),
+    "dismiss": conditions.dismiss(ROW, "done by hand", by=CALLER, at=NOON),
     "skip": conditions.end_pending(
         ROW, skipped(ROW, SkipReason.ASKED, note="asked", by=CALLER, at=NOON, expires_at=EXPIRY)
     ),
@@ -65,6 +65,7 @@ ENDS = [
 JOB_WRITES = {
     "change": [job_conditions.change(JOB, JOB, redefines=True)],
     "move the cursor": [job_conditions.move_cursor(JOB, NOON, NOON + HOUR)],
+    "postpone maintenance": [job_conditions.postpone(JOB, NOON + HOUR, 2)],
     "claim: its row": [optimistic.claim_row(PLANNED, started(PLANNED, terms()))],
     "take over: its row": [optimistic.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
     "claim: the job unchanged": [job_conditions.claim_job(taking(PLANNED, JOB, LockRequirement.UNCHANGED))],

@@ -164,18 +164,18 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(ref=actions, by=PEOPLE)
     def cancel(self, ref, by):
         self.now += TICK  # each change has an instant of its own, or it would be a repeated one
-        moved = self.store.cancel(ref, by=by, at=self.now, expires_at=EXPIRY)
+        moved = self.store.cancel(self.store.get(ref), by=by, at=self.now, expires_at=EXPIRY)
         assert isinstance(moved, Applied) == self.expected[ref].cancel(EXPIRY)
 
     @rule(ref=actions, by=PEOPLE)
     def ask_to_cancel(self, ref, by):
-        moved = self.store.ask_to_cancel(ref, by=by, at=self.now)
+        moved = self.store.ask_to_cancel(self.store.get(ref), by=by, at=self.now)
         assert isinstance(moved, Applied) == self.expected[ref].ask_to_cancel(by)
 
     @rule(ref=actions, by=PEOPLE, wait=SPANS)
     def reschedule(self, ref, by, wait):
         self.now += TICK
-        moved = self.store.reschedule(ref, self.now + wait, by=by, at=self.now)
+        moved = self.store.reschedule(self.store.get(ref), self.now + wait, by=by, at=self.now)
         assert isinstance(moved, Applied) == self.expected[ref].reschedule(self.now + wait)
 
     @rule(ref=actions, by=PEOPLE, wait=SPANS)
@@ -183,7 +183,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.now += TICK
         payload = next(item.payload for item in self.scheduled if item.ref == ref)
         rival = self.keys.take_again(ref, payload, self.now)
-        moved = self.store.redrive(ref, self.now + wait, by=by, at=self.now)
+        moved = self.store.redrive(self.store.get(ref), self.now + wait, by=by, at=self.now)
         if rival is not None:
             assert moved.taken_by == rival.id
         else:

@@ -11,6 +11,7 @@ from tests.model.states import (
     LIVE,
     PENDING,
     PROCESSING,
+    Late,
     Row,
     State,
     Step,
@@ -18,12 +19,14 @@ from tests.model.states import (
     write,
 )
 
+ARRIVES_LATE = "a request arrives that its caller has given up"
+
 
 class World:
     """The steps outside runs, under the guards that are kept."""
 
-    def __init__(self, retained: frozenset[Guard]) -> None:
-        self._kept = retained
+    def __init__(self, retained: frozenset[Guard], *, loses: bool = True) -> None:
+        self._kept, self._loses = retained, loses
 
     def has(self, guard: Guard) -> bool:
         return guard in self._kept
@@ -43,14 +46,17 @@ class World:
     def wakes(self, state: State) -> Iterator[Step]:
         if state.stream:
             yield Step("arm", self._arm(state)._replace(stream=state.stream[1:]))
-            yield Step("arm, and the record will come again", self._arm(state))
+            if self._loses:
+                yield Step("arm, and the record will come again", self._arm(state))
         for timer in state.timers:
             _, generation, due = timer
             if due <= state.now:
                 fired = state._replace(timers=state.timers - {timer}, wakes=state.wakes | {(generation, due)})
                 yield Step("a timer fires", fired)
-            yield Step("a timer is lost", state._replace(timers=state.timers - {timer}, is_lossless=False))
-        for wake in state.wakes:
+            if self._loses:
+                left = state.timers - {timer}
+                yield Step("a timer is lost", state._replace(timers=left, is_lossless=False))
+        for wake in state.wakes if self._loses else ():
             yield Step("a message is lost", state._replace(wakes=state.wakes - {wake}, is_lossless=False))
         if self._is_overdue(state):
             wake = (state.row.generation, state.row.due)
@@ -78,38 +84,54 @@ class World:
 
     def people(self, state: State) -> Iterator[Step]:
         row = state.row
-        for requested, change in (
-            ("put", self._put_again),
-            ("cancel", self._cancel),
-            ("ask", self._ask_to_cancel),
-            ("reschedule", self._reschedule),
-            ("redrive", self._redrive),
-        ):
-            if requested in state.left and row is not None:
-                changed = change(state, row)
-                if changed is not row:
-                    yield Step(requested, write(less(state, requested), changed))
+        changes = {
+            "put": self._put_again,
+            "cancel": self._cancel,
+            "ask": self._ask_to_cancel,
+            "reschedule": self._reschedule,
+            "redrive": self._redrive,
+        }
+        if row is None:
+            return
+        for requested, change in changes.items():
+            changed = change(state, row, row)
+            if requested in state.left and changed is not row:
+                yield Step(requested, _acknowledged(write(less(state, requested), changed)))
+            if requested in state.left and "late" in state.left and changed is not row:
+                late = Late(requested, row.generation, row.fence)
+                yield Step(f"{requested}, and its caller gives up", less(state, "late")._replace(late=late))
+        if state.late is not None:
+            changed = changes[state.late.name](state, row, state.late)
+            yield Step(ARRIVES_LATE, write(state._replace(late=None), changed))
 
-    def _put_again(self, _state: State, row: Row) -> Row:
+    def _put_again(self, _state: State, row: Row, _read: Row | Late) -> Row:
         return row if self.has(Guard.ROW_IS_ABSENT) else Row()
 
-    def _cancel(self, _state: State, row: Row) -> Row:
+    def _cancel(self, _state: State, row: Row, read: Row | Late) -> Row:
         if row.status is not PENDING and self.has(Guard.CANCEL_PENDING):
+            return row
+        if row.generation != read.generation and self.has(Guard.CANCEL_AS_READ):
             return row
         return self.final(row._replace(status=CANCELLED))
 
-    def _ask_to_cancel(self, _state: State, row: Row) -> Row:
+    def _ask_to_cancel(self, _state: State, row: Row, read: Row | Late) -> Row:
         if row.status is not PROCESSING and self.has(Guard.ASK_PROCESSING):
+            return row
+        if row.fence != read.fence and self.has(Guard.ASK_AS_READ):
             return row
         return row._replace(requested=True)
 
-    def _reschedule(self, _state: State, row: Row) -> Row:
+    def _reschedule(self, _state: State, row: Row, read: Row | Late) -> Row:
         if row.status is not PENDING and self.has(Guard.RESCHEDULE_PENDING):
+            return row
+        if row.generation != read.generation and self.has(Guard.RESCHEDULE_AS_READ):
             return row
         return row._replace(due=LAST_INSTANT, generation=row.generation + self.has(Guard.RESCHEDULE_GEN))
 
-    def _redrive(self, state: State, row: Row) -> Row:
+    def _redrive(self, state: State, row: Row, read: Row | Late) -> Row:
         if row.status is not FAILED and self.has(Guard.REDRIVE_FAILED):
+            return row
+        if row.generation != read.generation and self.has(Guard.REDRIVE_AS_READ):
             return row
         return row._replace(
             status=PENDING,
@@ -123,3 +145,8 @@ class World:
 
     def final(self, row: Row) -> Row:
         return row._replace(in_due_index=not self.has(Guard.FINAL_LEAVES_DUE_INDEX), expires=True)
+
+
+def _acknowledged(state: State) -> State:
+    late = state.late
+    return state if late is None else state._replace(late=late._replace(is_overtaken=True))

@@ -130,6 +130,15 @@ def with_puts_over_rows():
     return patch.object(MemoryStore, "put", put)
 
 
+def without_ends_of_chains():
+    """Each copy of a waiting action's message is replaced for ever, as soon as it comes."""
+
+    def wait(self, delivery, claim, _now):
+        return self._put_off(delivery, min(claim.seconds, 15))
+
+    return patch.object(worker.Worker, "_wait", wait)
+
+
 def without_pauses():
     never = SimpleNamespace(of_tenant=lambda _tenant_id: None)
     return patch.object(worker, "KnownPauses", lambda *_: never)
@@ -149,6 +158,7 @@ OFTEN = {
     "a key holds for its time to live": without_comparing_times_of_keys,
     "no more run under a concurrency key than its limit": without_a_limit,
     "a commit with an old fence writes nothing": with_commits_unfenced,
+    "messages of an action that waits do not multiply": without_ends_of_chains,
     "who was asked to stop is not run again": with_cancels_forgotten,
     "no run begins while its tenant is paused": without_pauses,
 }

@@ -1,6 +1,7 @@
 """A world: some hours of an app's life, with operators at work and faults all over, drawn from one seed."""
 
 from contextlib import suppress
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -21,6 +22,14 @@ from tests.proof.tenant_pauses import TenantPauses, has_pauses
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 TENANTS = ("acme", "bolt")
+
+
+USUAL = {
+    field.name: field.default
+    for field in fields(Faults)
+    if field.name not in {"seed", "skew", "drop_message"}
+}
+"""The default rate of each fault. SQS loses no message."""
 
 
 def prove(seed):
@@ -54,7 +63,7 @@ class World:
             self.draw.choice(APPS),
             start=NOON,
             settings=settings,
-            faults=Faults(seed, skew=skew),
+            faults=Faults(seed, skew=skew, **rates_of(self.draw)),
             on_commit=self.ledger,
         )
         self.schedulers = {
@@ -160,6 +169,11 @@ class World:
         for row in self.cloud.actions(Status.EXECUTED):
             if row.type in {"nobody", "poison"}:
                 yield f"{row.id} of {row.type} is {row.status}"
+
+
+def rates_of(draw):
+    """A swarm's rates: of each world, some faults are off, others usual, and a few are frequent."""
+    return {name: draw.choice([0.0, 0.0, usual, usual, 3 * usual]) for name, usual in USUAL.items()}
 
 
 def first_broken(seeds):

@@ -114,7 +114,7 @@ Answer(w, q) ==
     [] q.write = "heartbeat" ->
          IF IsMet(q) THEN Running(q.fence, q.run, q.until)
          ELSE IF row.status = "processing" /\ row.fence = q.fence THEN Running(q.fence, q.run, row.lease)
-         ELSE Idle
+         ELSE worker[w]  \* it stops its handler and settles, in vain
     [] OTHER ->  \* a settle
          IF ~IsMet(q) /\ row.status = "processing" /\ row.fence = q.fence
            THEN Running(q.fence, q.run, row.lease)  \* a cancel was asked for, or an entry was rejected

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 
 from duetime import ids
 from duetime.actions.cancel import cancel
 from duetime.actions.search import RunHistory, Search
 from duetime.errors import ActionConflict, ActionNotFound, InvalidReason
 from duetime.jobs.tenant_context import TenantContext
-from duetime.model.action import Action, ActionRef
+from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import Applied, Rejected
 from duetime.model.selection import Selection, check_limit
-from duetime.ports.actions import Page
+from duetime.ports.actions import DamagedRow, Page
 from duetime.ports.jobs import JobStore
 from duetime.telemetry import spans
 
@@ -53,26 +54,34 @@ class Actions:
         check_limit(limit)
         return self._search(selection, limit=limit, cursor=cursor)
 
-    def cancel(self, ref: ActionRef) -> Action:
-        """Cancel an action; see `Scheduler.cancel`."""
+    def cancel(self, ref: ActionRef, row: Action | None = None) -> Action:
+        """Cancel an action; see `Scheduler.cancel`. For this and the methods below, `row` saves a read."""
         by, now = self._context.actor, self._context.clock.now()
         expires_at = now + self._context.settings.retention
+        first = iter([row] if row else [])
         with _span(spans.CANCEL, ref) as span:
-            outcome = cancel(ref, self._store, self._jobs, by=by, at=now, expires_at=expires_at)
+            outcome = cancel(
+                lambda: next(first, None) or self._row(ref),
+                self._store,
+                self._jobs,
+                by=by,
+                at=now,
+                expires_at=expires_at,
+            )
             return _applied(ref, outcome, "cancel", "a pending or running one", span)
 
     def reschedule(self, ref: ActionRef, due_at: datetime) -> Action:
         """Change the due time of an action; see `Scheduler.reschedule`."""
-        by, now = self._context.actor, self._context.clock.now()
+        change = partial(self._store.reschedule, due_at=due_at)
         with _span(spans.RESCHEDULE, ref) as span:
-            outcome = self._store.reschedule(ref, due_at, by=by, at=now)
+            outcome = self._change(self._row(ref), change, Status.PENDING)
             return _applied(ref, outcome, "reschedule", "a pending one", span)
 
-    def redrive(self, ref: ActionRef, due_at: datetime) -> Action:
+    def redrive(self, ref: ActionRef, due_at: datetime, row: Action | None = None) -> Action:
         """Run a failed action again; see `Scheduler.redrive`."""
-        by, now = self._context.actor, self._context.clock.now()
+        change = partial(self._store.redrive, due_at=due_at)
         with _span(spans.REDRIVE, ref) as span:
-            outcome = self._store.redrive(ref, due_at, by=by, at=now)
+            outcome = self._change(row or self._row(ref), change, Status.FAILED)
             possible = "a failed one"
             if isinstance(outcome, Rejected) and outcome.taken_by is not None:
                 possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"
@@ -82,10 +91,30 @@ class Actions:
         """Remove a failed action from the dead letters; see `Scheduler.dismiss`."""
         if not 1 <= len(reason.strip()) <= LONGEST_REASON:
             raise InvalidReason(reason, LONGEST_REASON)
-        by, now = self._context.actor, self._context.clock.now()
+        change = partial(self._store.dismiss, reason=reason.strip())
         with _span(spans.DISMISS, ref) as span:
-            outcome = self._store.dismiss(ref, reason.strip(), by=by, at=now)
+            outcome = self._change(self._row(ref), change, Status.FAILED)
             return _applied(ref, outcome, "dismiss", "a failed one that is not dismissed", span)
+
+    def _change(
+        self, row: Action | None, change: Callable[..., Applied | Rejected], status: Status
+    ) -> Applied | Rejected:
+        """Change the row as read. One that has changed since is rejected: this change may be its past."""
+        if row is None or row.status is not status:
+            return Rejected(row)
+        return change(row, by=self._context.actor, at=self._context.clock.now())
+
+    def _row(self, ref: ActionRef) -> Action | None:
+        """Return the row without an offloaded payload.
+
+        Raises:
+            UnreadableRow: duetime did not write it.
+        """
+        damaged: list[DamagedRow] = []
+        rows = self._store.get_rows([ref], damaged=damaged)
+        if damaged:
+            return self._store.get(ref)
+        return rows[0] if rows else None
 
     def ref(self, action_id: str) -> ActionRef:
         """Return the reference of an action: the tenant's own, or one of the system's.
@@ -114,4 +143,7 @@ def _applied(
     span.about(outcome.action)
     if isinstance(outcome, Applied):
         return outcome.action
-    raise ActionConflict(ref.id, operation=operation, status=outcome.action.status.value, possible=possible)
+    status = outcome.action.status.value
+    if possible == f"a {status} one":
+        possible += " that no other call changes meanwhile (read it again, then repeat)"
+    raise ActionConflict(ref.id, operation=operation, status=status, possible=possible)

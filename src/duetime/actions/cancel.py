@@ -9,7 +9,7 @@ from duetime import ids
 from duetime.errors import BackendUnavailable
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
-from duetime.model.action import ActionRef, Status
+from duetime.model.action import Action, Status
 from duetime.model.job import JobRef
 from duetime.model.lease import Applied, Rejected
 from duetime.ports.actions import ActionStore
@@ -17,7 +17,7 @@ from duetime.ports.jobs import JobStore
 
 
 def cancel(
-    ref: ActionRef,
+    read: Callable[[], Action | None],
     store: ActionStore,
     jobs: Callable[[], JobStore] | None,
     *,
@@ -27,25 +27,36 @@ def cancel(
 ) -> Applied | Rejected:
     """Cancel a pending action, or request that a running one stops; reject a settled or unknown one.
 
+    Args:
+        read: returns the action's row; after a change by another writer it is called again.
+        store: holds the rows.
+        jobs: loads the store of jobs, which holds their locks; None if the back end has no jobs.
+        by: the actor.
+        at: the time of the change.
+        expires_at: when a cancelled row may be removed.
+
     Raises:
         BackendUnavailable: the action kept changing.
     """
 
     def cancelled() -> Applied | Rejected | Conflict:
-        pending = _cancel_pending(ref, store, jobs, by=by, at=at, expires_at=expires_at)
-        if isinstance(pending, Applied) or pending.action is None or pending.action.status.is_final:
-            return pending
-        running = store.ask_to_cancel(ref, by=by, at=at)
-        return running if isinstance(running, Applied) else CHANGED
+        row = read()
+        if row is None or row.status.is_final:
+            return Rejected(row)
+        if row.status is Status.PROCESSING:
+            outcome = store.ask_to_cancel(row, by=by, at=at)
+        else:
+            outcome = _cancel_pending(row, store, jobs, by=by, at=at, expires_at=expires_at)
+        return outcome if isinstance(outcome, Applied) else CHANGED
 
     outcome = retry_on_conflict(cancelled)
     if isinstance(outcome, Conflict):
-        raise BackendUnavailable("the actions table", f"action {ref.id} kept changing")
+        raise BackendUnavailable("the actions table", "the action kept changing")
     return outcome
 
 
 def _cancel_pending(
-    ref: ActionRef,
+    row: Action,
     store: ActionStore,
     jobs: Callable[[], JobStore] | None,
     *,
@@ -54,12 +65,9 @@ def _cancel_pending(
     expires_at: datetime,
 ) -> Applied | Rejected:
     """Cancel a pending action, and free the lock of its job, which it may hold between two attempts."""
-    job = ids.job_of(ref.id)
+    job = ids.job_of(row.id)
     if job is None or jobs is None:
-        return store.cancel(ref, by=by, at=at, expires_at=expires_at)
-    row = store.get(ref)
-    if row is None or row.status is not Status.PENDING:
-        return Rejected(row)
+        return store.cancel(row, by=by, at=at, expires_at=expires_at)
     ended = transition.cancelled(row, by=by, at=at, expires_at=expires_at)
     is_done = jobs().end_pending(row, ended, JobRef(row.job_tenant or row.tenant_id, job))
     return Applied(ended) if is_done else Rejected(row)

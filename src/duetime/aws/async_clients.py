@@ -6,14 +6,38 @@ A client is opened at its first call, and all are closed together.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from aiobotocore.config import AioConfig
 from aiobotocore.session import get_session
 
-from duetime.asynchronous.suspension import wait_for
-from duetime.aws.clients import ONCE, PATIENT
+from duetime.asynchronous.suspension import run, wait_for
+from duetime.aws.at_once import MOST
+from duetime.aws.clients import PATIENT
+
+T = TypeVar("T")
+
+
+def in_tasks(call: Callable[[T], object], items: Iterable[T]) -> None:
+    """Call `call` with each item, in at most `MOST` tasks of the event loop at once."""
+    places = asyncio.Semaphore(MOST)
+
+    async def in_place(item: T) -> None:
+        async with places:
+            await run(partial(call, item))
+
+    async def all_of_them() -> None:
+        async with asyncio.TaskGroup() as group:
+            for item in items:
+                group.create_task(in_place(item))
+
+    try:
+        wait_for(all_of_them())
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 class AsyncClients:
@@ -22,7 +46,6 @@ class AsyncClients:
     def __init__(self) -> None:
         self._open, self._lock = AsyncExitStack(), asyncio.Lock()
         self.dynamodb = AwaitedClient(self, "dynamodb", AioConfig().merge(PATIENT))
-        self.single_shot = AwaitedClient(self, "dynamodb", AioConfig().merge(ONCE))
         self.sqs = AwaitedClient(self, "sqs", AioConfig().merge(PATIENT))
 
     async def open(self, client: AwaitedClient) -> Any:
@@ -41,7 +64,7 @@ class AsyncClients:
         """Close the connections of all clients; a later call opens them again."""
         async with self._lock:
             await self._open.aclose()
-            for client in (self.dynamodb, self.single_shot, self.sqs):
+            for client in (self.dynamodb, self.sqs):
                 client.opened = None
 
 

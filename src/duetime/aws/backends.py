@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import clients
+from duetime.aws.at_once import AtOnce, in_threads, one_by_one
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import translate_errors
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
@@ -21,6 +22,8 @@ from duetime.ports.wakeups import FAILURES, Timers
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
+    from botocore.config import Config
+
     from duetime.aws.access import DynamoAuditTrail, DynamoGrants
     from duetime.aws.event_bus import EventBridgeBus
     from duetime.aws.job_wakes import EventBridgeJobWakes
@@ -35,10 +38,10 @@ if TYPE_CHECKING:
     from duetime.ports.undelivered import UndeliveredPorts
 
 
-def action_store(settings: Settings, client: Any = None, single_shot: Any = None) -> DynamoStore:
+def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None = None) -> DynamoStore:
     """Return the actions table for the SDK.
 
-    With a given `client` and no `single_shot`, which repeats no call, bulk calls write rows one by one.
+    With a given `client`, `at_once` makes the calls of a bulk; by default one by one.
 
     Raises:
         BackendMisconfigured: no AWS region is configured.
@@ -49,7 +52,7 @@ def action_store(settings: Settings, client: Any = None, single_shot: Any = None
             settings.actions_table,
             due_shards=settings.due_shards,
             due_order=settings.due_order,
-            single_shot=clients.dynamodb(clients.ONCE) if client is None else single_shot,
+            at_once=at_once or (in_threads if client is None else one_by_one),
         )
 
 
@@ -100,10 +103,18 @@ class AwsBackends:
     """The members of `duetime.ports.backends.Backends`, and the back ends of the other steps.
 
     Each is created at its first use, and shares the client of its service.
+
+    Args:
+        settings: the deployment's.
+        clock: the clock of caches.
+        client: DynamoDB's client.
+        wakes: the timeouts and attempts of calls that set the jobs' wakes.
     """
 
-    def __init__(self, settings: Settings, clock: Clock, client: Any = None) -> None:
-        self._settings, self._clock, self._client = settings, clock, client
+    def __init__(
+        self, settings: Settings, clock: Clock, client: Any = None, *, wakes: Config = clients.PATIENT
+    ) -> None:
+        self._settings, self._clock, self._client, self._wakes = settings, clock, client, wakes
 
     @cached_property
     def store(self) -> DynamoStore:
@@ -134,7 +145,8 @@ class AwsBackends:
     def job_wakes(self) -> EventBridgeJobWakes:
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
 
-        return EventBridgeJobWakes(clients.scheduler(), clients.events(), self._settings)
+        scheduler, events = clients.scheduler(self._wakes), clients.events(self._wakes)
+        return EventBridgeJobWakes(scheduler, events, self._settings)
 
     @cached_property
     def event_bus(self) -> EventBridgeBus:

@@ -91,9 +91,9 @@ def scheduler(config: Config = PATIENT) -> EventBridgeSchedulerClient:
     return cast("EventBridgeSchedulerClient", _SHARED.client("scheduler", config))
 
 
-def events() -> EventBridgeClient:
+def events(config: Config = PATIENT) -> EventBridgeClient:
     """Return the client of EventBridge."""
-    return cast("EventBridgeClient", _SHARED.client("events", PATIENT))
+    return cast("EventBridgeClient", _SHARED.client("events", config))
 
 
 def ses() -> SESClient:

@@ -138,16 +138,17 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
     }
 
 
-def cancel(*, by: str, at: datetime, expires_at: datetime) -> Update:
-    """Cancel a pending row."""
+def cancel(row: Action, *, by: str, at: datetime, expires_at: datetime) -> Update:
+    """Cancel a row that is pending as read."""
     return {
-        "ConditionExpression": IS_PENDING,
+        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
         "UpdateExpression": (
             "SET #status = :cancelled, changed_by = :by, changed_at = :at, #ttl = :ttl REMOVE due_shard"
         ),
         "ExpressionAttributeNames": _STATUS_AND_TTL,
         "ExpressionAttributeValues": {
             **_changed(by, at),
+            **_generation(row),
             ":pending": _status(Status.PENDING),
             ":cancelled": _status(Status.CANCELLED),
             ":ttl": {"N": to_epoch(expires_at)},
@@ -168,37 +169,38 @@ def end_pending(row: Action, ended: Action) -> Update:
         "ExpressionAttributeValues": {
             **{f":{name}": became[name] for name in attributes},
             ":pending": _status(Status.PENDING),
-            ":gen": {"N": str(row.generation)},
+            **_generation(row),
             ":ended": became["status"],
             ":ttl": became["ttl"],
         },
     }
 
 
-def ask_to_cancel(*, by: str, at: datetime) -> Update:
-    """Write a request to cancel on a processing row. The first request stays."""
+def ask_to_cancel(row: Action, *, by: str, at: datetime) -> Update:
+    """Write a request to cancel on the run that was read. The first request stays."""
     return {
-        "ConditionExpression": IS_PROCESSING,
+        "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE}",
         "UpdateExpression": (
             "SET cancel_requested_at = if_not_exists(cancel_requested_at, :at),"
             " cancel_requested_by = if_not_exists(cancel_requested_by, :by)"
         ),
         "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {**_changed(by, at), ":processing": _status(Status.PROCESSING)},
+        "ExpressionAttributeValues": {**_changed(by, at), **_mine(row)},
         "ReturnValues": "ALL_NEW",
     }
 
 
-def reschedule(due_at: datetime, *, by: str, at: datetime) -> Update:
-    """Move the due time of a pending row."""
+def reschedule(row: Action, due_at: datetime, *, by: str, at: datetime) -> Update:
+    """Move the due time of a row that is pending as read."""
     return {
-        "ConditionExpression": IS_PENDING,
+        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
         "UpdateExpression": (
             "SET due_at = :due_at, gen = gen + :one, changed_by = :by, changed_at = :at REMOVE first_due_at"
         ),
         "ExpressionAttributeNames": _STATUS,
         "ExpressionAttributeValues": {
             **_changed(by, at),
+            **_generation(row),
             ":pending": _status(Status.PENDING),
             ":due_at": _at(due_at),
             ":one": _ONE,
@@ -207,16 +209,17 @@ def reschedule(due_at: datetime, *, by: str, at: datetime) -> Update:
     }
 
 
-def redrive(due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
-    """Make a failed row without an idempotency key pending again. Its previous attempts stay."""
-    change = redrive_with_key(due_at, due_shard, by=by, at=at)
-    return {**change, "ConditionExpression": f"{IS_FAILED} AND {HAS_NO_KEY}", "ReturnValues": "ALL_NEW"}
+def redrive(row: Action, due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
+    """Make a row that failed as read pending again, if it has no idempotency key. Its attempts stay."""
+    change = redrive_with_key(row, due_at, due_shard, by=by, at=at)
+    condition = f"{change['ConditionExpression']} AND {HAS_NO_KEY}"
+    return {**change, "ConditionExpression": condition, "ReturnValues": "ALL_NEW"}
 
 
-def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
+def redrive_with_key(row: Action, due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
     """Redrive in a transaction that takes the row's key again."""
     return {
-        "ConditionExpression": IS_FAILED,
+        "ConditionExpression": f"{IS_FAILED} AND {GEN_IS_AS_READ}",
         "UpdateExpression": (
             "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at), due_at = :due_at,"
             " due_shard = :due_shard, gen = gen + :one, redriven_after = attempt,"
@@ -227,6 +230,7 @@ def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime)
         "ExpressionAttributeNames": _STATUS_AND_TTL,
         "ExpressionAttributeValues": {
             **_changed(by, at),
+            **_generation(row),
             ":failed": _status(Status.FAILED),
             ":pending": _status(Status.PENDING),
             ":due_at": _at(due_at),
@@ -236,16 +240,17 @@ def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime)
     }
 
 
-def dismiss(reason: str, *, by: str, at: datetime) -> Update:
-    """Remove a failed row from the index of dead letters. It stays failed."""
+def dismiss(row: Action, reason: str, *, by: str, at: datetime) -> Update:
+    """Remove a row that failed as read from the index of dead letters. It stays failed."""
     return {
-        "ConditionExpression": f"{IS_FAILED} AND {IS_NOT_DISMISSED}",
+        "ConditionExpression": f"{IS_FAILED} AND {GEN_IS_AS_READ} AND {IS_NOT_DISMISSED}",
         "UpdateExpression": (
             "SET dismissed_reason = :reason, changed_by = :by, changed_at = :at REMOVE failed, failed_at"
         ),
         "ExpressionAttributeNames": _STATUS,
         "ExpressionAttributeValues": {
             **_changed(by, at),
+            **_generation(row),
             ":failed": _status(Status.FAILED),
             ":reason": {"S": reason},
         },
@@ -255,6 +260,10 @@ def dismiss(reason: str, *, by: str, at: datetime) -> Update:
 
 def _mine(claimed: Action) -> dict[str, Any]:
     return {":processing": _status(Status.PROCESSING), ":fence": {"N": str(claimed.fence)}}
+
+
+def _generation(row: Action) -> dict[str, Any]:
+    return {":gen": {"N": str(row.generation)}}
 
 
 def _changed(by: str, at: datetime) -> dict[str, Any]:

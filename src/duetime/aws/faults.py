@@ -53,21 +53,29 @@ _CURES = {
 
 
 class ConditionFailed(Exception):
-    """A conditional write changed nothing. `item` is the item that failed the condition, if there is one."""
+    """A conditional write changed nothing.
 
-    def __init__(self, item: Item | None) -> None:
-        self.item = item
+    Attributes:
+        item: the item that failed the condition, if there is one.
+        was_repeated: the SDK sent the request more than once, so an earlier copy may have changed the item.
+    """
+
+    def __init__(self, item: Item | None, *, was_repeated: bool = False) -> None:
+        self.item, self.was_repeated = item, was_repeated
         super().__init__("the condition of a write did not hold")
 
 
 class TransactionFailed(Exception):
     """A transaction changed nothing, because some of its conditions failed.
 
-    `failed` maps the position of each failed entry to the item that failed its condition, if there is one.
+    Attributes:
+        failed: the position of each failed entry, and the item that failed its condition, if there is one.
+        was_repeated: see `ConditionFailed`. A request of several writes has a token, so DynamoDB recognises
+            its copies.
     """
 
-    def __init__(self, failed: Mapping[int, Item | None]) -> None:
-        self.failed = failed
+    def __init__(self, failed: Mapping[int, Item | None], *, was_repeated: bool = False) -> None:
+        self.failed, self.was_repeated = failed, was_repeated
         super().__init__("a condition of a transaction did not hold")
 
 
@@ -132,7 +140,9 @@ def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
         yield
     except ClientError as error:
         if code_of(error) == _CONDITION_FAILED:
-            raise ConditionFailed(dict(error.response).get("Item")) from None  # type: ignore[arg-type]
+            response: Any = error.response
+            retries = response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+            raise ConditionFailed(response.get("Item"), was_repeated=retries > 0) from None
         if code_of(error) == _CANCELLED:
             raise _of_reasons(service, error) from error
         if (code := code_of(error)) in (own := cures()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -12,7 +13,8 @@ from duetime.aws.faults import code_of, ignoring, translate_errors
 from duetime.aws.timers import SERVICE as SCHEDULER
 from duetime.aws.timers import target
 from duetime.errors import BackendUnavailable, truncate
-from duetime.model.job import Precision
+from duetime.ids import JobName, TenantId
+from duetime.model.job import JobRef, Precision
 from duetime.ports.jobs import JobWake
 from duetime.settings import Settings
 
@@ -67,6 +69,26 @@ class EventBridgeJobWakes:
             for page in listed.paginate(TargetArn=self._settings.dispatch_arn, EventBusName=self._bus):
                 names = (name for name in page["RuleNames"] if name.startswith(prefix))
                 yield from (("rule", name.removeprefix(prefix)) for name in names)
+
+    def owner(self, kind: str, name: str) -> JobRef | None:
+        content = self._schedule_input(name) if kind == "schedule" else self._rule_input(name)
+        with suppress(ValueError, LookupError, TypeError):  # of another origin
+            about = json.loads(content or "")
+            return JobRef(TenantId(str(about["tenant"])), JobName(str(about["job"])))
+        return None
+
+    def _schedule_input(self, name: str) -> str | None:
+        with translate_errors(SCHEDULER), ignoring(_GONE):
+            found = self._scheduler.get_schedule(Name=name, GroupName=self._settings.job_group)
+            return found["Target"].get("Input")
+        return None
+
+    def _rule_input(self, name: str) -> str | None:
+        rule = self._settings.prefix + name
+        with translate_errors(SERVICE), ignoring(_GONE):
+            listed = self._events.list_targets_by_rule(Rule=rule, EventBusName=self._bus)
+            return next((_without_event(template) for template in _templates(listed)), None)
+        return None
 
     def put(self, wake: JobWake) -> None:
         if wake.kind == "schedule":
@@ -162,10 +184,10 @@ class EventBridgeJobWakes:
                 if code_of(error) != _GONE:
                     raise
                 raise LookupError(f"the rule {name} does not exist") from error
-        template = next((entry["InputTransformer"]["InputTemplate"] for entry in listed["Targets"]), None)
+        template = next(_templates(listed), None)
         if template is None:
             raise LookupError(f"the rule {name} has no target")
-        content: dict[str, Any] = json.loads(template.partition(_BEFORE_EVENT)[0] + "}")
+        content: dict[str, Any] = json.loads(_without_event(template))
         return {**content, "event": {key: event.get(key) for key in _KEYS}}
 
 
@@ -178,6 +200,16 @@ def _template(wake: JobWake) -> str:
     content = json.dumps({**_owner(wake), "cadence": wake.cadence})
     escaped = content.replace("<", "\\u003c").replace(">", "\\u003e")
     return f"{escaped[:-1]}{_BEFORE_EVENT}{_EVENT}}}"
+
+
+def _templates(listed: Any) -> Iterator[str]:
+    targets = (entry for entry in listed["Targets"] if "InputTransformer" in entry)
+    return (entry["InputTransformer"]["InputTemplate"] for entry in targets)
+
+
+def _without_event(template: str) -> str:
+    """Return the part of a template that names the job, as JSON."""
+    return template.partition(_BEFORE_EVENT)[0] + "}"
 
 
 def _state(wake: JobWake) -> Any:

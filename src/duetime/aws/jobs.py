@@ -12,8 +12,8 @@ from typing import Any
 from duetime.aws import conditions, job_conditions, optimistic
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
-from duetime.aws.dynamodb import Client
-from duetime.aws.faults import TransactionConflict, TransactionFailed
+from duetime.aws.dynamodb import SERVICE, Client
+from duetime.aws.faults import TransactionCancelled, TransactionConflict, TransactionFailed
 from duetime.aws.job_items import (
     STATE,
     at,
@@ -28,7 +28,7 @@ from duetime.aws.job_queries import JobQueries
 from duetime.aws.keys import Item, row_key
 from duetime.aws.store import DynamoStore, not_settled
 from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
-from duetime.errors import CommitRejected, DuetimeError
+from duetime.errors import BackendUnavailable, CommitRejected, DuetimeError
 from duetime.model.action import Action, ActionRef
 from duetime.model.job import Job, JobRef, JobSpan
 from duetime.model.lease import Rejected, Settlement, SettleResult
@@ -72,7 +72,7 @@ class DynamoJobStore:
         try:
             self._write([self._state(old.ref, change), *defined, *self._spans(old.ref, spans)])
         except TransactionFailed as failed:
-            return failed.failed.get(_FIRST) is not None and self._was_mine(old, new)
+            return failed.failed.get(_FIRST) is not None and self._was_mine(old, new, failed)
         return True
 
     def _defined(self, old: Job, new: Job) -> Iterator[Entry]:
@@ -81,15 +81,24 @@ class DynamoJobStore:
         if new.version != old.version:
             yield put(self._table, to_former(old, new.since))
 
-    def _was_mine(self, old: Job, new: Job) -> bool:
-        """Return whether the job is as this change leaves it; a planner may have moved its cursor since."""
+    def _was_mine(self, old: Job, new: Job, failed: TransactionFailed) -> bool:
+        """Return whether the job is as this change leaves it; a planner may have moved its cursor since.
+
+        Raises:
+            BackendUnavailable: it is not, but an earlier copy of the request may have changed it before. If
+                the caller read the job again and repeated the change, it would undo the later one.
+        """
         job = self.get(old.ref)
-        return job is not None and job == replace(
+        was_mine = job is not None and job == replace(
             job.changed_to(new, old.revision + 1),
             cursor=job.cursor,
             maintain_at=job.maintain_at,
             maintain_failures=job.maintain_failures,
         )
+        if failed.was_repeated and not was_mine:
+            reason = f"job {old.name} has changed since this change was first sent; read it, then repeat"
+            raise BackendUnavailable(SERVICE, reason)
+        return was_mine
 
     def move_cursor(
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
@@ -134,16 +143,40 @@ class DynamoJobStore:
             return (failed.failed.get(_FIRST) or {}).get("waiting") == holder(waiting)
         return True
 
-    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
+    def settle(
+        self,
+        claimed: Action,
+        settlement: Settlement,
+        ref: JobRef,
+        ended: EndedRun,
+        *,
+        has_lock: bool = True,
+    ) -> SettleResult:
+        self._actions.payloads.outlive(claimed, settlement.expires_at)
         row = self._row(claimed.ref, conditions.settle(claimed, settlement))
-        lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
         try:
-            self._write([row, lock])
+            self._write([row, self._ending(claimed, ref, ended, has_lock=has_lock)])
         except TransactionFailed as failed:
             if _FIRST in failed.failed:
                 return not_settled(failed.failed[_FIRST], claimed)
             return retry_on_conflict(partial(self._actions.settle, claimed, settlement))
+        except TransactionCancelled:  # blocked or throttled: nothing is written
+            if has_lock:
+                raise
+            return self._counted(ref, ended, self._actions.settle(claimed, settlement))
         return SettleResult.SETTLED
+
+    def _ending(self, claimed: Action, ref: JobRef, ended: EndedRun, *, has_lock: bool) -> Entry:
+        """Return the write of the job at the end of a run."""
+        change = job_conditions.unlock(claimed.ref, ended) if has_lock else job_conditions.count(ended)
+        return self._state(ref, change)
+
+    def _counted(self, ref: JobRef, ended: EndedRun, result: SettleResult) -> SettleResult:
+        """Count a run that was settled alone, because other transactions blocked the job."""
+        if result is SettleResult.SETTLED:
+            with suppress(DuetimeError):
+                self.count(ref, ended)
+        return result
 
     def commit(
         self,
@@ -154,18 +187,21 @@ class DynamoJobStore:
         *,
         entries: Sequence[Mapping[str, Any]],
         number: int,
+        has_lock: bool = True,
     ) -> SettleResult:
-        """Commit with an entry that frees the lock.
+        """Commit with an entry that frees the lock, or counts a run without the lock.
 
-        If another action holds the lock, commit without the entry.
+        If another action holds the lock, or the job is gone or blocked, commit without the entry.
         """
-        lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
+        ending = self._ending(claimed, ref, ended, has_lock=has_lock)
         commit = partial(self._actions.commit, claimed, settlement, number=number)
         try:
-            return commit(entries=[*entries, lock])
+            return commit(entries=[*entries, ending])
         except CommitRejected as refused:
             if _is_the_locks(refused, len(entries)):
                 return commit(entries=entries)
+            if not has_lock and any(reason.index == len(entries) for reason in refused.reasons):
+                return self._counted(ref, ended, commit(entries=entries))
             raise CommitRejected(
                 [reason for reason in refused.reasons if reason.index < len(entries)]
             ) from None
@@ -182,6 +218,7 @@ class DynamoJobStore:
 
     def _end_retry(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """End the row and free its lock. Return False if it holds no lock or has changed."""
+        self._actions.payloads.outlive(row, ended.expires_at)
         end = self._row(row.ref, conditions.end_pending(row, ended))
         try:
             self._write([end, self._state(ref, job_conditions.unlock(row.ref))])

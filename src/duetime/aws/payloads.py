@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.faults import ConditionFailed
@@ -17,6 +17,9 @@ from duetime.model.lease import Applied, Rejected
 _OUTLIVES = timedelta(days=400)
 """The time to live after the due time. A payload without a row, after a crash between two puts, ends then."""
 
+_OUTLIVES_ROW = timedelta(days=30)
+"""How much later than its row a payload expires at the earliest: DynamoDB may remove the row days late."""
+
 
 class DynamoPayloads:
     """The offloaded payloads of an actions table."""
@@ -25,7 +28,10 @@ class DynamoPayloads:
         self._table = DynamoTable(client, table)
 
     def put(self, action: Action) -> None:
-        self._table.put(to_payload_item(action, action.due_at + _OUTLIVES))
+        expires_at = action.due_at + _OUTLIVES
+        if action.expires_at is not None:
+            expires_at = max(expires_at, action.expires_at + _OUTLIVES_ROW)
+        self._table.put(to_payload_item(action, expires_at))
 
     def entry(self, action: Action) -> Entry:
         return put(self._table.name, to_payload_item(action, action.due_at + _OUTLIVES))
@@ -39,21 +45,31 @@ class DynamoPayloads:
         return replace(action, payload=payload if isinstance(payload, str) else None)
 
     def keeping(self, outcome: Applied | Rejected) -> Applied | Rejected:
-        """Extend the time to live of an offloaded payload after a new due time.
-
-        A missing one fails the run later.
-        """
+        """Extend the time to live of an offloaded payload after a new due time."""
         if isinstance(outcome, Applied) and outcome.action.payload_offloaded:
-            until = outcome.action.due_at + _OUTLIVES
-            with suppress(ConditionFailed):
-                self._table.update(
-                    payload_key(outcome.action.ref),
-                    UpdateExpression="SET #ttl = :ttl",
-                    ConditionExpression="attribute_exists(pk)",
-                    ExpressionAttributeNames={"#ttl": "ttl"},
-                    ExpressionAttributeValues={":ttl": {"N": to_epoch(until)}},
-                )
+            self._extend(outcome.action, outcome.action.due_at + _OUTLIVES)
         return outcome
+
+    def outlive(self, row: Action, expires_at: datetime | None) -> None:
+        """Extend the time to live of an offloaded payload before its row gets one.
+
+        With a retention of less than a year this writes nothing: a payload lives 400 days after its due time.
+        """
+        if expires_at is None or not row.payload_offloaded:
+            return
+        if expires_at + _OUTLIVES_ROW > row.nominal_at + _OUTLIVES:
+            self._extend(row, expires_at + _OUTLIVES_ROW)
+
+    def _extend(self, row: Action, until: datetime) -> None:
+        """Move the time to live, never back. A missing payload fails the run later."""
+        with suppress(ConditionFailed):
+            self._table.update(
+                payload_key(row.ref),
+                UpdateExpression="SET #ttl = :ttl",
+                ConditionExpression="attribute_exists(pk) AND #ttl < :ttl",
+                ExpressionAttributeNames={"#ttl": "ttl"},
+                ExpressionAttributeValues={":ttl": {"N": to_epoch(until)}},
+            )
 
     def remove(self, ref: ActionRef) -> None:
         self._table.delete(payload_key(ref))

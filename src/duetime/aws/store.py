@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from duetime.aws import commits, conditions
+from duetime.aws.at_once import AtOnce, one_by_one
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import from_item, to_item
-from duetime.aws.keys import Item, ref_of, row_key
+from duetime.aws.keys import Item, row_key
 from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.queries import DynamoQueries
 from duetime.aws.slots import DynamoSlots
 from duetime.aws.transactions import put, retry_on_conflict, update, write
-from duetime.errors import BackendUnavailable
 from duetime.ids import due_shard_of
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status
@@ -36,17 +37,13 @@ from duetime.model.lease import (
 )
 from duetime.ports.delegate import delegate
 
-_BATCH = 25
-
 
 class DynamoStore:
     """The actions table.
 
     Args:
         client: repeats failed calls by itself.
-        single_shot: a client that repeats no call. A repeated batch could overwrite a row that has run
-        meanwhile. Without
-            this client, `put_many` writes the rows one by one.
+        at_once: makes the calls of `put_many`.
         due_order: the table has the index by tenant and due time, and new rows are in it.
     """
 
@@ -57,16 +54,16 @@ class DynamoStore:
         *,
         due_shards: int,
         due_order: bool = False,
-        single_shot: Client | None = None,
+        at_once: AtOnce = one_by_one,
     ) -> None:
         self._table = DynamoTable(client, table)
         self._queries = DynamoQueries(client, table, due_shards=due_shards)
         self.due_shards = self._queries.due_shards
-        self._single_shot = single_shot
+        self._at_once = at_once
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
         self._keys = DynamoIdempotencyKeys(client, table, self.get, self._item)
         self._slots = DynamoSlots(client, table)
-        self._payloads = DynamoPayloads(client, table)
+        self.payloads = DynamoPayloads(client, table)
 
     get_rows = delegate("_queries", DynamoQueries.get_rows)
     by_correlation = delegate("_queries", DynamoQueries.by_correlation)
@@ -86,7 +83,7 @@ class DynamoStore:
 
     def put(self, action: Action) -> None:
         if action.payload_offloaded:
-            self._payloads.put(action)
+            self.payloads.put(action)
         self._put_row(action)
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
@@ -98,63 +95,35 @@ class DynamoStore:
             first = self._keys.first(action, terms)
             if first is not None:
                 return first
-            self._payloads.put(action)
+            self.payloads.put(action)
         return self._keys.put(action, terms)
 
-    def _put_row(self, action: Action) -> bool:
-        """Return whether the row was absent. An existing row is the same action, because an id is unique."""
-        try:
+    def _put_row(self, action: Action) -> None:
+        """Put a row. An existing one is the same action, because an id is unique."""
+        with suppress(ConditionFailed):
             self._table.put(self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
-        except ConditionFailed:
-            return False
-        return True
 
     def put_many(self, actions: Sequence[Action]) -> None:
-        """Put the first row alone.
-
-        If it exists, this is a repeated call, and any of the rows may have run.
-        """
-        rows = list({action.ref: action for action in actions}.values())
-        for row in rows:
-            if row.payload_offloaded:
-                self._payloads.put(row)
-        is_first_try = all(self._put_row(row) for row in rows[:1])
-        single_shot = self._single_shot if is_first_try else None
-        for start in range(1, len(rows), _BATCH):
-            batch = {row.ref: row for row in rows[start : start + _BATCH]}
-            for missed in batch if single_shot is None else self._put_batch(single_shot, batch):
-                self._put_row(batch[missed])
-
-    def _put_batch(self, single_shot: Client, batch: Mapping[ActionRef, Action]) -> Sequence[ActionRef]:
-        """Write at most 25 rows in one call, once.
-
-        Return the rows that need a conditional put of their own.
-        """
-        requests: Any = [{"PutRequest": {"Item": self._item(action)}} for action in batch.values()]
-        try:
-            with translate_errors(SERVICE):
-                response = single_shot.batch_write_item(RequestItems={self._table.name: requests})
-        except BackendUnavailable:
-            return tuple(batch)  # without a response, any of them may be unwritten
-        missed: Any = response.get("UnprocessedItems", {}).get(self._table.name, [])
-        return [ref_of(request["PutRequest"]["Item"]) for request in missed]
+        """Put each row with a condition of its own: a request that arrives late replaces no row that ran."""
+        rows = {action.ref: action for action in actions}.values()
+        (one_by_one if len(rows) == 1 else self._at_once)(self.put, rows)
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         row = put(self._table.name, self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
         entries = [row] if terms is None else [self._keys.entry(action, terms), row]
         if not action.payload_offloaded:
             return tuple(entries)
-        return (self._payloads.entry(action), *entries)
+        return (self.payloads.entry(action), *entries)
 
     def get(self, ref: ActionRef) -> Action | None:
         item = self._table.get(row_key(ref))
-        return self._payloads.with_payload(from_item(item)) if item else None
+        return self.payloads.with_payload(from_item(item)) if item else None
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         claimed = self._change(ref, conditions.claim(terms))
         if isinstance(claimed, Rejected):
             return self._claim_refused(claimed.action, terms)
-        return Claimed(self._payloads.with_payload(claimed.action))
+        return Claimed(self.payloads.with_payload(claimed.action))
 
     def _claim_refused(
         self, current: Action | None, terms: ClaimTerms
@@ -164,7 +133,7 @@ class DynamoStore:
         if current.status is Status.PENDING:
             return NeedsSlot() if current.concurrency_key and current.due_at <= terms.now else None
         if current.claim_nonce == terms.nonce:
-            return Claimed(self._payloads.with_payload(current))
+            return Claimed(self.payloads.with_payload(current))
         if not terms.may_take_over(current):
             return LeaseHeld(current.lease_until) if current.lease_until else None
         return NeedsSlot() if current.concurrency_key else self._take_over(current, terms)
@@ -172,9 +141,9 @@ class DynamoStore:
     def _take_over(self, dead: Action, terms: ClaimTerms) -> Claimed | LeaseHeld | None:
         taken = self._change(dead.ref, conditions.take_over(terms, dead))
         if isinstance(taken, Applied):
-            return Claimed(self._payloads.with_payload(taken.action))
+            return Claimed(self.payloads.with_payload(taken.action))
         if taken.action is not None and taken.action.claim_nonce == terms.nonce:
-            return Claimed(self._payloads.with_payload(taken.action))
+            return Claimed(self.payloads.with_payload(taken.action))
         return LeaseHeld(taken.action.lease_until) if taken.action and taken.action.lease_until else None
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
@@ -199,6 +168,7 @@ class DynamoStore:
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
         settle = conditions.settle(claimed, settlement)
+        self.payloads.outlive(claimed, settlement.expires_at)
         try:
             if claimed.concurrency_key is None or not self._settle_with_slot(claimed, settle):
                 retry_on_conflict(partial(self._update, claimed.ref, settle))
@@ -226,19 +196,22 @@ class DynamoStore:
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
+        self.payloads.outlive(claimed, settlement.expires_at)
         extra = () if claimed.concurrency_key is None else (self._slots.free(claimed),)
         transaction = commits.CommitTransaction(self._table.name, claimed, settlement, entries, number, extra)
         return commits.commit(self._table.client, transaction)
 
-    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
-        outcome = self._change(ref, conditions.cancel(by=by, at=at, expires_at=expires_at))
+    def cancel(self, row: Action, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
+        self.payloads.outlive(row, expires_at)
+        outcome = self._change(row.ref, conditions.cancel(row, by=by, at=at, expires_at=expires_at))
         return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
-    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
-        return self._change(ref, conditions.ask_to_cancel(by=by, at=at))
+    def ask_to_cancel(self, row: Action, *, by: str, at: datetime) -> Applied | Rejected:
+        return self._change(row.ref, conditions.ask_to_cancel(row, by=by, at=at))
 
-    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        return self._payloads.keeping(self._change(ref, conditions.reschedule(due_at, by=by, at=at)))
+    def reschedule(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        outcome = self._change(row.ref, conditions.reschedule(row, due_at, by=by, at=at))
+        return self.payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -249,6 +222,7 @@ class DynamoStore:
 
     def end_pending(self, row: Action, ended: Action) -> Applied | Rejected:
         """Replace the row by `ended` if it is pending under the `generation` of `row`."""
+        self.payloads.outlive(row, ended.expires_at)
         update = {**conditions.end_pending(row, ended), "ReturnValues": "ALL_NEW"}
         outcome = self._change(row.ref, update)
         if ended.changed_by is None or ended.changed_at is None:
@@ -257,21 +231,21 @@ class DynamoStore:
 
     record = put
 
-    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        due_shard = due_shard_of(ref.id, len(self.due_shards))
-        outcome = self._change(ref, conditions.redrive(due_at, due_shard, by=by, at=at))
-        failed = outcome.action
-        if isinstance(outcome, Rejected) and failed is not None and failed.status is Status.FAILED:
-            change = conditions.redrive_with_key(due_at, due_shard, by=by, at=at)
-            outcome = self._keys.take_again(failed, change, at)
-        return self._payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
+    def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        due_shard = due_shard_of(row.id, len(self.due_shards))
+        if row.idempotency_key is None:
+            outcome = self._change(row.ref, conditions.redrive(row, due_at, due_shard, by=by, at=at))
+        else:
+            change = conditions.redrive_with_key(row, due_at, due_shard, by=by, at=at)
+            outcome = self._keys.take_again(row, change, at)
+        return self.payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
-    def dismiss(self, ref: ActionRef, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
-        outcome = self._change(ref, conditions.dismiss(reason, by=by, at=at))
+    def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
+        outcome = self._change(row.ref, conditions.dismiss(row, reason, by=by, at=at))
         return applied_if_mine(outcome, Status.FAILED, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
-        self._payloads.remove(ref)
+        self.payloads.remove(ref)
 
     def _change(self, ref: ActionRef, update: conditions.Update) -> Applied | Rejected:
         try:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from botocore.exceptions import ClientError
+
 from duetime import ids
-from duetime.aws.faults import ignoring, translate_errors
+from duetime.aws.faults import code_of, ignoring, translate_errors
 from duetime.aws.messages import UnreadableMessage, from_json, to_json
 from duetime.clock import Clock
-from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.errors import BackendMisconfigured, BackendUnavailable, TimerQuotaReached
 from duetime.ports.wakeups import DueMessage, timer_name
 from duetime.settings import Settings
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
 
 SERVICE = "EventBridge Scheduler"
+_RAISE = (
+    "Raise the quota of schedules of EventBridge Scheduler in Service Quotas; meanwhile the wheel wakes them"
+)
 _GONE = "ResourceNotFoundException"
 
 
@@ -33,7 +38,7 @@ class EventBridgeTimers:
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
         try:
-            with translate_errors(SERVICE):
+            with translate_errors(SERVICE), _of_quota():
                 self._create(message, at_expression(wake_at))
         except BackendMisconfigured as error:  # the caller has another way to wake the action
             raise BackendUnavailable(SERVICE, str(error)) from error
@@ -102,6 +107,16 @@ class EventBridgeTimers:
             message, _ = from_json(timer["Target"]["Input"])
             self._create(message, timer["ScheduleExpression"])
             self._delete(name)
+
+
+@contextmanager
+def _of_quota() -> Iterator[None]:
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) != "ServiceQuotaExceededException":
+            raise
+        raise TimerQuotaReached(SERVICE, f"{error}. {_RAISE}") from error
 
 
 def target(settings: Settings, content: str) -> Any:

@@ -57,7 +57,7 @@ def write(client: Client, entries: Sequence[Entry]) -> None:
             else:
                 client.transact_write_items(TransactItems=listed)
     except ConditionFailed as failed:
-        raise TransactionFailed({0: failed.item}) from None
+        raise TransactionFailed({0: failed.item}, was_repeated=failed.was_repeated) from None
 
 
 def retry_on_conflict(

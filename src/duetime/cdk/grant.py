@@ -20,12 +20,7 @@ from duetime.settings import Settings
 READS = ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
 """No Scan, which reads every tenant's rows, and no index without a tenant in its key, such as `due`."""
 
-WRITES = (
-    "dynamodb:PutItem",
-    "dynamodb:UpdateItem",
-    "dynamodb:ConditionCheckItem",
-    "dynamodb:BatchWriteItem",
-)
+WRITES = ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem")
 """They write any attribute: IAM restricts the keys alone."""
 
 ONE_SHOTS = ("?", f"payload{ids.SEPARATOR}?", f"key{ids.SEPARATOR}?")

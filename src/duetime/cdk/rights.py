@@ -42,6 +42,11 @@ def read_manifests(jobs: str) -> iam.PolicyStatement:
     return may_by_key("dynamodb:Query", on=jobs, keys=[MANIFESTS])
 
 
+def leave_to_wheel(jobs: str) -> iam.PolicyStatement:
+    """Allow to write the bookmark of actions that have no timer."""
+    return may_by_key("dynamodb:PutItem", on=jobs, keys=[BOOKMARKS])
+
+
 def keep_bookmarks(jobs: str) -> iam.PolicyStatement:
     """Allow to store the progress of a pass."""
     return may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[BOOKMARKS])

@@ -16,7 +16,7 @@ from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_schedule_canaries, let_start_by_events
 from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
-from duetime.cdk.rights import keep_bookmarks, may, may_by_key, read_stream, take_from
+from duetime.cdk.rights import keep_bookmarks, leave_to_wheel, may, may_by_key, read_stream, take_from
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.wakes import DISPATCH, TimerResources
 from duetime.cdk.worker import feed
@@ -138,6 +138,7 @@ class StepFunctions(Construct):
                 ),
                 *self._wakes.let_set_timers(),
                 *self._wakes.let_clear_timers(),
+                *([leave_to_wheel(self._tables.jobs.table_arn)] if self._wakes.are_timers_set else ()),
             ],
             timeout=timedelta(seconds=60),
             settings=self._settings_to_wake,

@@ -14,7 +14,7 @@ from duetime.cdk.job_rights import let_plan, let_start_by_events
 from duetime.cdk.lifecycle import let_publish
 from duetime.cdk.queues import UNDELIVERED_TIMEOUT, RetriedQueue
 from duetime.cdk.resources import SharedResources
-from duetime.cdk.rights import keep_undelivered, may, may_by_key, send, take_from
+from duetime.cdk.rights import keep_undelivered, leave_to_wheel, may, may_by_key, send, take_from
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
 from duetime.ports.wakeups import NOTIFICATIONS
@@ -79,3 +79,5 @@ class UndeliveredFunction(Construct):
         yield may_by_key("dynamodb:DeleteItem", on=actions, keys=["*#payload#*", "*#key#*"])
         yield from self._wakes.let_set_timers()
         yield from self._wakes.let_clear_timers()
+        if self._wakes.are_timers_set:
+            yield leave_to_wheel(tables.jobs.table_arn)

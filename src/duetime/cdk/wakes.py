@@ -94,7 +94,7 @@ class Wakes(Construct):
         self._role = WakeRole(
             self, "Wake", groups=groups, functions=[dispatch], failures=failures, key=key
         ).role
-        self._are_timers_set = settings.timers == "eventbridge"
+        self.are_timers_set = settings.timers == "eventbridge"
         self._timers = _scheduler_arn(self, "schedule", f"{settings.schedule_group}/*")
         self._schedules = _scheduler_arn(self, "schedule", f"{settings.job_group}/*")
         bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
@@ -107,18 +107,18 @@ class Wakes(Construct):
 
     def let_set_timers(self) -> list[iam.PolicyStatement]:
         """Allow to create timers, and to pass them the role that wakes dispatch."""
-        if not self._are_timers_set:
+        if not self.are_timers_set:
             return []
         return [may("scheduler:CreateSchedule", on=self._timers), self._pass_role()]
 
     def let_clear_timers(self) -> list[iam.PolicyStatement]:
         """Allow to delete timers."""
-        return [may("scheduler:DeleteSchedule", on=self._timers)] if self._are_timers_set else []
+        return [may("scheduler:DeleteSchedule", on=self._timers)] if self.are_timers_set else []
 
     def let_rename_timers(self) -> list[iam.PolicyStatement]:
         """Allow to give timers other names: to read, create and delete them."""
         rights = [f"scheduler:{verb}Schedule" for verb in ("Get", "Create", "Delete")]
-        return [may(*rights, on=self._timers)] if self._are_timers_set else []
+        return [may(*rights, on=self._timers)] if self.are_timers_set else []
 
     def let_set_jobs(self) -> list[iam.PolicyStatement]:
         """Allow to maintain jobs' schedules, and rules with the prefix whose only target is dispatch."""
@@ -133,8 +133,12 @@ class Wakes(Construct):
         ]
 
     def let_list_jobs(self) -> list[iam.PolicyStatement]:
-        """Allow to list the names of schedules and rules; AWS cannot restrict these two rights."""
-        return [may("scheduler:ListSchedules", "events:ListRuleNamesByTarget", on="*")]
+        """Allow to list schedules and rules, which AWS cannot restrict, and to read which job each has."""
+        return [
+            may("scheduler:ListSchedules", "events:ListRuleNamesByTarget", on="*"),
+            may("scheduler:GetSchedule", on=self._schedules),
+            may("events:ListTargetsByRule", on=self.rules_arn),
+        ]
 
     def accept_timers(self, function: DuetimeFunction) -> None:
         """Accept that a function's rights name no single timer."""

@@ -42,10 +42,11 @@ from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog, transition_of
 from duetime.wakeups import system_jobs
+from duetime.wakeups.arm import WITHOUT_TIMERS
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Event
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, PassHistory
-from duetime.wakeups.wheel import TURN, WheelTimers
+from duetime.wakeups.wheel import BOOKMARK, TURN, WheelTimers
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker, WorkerPorts
 
@@ -178,10 +179,11 @@ class MemoryCloud:
 
     def _sweep(self, stop_at: datetime) -> str:
         self.steps.canary()
-        ahead = self.steps.wheel if self.settings.timers == "wheel" else self.steps.rearm
-        ahead(stop_at=stop_at)
+        self.steps.wheel(stop_at=stop_at)
         sent = self.steps.sweep(stop_at=stop_at).sent
         maintained = self.steps.maintain_due_jobs(stop_at=stop_at)
+        if self.settings.timers == "eventbridge":
+            self.steps.rearm(stop_at=stop_at)
         return f"sent {sent}, attended to {maintained.attended} jobs"
 
     def _catch_up(self, stop_at: datetime) -> str:
@@ -278,7 +280,9 @@ class MemoryCloud:
         earliest = self.store.earliest_due()
         if earliest is None:
             return None
-        has_wheel = self.settings.timers == "wheel"
+        has_wheel = self.settings.timers == "wheel" or any(
+            map(self.bookmarks.read, (BOOKMARK, WITHOUT_TIMERS))
+        )
         return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _publish_changes(self) -> None:

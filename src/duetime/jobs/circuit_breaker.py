@@ -35,4 +35,9 @@ class CircuitBreaker:
         """Count a failure."""
         self._failures += 1
         if self._failures >= LIMIT:
-            self._open_until = self._clock.elapsed() + PAUSE.total_seconds()
+            self.open()
+
+    def open(self) -> None:
+        """Open it at once, after a failure that the next call would repeat."""
+        self._failures = LIMIT
+        self._open_until = self._clock.elapsed() + PAUSE.total_seconds()

@@ -6,6 +6,9 @@ to the tables alone. EventBridge follows within a minute; until then, the row de
 
 Tenants take turns. If the maintenance of a job fails, the job waits for longer after each failure. So a
 tenant's jobs that cannot be maintained delay no other tenant's.
+
+A pass plans all jobs before it sets any wake, since planning needs the tables alone. It stops calling an
+EventBridge that fails several times in a row. The next pass begins with the jobs that it has not tried.
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from datetime import datetime, timedelta
 from itertools import zip_longest
 
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import BackendUnavailable, DuetimeError, truncate
 from duetime.ids import TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
+from duetime.jobs.circuit_breaker import CircuitBreaker
 from duetime.jobs.desired_wakes import previous_wakes, state_of, wakes_of
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import LEAD, Plan, Planned, maintain_at_of
@@ -48,10 +52,18 @@ class Maintain:
         Raises:
             BackendUnavailable: some work is left; the next pass does it.
         """
-        self._end_pauses(ref)
-        planned = self._plan(ref)
-        self._set_wakes(ref)
+        planned = self.plan(ref)
+        self.set_wakes(ref)
         return planned
+
+    def plan(self, ref: JobRef) -> Planned:
+        """End the job's pauses that are over, and plan it.
+
+        Raises:
+            BackendUnavailable: some work is left; the next pass does it.
+        """
+        self._end_pauses(ref)
+        return self._plan(ref)
 
     def _end_pauses(self, ref: JobRef) -> None:
         def end() -> Conflict | None:
@@ -66,12 +78,21 @@ class Maintain:
 
         change_with_retry(end, f"job {ref.name}")
 
-    def _set_wakes(self, ref: JobRef) -> None:
+    def set_wakes(self, ref: JobRef) -> bool:
+        """Bring the job's wakes on EventBridge up to date; return whether EventBridge was called.
+
+        Raises:
+            BackendUnavailable: EventBridge or the table did not respond; the next pass calls again.
+        """
+        is_called = False
+
         def set_wakes() -> Conflict | None:
+            nonlocal is_called
             job = self._jobs.get(ref)
             if job is None or not job.wakes.is_stale:
                 self._forget_failures(job)
                 return None
+            is_called = True
             desired = tuple(wakes_of(job, self._clock.now(), self._settings))
             for wake in desired:
                 self._wakes.put(wake)
@@ -84,6 +105,7 @@ class Maintain:
             return None if self._jobs.change(job, after) else CHANGED
 
         change_with_retry(set_wakes, f"job {ref.name}")
+        return is_called
 
     def _forget_failures(self, job: Job | None) -> None:
         if job is not None and job.maintain_failures:
@@ -112,24 +134,44 @@ class MaintainDueJobs:
 
     def __init__(self, jobs: JobStore, maintain: Maintain, *, clock: Clock, pauses: KnownPauses) -> None:
         self._jobs, self._maintain, self._clock, self._pauses = jobs, maintain, clock, pauses
+        self._breaker = CircuitBreaker(clock)
 
     def __call__(self, *, stop_at: datetime) -> MaintainResult:
-        """Maintain until done, or until `stop_at`; the next pass finds the rest."""
-        attended, planned, failed = 0, 0, list[str]()
+        """Plan all jobs, then set their wakes, until `stop_at`; the next pass finds the rest."""
+        planned, failed = 0, list[str]()
         due = list(refs_until(self._jobs, self._clock.now() + LEAD))  # a change moves it in the index
-        for ref in in_turns(due):
+        mine = [ref for ref in in_turns(due) if self._pauses.of_tenant(ref.tenant_id) is None]
+        ready = list[JobRef]()
+        for ref in mine:  # the first pass after a resume maintains a paused tenant's
             if self._clock.now() >= stop_at:
                 break
-            if self._pauses.of_tenant(ref.tenant_id) is not None:
-                continue  # the first pass after the resume maintains it
             try:
-                planned += self._maintain(ref).made
+                planned += self._maintain.plan(ref).made
+                ready.append(ref)
+            except DuetimeError as error:
+                self._failed(ref, error, failed)
+        attended = self._set_wakes(ready, stop_at, failed)
+        return MaintainResult(attended, planned, tuple(failed))
+
+    def _set_wakes(self, refs: Iterable[JobRef], stop_at: datetime, failed: list[str]) -> int:
+        attended = 0
+        for ref in refs:
+            if self._clock.now() >= stop_at or self._breaker.is_open:
+                break
+            try:
+                if self._maintain.set_wakes(ref):
+                    self._breaker.succeeded()
                 attended += 1
             except DuetimeError as error:
-                log.warning("job not maintained", extra={"job": ref.name, "reason": truncate(error)})
-                failed.append(ref.name)
-                self._back_off(ref)
-        return MaintainResult(attended, planned, tuple(failed))
+                if isinstance(error, BackendUnavailable):
+                    self._breaker.failed()
+                self._failed(ref, error, failed)
+        return attended
+
+    def _failed(self, ref: JobRef, error: DuetimeError, failed: list[str]) -> None:
+        log.warning("job not maintained", extra={"job": ref.name, "reason": truncate(error)})
+        failed.append(ref.name)
+        self._back_off(ref)
 
     def _back_off(self, ref: JobRef) -> None:
         """Postpone a failed job, unless it has changed or cannot be read or written either."""

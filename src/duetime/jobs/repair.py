@@ -1,7 +1,8 @@
 """*Repair* differences between the jobs' rows and EventBridge: remove unknown wakes, set missing ones.
 
 Reconcile does so on each deploy, the catch-up every six hours. It reads names only, until it finds a
-difference.
+difference. The index of jobs may lag, so each job is read consistently before one of its wakes is removed.
+After a removal the job's wakes are set again if it wants the wake by then.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from datetime import datetime
 from duetime import instant
 from duetime.clock import Clock
 from duetime.errors import UnreadableRow, truncate
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.desired_wakes import base_of, wakes_of
 from duetime.jobs.maintain import Maintain, changed, refs_until
-from duetime.model.job import JobRef
+from duetime.model.job import Job, JobRef
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 
@@ -66,8 +68,24 @@ class Repair:
     ) -> Iterator[tuple[str, str]]:
         for kind, name in sorted(known):
             if name not in by_base and _without_number(name) not in by_base:
-                self._wakes.remove(kind, name)
-                yield kind, name
+                owner = self._wakes.owner(kind, name)
+                if not self._needs(owner, kind, name):
+                    self._wakes.remove(kind, name)
+                    yield kind, name
+                    if owner is not None and self._needs(owner, kind, name):  # registered meanwhile
+                        self._set_again(owner)
+
+    def _needs(self, owner: JobRef | None, kind: str, name: str) -> bool:
+        try:
+            job = self._jobs.get(owner) if owner else None
+        except UnreadableRow as error:
+            log.warning("wake of a damaged job kept", extra={"wake": name, "reason": truncate(error)})
+            return True
+        return job is not None and (kind, name) in self._desired(job)
+
+    def _desired(self, job: Job) -> set[tuple[str, str]]:
+        wakes = wakes_of(job, self._clock.now(), self._settings)
+        return {(wake.kind, wake.name) for wake in wakes}
 
     def _set_if_readable(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
         """Set the wakes of a job. One that is damaged keeps its own, and stops no other."""
@@ -78,19 +96,28 @@ class Repair:
             return False
 
     def _set(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
-        job, now = self._jobs.get(ref), self._clock.now()
+        job = self._jobs.get(ref)
         if job is None:
             return False
-        base = base_of(ref, self._settings)
-        desired = {(wake.kind, wake.name) for wake in wakes_of(job, now, self._settings)}
+        base, desired = base_of(ref, self._settings), self._desired(job)
         existing = {(kind, name) for kind, name in known if base in {name, _without_number(name)}}
         if desired == existing:
             return False
         for kind, name in sorted(existing - desired):
             self._wakes.remove(kind, name)
-        if self._jobs.change(job, changed(job, now)):
-            self._maintain(ref)
+        self._set_again(ref)
         return True
+
+    def _set_again(self, ref: JobRef) -> None:
+        """Mark the job's wakes as stale, after all removals, and set them."""
+
+        def mark() -> Conflict | None:
+            job = self._jobs.get(ref)
+            is_marked = job is None or self._jobs.change(job, changed(job, self._clock.now()))
+            return None if is_marked else CHANGED
+
+        change_with_retry(mark, f"job {ref.name}")
+        self._maintain(ref)
 
 
 def _without_number(name: str) -> str:

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
+from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.stuck_work import StuckWork
@@ -36,6 +37,9 @@ log = logging.getLogger(__name__)
 
 Part = Callable[[datetime], Mapping[str, Any]]
 """A part of a pass, to end by an instant; returns what it did."""
+
+_LONGEST_CALL = timedelta(seconds=7)
+"""The longest call of `clients.PROMPT`."""
 
 _AT_ONCE = 16
 """Shards that are read side by side: most of a pass waits for responses."""
@@ -67,8 +71,9 @@ class PassSteps:
         )
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
-        """Send what is due soon or was left without a timer, then what is overdue; then maintain due jobs."""
-        return in_turn((self._canary, self._ahead, self._overdue, self._maintained), stop_at, self._clock)
+        """Turn the wheel, and send what is overdue; then maintain due jobs, and hand rows over to timers."""
+        parts = (self._canary, self._ahead, self._overdue, self._maintained, self._handed_over)
+        return in_turn(parts, stop_at, self._clock)
 
     def catch_up(self, stop_at: datetime) -> Mapping[str, Any]:
         """Send everything overdue, maintain due jobs, and repair their schedules on EventBridge."""
@@ -78,10 +83,8 @@ class PassSteps:
         return {"canary": True} if self._steps.canary() else {}
 
     def _ahead(self, stop_at: datetime) -> Mapping[str, Any]:
-        """Turn the wheel; with timers, arm what a former wheel left without them."""
-        if self._settings.timers == "wheel":
-            return {"ahead": self._steps.wheel(stop_at=stop_at).sent}
-        return {"ahead": self._steps.rearm(stop_at=stop_at)}
+        """Turn the wheel; with timers, in the shards that are not handed over."""
+        return {"ahead": self._steps.wheel(stop_at=stop_at).sent}
 
     def _overdue(self, stop_at: datetime) -> Mapping[str, Any]:
         return asdict(self._steps.sweep(stop_at=stop_at))
@@ -96,6 +99,12 @@ class PassSteps:
     def _repaired(self, stop_at: datetime) -> Mapping[str, Any]:
         result = self._steps.repair(stop_at=stop_at)
         return {"removed": result.removed, "set_again": result.set}
+
+    def _handed_over(self, stop_at: datetime) -> Mapping[str, Any]:
+        """With timers, arm what a wheel left without them; the last call of EventBridge may hang."""
+        if self._settings.timers == "wheel":
+            return {}
+        return {"handed_over": self._steps.rearm(stop_at=stop_at - _LONGEST_CALL)}
 
 
 def in_turn(parts: tuple[Part, ...], stop_at: datetime, clock: Clock) -> Mapping[str, Any]:
@@ -178,7 +187,7 @@ class _Recorded:
 
     def __init__(self, settings: Settings, job: JobName, instance: str, metrics: HandOver) -> None:
         self._clock = SystemClock()
-        backends = AwsBackends(settings, self._clock)
+        backends = AwsBackends(settings, self._clock, wakes=clients.PROMPT)
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
         source = job.removeprefix(RESERVED)
         report = DamagedRows(settings, source)

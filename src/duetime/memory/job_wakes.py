@@ -11,7 +11,7 @@ from typing import Any
 from duetime.cadence.eventbridge import parse_expression
 from duetime.clock import Clock
 from duetime.model.event_pattern import matches
-from duetime.model.job import Precision
+from duetime.model.job import JobRef, Precision
 from duetime.ports.jobs import JobWake
 
 _Key = tuple[str, str]
@@ -46,6 +46,10 @@ class MemoryJobWakes:
     def known(self) -> Sequence[tuple[str, str]]:
         with self._lock:
             return tuple(self._wakes)
+
+    def owner(self, kind: str, name: str) -> JobRef | None:
+        found = self.wake(kind, name)
+        return None if found is None else found.ref
 
     def put(self, wake: JobWake) -> None:
         now = self._clock.now()

@@ -111,7 +111,8 @@ class MemoryJobStore:
     def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
         with self._store.lock:
             current = self._jobs.get(job.ref)
-            if current is None or current.revision != job.revision:
+            as_read = (job.revision, job.maintain_at)
+            if current is None or (current.revision, current.maintain_at) != as_read:
                 return False
             self._put(replace(current, maintain_at=maintain_at, maintain_failures=failures))
             return True
@@ -144,8 +145,16 @@ class MemoryJobStore:
             self._put(replace(current, waiting=waiting))
             return True
 
-    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
-        return self._end(claimed, ref, ended, partial(self._store.settle, claimed, settlement))
+    def settle(
+        self,
+        claimed: Action,
+        settlement: Settlement,
+        ref: JobRef,
+        ended: EndedRun,
+        *,
+        has_lock: bool = True,
+    ) -> SettleResult:
+        return self._end(claimed, ref, ended, partial(self._store.settle, claimed, settlement), has_lock)
 
     def commit(
         self,
@@ -156,17 +165,24 @@ class MemoryJobStore:
         *,
         entries: Sequence[Mapping[str, Any]],
         number: int,
+        has_lock: bool = True,
     ) -> SettleResult:
         commit = partial(self._store.commit, claimed, settlement, entries=entries, number=number)
-        return self._end(claimed, ref, ended, commit)
+        return self._end(claimed, ref, ended, commit, has_lock)
 
     def _end(
-        self, claimed: Action, ref: JobRef, ended: EndedRun, settle: Callable[[], SettleResult]
+        self,
+        claimed: Action,
+        ref: JobRef,
+        ended: EndedRun,
+        settle: Callable[[], SettleResult],
+        has_lock: bool,
     ) -> SettleResult:
         with self._store.lock:
             is_first_try = self._store.held(claimed) is not None
             result = settle()
-            if is_first_try and result is SettleResult.SETTLED and self._unlock(ref, claimed.ref):
+            is_first_end = is_first_try and result is SettleResult.SETTLED
+            if is_first_end and (not has_lock or self._unlock(ref, claimed.ref)):
                 self.count(ref, ended)
             return result
 

@@ -51,18 +51,21 @@ class MemoryIdempotencyKeys:
                 del self.by_key[tenant_key]
 
     def take_again(
-        self, ref: ActionRef, at: datetime, redrive: Callable[[], Applied | Rejected]
+        self, read: Action, at: datetime, redrive: Callable[[], Applied | Rejected]
     ) -> Applied | Rejected:
         """Redrive a row.
 
         A row with a key takes the key again; if another action has it, return `Rejected`.
         """
         with self._table.lock:
-            row = self._table.get(ref)
-            if row is None or row.idempotency_key is None or row.status is not Status.FAILED:
+            row = self._table.get(read.ref)
+            if row is None or row.idempotency_key is None:
                 return redrive()
-            held = self.by_key.setdefault(_tenant_key(ref, row.idempotency_key), HeldKey.for_action(row, at))
-            return redrive() if held.action_id == ref.id else Rejected(row, taken_by=held.action_id)
+            if (row.status, row.generation) != (Status.FAILED, read.generation):
+                return Rejected(row)
+            key = _tenant_key(row.ref, row.idempotency_key)
+            held = self.by_key.setdefault(key, HeldKey.for_action(row, at))
+            return redrive() if held.action_id == row.id else Rejected(row, taken_by=held.action_id)
 
 
 def _tenant_key(ref: ActionRef, key: str | None) -> tuple[TenantId, str]:

@@ -164,58 +164,55 @@ class MemoryStore:
                 self.on_commit(entries)
             return self.settle(claimed, settlement)
 
-    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
+    def cancel(self, row: Action, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         change = partial(transition.cancelled, by=by, at=at, expires_at=expires_at)
-        outcome = self._move(ref, lambda row: row.status is Status.PENDING, change)
+        outcome = self._move(row, Status.PENDING, change)
         return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
     ) -> Applied | Rejected:
-        outcome = self._move(
-            row.ref,
-            lambda current: current.status is Status.PENDING and current.generation == row.generation,
-            partial(transition.skipped, reason=reason, note=note, by=by, at=at, expires_at=expires_at),
-        )
+        change = partial(transition.skipped, reason=reason, note=note, by=by, at=at, expires_at=expires_at)
+        outcome = self._move(row, Status.PENDING, change)
         return applied_if_mine(outcome, Status.SKIPPED, by=by, at=at)
 
-    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
-        return self._move(
-            ref,
-            lambda row: row.status is Status.PROCESSING,
-            lambda row: replace(
-                row,
-                cancel_requested_at=row.cancel_requested_at or at,
-                cancel_requested_by=row.cancel_requested_by or by,
-            ),
-        )
+    def ask_to_cancel(self, row: Action, *, by: str, at: datetime) -> Applied | Rejected:
+        with self.lock:
+            run = self.held(row)
+            if run is None:
+                return Rejected(self._rows.get(row.ref))
+            first_at, first_by = run.cancel_requested_at or at, run.cancel_requested_by or by
+            return Applied(
+                self.write(run, replace(run, cancel_requested_at=first_at, cancel_requested_by=first_by))
+            )
 
-    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        return self._move(
-            ref,
-            lambda row: row.status is Status.PENDING,
-            lambda row: replace(
-                row,
+    def reschedule(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        outcome = self._move(
+            row,
+            Status.PENDING,
+            lambda current: replace(
+                current,
                 due_at=due_at,
                 first_due_at=None,
-                generation=row.generation + 1,
+                generation=current.generation + 1,
                 changed_by=by,
                 changed_at=at,
             ),
         )
+        return applied_if_mine(outcome, Status.PENDING, by=by, at=at)
 
-    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+    def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         redrive = partial(
             self._move,
-            ref,
-            lambda row: row.status is Status.FAILED,
-            lambda row: replace(
-                row,
+            row,
+            Status.FAILED,
+            lambda current: replace(
+                current,
                 status=Status.PENDING,
                 due_at=due_at,
-                first_due_at=row.nominal_at,
-                generation=row.generation + 1,
-                redriven_after=row.attempt,
+                first_due_at=current.nominal_at,
+                generation=current.generation + 1,
+                redriven_after=current.attempt,
                 recoveries=0,
                 cancel_requested_at=None,
                 cancel_requested_by=None,
@@ -225,13 +222,14 @@ class MemoryStore:
                 dismissed_reason=None,
             ),
         )
-        return applied_if_mine(self.keys.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
+        return applied_if_mine(self.keys.take_again(row, at, redrive), Status.PENDING, by=by, at=at)
 
-    def dismiss(self, ref: ActionRef, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
+    def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
         outcome = self._move(
-            ref,
-            lambda row: row.is_dead_letter,
-            lambda row: replace(row, dismissed_reason=reason, changed_by=by, changed_at=at),
+            row,
+            Status.FAILED,
+            lambda current: replace(current, dismissed_reason=reason, changed_by=by, changed_at=at),
+            may=lambda current: current.is_dead_letter,
         )
         return applied_if_mine(outcome, Status.FAILED, by=by, at=at)
 
@@ -239,10 +237,15 @@ class MemoryStore:
         """Do nothing: a payload in memory is part of its row."""
 
     def _move(
-        self, ref: ActionRef, may: Callable[[Action], bool], change: Callable[[Action], Action]
+        self,
+        read: Action,
+        status: Status,
+        change: Callable[[Action], Action],
+        may: Callable[[Action], bool] = lambda _current: True,
     ) -> Applied | Rejected:
+        """Change a row that still has the generation of `read`."""
         with self.lock:
-            row = self._rows.get(ref)
-            if row is None or not may(row):
+            row = self._rows.get(read.ref)
+            if row is None or (row.status, row.generation) != (status, read.generation) or not may(row):
                 return Rejected(row)
             return Applied(self.write(row, change(row)))

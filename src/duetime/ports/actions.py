@@ -235,17 +235,24 @@ class ActionStore(Protocol):
                 take-over, shows the result.
         """
 
-    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
-        """*cancel*: pending → cancelled. The row leaves the due index."""
+    def cancel(self, row: Action, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
+        """*cancel*: pending → cancelled, if the row is pending under the `generation` of `row`.
 
-    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
-        """*ask to cancel*: write a request on a processing row.
+        The row leaves the due index. Here and below, a request that arrives late, after another change of the
+        row, is rejected: each change, and each attempt, has its own generation.
+        """
+
+    def ask_to_cancel(self, row: Action, *, by: str, at: datetime) -> Applied | Rejected:
+        """*ask to cancel*: write a request on a row that is processing under the fence of `row`.
 
         The first request stays; the fence does not change.
         """
 
-    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        """*reschedule*: pending → pending, with a new due time and the next `generation`."""
+    def reschedule(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        """*reschedule*: pending → pending, with a new due time and the next `generation`.
+
+        The row must be pending under the `generation` of `row`.
+        """
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -261,18 +268,19 @@ class ActionStore(Protocol):
         An existing row stays as it is.
         """
 
-    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+    def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         """*redrive*: failed → pending, with the next `generation`, in the due index, without an expiry.
 
-        A row with an idempotency key takes the key again in the same transaction. If another action has the
-        key, return
-        `Rejected` with the id of that action.
+        The row must have failed under the `generation` of `row`. A row with an idempotency key takes the key
+        again in the same transaction. If another action has the key, return `Rejected` with the id of that
+        action.
         """
 
-    def dismiss(self, ref: ActionRef, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
+    def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
         """*dismiss*: failed → failed, with a reason, and out of the list of `failed`.
 
-        A dismissed row is rejected. Its expiry stays; a redrive removes the reason.
+        The row must have failed under the `generation` of `row`. A dismissed row is rejected. Its expiry
+        stays; a redrive removes the reason.
         """
 
     def by_correlation(

@@ -39,7 +39,7 @@ class DueMessage:
     is_keyed: bool = False
     """The action has a concurrency key: a worker looks for a slot before it claims."""
     replaced_until: datetime | None = None
-    """For an action that waits for a slot: until then a worker replaces the message by a fresh one.
+    """For an action that waits for a slot or a lock: until then a worker replaces the message by a fresh one.
 
     After it, the sweep has sent another.
     """
@@ -125,6 +125,7 @@ class Timers(Protocol):
         The whole second of `wake_at` counts; the wake-up may come up to a minute later. A repeat is safe.
 
         Raises:
+            TimerQuotaReached: as many timers exist as the service allows.
             BackendUnavailable: the timer may not be set.
         """
 

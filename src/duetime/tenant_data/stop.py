@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from duetime.actions.cancel import cancel
 from duetime.aws.backends import AwsBackends
@@ -68,7 +69,7 @@ class StopWork:
                 continue
             now = self._clock.now()
             cancel(
-                row.ref,
+                partial(self._current, row.ref),
                 self._backends.store,
                 lambda: self._backends.jobs,
                 by=self._by,
@@ -80,6 +81,9 @@ class StopWork:
                 self._counts["actions cancelled"] += 1
             elif row.cancel_requested_at is None:
                 self._counts["runs requested to stop"] += 1
+
+    def _current(self, ref: ActionRef) -> Action | None:
+        return next(iter(self._backends.store.get_rows([ref])), None)
 
     def running(self, rows: Sequence[Action], until: datetime) -> frozenset[ActionRef]:
         """Wait until `until` for the runs of these rows to end; return those that still run.

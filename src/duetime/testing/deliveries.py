@@ -14,6 +14,7 @@ from duetime.model.change import Change
 from duetime.ports.wakeups import DueQueues, Send
 from duetime.testing.faults import SECOND, Dice
 from duetime.testing.journey import Journal
+from duetime.testing.message_counts import MessageCounts
 
 LATEST_RECORD = timedelta(minutes=5)
 LATEST_MESSAGE = timedelta(minutes=1)
@@ -32,9 +33,13 @@ class FaultyQueues:
     queues: DueQueues
     dice: Dice
     story: Journal
+    clock: Clock
+    counts: MessageCounts
 
     def send(self, sends: Sequence[Send]) -> None:
         """See `duetime.ports.wakeups.DueQueues`, here and below."""
+        for send in sends:
+            self.counts.sent(send.message.ref, self.clock.now())
         self.queues.send([delivered for send in sends for delivered in self._sent(send)])
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:

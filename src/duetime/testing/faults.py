@@ -3,9 +3,12 @@
 ==================  =============================================================================
 fault               effect
 ==================  =============================================================================
+hang                a call takes its whole time-out, then fails, applied or not; so do all its calls
+                    about the same action or job for ten minutes
 crash               a process ends before or after a call of a back end
 throttle            a call has no effect; a batch has a partial one
 lose_answer         a write succeeds, but its caller gets an error
+late                a write's caller gives up or repeats it; the first request arrives up to ten minutes later
 pause               a process pauses before or after a call, sometimes beyond its lease
 drop                a wake of a timer, job or pass is lost, or a batch of the stream
 drop_message        a message of a due queue is lost; off by default, since SQS loses none
@@ -38,6 +41,8 @@ class Faults:
     crash: float = 0.02
     throttle: float = 0.02
     lose_answer: float = 0.02
+    late: float = 0.02
+    hang: float = 0.002
     pause: float = 0.02
     drop: float = 0.03
     drop_message: float = 0.0

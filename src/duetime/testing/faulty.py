@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar, cast
 
 from duetime.errors import BackendUnavailable
+from duetime.model.action import Action, ActionRef
 from duetime.testing.faults import SECOND, Dice
 from duetime.testing.journey import Journal
+from duetime.testing.late_requests import LateRequest, LateRequests
 from duetime.testing.processes import Crashed, Process, Processes
 
 P = TypeVar("P")
@@ -19,7 +21,7 @@ Args = tuple[Any, ...]
 READS = frozenset(
     {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "of_job", "occurrences", "due"}
     | {"due_for_maintenance"}
-    | {"list", "versions", "spans", "known", "read", "queue_for", "version_of", "types"}
+    | {"list", "versions", "spans", "known", "owner", "read", "queue_for", "version_of", "types"}
     | {"holders", "in_due_order"}
 )
 """Methods that change nothing; faults there are rarer."""
@@ -31,25 +33,74 @@ BATCHES = frozenset({"send", "put_many"})
 
 REPEATED = frozenset(
     {"put", "put_many", "claim", "renew", "settle", "cancel", "ask_to_cancel", "skip", "record"}
+    | {"reschedule", "redrive", "dismiss"}
     | {"remove_payload", "send", "extend", "set", "clear", "write"}
 )
 """Methods that AWS' SDK repeats after a lost answer; transactions have a token instead."""
+
+OF_OPERATORS = frozenset({"reschedule", "redrive", "dismiss", "cancel", "ask_to_cancel"})
+"""Methods by which callers and operators change a row that they have read."""
 
 LONGEST_PAUSE = {"work": timedelta(minutes=12)}
 """The longest pause by function: a worker's exceeds its lease, others' stay within their timeout."""
 
 _SHORT = 20 * SECOND
 
+_TIME_OUT = 35 * SECOND
+"""The longest that a call of a back end takes: five attempts, each with two seconds and five."""
+
+_HANGS_FOR = timedelta(minutes=10)
+
+
+Fault = Callable[[str, Process, Method, Args], Any]
+"""Injects one fault: gets the method's full name, the process, the method and its arguments."""
+
+
+class _Rates:
+    """The rates of the faults of a call."""
+
+    def __init__(self, rates: dict[Fault, float]) -> None:
+        self._faults, self._weights = tuple(rates), tuple(rates.values())
+        self._rate = sum(self._weights)
+
+    def of(self, what: str) -> float:
+        """Return the rate for a method."""
+        return self._rate * _SHARE_OF_READS if _name(what) in READS else self._rate
+
+    def draw(self, dice: Dice) -> Fault:
+        """Draw the fault that happens."""
+        (fault,) = dice.random.choices(self._faults, self._weights)
+        return fault
+
 
 class FaultInjector:
     """Injects faults into calls of back ends."""
 
-    def __init__(self, dice: Dice, processes: Processes, story: Journal) -> None:
-        self._dice, self._processes, self._story = dice, processes, story
+    def __init__(
+        self,
+        dice: Dice,
+        processes: Processes,
+        story: Journal,
+        row_of: Callable[[ActionRef], Action | None] = lambda _ref: None,
+    ) -> None:
+        self._dice, self._processes, self._story, self._row_of = dice, processes, story, row_of
+        self.late = LateRequests(dice, processes, story)
         faults = dice.faults
-        self._rate = faults.crash + faults.throttle + faults.lose_answer + faults.pause
-        self._kinds = (self._crash, self._throttle, self._lose_answer, self._pause)
-        self._weights = (faults.crash, faults.throttle, faults.lose_answer, faults.pause)
+        of_requests: dict[Fault, float] = {
+            self._throttle: faults.throttle,
+            self._lose_answer: faults.lose_answer,
+            self._send_late: faults.late,
+        }
+        self._of_requests = _Rates(of_requests)
+        of_processes: dict[Fault, float] = {
+            self._crash: faults.crash,
+            self._pause: faults.pause,
+            self._begin_to_hang: faults.hang,
+        }
+        self._all = _Rates(of_requests | of_processes)
+        self._hanging: dict[tuple[str, str], datetime] = {}
+        self.hit_at: dict[str, datetime] = {}
+        """By name of a process, the latest fault of its calls."""
 
     def between(self, port: P, name: str, caller: Process | None = None) -> P:
         """Return a port with faulty calls, for the running process or for a caller."""
@@ -61,20 +112,21 @@ class FaultInjector:
         process = self._processes.current
         if process.is_dead:
             raise Crashed
-        rate = self._rate * _SHARE_OF_READS if _name(what) in READS else self._rate
-        if not process.meets_faults or not self._dice.hits(rate):
+        if self._hanging and self._is_hanging(what, args):
+            self.hit_at[process.name] = self._processes.clock.now()
+            return self._hang(what, process, partial(method, **more), args)
+        if not process.meets_faults or not self._dice.hits(self._all.of(what)):
             return method(*args, **more)
-        (kind,) = self._dice.random.choices(self._kinds, self._weights)
+        kind, self.hit_at[process.name] = self._all.draw(self._dice), self._processes.clock.now()
         return kind(what, process, partial(method, **more), args)
 
     def call_as(self, caller: Process, what: str, method: Method, *args: Any, **more: Any) -> Any:
         """Call a method for an external caller, which neither crashes nor pauses."""
-        rate = self._dice.faults.throttle + self._dice.faults.lose_answer
         self._processes.acting = caller
         try:
-            if not self._dice.hits(rate * (_SHARE_OF_READS if _name(what) in READS else 1)):
+            if not self._dice.hits(self._of_requests.of(what)):
                 return method(*args, **more)
-            (kind,) = self._dice.random.choices(self._kinds[1:3], self._weights[1:3])
+            kind = self._of_requests.draw(self._dice)
             return kind(what, caller, partial(method, **more), args)
         finally:
             self._processes.acting = None
@@ -108,6 +160,46 @@ class FaultInjector:
         if self._processes.acting is None:
             self._processes.pause(self._dice.span(5 * SECOND))
         return method(*args)
+
+    def _send_late(self, what: str, process: Process, method: Method, args: Args) -> Any:
+        if _name(what) in READS:
+            return self._throttle(what, process, method, args)
+        repeats = _name(what) in REPEATED and self._dice.is_heads()
+        self._story.record(
+            process.name,
+            _about(args),
+            f"✗ {what} gets no answer and will arrive late{', it is called again' if repeats else ''}",
+        )
+        self.late.send(
+            LateRequest(process, what, _about(args), partial(method, *args), self._read_row(what, args))
+        )
+        if not repeats:
+            raise BackendUnavailable(what, "it gets no answer, and arrives late by the simulation")
+        return method(*args)
+
+    def _begin_to_hang(self, what: str, process: Process, method: Method, args: Args) -> Any:
+        if _about(args):
+            self._hanging[what, _about(args)] = self._processes.clock.now() + _HANGS_FOR
+        return self._hang(what, process, method, args)
+
+    def _is_hanging(self, what: str, args: Args) -> bool:
+        until = self._hanging.get((what, _about(args)))
+        return until is not None and self._processes.clock.now() < until and not self._dice.are_fair
+
+    def _hang(self, what: str, process: Process, method: Method, args: Args) -> Any:
+        is_applied = _name(what) not in READS and self._dice.is_heads()
+        self._story.record(
+            process.name, _about(args), f"✗ {what} hangs{', though it is applied' if is_applied else ''}"
+        )
+        if is_applied:
+            method(*args)
+        self._processes.wait_until(self._processes.clock.now() + _TIME_OUT)
+        raise BackendUnavailable(what, "it hangs by the simulation")
+
+    def _read_row(self, what: str, args: Args) -> Action | None:
+        if _name(what) not in OF_OPERATORS:
+            return None
+        return args[0] if isinstance(args[0], Action) else self._row_of(args[0])
 
     def _pause(self, what: str, process: Process, method: Method, args: Args) -> Any:
         span = self._dice.span(LONGEST_PAUSE.get(process.name.partition("-")[0], _SHORT))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 
@@ -11,7 +11,9 @@ from duetime.errors import DuetimeError
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
+from duetime.model.action import Action, ActionRef
 from duetime.model.change import Change
+from duetime.model.job import JobRef
 from duetime.model.run import WorkerDied
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Delivery
@@ -21,6 +23,8 @@ from duetime.testing.deliveries import Batch, FaultyQueues, FaultyStream
 from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import FaultInjector
 from duetime.testing.journey import Journal, JournaledCloud
+from duetime.testing.message_counts import MessageCounts
+from duetime.testing.pass_liveness import PassLiveness
 from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, Workers
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
@@ -52,10 +56,10 @@ class FaultyCloud(JournaledCloud):
     ) -> None:
         self.dice = Dice(faults)
         self.processes = Processes(clock)
-        self.trouble = FaultInjector(self.dice, self.processes, story)
+        self.trouble = FaultInjector(self.dice, self.processes, story, self._row_of)
         self.stream = FaultyStream(clock, self.dice, story)
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
-        self._workers = Workers(self.dice)
+        self._workers, self._counts, self._liveness = Workers(self.dice), MessageCounts(), PassLiveness()
         self._swept_at = clock.now()
         self._looks = (
             *bands(settings),
@@ -67,7 +71,7 @@ class FaultyCloud(JournaledCloud):
         self.dice.are_fair = False
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
-        self._real, self.watch = backends, InvariantWatch(self.processes, backends.jobs)
+        self._real, self.watch = backends, InvariantWatch(self.processes, backends.jobs, self.trouble.late)
         seen = self.seen_by(None)
         self._hearts = SimulatedHeartbeat(seen, self.processes, self._judge, self.settings)
         return seen
@@ -82,7 +86,7 @@ class FaultyCloud(JournaledCloud):
 
     def seen_by(self, caller: Process | None) -> MemoryBackends:
         """Return the faulty back ends of the running process, or of an external caller."""
-        queues = FaultyQueues(self._real.queues, self.dice, self._story)
+        queues = FaultyQueues(self._real.queues, self.dice, self._story, self.clock, self._counts)
         real, between = self._real, partial(self.trouble.between, caller=caller)
         return MemoryBackends(
             clock=ProcessClock(self.processes, caller),
@@ -95,6 +99,9 @@ class FaultyCloud(JournaledCloud):
             routes=between(real.routes, "routes"),
             pauses=between(real.pauses, "pauses"),
         )
+
+    def _row_of(self, ref: ActionRef) -> Action | None:
+        return self._real.store.get(ref)
 
     def deploy(self, app: App) -> Reconciled:
         """Deploy until it succeeds; other processes go on meanwhile, and time may pass."""
@@ -122,10 +129,17 @@ class FaultyCloud(JournaledCloud):
         if self._lets_through(change):
             self.stream.add(change)
 
+    def broken(self) -> Iterator[str]:
+        """Yield a line for each forbidden write, and for each action with too many messages."""
+        yield from self.watch.broken
+        yield from self._liveness.broken
+        yield from self._counts.broken(self.store.rows())
+
     def turn(self) -> None:
         """Do what is due now; `next_at` returns the time of what becomes due by that."""
         while True:
             self.processes.resume_due()
+            self.trouble.late.arrive()
             self._hearts.beat(self.clock)
             self.calls.make_due()
             delivery = super().turn()
@@ -135,7 +149,8 @@ class FaultyCloud(JournaledCloud):
 
     def next_at(self) -> datetime:
         """Return when the next work is due."""
-        others = [source.next_at() for source in (self.processes, self.stream, self.calls, self._hearts)]
+        sources = (self.processes, self.stream, self.calls, self._hearts, self.trouble.late)
+        others = [source.next_at() for source in sources]
         return min([super().next_at(), *(other for other in others if other is not None)])
 
     def _sweeps(self, now: datetime) -> bool:
@@ -170,7 +185,17 @@ class FaultyCloud(JournaledCloud):
 
     def _called(self, function: str, began_at: datetime) -> None:
         if function == "sweep":
-            self._swept_at = began_at
+            if self.trouble.hit_at.get(function, began_at) <= began_at:  # else it may have left some
+                self._swept_at = began_at
+            self._liveness.swept(self._unmaintained(began_at))
+
+    def _unmaintained(self, since: datetime) -> Iterator[tuple[JobRef, datetime]]:
+        """Yield the jobs that were due for maintenance at an instant, and still are."""
+        refs, _ = self.job_store.due_for_maintenance(since, limit=1_000, cursor=None)
+        for ref in refs:
+            job = self.job_store.get(ref)
+            if job is not None:
+                yield ref, job.maintain_at
 
     @property
     def has_room(self) -> bool:

@@ -218,7 +218,7 @@ class SimulatedCloud:
         Raises:
             InvariantBroken: an invariant does not hold; the message has the seed and the story.
         """
-        broken = [*(self._faulty.watch.broken if self._faulty else ()), *broken_in(self._cloud)]
+        broken = [*(self._faulty.broken() if self._faulty else ()), *broken_in(self._cloud)]
         if broken:
             seed = self._faulty.dice.faults.seed if self._faulty else None
             raise InvariantBroken(broken, seed=seed, story=self.story())

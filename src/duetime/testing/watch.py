@@ -15,6 +15,7 @@ from duetime.model.change import Change
 from duetime.model.job import WHOLE_JOB, Job, JobRef, Overlap
 from duetime.ports.jobs import JobStore
 from duetime.testing.journey import description_of, short
+from duetime.testing.late_requests import LateRequests
 from duetime.testing.processes import Process, Processes
 from duetime.worker.claim_job_run import job_ref_of
 
@@ -31,6 +32,7 @@ class InvariantWatch:
 
     processes: Processes
     jobs: JobStore
+    late: LateRequests
     broken: list[str] = field(default_factory=list)
     _holders: dict[ActionRef, _Holder] = field(default_factory=dict)
     _keyed: dict[tuple[TenantId, str], set[ActionRef]] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class InvariantWatch:
             self._check_key(new, new.idempotency_key)
         if old is None:
             return
+        self._check_late(old, new)
         if new.status is not old.status and new.status not in TRANSITIONS[old.status]:
             self._report(new, f"an illegal change: {description_of(change)}")
         if len(new.attempts) > len(old.attempts):
@@ -53,6 +56,14 @@ class InvariantWatch:
         elif old.status is Status.PROCESSING and _is_the_runs(old, new):
             self._check_run(process, old, new)
         self._remember(new)
+
+    def _check_late(self, old: Action, new: Action) -> None:
+        """Check that no late request of an operator changes what was changed after it was sent."""
+        request = self.late.arriving
+        sent = request.row if request is not None and request.row is not None else old
+        if (sent.ref, sent.generation) == (old.ref, old.generation):
+            return
+        self._report(new, f"a late {request.what if request else ''} changes generation {old.generation}")
 
     def _check_key(self, row: Action, key: str) -> None:
         """Check that one unsettled action exists for a tenant's idempotency key."""

@@ -3,11 +3,13 @@
 The step reads the table's stream: after each write, at least once, in order for each row. Lost and repeated
 wakes do no harm: the sweep finds lost ones, and the claim rejects repeated ones.
 
-Within the near limit, a delayed message carries the wake; beyond it, a timer does. If a timer cannot be set,
-messages with delays of 15 minutes carry the wake.
+Within the near limit, a delayed message carries the wake; beyond it, a timer does. If a single timer cannot
+be set, messages with delays of 15 minutes carry the wake.
 
 A slow, throttled or hanging EventBridge must not delay the near actions of the next batch. So a batch sets
-timers for at most `TIMER_TIME`, and a circuit breaker stops the calls after three failures in a row.
+timers for at most `TIMER_TIME`, and a circuit breaker stops the calls after three failures in a row, and at
+once at the quota of timers. The actions whose timers were not tried are left to the wheel, which then turns
+beside the timers until a later pass has set all of them (`duetime.wakeups.wheel`).
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
+from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, truncate
+from duetime.errors import BackendUnavailable, TimerQuotaReached, truncate
 from duetime.jobs.circuit_breaker import CircuitBreaker
 from duetime.model.action import Action
 from duetime.model.change import Change
 from duetime.ports.actions import ActionStore
-from duetime.ports.wakeups import DueQueues, Routes, Timers
+from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import ReportStuck, message_of, send_wakes
 
@@ -30,6 +33,12 @@ log = logging.getLogger(__name__)
 
 TIMER_TIME = timedelta(seconds=20)
 """The longest time in which one batch sets and clears timers; the last call may exceed it."""
+
+WITHOUT_TIMERS, LATEST = "without-timers", "latest"
+"""The bookmark of when an action was left to the wheel last."""
+
+_WRITTEN_EVERY = timedelta(minutes=1)
+"""How often one process writes that bookmark. The wheel stands in for much longer than this."""
 
 
 class Arm:
@@ -41,6 +50,7 @@ class Arm:
         queues: DueQueues,
         timers: Timers,
         routes: Routes,
+        bookmarks: Bookmarks,
         *,
         clock: Clock,
         settings: Settings,
@@ -48,12 +58,13 @@ class Arm:
     ) -> None:
         self._store, self._queues, self._timers, self._routes = store, queues, timers, routes
         self._clock, self._settings = clock, settings
+        self._bookmarks, self._left_at = bookmarks, instant.EARLIEST
         self._breaker, self._report_stuck = CircuitBreaker(clock), report_stuck
 
     def __call__(self, changes: Iterable[Change], *, stop_at: datetime | None = None) -> None:
         """Arm the rows that became pending, the soonest first; then clear those that left pending.
 
-        After `stop_at` no timer is set or cleared.
+        After `stop_at` no timer is set or cleared: the wake of a timer that is not cleared changes nothing.
 
         Raises:
             BackendUnavailable: the queue rejected some; the complete batch may be repeated.
@@ -61,12 +72,43 @@ class Arm:
         listed, now = tuple(changes), self._clock.now()
         limit = now + TIMER_TIME
         stop_at = limit if stop_at is None else min(stop_at, limit)
-        pending = sorted(filter(None, (row.became_pending for row in listed)), key=lambda row: row.due_at)
-        near = [action for action in pending if action.due_at - now <= self._settings.near_limit]
-        self._send(near)
-        self._send([action for action in pending[len(near) :] if not self._set_timer(action, stop_at)])
+        pending = [action for change in listed if (action := change.became_pending)]
+        failed, untried = self.set_wakes(pending, stop_at=stop_at)
+        self._send(failed)
+        self._leave_to_wheel(untried)
         for change in listed:
             self._clear(change, now, stop_at)
+
+    def set_wakes(
+        self, pending: Iterable[Action], *, stop_at: datetime
+    ) -> tuple[Sequence[Action], Sequence[Action]]:
+        """Send the near actions and set timers of the far ones, the soonest first.
+
+        Returns:
+            The actions whose timer failed, and those for which none was tried or there is no room.
+
+        Raises:
+            BackendUnavailable: the queue rejected some; a repeat is safe.
+        """
+        by_time, now = sorted(pending, key=lambda action: action.due_at), self._clock.now()
+        near = [action for action in by_time if action.due_at - now <= self._settings.near_limit]
+        self._send(near)
+        failed, untried = list[Action](), list[Action]()
+        for action in by_time[len(near) :]:
+            if self._is_over(stop_at):
+                untried.append(action)
+            elif not self._set_timer(action):
+                (untried if self._breaker.is_open else failed).append(action)
+        return failed, untried
+
+    def _leave_to_wheel(self, actions: Sequence[Action]) -> None:
+        now = self._clock.now()
+        if not actions:
+            return
+        log.warning("timers not set, the wheel stands in", extra={"actions": len(actions)})
+        if now - self._left_at >= _WRITTEN_EVERY:
+            self._bookmarks.write(WITHOUT_TIMERS, {LATEST: instant.text(now)})
+            self._left_at = now
 
     def _send(self, actions: Sequence[Action]) -> None:
         messages = [message_of(action) for action in actions]
@@ -74,24 +116,25 @@ class Arm:
             log.error("actions set aside", extra={"queue": aside.queue, "reason": aside.text})
             self._report_stuck(aside.text)
 
-    def _set_timer(self, action: Action, stop_at: datetime) -> bool:
-        problem = self._called(
-            stop_at, lambda: self._timers.set(message_of(action), action.due_at - self._settings.wake_early)
-        )
+    def _set_timer(self, action: Action) -> bool:
+        wake_at = action.due_at - self._settings.wake_early
+        problem = self._called(lambda: self._timers.set(message_of(action), wake_at))
         if problem:
-            log.warning(
-                "timer not set, hopping through the queue", extra={"action": action.id, "reason": problem}
-            )
+            log.warning("timer not set", extra={"action": action.id, "reason": problem})
         return not problem
 
-    def _called(self, stop_at: datetime, call: Callable[[], None]) -> str:
-        """Call EventBridge; return why the call failed or was not made, empty after a success."""
-        if self._breaker.is_open:
-            return "EventBridge Scheduler failed several times in a row; it is called again after a minute"
-        if self._clock.now() >= stop_at:
-            return "the time of the batch is over"
+    def _is_over(self, stop_at: datetime) -> bool:
+        """Return whether EventBridge must not be called now."""
+        return self._breaker.is_open or self._clock.now() >= stop_at
+
+    def _called(self, call: Callable[[], None]) -> str:
+        """Call EventBridge; return why the call failed, empty after a success."""
         try:
             call()
+        except TimerQuotaReached as error:
+            self._breaker.open()
+            self._report_stuck(str(error))
+            return truncate(error)
         except BackendUnavailable as error:
             self._breaker.failed()
             return truncate(error)
@@ -100,8 +143,8 @@ class Arm:
 
     def _clear(self, change: Change, now: datetime, stop_at: datetime) -> None:
         gone = change.left_pending
-        if gone and self._may_have_timer(gone, now):
-            problem = self._called(stop_at, lambda: self._timers.clear(message_of(gone)))
+        if gone and self._may_have_timer(gone, now) and not self._is_over(stop_at):
+            problem = self._called(lambda: self._timers.clear(message_of(gone)))
             if problem:
                 log.warning(
                     "timer not cleared, its wake will change nothing",

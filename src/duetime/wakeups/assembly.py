@@ -71,6 +71,7 @@ class Steps:
             self._backends.queues,
             self._backends.timers,
             self._backends.routes,
+            self._backends.bookmarks,
             clock=self._clock,
             settings=self._settings,
             report_stuck=self._report_stuck,
@@ -203,7 +204,13 @@ class Steps:
         """Arms what a previous wheel left without timers."""
         from duetime.wakeups.wheel import Rearm
 
-        return Rearm(self._backends.store, self.arm, self._backends.bookmarks, clock=self._clock)
+        return Rearm(
+            self._backends.store,
+            self.arm,
+            self._backends.bookmarks,
+            clock=self._clock,
+            report_damaged=self._report_damaged,
+        )
 
     @cached_property
     def _due_scanner(self) -> DueScanner:

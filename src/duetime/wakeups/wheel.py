@@ -7,25 +7,38 @@ once need ten thousand batches for the queue, not a million schedules.
 
 A deployment may change between the wheel and EventBridge's timers. After a change to the wheel, timers that
 are set still fire, and the claim rejects their messages. After a change to timers, `Rearm` arms each pending
-row once.
+row once, shard by shard, in the time that a pass has left. Until a shard is finished, the wheel turns for it.
+
+If EventBridge takes no timers, as at its quota, `Arm` leaves actions to the wheel. It then turns beside the
+timers, for all shards: an action that has a timer gets two messages. `REST` after the last such action, the
+hand-over begins; it stops at the first timer that cannot be set, and continues after another `REST`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from duetime import instant
 from duetime.clock import Clock
 from duetime.model.action import Status
-from duetime.model.change import Change
-from duetime.ports.actions import ActionStore
+from duetime.ports.actions import ActionStore, DamagedRow, DuePage
 from duetime.ports.wakeups import Bookmarks, DueMessage
 from duetime.settings import Settings
-from duetime.wakeups.arm import Arm
-from duetime.wakeups.due_scanner import PAGE, DueScanner, DueWindow, ScanResult
+from duetime.wakeups.arm import LATEST, WITHOUT_TIMERS, Arm
+from duetime.wakeups.due_scanner import DueScanner, DueWindow, ReportDamaged, ScanResult, is_cursor
 
 BOOKMARK = "wheel"
+"""The end of the last turn in each shard; with EventBridge's timers, in shards that are not handed over."""
+
+HAND_OVER, _COVERS, _NEXT = "hand-over", "covers", "next"
+"""The cursors of the hand-over by shard; the latest action left to the wheel before it; its next attempt."""
+
+REST = timedelta(minutes=15)
+
 TURN = timedelta(minutes=1)
+_PAGE = 25
+"""Rows between two bookmarks of the hand-over: also slow timers of so many fit into a pass."""
 
 
 class WheelTimers:
@@ -48,52 +61,108 @@ class Wheel:
         self._clock, self._settings = clock, settings
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
-        """Turn once; a shard with too many rows for one turn continues in the next."""
+        """Turn once; a shard with too many rows for one turn continues in the next.
+
+        With EventBridge's timers, turn only for the shards that are not handed over.
+        """
         if not self._settings.enabled:
             return ScanResult()
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
-        windows = [
-            DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in self._shards.known(marks)
-        ]
+        if self._is_for_all():
+            marks = {shard: marks.get(shard, at_first) for shard in self._shards.known(marks)}
+        windows = [DueWindow(shard, shard, mark, until) for shard, mark in marks.items()]
+        if not windows:
+            return ScanResult()
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
-        begun = {window.name: window.start for window in windows if window.start is not None}
-        self._bookmarks.write(BOOKMARK, begun | moved)
+        self._bookmarks.write(BOOKMARK, {**marks, **moved})
         return passed
+
+    def _is_for_all(self) -> bool:
+        """Return whether all shards are the wheel's; with the setting `wheel`, end a hand-over."""
+        if self._settings.timers == "eventbridge":
+            return self._stands_in()
+        if self._bookmarks.read(HAND_OVER):
+            self._bookmarks.write(HAND_OVER, {})
+        return True
+
+    def _stands_in(self) -> bool:
+        """Return whether actions were left to the wheel since the hand-over began; if so, it begins anew."""
+        latest = self._bookmarks.read(WITHOUT_TIMERS).get(LATEST)
+        if latest is None or latest <= self._bookmarks.read(HAND_OVER).get(_COVERS, ""):
+            return False
+        marks = self._bookmarks.read(BOOKMARK)
+        at_first = dict.fromkeys(self._shards.known(marks), instant.text(self._clock.now()))
+        self._bookmarks.write(BOOKMARK, {**at_first, **marks})
+        self._bookmarks.write(HAND_OVER, {_COVERS: latest})
+        return True
 
 
 class Rearm:
-    """Arms the rows of the wheel after a deploy chose EventBridge's timers."""
+    """Hands the rows of the wheel over to EventBridge's timers."""
 
-    def __init__(self, store: ActionStore, arm: Arm, bookmarks: Bookmarks, *, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: ActionStore,
+        arm: Arm,
+        bookmarks: Bookmarks,
+        *,
+        clock: Clock,
+        report_damaged: ReportDamaged = lambda _rows: None,
+    ) -> None:
         self._store, self._arm, self._bookmarks, self._clock = store, arm, bookmarks, clock
+        self._report_damaged = report_damaged
 
     def __call__(self, *, stop_at: datetime) -> int:
-        """Arm every row that is due later, shard by shard, until `stop_at`; return their number.
+        """Arm the rows that are due later, page by page, until `stop_at`; return their number.
 
-        Without a bookmark of the wheel, do nothing. The mark of a finished shard is removed, so the next pass
-        continues with the other shards.
+        Without a bookmark of the wheel, do nothing. The next pass continues at the page where this one ended.
         """
         left = dict(self._bookmarks.read(BOOKMARK))
-        armed, before = 0, len(left)
+        if not left:
+            return 0
+        armed, cursors = 0, dict(self._bookmarks.read(HAND_OVER))
+        if self._rests(cursors):
+            return 0
         for shard in sorted(left):
-            if self._clock.now() >= stop_at:
-                break
-            armed += self._arm_shard(shard)
-            del left[shard]
-        if len(left) != before:
-            self._bookmarks.write(BOOKMARK, left)
+            while shard in left and self._clock.now() < stop_at:
+                page = self._due(shard, left[shard], cursors.get(shard))
+                if not self._arm_page(page, stop_at):
+                    if self._clock.now() < stop_at:
+                        cursors[_NEXT] = instant.text(self._clock.now() + REST)
+                        self._bookmarks.write(HAND_OVER, cursors)
+                    return armed
+                armed += len(page.entries)
+                self._passed(shard, page.cursor, left, cursors)
         return armed
 
-    def _arm_shard(self, shard: str) -> int:
-        armed, cursor = 0, None
-        while True:
-            page = self._store.due(
-                shard, after=self._clock.now(), until=instant.LATEST, limit=PAGE, cursor=cursor
-            )
-            rows = self._store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
-            self._arm([Change(None, row) for row in rows if row.status is Status.PENDING])
-            armed, cursor = armed + len(rows), page.cursor
-            if cursor is None:
-                return armed
+    def _rests(self, marks: Mapping[str, str]) -> bool:
+        """Return whether a timer could not be set within the last `REST`."""
+        now, covers, begins = self._clock.now(), marks.get(_COVERS), marks.get(_NEXT)
+        is_fresh = covers is not None and instant.parse(covers) + REST > now
+        return is_fresh or (begins is not None and instant.parse(begins) > now)
+
+    def _passed(self, shard: str, cursor: str | None, left: dict[str, str], cursors: dict[str, str]) -> None:
+        if cursor is not None:
+            cursors[shard] = cursor
+        else:
+            cursors.pop(shard, None)
+            del left[shard]
+            self._bookmarks.write(BOOKMARK, left)
+        self._bookmarks.write(HAND_OVER, cursors)
+
+    def _due(self, shard: str, mark: str, cursor: str | None) -> DuePage:
+        """Return a page of the rows that the wheel has not sent; they are due after its last turn's end."""
+        turned_until = self._clock.now() if is_cursor(mark) else instant.parse(mark)
+        after = max(turned_until, self._clock.now()) if cursor is None else None
+        return self._store.due(shard, after=after, until=instant.LATEST, limit=_PAGE, cursor=cursor)
+
+    def _arm_page(self, page: DuePage, stop_at: datetime) -> bool:
+        """Return whether each pending row of the page has its wake."""
+        damaged: list[DamagedRow] = []
+        refs = [entry.ref for entry in page.entries]
+        rows = self._store.get_rows(refs, damaged=damaged) if refs else ()
+        self._report_damaged(damaged)
+        pending = [row for row in rows if row.status is Status.PENDING]
+        return not any(self._arm.set_wakes(pending, stop_at=stop_at))

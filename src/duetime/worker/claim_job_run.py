@@ -35,8 +35,14 @@ from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
 
-LOCK_POLL = 15
-"""Seconds between two claims of a run that waits for its job's lock; the holder's end wakes it sooner."""
+SHARE_OF_WAIT = 0.25
+"""The delay before the next claim of a run that waits, as a share of the time waited: few messages."""
+
+_SOONEST, _LATEST = timedelta(seconds=15), timedelta(seconds=60)
+"""The bounds of that delay for a run that waits for its job's lock."""
+
+_LATEST_IN_PLACE = timedelta(minutes=5)
+"""The longest delay for the run in the policy's one waiting place: the holder's end wakes it sooner."""
 
 _CHANGE = timedelta(minutes=15)
 """Longer than a change of version takes: a Lambda function runs for at most 15 minutes."""
@@ -199,12 +205,15 @@ class ClaimJobRun:
             return CHANGED
         if decision.cancels and context.holder is not None and self._stop(context.holder, ref, terms):
             return CHANGED
-        return Waiting(LOCK_POLL)
+        has_place = decision.takes_the_place or job.waiting == ref
+        waited = max(terms.now - context.row.due_at, timedelta(0))
+        longest = _LATEST_IN_PLACE if has_place else _LATEST
+        return Waiting(int(min(max(waited * SHARE_OF_WAIT, _SOONEST), longest).total_seconds()))
 
     def _stop(self, holder: Action, by: ActionRef, terms: ClaimTerms) -> bool:
         """Request the stop of the lock's holder; return True if that freed the lock at once."""
         if holder.status is Status.PROCESSING:
-            self._actions.ask_to_cancel(holder.ref, by=by.id, at=terms.now)
+            self._actions.ask_to_cancel(holder, by=by.id, at=terms.now)
             return False
         expires_at = terms.now + self._settings.retention
         ended = transition.cancelled(holder, by=by.id, at=terms.now, expires_at=expires_at)

@@ -28,15 +28,12 @@ from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
-from duetime.worker.claim_job_run import ClaimWon, Waiting
+from duetime.worker.claim_job_run import SHARE_OF_WAIT, ClaimWon, Waiting
 
 log = logging.getLogger(__name__)
 
 SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
 """The bounds of the delay before the next claim, without its jitter of a quarter."""
-
-_SHARE = 0.25
-"""The delay as a share of the time waited so far: long waits cost few claims."""
 
 _OVERLAP = timedelta(minutes=10)
 """The time for which messages are still replaced after the sweep should have sent another."""
@@ -98,7 +95,7 @@ class ClaimOneShot:
             if self._evict_dead(row, key, sorted(others), terms):
                 return CHANGED
             since = max(row.due_at, ids.created_at(row.id))
-            return self._waiting(min(max((terms.now - since) * _SHARE, SOONEST), LATEST))
+            return self._waiting(min(max((terms.now - since) * SHARE_OF_WAIT, SOONEST), LATEST))
         claimed = transition.started(row, terms)
         return self._won(claimed) if self._actions.claim_slot(row, claimed) else CHANGED
 
@@ -131,14 +128,10 @@ class ClaimOneShot:
 
 
 def next_message(message: DueMessage, now: datetime, settings: Settings) -> DueMessage | None:
-    """Return the message of the next claim; None if the sweep has sent another one meanwhile.
-
-    A job's run keeps its message.
-    """
-    if not ids.is_one_shot(message.ref.id):
-        return message
+    """Return the message of the next claim; None if the sweep has sent another one meanwhile."""
     if message.replaced_until is not None:
         return message if now < message.replaced_until else None
     late, longest = max(now - message.due_at, settings.grace), settings.catch_up_rate
     until_sent_again = late if 2 * late < longest else longest
-    return replace(message, is_keyed=True, replaced_until=now + until_sent_again + _OVERLAP)
+    is_keyed = message.is_keyed or ids.is_one_shot(message.ref.id)
+    return replace(message, is_keyed=is_keyed, replaced_until=now + until_sent_again + _OVERLAP)

@@ -20,6 +20,7 @@ import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from duetime.clock import Clock
@@ -46,6 +47,7 @@ from duetime.worker.claim_with_slot import ClaimOneShot, next_message
 from duetime.worker.commit import CommitStage
 from duetime.worker.end_run import EndRun
 from duetime.worker.heartbeat import Heartbeat, visibility
+from duetime.worker.put_offs import PutOffs
 from duetime.worker.rollover import ROLL_OVER, Rollover
 from duetime.worker.run_handler import ClaimedRun, RunHandler
 from duetime.worker.settle import Settle
@@ -98,6 +100,7 @@ class Worker:
         self._handlers, self._queues = handlers, ports.queues
         self._clock, self._settings, self._run_log = clock, settings, RunLog(meter)
         self._pauses, self._rollover = KnownPauses(ports.pauses, clock), Rollover(handlers, ports.routes)
+        self._put_offs = PutOffs()
         self._plan = Plan(store, jobs, clock=clock, settings=settings, meter=meter)
         self._claim = ClaimRun(
             ClaimOneShot(store, jitter_draw=jitter_draw),
@@ -123,6 +126,8 @@ class Worker:
         delay = self._delay_of(delivery.message)
         if delay is not None:
             return self._put_off(delivery, delay)
+        if delivery.message.replaced_until is not None and self._is_copy(delivery.message):
+            return DeliveryResult.NOTHING_TO_DO
         self._clock.wait_until(delivery.message.due_at)
         since = self._clock.elapsed()
         claim = self._claim(delivery)
@@ -132,11 +137,19 @@ class Worker:
         if isinstance(claim, LeaseHeld):
             return self._put_off(delivery, delay_until(claim.until + self._settings.clock_skew, now) + 1)
         if isinstance(claim, Waiting):
-            message = next_message(delivery.message, now, self._settings)
-            if message is None:
-                return DeliveryResult.NOTHING_TO_DO
-            return self._put_off(replace(delivery, message=message), claim.seconds)
+            return self._wait(delivery, claim, now)
         return self._execute(claim, delivery, since)
+
+    def _wait(self, delivery: Delivery, claim: Waiting, now: datetime) -> DeliveryResult:
+        message = next_message(delivery.message, now, self._settings)
+        if message is None or self._is_copy(message):
+            return DeliveryResult.NOTHING_TO_DO
+        result = self._put_off(replace(delivery, message=message), claim.seconds)
+        self._put_offs.sent(message.ref, now + timedelta(seconds=claim.seconds), now)
+        return result
+
+    def _is_copy(self, message: DueMessage) -> bool:
+        return self._put_offs.is_under_way(message.ref, self._clock.now())
 
     def _execute(self, claim: ClaimWon, delivery: Delivery, since: float) -> DeliveryResult:
         action = claim.action

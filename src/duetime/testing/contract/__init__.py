@@ -28,6 +28,7 @@ from duetime.testing.contract.access import AuditTrailContract, GrantsContract
 from duetime.testing.contract.changing import (
     CancelContract,
     DismissContract,
+    LateContract,
     RedriveContract,
     RescheduleContract,
     StrangerContract,
@@ -98,6 +99,7 @@ class ActionStoreContract(
     AttemptsContract,
     CommitContract,
     CancelContract,
+    LateContract,
     RescheduleContract,
     DismissContract,
     RedriveContract,

@@ -150,7 +150,7 @@ class TakeOverContract(StoreContract):
         assert (taken.action.due_at, taken.action.generation, taken.action.retry) == (NOON, 1, POLICY)
 
     def test_a_take_over_retains_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
-        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         assert claim(store, claimed.ref, ORPHANED_AT).cancel_requested_at == NOON + SECOND
 
     def test_a_take_over_repeated_with_its_nonce_is_the_same(self, store: ActionStore) -> None:

@@ -176,7 +176,7 @@ class CommitContract(FollowUpContract):
         assert store.get(claimed.ref) is None
 
     def test_a_request_to_cancel_stops_no_commit(self, store: ActionStore, claimed: Action) -> None:
-        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         assert commit(store, claimed) is DONE
         row = stored_row(store, claimed.ref)
         assert (row.status, row.cancel_requested_by) == (Status.EXECUTED, CALLER)

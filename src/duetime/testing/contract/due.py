@@ -86,7 +86,7 @@ class DueContract(StoreContract):
     def test_a_cursor_goes_on_even_when_its_row_has_been_settled(self, store: ActionStore) -> None:
         actions = self._put(store, [NOON + place * SECOND for place in range(4)])
         page = self._due(store, limit=2)
-        store.cancel(actions[1].ref, by="ops", at=NOON, expires_at=NOON + HOUR)
+        store.cancel(actions[1], by="ops", at=NOON, expires_at=NOON + HOUR)
         self.let_indexes_follow()
         assert [entry.ref for entry in self._due(store, limit=2, cursor=page.cursor).entries] == [
             actions[2].ref,
@@ -192,7 +192,7 @@ class DueOrderContract(StoreContract):
 
     def test_a_reschedule_moves_a_row(self, store: ActionStore) -> None:
         moved, other = scheduled(store), scheduled(store, due_at=NOON + HOUR)
-        store.reschedule(moved.ref, NOON + 2 * HOUR, by=CALLER, at=NOON)
+        store.reschedule(moved, NOON + 2 * HOUR, by=CALLER, at=NOON)
         assert [row.ref for row in self._listed(store)] == [other.ref, moved.ref]
 
     def test_a_retry_and_a_redrive_move_a_row(self, store: ActionStore) -> None:
@@ -200,12 +200,12 @@ class DueOrderContract(StoreContract):
         store.settle(claim(store, row.ref), end(Status.PENDING))
         assert [row.ref for row in self._listed(store)] == [other.ref, row.ref]
         store.settle(claim(store, row.ref, NOON + 2 * HOUR), end(Status.FAILED, NOON + 2 * HOUR))
-        store.redrive(row.ref, NOON + 3 * HOUR, by=CALLER, at=NOON + 2 * HOUR)
+        store.redrive(row, NOON + 3 * HOUR, by=CALLER, at=NOON + 2 * HOUR)
         assert self._listed(store, after=NOON + HOUR) == [stored_row(store, row.ref)]
 
     def test_a_cancelled_row_retains_its_due_time(self, store: ActionStore) -> None:
         row, other = scheduled(store), scheduled(store, due_at=NOON + HOUR)
-        store.cancel(row.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        store.cancel(row, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert [row.ref for row in self._listed(store)] == [row.ref, other.ref]
 
     def test_runs_of_jobs_are_not_in_the_due_order(self, store: ActionStore, action: Action) -> None:

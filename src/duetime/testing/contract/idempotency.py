@@ -172,7 +172,7 @@ class IdempotencyContract(StoreContract):
     def test_the_key_of_an_action_that_was_cancelled_before_it_ran_is_free_after_its_time(
         self, store: ActionStore, first: Action
     ) -> None:
-        store.cancel(first.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        store.cancel(first, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert placed(store, LATER - SECOND).status is Status.CANCELLED
         assert placed(store, LATER).id != first.id
 
@@ -218,7 +218,7 @@ class KeyRedriveContract(StoreContract):
         return finished(store, placed(store), Status.FAILED)
 
     def test_a_redriven_action_has_its_key_again(self, store: ActionStore, failed_keyed: Action) -> None:
-        row = applied(store, failed_keyed.ref, store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER))
+        row = applied(store, failed_keyed.ref, store.redrive(failed_keyed, LATER, by="ops", at=LATER))
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert placed(store, LATER + HOUR) == row
 
@@ -226,7 +226,7 @@ class KeyRedriveContract(StoreContract):
         self, store: ActionStore, failed_keyed: Action
     ) -> None:
         store.remove_key(failed_keyed.ref, KEY)
-        assert isinstance(store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER), Applied)
+        assert isinstance(store.redrive(failed_keyed, LATER, by="ops", at=LATER), Applied)
         assert placed(store, LATER) == stored_row(store, failed_keyed.ref)
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER, OTHER)
@@ -234,11 +234,11 @@ class KeyRedriveContract(StoreContract):
     def test_it_retains_its_large_payload_and_its_key(self, store: ActionStore) -> None:
         failed = finished(store, placed(store, payload=LARGE), Status.FAILED)
         store.remove_key(failed.ref, KEY)
-        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        store.redrive(failed, LATER, by="ops", at=LATER)
         assert placed(store, LATER, LARGE) == stored_row(store, failed.ref)
 
     def test_a_redrive_retains_the_time_of_a_key(self, store: ActionStore, failed_keyed: Action) -> None:
-        store.redrive(failed_keyed.ref, NOON, by="ops", at=NOON + MINUTE)
+        store.redrive(failed_keyed, NOON, by="ops", at=NOON + MINUTE)
         row = finished(store, failed_keyed)
         assert placed(store, LATER - SECOND) == row
         assert placed(store, LATER).id != row.id
@@ -247,14 +247,14 @@ class KeyRedriveContract(StoreContract):
         self, store: ActionStore, failed_keyed: Action
     ) -> None:
         second = placed(store, LATER)
-        assert store.redrive(failed_keyed.ref, LATER, by="ops", at=LATER) == Rejected(failed_keyed, second.id)
+        assert store.redrive(failed_keyed, LATER, by="ops", at=LATER) == Rejected(failed_keyed, second.id)
         assert store.get(failed_keyed.ref) == failed_keyed
         assert placed(store, LATER) == second
 
     def test_a_repeated_redrive_with_a_key_returns_the_first_result(
         self, store: ActionStore, failed_keyed: Action
     ) -> None:
-        redrive = partial(store.redrive, failed_keyed.ref, LATER, at=LATER)
+        redrive = partial(store.redrive, failed_keyed, LATER, at=LATER)
         assert redrive(by="ops") == redrive(by="ops")
         assert redrive(by="another caller") == Rejected(stored_row(store, failed_keyed.ref))
 
@@ -296,7 +296,7 @@ class KeyRaceContract(StoreContract):
             rival = under_key(store, key=key)
             redriven, got = together(
                 [
-                    partial(store.redrive, failed.ref, LATER, by="ops", at=LATER),
+                    partial(store.redrive, failed, LATER, by="ops", at=LATER),
                     partial(store.put_once, rival, key_from(LATER)),
                 ]
             )

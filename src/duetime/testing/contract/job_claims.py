@@ -76,14 +76,14 @@ class OccurrenceClaimContract(JobsContract):
     def test_a_row_that_was_settled_since_it_was_read_is_not_claimed(
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
-        store.cancel(row.ref, by="ops", at=NOON, expires_at=EXPIRY)
+        store.cancel(row, by="ops", at=NOON, expires_at=EXPIRY)
         assert refused(store, jobs, taking(row, job, hold))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_row_that_became_pending_again_is_not_claimed_by_the_old_read(
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
-        store.reschedule(row.ref, NOON + HOUR, by="ops", at=NOON)
+        store.reschedule(row, NOON + HOUR, by="ops", at=NOON)
         assert refused(store, jobs, taking(row, job, hold))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
@@ -115,7 +115,7 @@ class OccurrenceClaimContract(JobsContract):
     def test_a_take_over_retains_a_concurrent_request_to_cancel(
         self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
-        store.ask_to_cancel(run.ref, by="ops", at=NOON + SECOND)
+        store.ask_to_cancel(run, by="ops", at=NOON + SECOND)
         assert jobs.claim(taking(run, job, claim_terms=terms(ORPHANED_AT)))
         row = stored_row(store, run.ref)
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, "ops", NOON + SECOND)

@@ -149,7 +149,7 @@ class LockContract(JobsContract):
         self, store: ActionStore, jobs: JobStore
     ) -> None:
         job, dead = self._held_by(store, jobs, Status.FAILED)
-        assert isinstance(store.redrive(dead.ref, NEXT, by="ops", at=NOON + HOUR), Applied)
+        assert isinstance(store.redrive(dead, NEXT, by="ops", at=NOON + HOUR), Applied)
         assert refused(store, jobs, taking(planned(store, NEXT), job, dead=dead))
 
     def test_the_lock_of_a_holder_that_is_gone_is_taken(self, store: ActionStore, jobs: JobStore) -> None:

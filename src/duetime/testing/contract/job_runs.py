@@ -152,7 +152,7 @@ class SkipContract(StoreContract):
         assert self.due_time(store, row) is None
 
     def test_a_row_that_became_pending_again_is_not_skipped(self, store: ActionStore, row: Action) -> None:
-        store.reschedule(row.ref, NOON + HOUR, by="ops", at=AT)
+        store.reschedule(row, NOON + HOUR, by="ops", at=AT)
         before = stored_row(store, row.ref)
         assert skip(store, row) == Rejected(before)
         assert store.get(row.ref) == before

@@ -123,6 +123,13 @@ class JobWakesContract:
         assert [*wakes.known()] == [(wake.kind, wake.name)]
 
     @BOTH
+    def test_a_wake_names_its_job_and_a_missing_one_names_none(self, wakes: JobWakes, wake: JobWake) -> None:
+        wakes.put(wake)
+        assert wakes.owner(wake.kind, wake.name) == wake.ref
+        wakes.remove(wake.kind, wake.name)
+        assert wakes.owner(wake.kind, wake.name) is None
+
+    @BOTH
     def test_removing_a_missing_wake_changes_nothing(self, wakes: JobWakes, wake: JobWake) -> None:
         wakes.put(replace(wake, name="mail-digest"))
         wakes.remove(wake.kind, wake.name)

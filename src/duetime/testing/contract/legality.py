@@ -55,7 +55,7 @@ WRITES = (
         "cancel",
         Status.CANCELLED,
         Status.PENDING,
-        lambda store, row: store.cancel(row.ref, by=CALLER, at=NOON, expires_at=EXPIRY),
+        lambda store, row: store.cancel(row, by=CALLER, at=NOON, expires_at=EXPIRY),
     ),
     Write(
         "skip",
@@ -69,25 +69,25 @@ WRITES = (
         "ask to cancel",
         Status.PROCESSING,
         Status.PROCESSING,
-        lambda store, row: store.ask_to_cancel(row.ref, by=CALLER, at=NOON),
+        lambda store, row: store.ask_to_cancel(row, by=CALLER, at=NOON),
     ),
     Write(
         "reschedule",
         Status.PENDING,
         Status.PENDING,
-        lambda store, row: store.reschedule(row.ref, LATER, by=CALLER, at=NOON),
+        lambda store, row: store.reschedule(row, LATER, by=CALLER, at=NOON),
     ),
     Write(
         "dismiss",
         Status.FAILED,
         Status.FAILED,
-        lambda store, row: store.dismiss(row.ref, "done by hand", by=CALLER, at=NOON),
+        lambda store, row: store.dismiss(row, "done by hand", by=CALLER, at=NOON),
     ),
     Write(
         "redrive",
         Status.PENDING,
         Status.FAILED,
-        lambda store, row: store.redrive(row.ref, LATER, by=CALLER, at=NOON),
+        lambda store, row: store.redrive(row, LATER, by=CALLER, at=NOON),
     ),
 )
 

@@ -152,19 +152,19 @@ class FailedContract(StoreContract):
 
     def test_a_redriven_row_leaves_the_failed_list(self, store: ActionStore) -> None:
         redriven, other = self._fail(store), self._fail(store)
-        store.redrive(redriven.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
+        store.redrive(redriven, NOON + HOUR, by="ops", at=NOON + HOUR)
         assert [row.ref for row in self._failed(store)] == [other.ref]
 
     def test_a_redrive_between_pages_hides_no_other_row(self, store: ActionStore) -> None:
         rows = [self._fail(store, NOON + place * SECOND) for place in range(8)]
         first = self._failed_page(store)
         for row in first:
-            store.redrive(row.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
+            store.redrive(row, NOON + HOUR, by="ops", at=NOON + HOUR)
         assert [row.ref for row in self._failed_page(store, first.cursor)] == [row.ref for row in rows[2::-1]]
 
     def test_a_row_that_failed_again_is_listed_by_its_latest_failure(self, store: ActionStore) -> None:
         again, once = self._fail(store), self._fail(store, NOON + SECOND)
-        store.redrive(again.ref, NOON + HOUR, by="ops", at=NOON + HOUR)
+        store.redrive(again, NOON + HOUR, by="ops", at=NOON + HOUR)
         store.settle(claim(store, again.ref, NOON + HOUR), end(Status.FAILED, NOON + HOUR + SECOND))
         assert [row.ref for row in self._failed(store)] == [again.ref, once.ref]
 

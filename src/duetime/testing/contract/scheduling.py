@@ -58,10 +58,10 @@ class SchedulingContract(StoreContract):
         store.put_many([action])
         assert store.get(action.ref) == action
         assert stored_row(store, action.ref).trace == TRACE
-        store.reschedule(action.ref, NOON, by="ops", at=NOON)
+        store.reschedule(action, NOON, by="ops", at=NOON)
         held = claim(store, action.ref)
         store.settle(held, end(Status.FAILED, message="no paper"))
-        store.redrive(action.ref, LATER, by="ops", at=LATER)
+        store.redrive(stored_row(store, action.ref), LATER, by="ops", at=LATER)
         again = claim(store, action.ref, LATER)
         assert (held.trace, again.trace) == (TRACE, TRACE)
         store.settle(again, end(Status.EXECUTED, LATER))
@@ -202,12 +202,12 @@ class PayloadContract(StoreContract):
         assert claim(store, large.ref, NOON + 2 * HOUR).payload == LARGE
 
     def test_it_lasts_through_a_reschedule(self, store: ActionStore, large: Action) -> None:
-        assert isinstance(store.reschedule(large.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
+        assert isinstance(store.reschedule(large, NOON + HOUR, by=CALLER, at=NOON), Applied)
         assert claim(store, large.ref, NOON + HOUR).payload == LARGE
 
     def test_it_lasts_through_a_redrive(self, store: ActionStore, large: Action) -> None:
         store.settle(claim(store, large.ref), end(Status.FAILED))
-        assert isinstance(store.redrive(large.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR), Applied)
+        assert isinstance(store.redrive(large, NOON + HOUR, by=CALLER, at=NOON + HOUR), Applied)
         assert claim(store, large.ref, NOON + HOUR).payload == LARGE
 
     def test_another_tenants_payload_of_the_same_id_is_another(

@@ -87,7 +87,7 @@ class SettleContract(StoreContract):
     def test_a_run_with_a_request_to_stop_can_have_any_final_status(
         self, store: ActionStore, status: Status, claimed: Action
     ) -> None:
-        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         assert store.settle(claimed, end(status)) is SettleResult.SETTLED
         row = stored_row(store, claimed.ref)
         assert (row.status, row.cancel_requested_by) == (status, CALLER)
@@ -127,12 +127,12 @@ class RetryContract(StoreContract):
         assert [number for number, _ in again.numbered_attempts()] == [1, 2]
 
     def test_a_retry_is_rejected_after_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
-        outcome = store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        outcome = store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         assert store.settle(claimed, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
         assert outcome == Applied(stored_row(store, claimed.ref))
 
     def test_a_run_with_a_rejected_retry_can_end(self, store: ActionStore, claimed: Action) -> None:
-        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         store.settle(claimed, end(Status.PENDING))
         assert store.settle(claimed, end(Status.CANCELLED)) is SettleResult.SETTLED
         assert stored_row(store, claimed.ref).cancelled_by == CALLER
@@ -141,7 +141,7 @@ class RetryContract(StoreContract):
         self, store: ActionStore, claimed: Action
     ) -> None:
         store.settle(claimed, end(Status.PENDING))
-        store.reschedule(claimed.ref, NOON + 9 * HOUR, by=CALLER, at=NOON + MINUTE)
+        store.reschedule(claimed, NOON + 9 * HOUR, by=CALLER, at=NOON + MINUTE)
         with unchanged(store.get, claimed.ref):
             assert store.settle(claimed, end(Status.PENDING)) is SettleResult.SETTLED
 
@@ -204,7 +204,7 @@ class LeaseContract(StoreContract):
         assert stored_row(store, claimed.ref).lease_until == LATER
 
     def test_a_heartbeat_returns_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
-        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         assert store.renew(claimed, LATER) == Renewed(cancel_requested=True)
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
@@ -225,7 +225,7 @@ class LeaseContract(StoreContract):
         assert store.get(claimed.ref) == claimed
 
     def test_a_peek_returns_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
-        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         assert store.peek(claimed) == Renewed(cancel_requested=True)
         assert stored_row(store, claimed.ref).lease_until == LEASE_END
 

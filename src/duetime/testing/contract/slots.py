@@ -103,7 +103,7 @@ class SlotContract(KeyedContract):
         self, store: ActionStore, keyed_action: Action
     ) -> None:
         assert store.claim(keyed_action.ref, terms(NOON - TICK)) is None
-        store.cancel(keyed_action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        store.cancel(keyed_action, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert store.claim(keyed_action.ref, terms()) is None
 
     def test_a_claim_of_a_dead_run_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
@@ -159,7 +159,7 @@ class SlotContract(KeyedContract):
     def test_a_row_that_changed_since_it_was_read_is_not_claimed_with_a_slot(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
-        store.reschedule(keyed_action.ref, NOON, by=CALLER, at=NOON)
+        store.reschedule(keyed_action, NOON, by=CALLER, at=NOON)
         changed = stored_row(store, keyed_action.ref)
         assert not store.claim_slot(keyed_action, started(keyed_action, terms()))
         assert store.get(keyed_action.ref) == changed
@@ -188,7 +188,7 @@ class SlotContract(KeyedContract):
     def test_a_request_to_cancel_survives_a_take_over_with_a_slot(
         self, store: ActionStore, run: Action
     ) -> None:
-        store.ask_to_cancel(run.ref, by=CALLER, at=NOON + SECOND)
+        store.ask_to_cancel(run, by=CALLER, at=NOON + SECOND)
         assert store.claim_slot(run, started(run, terms(ORPHANED_AT)))
         row = stored_row(store, run.ref)
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, CALLER, NOON + SECOND)
@@ -217,7 +217,7 @@ class SlotContract(KeyedContract):
     def test_a_retry_that_is_rejected_for_a_cancel_retains_its_slot(
         self, store: ActionStore, run: Action
     ) -> None:
-        store.ask_to_cancel(run.ref, by=CALLER, at=NOON + SECOND)
+        store.ask_to_cancel(run, by=CALLER, at=NOON + SECOND)
         assert store.settle(run, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
         assert store.holders(ACME, KEY) == {run.id}
         assert store.settle(run, end(Status.CANCELLED)) is SettleResult.SETTLED
@@ -247,7 +247,7 @@ class SlotContract(KeyedContract):
     def test_a_redriven_action_has_its_concurrency_key_still(self, store: ActionStore) -> None:
         run = holding(store, limit=LIMIT)
         store.settle(run, end(Status.FAILED))
-        store.redrive(run.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+        store.redrive(run, NOON + HOUR, by=CALLER, at=NOON + HOUR)
         row = stored_row(store, run.ref)
         assert (row.concurrency_key, row.concurrency_limit) == (KEY, LIMIT)
         assert store.claim(run.ref, terms(NOON + HOUR)) == NeedsSlot()
