@@ -200,8 +200,8 @@ class Negligent(MemoryJobStore):
 
 
 class Recounting(MemoryJobStore):
-    def settle(self, claimed, settlement, ref, ended):
-        result = super().settle(claimed, settlement, ref, ended)
+    def settle(self, claimed, settlement, ref, ended, **lock):
+        result = super().settle(claimed, settlement, ref, ended, **lock)
         self.count(ref, ended)
         return result
 

@@ -194,6 +194,24 @@ def test_a_conflict_is_tried_again_and_then_unavailable():
     assert len(calls) > 3
 
 
+@pytest.mark.parametrize("reason", ["TransactionConflict", "ThrottlingError"])
+def test_a_run_without_the_lock_ends_even_if_it_cannot_be_counted(table, jobs, reason):
+    store, job = table.store(), added(jobs)
+    run = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
+
+    class Blocked:
+        """Other transactions, or a limit, block the job's row."""
+
+        def __getattr__(self, name):
+            return getattr(cancelling("None", reason) if "transact" in name else table.client, name)
+
+    over = DynamoJobStore(Blocked(), table.name, "duetime-jobs", due_shards=DUE_SHARDS)
+    run_end = ended(run)
+    assert over.settle(run, end(Status.EXECUTED), job.ref, run_end, has_lock=False) is SettleResult.SETTLED
+    assert stored_row(store, run.ref).status is Status.EXECUTED
+    assert jobs.get(job.ref).tally.executed == 1
+
+
 def test_a_claim_in_conflict_is_lost():
     run_claim = taking(planned(MemoryStore()), nightly())
     assert not far(cancelling("None", "TransactionConflict")).claim(run_claim)

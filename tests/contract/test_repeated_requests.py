@@ -1,5 +1,6 @@
 """botocore repeats a request whose response was lost, and another caller's change comes between the two."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -7,12 +8,14 @@ import pytest
 
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.store import DynamoStore
+from duetime.aws.tables import JOBS, create_table_request
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
 from duetime.model.job import WHOLE_JOB, Pause
 from duetime.model.lease import Rejected
+from duetime.ports.jobs import LockRequirement
 from duetime.settings import DUE_SHARDS
-from duetime.testing.contract.job_specimens import nightly
+from duetime.testing.contract.job_specimens import ended, nightly, taken
 from duetime.testing.contract.specimens import (
     CALLER,
     EXPIRY,
@@ -122,3 +125,21 @@ def test_a_late_postponement_does_not_delay_a_job_that_was_maintained_since(jobs
     assert jobs.store.move_cursor(job, job.cursor + HOUR, job.maintain_at + HOUR)
     assert not jobs.store.postpone(job, job.maintain_at + 9 * HOUR, failures=1)
     assert jobs.store.get(job.ref).maintain_at == job.maintain_at + HOUR
+
+
+def test_a_repeated_settle_counts_an_overlapping_run_once(client, store):
+    with overlapping(client) as (jobs, job):
+        run = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
+        with repeating(client, "TransactWriteItems", lambda: None):
+            jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run), has_lock=False)
+        assert jobs.get(job.ref).tally.executed == 1
+
+
+@contextmanager
+def overlapping(client):
+    client.create_table(**create_table_request(JOBS, "duetime-jobs"))
+    jobs = DynamoJobStore(client, "duetime-actions", "duetime-jobs", due_shards=DUE_SHARDS)
+    job = nightly()
+    jobs.add(job)
+    yield jobs, jobs.get(job.ref)
+    client.delete_table(TableName="duetime-jobs")

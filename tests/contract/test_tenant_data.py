@@ -4,6 +4,7 @@ import ast
 import itertools
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from duetime.errors import BackendUnavailable, InvalidIdentifier
 from duetime.ids import SYSTEM_TENANT, new_action_id
 from duetime.jobs.register import Registration
 from duetime.model.audit import AuditKind, AuditTarget
+from duetime.model.audit_verification import FindingKind, verify
 from duetime.model.change import Change
 from duetime.model.job import JobRef
 from duetime.model.notification import DigestWindow
@@ -260,6 +262,10 @@ def test_the_erase_is_in_the_audit_trail_of_the_system(tenants):
     )
     assert found.request_fields["reason"] == "contract ended"
     assert found.result == {"erased": sum(report.items.values())}
+    verified = verify([found], now=NOON + HOUR)
+    assert (verified.findings, verified.unhashed, verified.heads[0].head.number) == ([], 0, 2)
+    forged = verify([replace(found, by="role/Admin/eve")], now=NOON + HOUR)
+    assert {finding.kind for finding in forged.findings} == {FindingKind.CHANGED}
 
 
 def test_a_dry_run_counts_what_an_erase_finds_and_changes_nothing(tenants):

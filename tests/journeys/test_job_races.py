@@ -195,12 +195,21 @@ class TestWhatIsLeftForLater:
         assert first == MIDNIGHT + 10 * MINUTE
         assert MIDNIGHT + 22 * MINUTE <= second <= MIDNIGHT + 22 * MINUTE + 30 * SECOND
 
-    def test_a_run_without_a_lock_ends_even_if_it_cannot_be_counted(self):
+    def test_an_overlapping_run_is_counted_once_after_a_lost_response(self):
         recorded = RecordedJob(every(minutes=10), overlap="allow")
-        failing(recorded.hook("jobs"), "count", times=1)
-        recorded.cloud.advance(minutes=20)
+        jobs = recorded.hook("jobs")
+
+        def settle_and_lose(settle, *arguments, **given):
+            del jobs.hooks["settle"]
+            settle(*arguments, **given)
+            raise BackendUnavailable("the jobs table", "its response was lost")
+
+        jobs.hooks["settle"] = settle_and_lose
+        with pytest.raises(BackendUnavailable):
+            recorded.cloud.advance(minutes=20)
+        recorded.cloud.advance(minutes=10)
         assert recorded.at(Status.EXECUTED) == at(10, 20)
-        assert recorded.job.tally.executed == 1
+        assert recorded.job.tally.executed == 2
 
     def test_a_run_runs_even_if_its_job_cannot_be_planned(self):
         recorded = RecordedJob(every(minutes=1))

@@ -10,7 +10,12 @@ from tests.local.conftest import Note, settled
 
 def run(cloud, *words):
     """Run a command in another process; return its exit status and what it printed."""
-    command = [sys.executable, "-m", "duetime", "tenants", *words]
+    return duetime(cloud, "tenants", *words)
+
+
+def duetime(cloud, *words):
+    """Run any command in the same way."""
+    command = [sys.executable, "-m", "duetime", *words]
     done = subprocess.run(command, env=cloud.environment, capture_output=True, text=True, check=False)  # noqa: S603
     return done.returncode, done.stdout, done.stderr
 
@@ -39,6 +44,15 @@ def test_a_tenant_is_exported_and_erased_on_the_local_cloud(cloud, tmp_path):
     timers = cloud.client("scheduler").list_schedules(GroupName=cloud.settings.schedule_group)
     assert timers["Schedules"] == []
     assert cloud.scheduler(tenant_id="globex").get(other.id)
+
+    status, printed, error = duetime(cloud, "access", "audit", "verify", "--system")
+    assert (status, printed.splitlines()[0]) == (0, "2 entries of system in 2 chains: no findings"), error
+    status, printed, error = duetime(cloud, "access", "audit", "--system", "--json")
+    assert status == 0, error
+    assert [(item["operation"], item["target"]) for item in json.loads(printed)["items"]] == [
+        ("erase", "tenant:acme"),
+        ("export", "tenant:acme"),
+    ]
 
 
 def test_bad_usage_names_the_cure(cloud):

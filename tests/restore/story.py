@@ -27,16 +27,17 @@ STILL_TO_RUN = {"later", "far"}
 
 
 class Story:
-    """What happened to a drill's deployment, and the restore of its tables."""
+    """What happened to a drill's deployment, and the restore of its tables, of `later` to a minute later."""
 
-    def __init__(self, drill, *kinds, before=lambda _drill: None, after=lambda _drill: None):
+    def __init__(self, drill, *kinds, later="", before=lambda _drill: None, after=lambda _drill: None):
         self.drill = drill
         self.actions = {name: drill.schedule(name, at) for name, at in NAMES.items()}
         drill.minutes(10)
         before(drill)
         self.point = drill.clock.now()
-        restores = {kind: drill.restore(kind) for kind in kinds}
+        restores = {kind: drill.restore(kind) for kind in kinds if kind != later}
         drill.minutes(1)
+        restores |= {kind: drill.restore(kind) for kind in kinds if kind == later}
         after(drill)
         self.disarm(drill.scheduler.cancel(self.actions["cancelled"].id))
         self.disarm(drill.scheduler.cancel(self.actions["far-cancelled"].id))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import boto3
 import pytest
 
 from duetime import Status, every
@@ -52,6 +53,37 @@ def test_all_nominal_times_since_the_restore_point_are_explained(drill, kinds):
     jobs = drill.scheduler.jobs
     found = jobs.explain("ledger-tick", story.point, drill.clock.now() - MINUTE)
     assert {entry.account.value for entry in found} <= {"executed", "missed", "pending"}
+
+
+@pytest.mark.parametrize("later", ["actions", pytest.param("jobs", marks=pytest.mark.long)])
+def test_tables_restored_to_different_times_are_consistent_and_each_time_is_accounted_for(drill, later):
+    story = Story(drill, "actions", "jobs", later=later)
+    restore = story.restore()
+    report = restore.report()
+    restore.adopt()
+    story.deploy(enabled=True)
+    adopted_at = drill.clock.now()
+    [account] = [account for account in report.jobs if account.ref == REF]
+    rows = drill.backends.store.of_job(REF.tenant_id, REF.name, limit=100, cursor=None)
+    with_rows = {nominal_at(row.id) for row in rows}
+    job = drill.backends.jobs.get(REF)
+    passed = {due.at for due in job.cadence_set.between(story.point, report.at)}
+    assert passed == {at for at in with_rows if story.point < at <= report.at} | {*account.times}
+    assert len(account.times) == account.unknown
+    before = ticks(drill)
+    drill.minutes(8)
+    made = ticks(drill).keys() - before.keys()
+    assert len(made) == 4
+    assert all(nominal_at(name) > adopted_at for name in made)
+    assert set(ticks(drill).values()) == {1}
+
+
+def test_a_damaged_job_stops_no_restore_and_is_reported(drill):
+    story = Story(drill, "actions")
+    key = {"pk": {"S": "system#ledger-tick"}, "sk": {"S": "current#definition"}}
+    boto3.client("dynamodb").put_item(TableName=drill.settings.jobs_table, Item=key)
+    [account] = [account for account in story.restore().adopt().jobs if account.ref == REF]
+    assert "cannot be read" in account.notes[0]
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from duetime.aws import conditions, job_conditions, optimistic
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
 from duetime.aws.dynamodb import SERVICE, Client
-from duetime.aws.faults import TransactionConflict, TransactionFailed
+from duetime.aws.faults import TransactionCancelled, TransactionConflict, TransactionFailed
 from duetime.aws.job_items import (
     STATE,
     at,
@@ -143,17 +143,40 @@ class DynamoJobStore:
             return (failed.failed.get(_FIRST) or {}).get("waiting") == holder(waiting)
         return True
 
-    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
+    def settle(
+        self,
+        claimed: Action,
+        settlement: Settlement,
+        ref: JobRef,
+        ended: EndedRun,
+        *,
+        has_lock: bool = True,
+    ) -> SettleResult:
         self._actions.payloads.outlive(claimed, settlement.expires_at)
         row = self._row(claimed.ref, conditions.settle(claimed, settlement))
-        lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
         try:
-            self._write([row, lock])
+            self._write([row, self._ending(claimed, ref, ended, has_lock=has_lock)])
         except TransactionFailed as failed:
             if _FIRST in failed.failed:
                 return not_settled(failed.failed[_FIRST], claimed)
             return retry_on_conflict(partial(self._actions.settle, claimed, settlement))
+        except TransactionCancelled:  # blocked or throttled: nothing is written
+            if has_lock:
+                raise
+            return self._counted(ref, ended, self._actions.settle(claimed, settlement))
         return SettleResult.SETTLED
+
+    def _ending(self, claimed: Action, ref: JobRef, ended: EndedRun, *, has_lock: bool) -> Entry:
+        """Return the write of the job at the end of a run."""
+        change = job_conditions.unlock(claimed.ref, ended) if has_lock else job_conditions.count(ended)
+        return self._state(ref, change)
+
+    def _counted(self, ref: JobRef, ended: EndedRun, result: SettleResult) -> SettleResult:
+        """Count a run that was settled alone, because other transactions blocked the job."""
+        if result is SettleResult.SETTLED:
+            with suppress(DuetimeError):
+                self.count(ref, ended)
+        return result
 
     def commit(
         self,
@@ -164,18 +187,21 @@ class DynamoJobStore:
         *,
         entries: Sequence[Mapping[str, Any]],
         number: int,
+        has_lock: bool = True,
     ) -> SettleResult:
-        """Commit with an entry that frees the lock.
+        """Commit with an entry that frees the lock, or counts a run without the lock.
 
-        If another action holds the lock, commit without the entry.
+        If another action holds the lock, or the job is gone or blocked, commit without the entry.
         """
-        lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
+        ending = self._ending(claimed, ref, ended, has_lock=has_lock)
         commit = partial(self._actions.commit, claimed, settlement, number=number)
         try:
-            return commit(entries=[*entries, lock])
+            return commit(entries=[*entries, ending])
         except CommitRejected as refused:
             if _is_the_locks(refused, len(entries)):
                 return commit(entries=entries)
+            if not has_lock and any(reason.index == len(entries) for reason in refused.reasons):
+                return self._counted(ref, ended, commit(entries=entries))
             raise CommitRejected(
                 [reason for reason in refused.reasons if reason.index < len(entries)]
             ) from None

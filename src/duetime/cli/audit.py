@@ -18,8 +18,10 @@ from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
 from duetime.errors import truncate
+from duetime.ids import SYSTEM_TENANT
 
 if TYPE_CHECKING:
+    from duetime.model.audit import AuditEntry
     from duetime.model.audit_verification import AuditFinding, AuditReport, SavedHead
 
 _LONGEST = 60
@@ -51,6 +53,12 @@ def add_parser(commands: Commands) -> None:
         default=[],
         help="of verify: saved heads, of an earlier verify --json, of the API's log or of events",
     )
+    parser.add_argument(
+        "--system",
+        action="store_true",
+        help="the deployment's own trail, of exports and erases of tenants; with your AWS credentials",
+    )
+    parser.add_argument("--prefix", default="duetime-", help="the prefix, for --system (default: duetime-)")
     add_page(parser)
 
 
@@ -60,6 +68,8 @@ def audit(arguments: argparse.Namespace) -> int:
         return _verify(arguments)
     if arguments.heads:
         raise BadUsage("--heads belongs to `duetime access audit verify`")
+    if arguments.system:
+        return _print_system(arguments)
     filters = {"action": arguments.action, "job": arguments.job}
     return print_list(arguments, ["audit"], "access audit", _changes, empty="no changes", filters=filters)
 
@@ -87,16 +97,47 @@ def _verify(arguments: argparse.Namespace) -> int:
     from duetime.cli.audit_json import entry_of, saved_heads  # noqa: PLC0415 - `duetime --help` needs no model
     from duetime.model.audit_verification import verify  # noqa: PLC0415 - as above
 
-    client = client_of(arguments)
-    tenant = str(client.ask("GET", "me")["tenant_id"])
+    if arguments.system:
+        tenant, entries = str(SYSTEM_TENANT), _of_system(arguments)
+    else:
+        client = client_of(arguments)
+        tenant = str(client.ask("GET", "me")["tenant_id"])
+        entries = (entry_of(item, tenant) for item in _all(client))
     saved = [head for file in arguments.heads for head in saved_heads(_read(file), file, tenant)]
-    entries = (entry_of(item, tenant) for item in _all(client))
     report = verify(entries, now=SystemClock().now(), saved=saved)
     if arguments.json:
         print_json(_json(report, tenant))
     else:
         print(_text(report, tenant, saved))
     return _FOUND if report.findings else 0
+
+
+def _print_system(arguments: argparse.Namespace) -> int:
+    """Print the complete trail of the system: it has one entry for each export and erase."""
+    from duetime.api.access import AuditEntryView  # noqa: PLC0415 - as below
+
+    if arguments.action or arguments.job or arguments.cursor:
+        raise BadUsage("--system prints the complete trail; omit --action, --job and --cursor")
+    views = [AuditEntryView.model_validate(entry) for entry in _of_system(arguments)]
+    items = [view.model_dump(mode="json") for view in views]
+    if arguments.json:
+        print_json({"items": items, "next_cursor": None})
+    else:
+        print(_changes(items, SystemClock().now()) if items else "no changes")
+    return 0
+
+
+def _of_system(arguments: argparse.Namespace) -> Iterator[AuditEntry]:
+    from duetime.aws.backends import AwsBackends  # noqa: PLC0415 - as below
+    from duetime.aws.function_logs import settings_of_deployment  # noqa: PLC0415 - as below
+
+    trail = AwsBackends(settings_of_deployment(arguments.prefix), SystemClock()).audit_trail
+    cursor = None
+    while True:
+        page = trail.list(SYSTEM_TENANT, None, limit=int(_PAGE), cursor=cursor)
+        yield from page
+        if (cursor := page.cursor) is None:
+            return
 
 
 def _all(client: Client) -> Iterator[Json]:

@@ -145,8 +145,16 @@ class MemoryJobStore:
             self._put(replace(current, waiting=waiting))
             return True
 
-    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
-        return self._end(claimed, ref, ended, partial(self._store.settle, claimed, settlement))
+    def settle(
+        self,
+        claimed: Action,
+        settlement: Settlement,
+        ref: JobRef,
+        ended: EndedRun,
+        *,
+        has_lock: bool = True,
+    ) -> SettleResult:
+        return self._end(claimed, ref, ended, partial(self._store.settle, claimed, settlement), has_lock)
 
     def commit(
         self,
@@ -157,17 +165,24 @@ class MemoryJobStore:
         *,
         entries: Sequence[Mapping[str, Any]],
         number: int,
+        has_lock: bool = True,
     ) -> SettleResult:
         commit = partial(self._store.commit, claimed, settlement, entries=entries, number=number)
-        return self._end(claimed, ref, ended, commit)
+        return self._end(claimed, ref, ended, commit, has_lock)
 
     def _end(
-        self, claimed: Action, ref: JobRef, ended: EndedRun, settle: Callable[[], SettleResult]
+        self,
+        claimed: Action,
+        ref: JobRef,
+        ended: EndedRun,
+        settle: Callable[[], SettleResult],
+        has_lock: bool,
     ) -> SettleResult:
         with self._store.lock:
             is_first_try = self._store.held(claimed) is not None
             result = settle()
-            if is_first_try and result is SettleResult.SETTLED and self._unlock(ref, claimed.ref):
+            is_first_end = is_first_try and result is SettleResult.SETTLED
+            if is_first_end and (not has_lock or self._unlock(ref, claimed.ref)):
                 self.count(ref, ended)
             return result
 

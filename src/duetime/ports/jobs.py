@@ -141,10 +141,19 @@ class JobStore(Protocol):
         Return False if another action was faster.
         """
 
-    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
+    def settle(
+        self,
+        claimed: Action,
+        settlement: Settlement,
+        ref: JobRef,
+        ended: EndedRun,
+        *,
+        has_lock: bool = True,
+    ) -> SettleResult:
         """*settle an occurrence*: settle the row as in `ActionStore`, free the lock, count the run.
 
-        If another action holds the lock, only the row is settled.
+        If another action holds the lock, only the row is settled. A run without the lock (`has_lock`) is only
+        settled and counted. Both happen once, also after a lost response.
         """
 
     def commit(
@@ -156,10 +165,12 @@ class JobStore(Protocol):
         *,
         entries: Sequence[Mapping[str, Any]],
         number: int,
+        has_lock: bool = True,
     ) -> SettleResult:
         """*settle an occurrence by commit*: commit as in `ActionStore`, free the lock and count the run.
 
-        If another action holds the lock, the commit writes the entries and the row only.
+        If another action holds the lock, the commit writes the entries and the row only. Without the lock
+        (`has_lock`), the run is counted.
         """
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
@@ -169,7 +180,7 @@ class JobStore(Protocol):
         """
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
-        """Count a run that held no lock.
+        """Count a run beside its settle, which could not count it: other transactions blocked the job.
 
         After a lost response, the run may be counted twice or not at all.
         """

@@ -16,7 +16,7 @@ from duetime.aws.restored_tables import RestoredTable, UnfitTable
 from duetime.aws.tables import JOBS, actions_shape
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
-from duetime.errors import BackendMisconfigured
+from duetime.errors import BackendMisconfigured, UnreadableRow, truncate
 from duetime.ids import TenantId
 from duetime.jobs.maintain import refs_until
 from duetime.model.action import Action, ActionRef
@@ -62,6 +62,8 @@ class Gathered:
     held: Sequence[Action] = ()
     jobs: Sequence[Job] = ()
     previous_jobs: Mapping[JobRef, Job] = field(default_factory=dict)
+    unreadable_jobs: Mapping[JobRef, str] = field(default_factory=dict)
+    """Why each damaged job cannot be read."""
     stray_timers: Sequence[str] = ()
     """Timers that belong to no unsettled row."""
     lost: Sequence[LostAction] = ()
@@ -82,6 +84,7 @@ class Gather:
         self._settings, self._tables, self._clock, self._reads_logs = settings, tables, clock, reads_logs
         self._backends = AwsBackends(settings, clock)
         self._rows = rows_of(settings)
+        self._unreadable: dict[JobRef, str] = {}
 
     def __call__(self) -> Gathered:
         """Return what was found."""
@@ -114,6 +117,7 @@ class Gather:
             held=held,
             jobs=jobs,
             previous_jobs=self._previous_jobs(),
+            unreadable_jobs=self._unreadable,
             stray_timers=strays,
             lost=self._lost(previous, transitions or (), strays, evidence) if restores_actions else (),
             sources={
@@ -126,7 +130,11 @@ class Gather:
         )
 
     def _job(self, ref: JobRef) -> Job | None:
-        return self._backends.jobs.get(ref)
+        try:
+            return self._backends.jobs.get(ref)
+        except UnreadableRow as error:
+            self._unreadable[ref] = truncate(error)
+            return None
 
     def _previous_rows(self) -> RestoredRows | None:
         name = self._tables.previous_actions

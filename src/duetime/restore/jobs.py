@@ -64,12 +64,15 @@ def accounts(
     """Yield the account of each job that needs a look."""
     for job in found.jobs:
         notes = tuple(_notes(job, found))
-        unknown = _unknown(job, tables, actions, now) if tables.actions else 0
+        unknown = _unknown(job, tables, actions, now) if tables.actions else ()
         if unknown and job.definition.catch_up:
             notes += (f"it makes up for none of them; `duetime jobs trigger {job.name}` runs it once",)
         if unknown or notes:
-            yield JobAccount(ref=job.ref, unknown=unknown, notes=notes)
-    for ref in sorted(found.previous_jobs.keys() - {job.ref for job in found.jobs}, key=str):
+            yield JobAccount(ref=job.ref, times=unknown, notes=notes)
+    for ref, problem in found.unreadable_jobs.items():
+        yield JobAccount(ref=ref, notes=(f"it cannot be read, and stays as it is: {problem}",))
+    stored = {*(job.ref for job in found.jobs), *found.unreadable_jobs}
+    for ref in sorted(found.previous_jobs.keys() - stored, key=str):
         yield JobAccount(
             ref=ref, notes=("it was added after the restore point: deploy or register it again",)
         )
@@ -88,19 +91,24 @@ def _notes(job: Job, found: Gathered) -> Iterator[str]:
         yield f"its lock, held by {job.running.id}, is freed"
 
 
-def _unknown(job: Job, tables: RestoredTables, actions: ActionStore, now: datetime) -> int:
-    """Return the number of nominal times since the restore point that have no row."""
+def _unknown(job: Job, tables: RestoredTables, actions: ActionStore, now: datetime) -> tuple[datetime, ...]:
+    """Return the nominal times since the restore point that have no row of the job or of a version before."""
     start = max(tables.restored_to, job.since)
     if not job.is_live or job.definition.self_scheduled or start >= now:
-        return 0
+        return ()
     times = {due.at for due in islice(job.cadence_set.between(start, now), _MOST_TIMES)}
-    cursor = None
-    while times:
+    for version in (job.version, *(number for number, end in job.ends.items() if end > start)):
+        times -= _with_rows(job, version, actions, start, now)
+    return tuple(sorted(times))
+
+
+def _with_rows(job: Job, version: int, actions: ActionStore, start: datetime, now: datetime) -> set[datetime]:
+    found, cursor = set[datetime](), None
+    while True:
         page = actions.occurrences(
-            job.ref.tenant_id, job.name, job.version, after=start, until=now, limit=_PAGE, cursor=cursor
+            job.ref.tenant_id, job.name, version, after=start, until=now, limit=_PAGE, cursor=cursor
         )
-        times -= {ids.nominal_at(row.id) for row in page if not ids.is_manual_run(row.id)}
+        found |= {ids.nominal_at(row.id) for row in page if not ids.is_manual_run(row.id)}
         cursor = page.cursor
         if cursor is None:
-            break
-    return len(times)
+            return found

@@ -63,13 +63,18 @@ class JobAccount:
     """What the restore means for one job.
 
     Attributes:
-        unknown: its nominal times since the restore point without a row.
+        times: its nominal times since the restore point without a row.
         notes: other differences, in words.
     """
 
     ref: JobRef
-    unknown: int = 0
+    times: tuple[datetime, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def unknown(self) -> int:
+        """The number of these times."""
+        return len(self.times)
 
     def to_json(self) -> dict[str, Any]:
         """Return the published form."""
@@ -77,6 +82,7 @@ class JobAccount:
             "tenant_id": self.ref.tenant_id,
             "name": self.ref.name,
             "unknown": self.unknown,
+            "times": [instant.text(at) for at in self.times],
             "notes": list(self.notes),
         }
 

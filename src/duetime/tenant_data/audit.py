@@ -1,4 +1,7 @@
-"""The audit entry of an export or an erase. It is in the system's trail, so it survives the erase."""
+"""The audit entry of an export or an erase. It is in the system's trail, so it survives the erase.
+
+Each entry is a chain of its own, named for it: a repeated command writes the same records.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
+from duetime.model.audit_chain import ChainHead
 
 
 def entry_of(
@@ -31,7 +35,7 @@ def entry_of(
         expires_at: when the entry expires.
         fields: the options.
     """
-    return AuditEntry(
+    entry = AuditEntry(
         id=entry_id,
         tenant_id=SYSTEM_TENANT,
         target=AuditTarget(AuditKind.TENANT, tenant_id),
@@ -43,3 +47,11 @@ def entry_of(
         request_fields=fields,
         expires_at=expires_at.replace(microsecond=0),
     )
+    return ChainHead(entry_id).append(entry)[0]
+
+
+def ended(begun: AuditEntry, result: Mapping[str, Any]) -> AuditEntry:
+    """Return the entry after the work, with the link of its second record."""
+    link = begun.begun_link
+    head = ChainHead(begun.id) if link is None else ChainHead(link.chain, link.number, link.hash)
+    return head.append(begun.ended(200, result))[0]

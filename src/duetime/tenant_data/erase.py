@@ -15,7 +15,7 @@ from duetime.clock import Clock
 from duetime.ids import new_action_id, tenant
 from duetime.model.audit import AuditEntry
 from duetime.settings import Settings
-from duetime.tenant_data.audit import entry_of
+from duetime.tenant_data.audit import ended, entry_of
 from duetime.tenant_data.report import FIRST_ERASE, STOP, Position, Report, left_after
 from duetime.tenant_data.rounds import Round
 from duetime.tenant_data.stop import StopWork
@@ -163,7 +163,7 @@ class Erase:
         )
         if is_complete:
             entry = self._entry(position)
-            self._backends.audit_trail.end(entry.ended(200, {"erased": sum(position.erased.values())}))
+            self._backends.audit_trail.end(ended(entry, {"erased": sum(position.erased.values())}))
             self._progress.remove()
         else:
             self._begin_round(position, FIRST_ERASE)

@@ -23,7 +23,7 @@ from duetime.errors import DuetimeError
 from duetime.ids import new_action_id, tenant
 from duetime.model.audit import AuditEntry
 from duetime.settings import Settings
-from duetime.tenant_data.audit import entry_of
+from duetime.tenant_data.audit import ended, entry_of
 from duetime.tenant_data.report import Report
 from duetime.tenant_data.undelivered import UndeliveredOf
 
@@ -113,7 +113,7 @@ class Export:
         self._write(state, list(self._undelivered()))
         self._write(state, [("pauses", as_json(item)) for item in self._pauses.list()])
         state.ended_at = instant.text(self._clock.now())
-        trail.end(entry.ended(200, {"exported": sum(state.items.values())}))
+        trail.end(ended(entry, {"exported": sum(state.items.values())}))
         self._save(state)
         return Report(
             tenant_id=self._tenant_id,

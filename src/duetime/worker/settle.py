@@ -26,7 +26,7 @@ from duetime.worker.claim_job_run import ClaimWon, job_ref_of
 log = logging.getLogger(__name__)
 
 _SettleRow = Callable[[Action, Settlement], SettleResult]
-_SettleWithLock = Callable[[Action, Settlement, JobRef, EndedRun], SettleResult]
+_SettleWithJob = Callable[..., SettleResult]
 
 
 class Settle:
@@ -51,11 +51,11 @@ class Settle:
             CommitRejected: as `ActionStore.commit`, and its other errors.
         """
         row_alone = partial(self._actions.commit, entries=entries, number=number)
-        with_lock = partial(self._jobs.commit, entries=entries, number=number)
-        return self._end(held, settlement, row_alone, with_lock)
+        with_job = partial(self._jobs.commit, entries=entries, number=number)
+        return self._end(held, settlement, row_alone, with_job)
 
     def _end(
-        self, held: ClaimWon, settlement: Settlement, row_alone: _SettleRow, with_lock: _SettleWithLock
+        self, held: ClaimWon, settlement: Settlement, row_alone: _SettleRow, with_job: _SettleWithJob
     ) -> SettleResult:
         action, job_ref = held.action, job_ref_of(held.action)
         if job_ref is None or held.job is None or settlement.status is Status.PENDING:
@@ -68,16 +68,15 @@ class Settle:
             triggered_by=action.created_by if action.trigger is Trigger.MANUAL else None,
         )
         if held.hold is LockRequirement.LOCK:
-            result = with_lock(action, settlement, job_ref, ended)
+            result = with_job(action, settlement, job_ref, ended)
             if held.job.definition.overlap in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
                 _attempt(partial(self._wake_next, job_ref), action)
             return result
-        result = row_alone(action, settlement)
         # without the lock: thousands of event runs a second must not all write to their job's row
         is_news = ended.status != Status.EXECUTED or held.job.tally.consecutive_failures > 0
-        if result is SettleResult.SETTLED and (is_news or held.hold is LockRequirement.UNCHANGED):
-            _attempt(partial(self._jobs.count, job_ref, ended), action)
-        return result
+        if is_news or held.hold is LockRequirement.UNCHANGED:
+            return with_job(action, settlement, job_ref, ended, has_lock=False)
+        return row_alone(action, settlement)
 
     def _wake_next(self, ref: JobRef) -> None:
         """Wake the run that waits for the lock; without this wake it claims again by itself."""

@@ -128,6 +128,18 @@ class OccurrenceSettleContract(JobsContract):
             assert jobs.settle(beside, end(Status.EXECUTED), job.ref, ended(beside)) is SettleResult.SETTLED
             assert stored_row(store, beside.ref).status is Status.EXECUTED
 
+    def test_a_run_beside_the_locks_is_counted_once_however_often_its_settle_is_repeated(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
+        beside = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
+        holder = taken(store, jobs, job, NEXT)
+        run_end = ended(beside, Status.FAILED, "x")
+        for _ in range(3):
+            outcome = jobs.settle(beside, end(Status.FAILED), job.ref, run_end, has_lock=False)
+            assert outcome is SettleResult.SETTLED
+        now = stored_job(jobs, job.ref)
+        assert (now.running, now.tally) == (holder.ref, run_end.counted(job.tally))
+
     def test_with_a_free_lock_the_action_alone_is_settled(
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
