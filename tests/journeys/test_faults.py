@@ -253,6 +253,23 @@ def test_a_caller_that_repeats_with_a_key_until_a_response_schedules_once(seed):
     assert (row.status, row.attempt) == (Status.EXECUTED, 1)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_late_request_undoes_no_later_change_and_runs_nothing_twice(seed):
+    shaky = Shaky(seed, late=0.5)
+    clerk = shaky.cloud.scheduler_for("acme", "clerk", meets_faults=True)
+    action = shaky.schedule(at=2 * HOUR)
+    for minutes in (30, 90, 20, 60):
+        with suppress(BackendUnavailable):
+            clerk.reschedule(action.id, minutes * MINUTE)
+        shaky.cloud.advance(seconds=20)
+    due_at = shaky.cloud.scheduler.reschedule(action.id, at=45 * MINUTE).due_at
+    shaky.cloud.advance(minutes=44)
+    assert shaky.row(action).due_at == due_at
+    assert "its late store." in shaky.cloud.story()
+    shaky.rest()
+    assert shaky.done == [0]
+
+
 def broken_cloud(seed):
     """A cloud whose sweep finds nothing."""
     shaky = Shaky(seed, drop=0.5)

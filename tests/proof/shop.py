@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from asyncio import CancelledError
 from datetime import timedelta
 from itertools import product
 
@@ -38,6 +39,27 @@ class Poison(Payload):
     """Crashes its process."""
 
 
+class Unprintable(Exception):
+    """Its text raises."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+BAD_ENDS = [
+    lambda: ConnectionError("nobody answers"),
+    Unprintable,
+    CancelledError,
+    lambda: SystemExit(3),
+    lambda: BaseExceptionGroup("several", [KeyboardInterrupt(), ValueError("one")]),
+]
+
+
+def bad_end(run: Run) -> BaseException:
+    """The exception of a failed attempt, drawn from its action and fence."""
+    return BAD_ENDS[zlib.crc32(f"{run.id} {run.fence}".encode()) % len(BAD_ENDS)]()
+
+
 def live(run: Run, seconds: float, end: str) -> None:
     while seconds > 0:
         step = min(seconds, 60)
@@ -49,7 +71,7 @@ def live(run: Run, seconds: float, end: str) -> None:
     if end == "refused":
         run.commit([{"ConditionCheck": {"Key": run.id}}])
     if end.endswith("badly"):
-        raise ConnectionError("nobody answers")
+        raise bad_end(run)
     if end == "again":
         raise Retry(after=90)
     if end == "fatally":
