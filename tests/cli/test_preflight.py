@@ -331,3 +331,52 @@ def denying(service, operation):
     client.meta.events.register(event, deny)
     yield
     client.meta.events.unregister(event, deny)
+
+
+ACL_NAME, OTHER = "office", f"arn:aws:kms:us-east-1:{ACCOUNT}:key/1"
+
+
+@pytest.mark.usefixtures("aws")
+@pytest.mark.parametrize(
+    ("state", "finding"),
+    [
+        ("as it is", "can be used"),
+        ("disabled", "is in the state Disabled"),
+        ("absent", "does not exist"),
+        ("elsewhere", "is in us-east-1; the stack is in eu-west-1"),
+    ],
+)
+def test_a_key_and_a_web_acl_that_settings_name_must_exist_and_be_usable(check, assembly, state, finding):
+    kms, waf = (boto3.client(name) for name in ("kms", "wafv2"))
+    key = kms.create_key()["KeyMetadata"]["Arn"]
+    config = {"SampledRequestsEnabled": False, "CloudWatchMetricsEnabled": False, "MetricName": "m"}
+    acl = waf.create_web_acl(
+        Name=ACL_NAME, Scope="REGIONAL", DefaultAction={"Allow": {}}, VisibilityConfig=config
+    )["Summary"]
+    if state == "disabled":
+        kms.disable_key(KeyId=key.rpartition("/")[2])
+    if state == "absent":
+        key = key[:-4] + "ffff"
+        waf.delete_web_acl(Name=ACL_NAME, Scope="REGIONAL", Id=acl["Id"], LockToken=acl["LockToken"])
+    named = {
+        "Arm2": {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {"KmsKeyArn": OTHER if state == "elsewhere" else key},
+        },
+        "Acl": {"Type": "AWS::WAFv2::WebACLAssociation", "Properties": {"WebACLArn": acl["ARN"]}},
+    }
+    (assembly / "stack.json").write_text(json.dumps({"Resources": {**RESOURCES, **named}}))
+    of_key, of_acl = check("resources")
+    assert of_key[0] == of_acl[0] == "ok" if state == "as it is" else of_key[0] == "ill"
+    assert finding in of_key[1]
+    assert of_acl[1].endswith("does not exist" if state == "absent" else "can be used")
+
+
+@pytest.mark.usefixtures("aws")
+def test_a_code_signing_configuration_of_another_region_fails_the_deploy(check, assembly):
+    signing = f"arn:aws:lambda:us-east-1:{ACCOUNT}:code-signing-config:csc-0123456789abcdef0"
+    function = {"Type": "AWS::Lambda::Function", "Properties": {"CodeSigningConfigArn": signing}}
+    (assembly / "stack.json").write_text(json.dumps({"Resources": {**RESOURCES, "Signed": function}}))
+    [(state, message, remedy)] = check("resources")
+    assert (state, remedy) == ("ill", "set code_signing to another")
+    assert message == f"code_signing {signing} is in us-east-1; the stack is in eu-west-1"

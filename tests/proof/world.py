@@ -102,9 +102,9 @@ class World:
     def rest(self):
         """The faults are over; the sweep, and one catch-up, see to what they have left."""
         self.cloud.end_faults()
+        self.cloud.advance(minutes=12)  # longer than a process pauses and a request takes
         if self.pauses:
             self.pauses.drill()
-        self.cloud.advance(minutes=12)
         self.cloud.jobs.trigger("duetime-catch-up")
         self.cloud.advance(minutes=50)
 

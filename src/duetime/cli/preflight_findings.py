@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from duetime.aws.account import Account, Pool
 from duetime.cli.assembly import SynthesisedStack
 from duetime.cli.diagnosis import Finding
+from duetime.cli.preflight_resources import named_resources
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 
 IMPORT = "npx cdk deploy --import-existing-resources"
@@ -61,6 +62,7 @@ def findings(account: Account, stack: SynthesisedStack) -> Iterator[Finding]:
         "names": _names,
         "user pool": _pools,
         "log role": _log_role,
+        "resources": named_resources,
         "concurrency": _concurrency,
         "rules": _rules,
     }

@@ -8,6 +8,7 @@ from functools import partial
 
 from duetime.app import App
 from duetime.errors import DuetimeError
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
@@ -190,11 +191,12 @@ class FaultyCloud(JournaledCloud):
             self._liveness.swept(self._unmaintained(began_at))
 
     def _unmaintained(self, since: datetime) -> Iterator[tuple[JobRef, datetime]]:
-        """Yield the jobs that were due for maintenance at an instant, and still are."""
+        """Yield the jobs, without those of paused tenants, that were due at an instant and still are."""
+        pauses = KnownPauses(self.pauses, self.clock)
         refs, _ = self.job_store.due_for_maintenance(since, limit=1_000, cursor=None)
         for ref in refs:
             job = self.job_store.get(ref)
-            if job is not None:
+            if job is not None and pauses.of_tenant(ref.tenant_id) is None:
                 yield ref, job.maintain_at
 
     @property
