@@ -7,7 +7,7 @@ search begins a minute after the change. It takes place only until a claim has f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
 from duetime import ids
@@ -21,7 +21,7 @@ SETTLED_AFTER = timedelta(minutes=1)
 
 _PAGE = 1_000
 _SHARDS = tuple(map(str, range(MOST_DUE_SHARDS)))
-"""All that rows may be in, whatever `due_shards` was when they were put."""
+"""All that rows may be in, whatever `due_shards` was when they were put. The surplus ones come second."""
 
 
 def needs_search(job: Job, ref: ActionRef) -> bool:
@@ -46,19 +46,24 @@ def find_unlocked(
         return ()
     if job.unlocked_since is None or now < job.unlocked_since + SETTLED_AFTER + skew:
         return None
-    found = actions.get_rows([*_due(actions, job, now + skew)])
-    return tuple(
-        row
-        for row in found
-        if row.status is Status.PROCESSING
-        and row.ref not in {ref, job.running}
-        and job_ref_of(row) == job.ref
-    )
+    others = {ref, job.running}
+    found: list[Action] = []
+    for shards in (actions.due_shards, set(_SHARDS) - {*actions.due_shards}):
+        rows = actions.get_rows([*_due(actions, job, shards, now + skew)])
+        found += (row for row in rows if _is_run_of(row, job) and row.ref not in others)
+        if any(row.lease_until is not None and row.lease_until > now for row in found):
+            break  # a live one decides; those in surplus shards matter only without it
+    return tuple(found)
 
 
-def _due(actions: ActionStore, job: Job, until: datetime) -> Iterator[ActionRef]:
-    """Yield the unsettled runs of jobs of this name, in all tenants."""
-    for shard in _SHARDS:
+def _is_run_of(row: Action, job: Job) -> bool:
+    """Return whether a row is a run of this job in progress."""
+    return row.status is Status.PROCESSING and job_ref_of(row) == job.ref
+
+
+def _due(actions: ActionStore, job: Job, shards: Collection[str], until: datetime) -> Iterator[ActionRef]:
+    """Yield the unsettled runs of jobs of this name in some due shards, in all tenants."""
+    for shard in shards:
         cursor = None
         while True:
             page = actions.due(shard, after=None, until=until, limit=_PAGE, cursor=cursor)
