@@ -20,6 +20,8 @@ def protection(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostL
     note = f"every {units.KEY_MINUTES} minutes for each role and table, and each queue in use; each start"
     yield CostLine("KMS: requests", prices["kms-requests"], grows, fixed, note)
     yield CostLine("web ACL", prices["web-acls"], 0, acls, "setting web_acl")
-    yield CostLine("web ACL: rules", prices["web-acl-rules"], 0, acls * work.web_acl_rules, "the managed one has two")
+    yield CostLine(
+        "web ACL: rules", prices["web-acl-rules"], 0, acls * work.web_acl_rules, "the managed one has two"
+    )
     requests = acls * work.api_requests_per_day * DAYS
     yield CostLine("web ACL: requests", prices["web-acl-requests"], requests, 0, "those of the admin API")

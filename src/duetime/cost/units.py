@@ -121,7 +121,7 @@ HOP_MS = 30
 # A principal gets a key of a table, and a queue's producer and consumer get theirs, so often: the minutes
 # for which the services reuse them. A consumer's key takes one request, a producer's two.
 KEY_MINUTES, KEY_REQUESTS_OF_QUEUE = 5, 3
-# Tables; functions that read them all the time beside the workers: dispatch, sweep, arm, publish, notify, api.
+# Tables; functions that read them all the time, beside workers: dispatch, sweep, arm, publish, notify, api.
 KEY_TABLES, KEY_READERS = 2, 6
 
 # INIT, which Lambda bills since August 2025: the runtime, boto3 and a module of duetime or of an app.
