@@ -26,11 +26,11 @@ class SlotGuard(StrEnum):
 ALL_OF_SLOTS = frozenset(SlotGuard)
 
 BREAKS_WITHOUT = {
-    SlotGuard.ROW_AS_READ: "a duplicate message begins a run that holds a slot: two runs for one slot",
+    SlotGuard.ROW_AS_READ: "a duplicate message or late claim begins a run that holds a slot: two for one",
     SlotGuard.IS_FREE: "more runs at once than the limit",
     SlotGuard.WITH_THE_ROW: "two runs that look at the same time both begin",
     SlotGuard.HAS_ENDED: "a live run loses its slot to another",
-    SlotGuard.HOLDER_AS_READ: "a holder that renewed its lease, or began again, runs beside its successor",
+    SlotGuard.HOLDER_AS_READ: "a late eviction lets a holder that renewed or began again run beside another",
     SlotGuard.LOSES_FENCE: "a holder that wakes late renews its lease beside its successor",
     SlotGuard.LOSES_NONCE: "a claim with a late response counts as valid under the new fence",
     SlotGuard.SETTLED_IS_DEAD: "a slot that a settle left behind is held for ever",
