@@ -55,6 +55,16 @@ class SettingsError(DuetimeError, ValueError):
         super().__init__("; ".join(self.problems))
 
 
+class TooManyDueShards(SettingsError):
+    """This caller would put actions into due shards that the stack does not read; nothing was scheduled."""
+
+    def __init__(self, own: int, deployed: int) -> None:
+        self.own, self.deployed = own, deployed
+        problem = f"this caller has due_shards={own}, the deployed stack reads {deployed}"
+        remedy = f"set DUETIME_DUE_SHARDS={deployed} for the caller, or first deploy the stack with {own}"
+        super().__init__([f"{problem}: {remedy}"])
+
+
 class InvalidTime(DuetimeError, ValueError):
     """A time without an instant, or out of range."""
 

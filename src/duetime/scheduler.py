@@ -127,7 +127,8 @@ class Scheduler:
                 False if the caller's role is bound to tenants.
 
         Scheduling then raises `TypeNotHosted` for a type that no worker hosts, if the role may read the
-        workers' manifests; ``DUETIME_CHECK_TYPES=false`` turns this off.
+        workers' manifests, and `TooManyDueShards` if the stack does not read all the caller's due shards.
+        ``DUETIME_CHECK_TYPES=false`` turns this off.
 
         Raises:
             SettingsError: the environment contradicts itself.
@@ -170,7 +171,9 @@ class Scheduler:
             sees_system=sees_system,
         )
         if settings.check_types:
-            scheduler._hosted = HostedTypes(aws.hosted_types(settings, clock, client), clock)
+            scheduler._hosted = HostedTypes(
+                aws.hosted_types(settings, clock, client), clock, settings.due_shards
+            )
         if has_quotas(settings):
             scheduler._quotas = UsageQuotas(aws.usage_counts(settings, client), clock, settings)
         scheduler._job_ports = lambda: aws.job_ports(settings, clock, client)
@@ -210,6 +213,7 @@ class Scheduler:
             InvalidPayload: the value is no `Payload`, or JSON cannot carry it.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
             TypeNotHosted: no deployed worker hosts the payload's type; see `from_env`.
+            TooManyDueShards: this caller has a higher `due_shards` than the stack; see `from_env`.
             QuotaExceeded: the tenant has as many pending actions, or payload bytes today, as it may have.
             BackendUnavailable: the action may or may not have been scheduled; with a key, call again.
         """

@@ -52,7 +52,7 @@ class Settings(GivenFields):
     )
     due_shards: int = number(
         DUE_SHARDS,
-        "Partitions of the due index; each supports about 1,000 writes a second.",
+        "Partitions of the due index; each supports about 1,000 writes a second. Callers may have fewer.",
         low=DUE_SHARDS,
         high=MOST_DUE_SHARDS,
     )

@@ -26,6 +26,7 @@ from duetime.jobs.register import Registration
 from duetime.model.audit import AuditKind, AuditTarget
 from duetime.model.audit_verification import FindingKind, verify
 from duetime.model.change import Change
+from duetime.model.deployed_shards import DeployedShards
 from duetime.model.job import JobRef
 from duetime.model.notification import DigestWindow
 from duetime.model.preferences import Preferences
@@ -65,7 +66,7 @@ class Deployment:
         tables = DeployedTables(clients.dynamodb(), settings.jobs_table)
         tables.mark(FORMAT)
         self.app = self._app()
-        tables.publish(self.app.manifest)
+        tables.publish(self.app.manifest, DeployedShards(16), NOON)
         self.backends = AwsBackends(settings, self.clock)
         self.steps = Steps(self.backends, clock=self.clock, settings=settings)
         self.steps.reconcile(self.app.manifest.jobs, worker="default")

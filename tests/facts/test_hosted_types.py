@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.actions.hosted_types import HostedTypes
-from duetime.errors import BackendMisconfigured, TypeNotHosted
+from duetime.errors import BackendMisconfigured, TooManyDueShards, TypeNotHosted
+from duetime.model.deployed_shards import Hosted
 from duetime.testing import TurnedClock
 from duetime.testing.contract.specimens import NOON
 
@@ -13,14 +14,14 @@ from duetime.testing.contract.specimens import NOON
 class Manifests:
     """Counts the reads of what it holds."""
 
-    def __init__(self, *types):
-        self.types, self.reads = types, 0
+    def __init__(self, *types, most_due_shards=None):
+        self.types, self.most_due_shards, self.reads = types, most_due_shards, 0
 
     def __call__(self):
         self.reads += 1
         if self.types is None:
             raise BackendMisconfigured("DynamoDB", "not authorized", "Grant it")
-        return self.types
+        return Hosted(self.types, self.most_due_shards)
 
 
 @pytest.fixture
@@ -72,3 +73,14 @@ def test_a_type_of_duetimes_own_needs_no_manifest(clock):
     manifests = Manifests("bill")
     HostedTypes(manifests, clock).check("duetime-probe")
     assert manifests.reads == 0
+
+
+def test_a_caller_with_more_due_shards_than_the_stack_is_rejected_until_a_deploy_raises_them(clock):
+    manifests = Manifests("bill", most_due_shards=16)
+    HostedTypes(manifests, clock, 16).check("bill")
+    hosted = HostedTypes(manifests, clock, 32)
+    with pytest.raises(TooManyDueShards, match="due_shards=32, the deployed stack reads 16: set DUETIME_DUE"):
+        hosted.check("bill")
+    manifests.most_due_shards = 64
+    clock.wait_until(NOON + timedelta(seconds=5))
+    hosted.check("bill")

@@ -6,11 +6,14 @@ import pytest
 
 from duetime import Payload, Scheduler
 from duetime.aws.notes import publish
-from duetime.errors import SettingsError, TenantRequired, TypeNotHosted
+from duetime.clock import SystemClock
+from duetime.errors import SettingsError, TenantRequired, TooManyDueShards, TypeNotHosted
+from duetime.model.deployed_shards import DeployedShards
 from duetime.model.manifest import Manifest
 from duetime.testing import create_tables
+from duetime.testing.contract.specimens import NOON
 
-SOON = timedelta(hours=1)
+SOON, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 class SendReceipt(Payload):
@@ -29,8 +32,14 @@ def dynamodb(dynamodb):
 
 @pytest.fixture
 def deployed(dynamodb):
-    publish(dynamodb, "duetime-jobs", Manifest("default", {"send-receipt": 1}))
+    publish_shards(dynamodb, 16, NOON)
     return dynamodb
+
+
+def publish_shards(client, number, now):
+    """Publish a manifest as a deploy does whose stack has that many due shards."""
+    manifest = Manifest("default", {"send-receipt": 1})
+    publish(client, "duetime-jobs", manifest, DeployedShards(number), now)
 
 
 def queries_of_manifests(client):
@@ -63,6 +72,29 @@ def test_many_puts_cost_one_read(deployed):
     for number in range(5):
         scheduler.schedule(SendReceipt(order=f"o-{number}"), at=SOON)
     assert len(reads) == 1
+
+
+def test_a_caller_with_more_due_shards_than_the_stack_schedules_nothing(deployed, monkeypatch):
+    monkeypatch.setenv("DUETIME_DUE_SHARDS", "32")
+    scheduler, reads = Scheduler.from_env(), queries_of_manifests(deployed)
+    with pytest.raises(TooManyDueShards, match="reads 16: set DUETIME_DUE_SHARDS=16 for the caller"):
+        scheduler.schedule(SendReceipt(order="o-1"), at=SOON)
+    assert list(scheduler.list()) == []
+    publish_shards(deployed, 64, NOON)
+    assert Scheduler.from_env(client=deployed).schedule(SendReceipt(order="o-1"), at=SOON)
+    assert len(reads) == 1
+
+
+def test_for_a_day_after_a_deploy_has_lowered_them_callers_may_have_the_former_number(deployed, monkeypatch):
+    monkeypatch.setenv("DUETIME_DUE_SHARDS", "64")
+    now = SystemClock().now()
+    for number, at in [(64, now - 2 * DAY), (16, now - DAY / 2), (16, now)]:
+        publish_shards(deployed, number, at)
+        Scheduler.from_env().schedule(SendReceipt(order="o-1"), at=SOON)
+    publish_shards(deployed, 64, now - 3 * DAY)
+    publish_shards(deployed, 16, now - 2 * DAY)
+    with pytest.raises(TooManyDueShards):
+        Scheduler.from_env().schedule(SendReceipt(order="o-2"), at=SOON)
 
 
 def test_a_setting_turns_the_check_off(deployed, monkeypatch):

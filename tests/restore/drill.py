@@ -19,6 +19,7 @@ from duetime.jobs.maintain import refs_until
 from duetime.lambdas.logs import LogLines
 from duetime.model.action import Attempt
 from duetime.model.change import Change
+from duetime.model.deployed_shards import DeployedShards
 from duetime.model.job import JobRef
 from duetime.ports.jobs import JobPorts, JobRunClaim, LockRequirement
 from duetime.ports.wakeups import Delivery
@@ -70,7 +71,7 @@ class Drill:
         client = boto3.client("dynamodb")
         tables = DeployedTables(client, settings.jobs_table)
         tables.mark(FORMAT)
-        tables.publish(self.app.manifest)
+        tables.publish(self.app.manifest, DeployedShards(16), SystemClock().now())
         boto3.client("scheduler").create_schedule_group(Name=settings.job_group)
         for name in (settings.actions_table, settings.jobs_table):
             client.update_time_to_live(

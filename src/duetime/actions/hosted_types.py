@@ -1,13 +1,14 @@
-"""The types that workers host, cached: a caller's early check of what it schedules."""
+"""What is deployed, cached: a caller's early check of the types that it schedules, and of its due shards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from duetime.clock import Clock
 from duetime.declare.job_rules import RESERVED
-from duetime.errors import DuetimeError, TypeNotHosted
+from duetime.errors import DuetimeError, TooManyDueShards, TypeNotHosted
+from duetime.model.deployed_shards import Hosted
 
 REREAD_AFTER = timedelta(minutes=10)
 REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
@@ -15,18 +16,20 @@ REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
 
 
 class HostedTypes:
-    """Checks types against the workers' manifests.
+    """Checks types, and the caller's `due_shards`, against the workers' manifests.
 
     If they cannot be read, or no app is deployed, every type passes, and the next attempt is ten minutes
     later. Types of duetime's own always pass.
 
     Args:
-        read: returns the hosted types; it may raise `DuetimeError`.
+        read: reads the manifests; it may raise `DuetimeError`.
         clock: the source of the present time.
+        due_shards: the caller's number; 0: it is not checked.
     """
 
-    def __init__(self, read: Callable[[], Iterable[str]], clock: Clock) -> None:
-        self._read, self._clock = read, clock
+    def __init__(self, read: Callable[[], Hosted], clock: Clock, due_shards: int = 0) -> None:
+        self._read, self._clock, self._due_shards = read, clock, due_shards
+        self._most_due_shards: int | None = None
         self._types: frozenset[str] = frozenset()
         self._read_at: datetime | None = None
 
@@ -35,14 +38,20 @@ class HostedTypes:
 
         Raises:
             TypeNotHosted: none does.
+            TooManyDueShards: the caller has more due shards than the stack.
         """
         if type_name.startswith(RESERVED):
             return
         self._refresh(REREAD_AFTER)
-        if self._types and type_name not in self._types:
+        if self._has_too_many() or (self._types and type_name not in self._types):
             self._refresh(REREAD_UNKNOWN_AFTER)
+        if self._most_due_shards is not None and self._has_too_many():
+            raise TooManyDueShards(self._due_shards, self._most_due_shards)
         if self._types and type_name not in self._types:
             raise TypeNotHosted(type_name, self._types)
+
+    def _has_too_many(self) -> bool:
+        return self._most_due_shards is not None and self._due_shards > self._most_due_shards
 
     def _refresh(self, oldest: timedelta) -> None:
         now = self._clock.now()
@@ -50,7 +59,8 @@ class HostedTypes:
             return
         self._read_at = now
         try:
-            types = frozenset(name for name in self._read() if not name.startswith(RESERVED))
+            hosted = self._read()
         except DuetimeError:
-            types = frozenset()
-        self._types = types
+            hosted = Hosted(())
+        self._types = frozenset(name for name in hosted.types if not name.startswith(RESERVED))
+        self._most_due_shards = hosted.most_due_shards

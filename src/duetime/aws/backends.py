@@ -5,7 +5,7 @@ Imports inside functions keep the cold start of Lambda functions and of the SDK 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from duetime.aws.queues import SqsBodies, SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
+from duetime.model.deployed_shards import Hosted
 from duetime.ports.wakeups import FAILURES, Timers
 from duetime.settings import Settings
 
@@ -73,12 +74,13 @@ def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
     return AwsBackends(settings, clock, client).job_ports
 
 
-def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callable[[], Sequence[str]]:
-    """Return a function that reads the types of all published manifests, with at most one repetition."""
+def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callable[[], Hosted]:
+    """Return a function that reads all published manifests, with at most one repetition."""
 
-    def read() -> Sequence[str]:
+    def read() -> Hosted:
         given = client or clients.dynamodb(clients.BRIEF)
-        return DynamoRoutes(given, settings.jobs_table, clock=clock).types()
+        routes = DynamoRoutes(given, settings.jobs_table, clock=clock)
+        return Hosted(routes.types(), routes.most_due_shards)
 
     return read
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from duetime.aws.dynamodb import Client, DynamoTable, readable
+from duetime import instant
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
+from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
 from duetime.clock import Clock
+from duetime.model.deployed_shards import DeployedShards
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
 MANIFESTS = {"S": "system#manifest"}
@@ -29,6 +32,8 @@ class DynamoRoutes:
         self._table, self._clock = DynamoTable(client, table), clock
         self._routes: Mapping[str, WorkerRoute] = {}
         self._read_at: datetime | None = None
+        self.most_due_shards: int | None = None
+        """The highest number of due shards that callers may have, as read last; None: none is published."""
 
     def queue_for(self, type_name: str) -> str | None:
         route = self._route(type_name)
@@ -57,20 +62,46 @@ class DynamoRoutes:
         return self._routes
 
     def _read(self) -> Mapping[str, WorkerRoute]:
-        items = self._table.items(
+        read = self._table.items(
             KeyConditionExpression="pk = :manifests",
             ExpressionAttributeValues={":manifests": MANIFESTS},
             ConsistentRead=True,
         )
+        items, now = [*read], self._clock.now()
+        self.most_due_shards = max((shards.most(now) for shards in _deployed_shards(items)), default=None)
         return routes_by_type(
             readable(items, lambda item: Manifest.from_json(item["manifest"]["S"]), "manifest")
         )
 
 
-def publish(client: Client, table: str, manifest: Manifest) -> None:
-    """Replace a worker's manifest."""
+def publish(client: Client, table: str, manifest: Manifest, shards: DeployedShards, now: datetime) -> None:
+    """Replace a worker's manifest, with the stack's number of due shards."""
     item = {"pk": MANIFESTS, "sk": {"S": manifest.worker}, "manifest": {"S": manifest.to_json()}}
-    DynamoTable(client, table).put(item)
+    with translate_errors(SERVICE):
+        put = client.put_item(TableName=table, Item=item | _shards_item(shards), ReturnValues="ALL_OLD")
+    previous = next(_deployed_shards([put.get("Attributes", {})]), None)
+    if (after := shards.after(previous, now)) != shards:
+        DynamoTable(client, table).put(item | _shards_item(after))
+
+
+def _shards_item(shards: DeployedShards) -> Item:
+    item: Item = {"due_shards": {"N": str(shards.number)}}
+    if shards.former_until is not None:
+        item["former_due_shards"] = {"N": str(shards.former)}
+        item["former_until"] = {"S": instant.text(shards.former_until)}
+    return item
+
+
+def _deployed_shards(items: Iterable[Item]) -> Iterator[DeployedShards]:
+    return readable((item for item in items if "due_shards" in item), _shards, "due shards")
+
+
+def _shards(item: Item) -> DeployedShards:
+    number = int(item["due_shards"]["N"])
+    if "former_until" not in item:
+        return DeployedShards(number)
+    former, until = item["former_due_shards"]["N"], item["former_until"]["S"]
+    return DeployedShards(number, int(former), instant.parse(until))
 
 
 class DynamoBookmarks:

@@ -71,7 +71,11 @@ class Deploy(Construct):
         wakes.accept_timers(function)
         wakes.accept_lists(function)
         self._function = function.function
-        self._triggers = {"DefaultTz": settings.default_tz, "EventBus": settings.event_bus}
+        self._triggers = {
+            "DefaultTz": settings.default_tz,
+            "EventBus": settings.event_bus,
+            "DueShards": str(settings.due_shards),
+        }
         """Settings that the function reads; as properties, a change of them calls the function."""
         if deployment.jobs_stream:  # a restored table has the manifests and the jobs of its restore point
             self._triggers["JobsStream"] = deployment.jobs_stream

@@ -15,6 +15,7 @@ from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, DuetimeError, truncate
 from duetime.jobs.reconcile import Reconciled
+from duetime.model.deployed_shards import DeployedShards
 from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 from duetime.wakeups.assembly import Steps
@@ -29,6 +30,7 @@ class Rollout:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         backends, self._clock = AwsBackends(settings, clock), clock
+        self._shards = DeployedShards(settings.due_shards)
         self.tables, self._timers = DeployedTables.from_settings(settings), backends.timers
         steps = Steps(backends, clock=clock, settings=settings)
         self._reconcile, self._repair = steps.reconcile, steps.repair
@@ -40,7 +42,7 @@ class Rollout:
             DeclarationError: a job needs an unsupported feature; no job was changed.
             BackendUnavailable: not all was done.
         """
-        self.tables.publish(manifest)
+        self.tables.publish(manifest, self._shards, self._clock.now())
         done = self._reconcile(manifest.jobs, worker=manifest.worker)
         for line in done.changes:
             log.info(line)
