@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 
+from duetime import instant
 from duetime.aws import clients, notes
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ignoring, translate_errors
 from duetime.errors import BackendMisconfigured
-from duetime.model.deployed_shards import DeployedShards
+from duetime.model.deployed_shards import BY_DEFAULT, DeployedShards
 from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
@@ -65,7 +66,12 @@ class DeployedTables:
     def mark_timers_renamed(self) -> None:
         self._table.put(_TIMERS_RENAMED_KEY)
 
-    def publish(self, manifest: Manifest, shards: DeployedShards, now: datetime) -> None:
+    def publish(
+        self,
+        manifest: Manifest,
+        shards: DeployedShards = BY_DEFAULT,
+        now: datetime = instant.EARLIEST,
+    ) -> None:
         notes.publish(self._table.client, self.name, manifest, shards, now)
 
     def withdraw(self, worker: str) -> None:

@@ -11,7 +11,7 @@ from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
 from duetime.clock import Clock
-from duetime.model.deployed_shards import DeployedShards
+from duetime.model.deployed_shards import BY_DEFAULT, DeployedShards
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
 MANIFESTS = {"S": "system#manifest"}
@@ -74,8 +74,14 @@ class DynamoRoutes:
         )
 
 
-def publish(client: Client, table: str, manifest: Manifest, shards: DeployedShards, now: datetime) -> None:
-    """Replace a worker's manifest, with the stack's number of due shards."""
+def publish(
+    client: Client,
+    table: str,
+    manifest: Manifest,
+    shards: DeployedShards = BY_DEFAULT,
+    now: datetime = instant.EARLIEST,
+) -> None:
+    """Replace a worker's manifest, with the stack's number of due shards at the time of the deploy."""
     item = {"pk": MANIFESTS, "sk": {"S": manifest.worker}, "manifest": {"S": manifest.to_json()}}
     with translate_errors(SERVICE):
         put = client.put_item(TableName=table, Item=item | _shards_item(shards), ReturnValues="ALL_OLD")

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, Self
 
+from duetime.settings import DUE_SHARDS
+
 FORMER_IS_ACCEPTED = timedelta(days=1)
 
 
@@ -42,3 +44,7 @@ class Hosted(NamedTuple):
 
     types: Iterable[str]
     most_due_shards: int | None = None
+
+
+BY_DEFAULT = DeployedShards(DUE_SHARDS)
+"""The number of a stack with the default settings."""
