@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import pytest
 
 from tests.proof.__main__ import try_without
-from tests.proof.mutations import BEGIN, OFTEN, SELDOM
+from tests.proof.mutations import BEGIN, OFTEN, SELDOM, where_processes_pause
 from tests.proof.world import first_broken, prove
 
 
@@ -40,3 +40,9 @@ def test_the_command_prints_the_world_that_fails_without_a_guard(capsys):
 def test_a_scheduler_with_all_guards_fails_in_no_world(capsys):
     assert not try_without("a guard that is there", nullcontext, seeds=1)
     assert capsys.readouterr().out.endswith("-  nothing\n")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_that_lose_the_lock_break_nothing_where_processes_often_pause(seed):
+    with where_processes_pause():
+        prove(seed)
