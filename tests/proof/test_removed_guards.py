@@ -5,7 +5,13 @@ from contextlib import nullcontext
 import pytest
 
 from tests.proof.__main__ import try_without
-from tests.proof.mutations import BEGIN, OFTEN, SELDOM, where_processes_pause
+from tests.proof.mutations import (
+    BEGIN,
+    OFTEN,
+    SELDOM,
+    where_jobs_change_as_they_fall_due,
+    where_processes_pause,
+)
 from tests.proof.world import first_broken, prove
 
 
@@ -42,7 +48,8 @@ def test_a_scheduler_with_all_guards_fails_in_no_world(capsys):
     assert capsys.readouterr().out.endswith("-  nothing\n")
 
 
+@pytest.mark.parametrize("where", [where_processes_pause, where_jobs_change_as_they_fall_due])
 @pytest.mark.parametrize("seed", range(3))
-def test_runs_that_lose_the_lock_break_nothing_where_processes_often_pause(seed):
-    with where_processes_pause():
+def test_the_guards_suffice_in_worlds_of_one_fault(where, seed):
+    with where():
         prove(seed)
