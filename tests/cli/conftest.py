@@ -151,7 +151,13 @@ def inbox_ports():
 
 
 @pytest.fixture
-def url(engine, serve, inbox_ports):
+def trail():
+    """The audit trail of the API."""
+    return MemoryAuditTrail()
+
+
+@pytest.fixture
+def url(engine, serve, inbox_ports, trail):
     context = ApiContext(
         engine.cloud.store,
         engine.cloud.job_ports,
@@ -167,7 +173,7 @@ def url(engine, serve, inbox_ports):
             make_api(
                 context,
                 Health({}, Details(context, MemoryBookmarks())),
-                Access(MemoryGrants(), MemoryAuditTrail(), engine.clock),
+                Access(MemoryGrants(), trail, engine.clock),
             )
         )
     )

@@ -1,8 +1,29 @@
 """``duetime access whoami``, ``grants`` and ``audit``."""
 
 import json
+from datetime import timedelta
 
 import pytest
+
+from duetime.clock import SystemClock
+from duetime.ids import TenantId, new_action_id
+from duetime.memory.access import MemoryAuditTrail
+from duetime.tenant_data.audit import ended, entry_of
+
+ACME = TenantId("acme")
+
+
+class ErasableTrail(MemoryAuditTrail):
+    """A trail whose entries of a tenant can be erased, as `duetime tenants erase` does."""
+
+    def erase(self, tenant_id):
+        now = SystemClock().now()
+        times = {"at": now, "expires_at": now + timedelta(days=400)}
+        options = {"keep_audit": False}
+        entry = entry_of(tenant_id, "erase", entry_id=new_action_id(now), by="ada", fields=options, **times)
+        for found in self.list(tenant_id, None, limit=100, cursor=None):
+            del self._entries[found.id]
+        self.end(ended(entry, {"erased": 1}))
 
 
 def test_whoami_prints_the_caller(duetime):
@@ -91,6 +112,36 @@ def test_verify_finds_nothing_in_a_genuine_trail_and_saves_its_heads(duetime, tm
     assert duetime.json("access", "audit", "verify", "--heads", str(saved))["findings"] == []
     status, printed, _ = duetime("access", "audit", "verify", "--heads", str(saved))
     assert (status, printed) == (0, "2 entries of acme in 1 chains: no findings\n")
+
+
+@pytest.fixture
+def changed(duetime):
+    """Return a function that requests two changes, with two records each in the API's chain."""
+
+    def change():
+        for verb in ("pause", "resume"):
+            duetime.json("jobs", verb, "billing-nightly")
+
+    return change
+
+
+class TestErased:
+    """The API goes on with a tenant's chain after an erase."""
+
+    @pytest.fixture
+    def trail(self):
+        return ErasableTrail()
+
+    def test_entries_that_an_erase_removed_are_no_findings(self, duetime, trail, changed, tmp_path):
+        changed()
+        saved = tmp_path / "heads.json"
+        saved.write_text(json.dumps(duetime.json("access", "audit", "verify")))
+        trail.erase(ACME)
+        verify = ("access", "audit", "verify", "--heads", str(saved))
+        assert duetime.json(*verify)["findings"] == []  # no entry at all is left
+        changed()
+        report = duetime.json(*verify)
+        assert (report["entries"], report["findings"], report["heads"][0]["number"]) == (2, [], 8)
 
 
 def test_verify_fails_if_a_saved_head_is_missing(duetime, tmp_path):

@@ -3,6 +3,7 @@
 import ast
 import itertools
 import json
+import os
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -12,7 +13,8 @@ import boto3
 import pytest
 
 import duetime.aws
-from duetime import App, Payload, RetryPolicy, Run, Scheduler, Status, on_event
+from duetime import App, Payload, RetryPolicy, Run, Scheduler, Status, instant, on_event
+from duetime.api.audit_chains import AuditChains
 from duetime.aws import clients, tenant_items
 from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
@@ -27,6 +29,7 @@ from duetime.model.change import Change
 from duetime.model.job import JobRef
 from duetime.model.notification import DigestWindow
 from duetime.model.preferences import Preferences
+from duetime.model.tenant_erase import TenantErase
 from duetime.model.undelivered import UndeliveredKind
 from duetime.model.work_pause import PauseScope, WorkPause
 from duetime.ports.jobs import JobPorts
@@ -193,6 +196,11 @@ class Deployment:
             name for _, name in self.backends.job_wakes.known() if name.startswith(f"{tenant_id}.")
         ]
 
+    def entry(self):
+        """Return an entry that a process of the API has not stored yet."""
+        now = self.clock.now()
+        return replace(entry(), id=new_action_id(now), asked_at=now, expires_at=now + timedelta(days=400))
+
     def erase(self, **options):
         return Erase(self.settings, self.clock, ACME, by="role/Admin/ada", reason="contract ended", **options)
 
@@ -261,11 +269,31 @@ def test_the_erase_is_in_the_audit_trail_of_the_system(tenants):
         200,
     )
     assert found.request_fields["reason"] == "contract ended"
-    assert found.result == {"erased": sum(report.items.values())}
+    result = {"erased": sum(report.items.values()), "ended_at": instant.text(tenants.clock.now())}
+    assert found.result == result
     verified = verify([found], now=NOON + HOUR)
     assert (verified.findings, verified.unhashed, verified.heads[0].head.number) == ([], 0, 2)
     forged = verify([replace(found, by="role/Admin/eve")], now=NOON + HOUR)
     assert {finding.kind for finding in forged.findings} == {FindingKind.CHANGED}
+
+
+def test_a_chain_that_goes_on_after_an_erase_has_no_findings(tenants):
+    trail = tenants.backends.audit_trail
+    chains = AuditChains(trail, os.urandom)
+    for _ in range(2):
+        chains.end(chains.begin(tenants.entry()).ended(200, {}))
+    tenants.erase()()
+    tenants.clock.wait_until(tenants.clock.now() + MINUTE)
+    for _ in range(3):
+        chains.end(chains.begin(tenants.entry()).ended(200, {}))
+    target, now = AuditTarget(AuditKind.TENANT, ACME), tenants.clock.now() + HOUR
+    erase = TenantErase.latest(trail.list(SYSTEM_TENANT, target, limit=9, cursor=None))
+    entries = trail.list(ACME, None, limit=9, cursor=None).entries
+    assert [finding.kind for finding in verify(entries, now=now).findings] == [FindingKind.REMOVED]
+    assert verify(entries, now=now, erase=erase).findings == []
+    first, _, last = sorted(entries, key=lambda entry: entry.begun_link.number)
+    removed = verify([first, last], now=now, erase=erase).findings
+    assert [(finding.kind, finding.number) for finding in removed] == [(FindingKind.REMOVED, 9)]
 
 
 def test_a_dry_run_counts_what_an_erase_finds_and_changes_nothing(tenants):

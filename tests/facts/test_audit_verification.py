@@ -5,10 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from duetime import instant
 from duetime.ids import new_action_id
 from duetime.model.audit import AuditKind, AuditTarget
 from duetime.model.audit_chain import ChainHead
 from duetime.model.audit_verification import SavedHead, verify
+from duetime.model.tenant_erase import TenantErase
+from duetime.tenant_data.audit import ended
 from duetime.testing.contract.access import RETENTION, entry
 from duetime.testing.contract.specimens import NOON
 
@@ -109,6 +112,33 @@ def test_an_expired_beginning_is_no_finding_and_a_removed_one_is(entries):
     assert found(entries[2:], now=NOON + RETENTION - timedelta(days=1)) == [("removed", 5)]
     assert found(entries[2:], now=NOON + RETENTION + timedelta(hours=2)) == []
     assert found([entries[0], entries[3]], now=NOON + RETENTION + timedelta(hours=2)) == []
+
+
+def erase(at, **changes):
+    """The latest erase of a trail of the system with one of acme that ended at `at`."""
+    fields = {"keep_audit": False, **changes}
+    made = replace(entry(), operation="erase", asked_at=at - timedelta(hours=1), request_fields=fields)
+    made = replace(made, expires_at=made.asked_at + RETENTION)
+    begun, _ = ChainHead(made.id).append(made)
+    return TenantErase.latest([ended(begun, {"ended_at": instant.text(at)}), begun])
+
+
+def test_an_erased_beginning_is_no_finding_and_what_is_missing_after_it_is(entries):
+    head, late = verify(entries, now=LATER).heads[0], NOON + timedelta(hours=1)
+    assert found(entries[2:], erase=erase(late)) == []
+    assert found([], saved=[head], erase=erase(late)) == []
+    assert found([entries[0], entries[2]], erase=erase(late)) == [("removed", 5)]
+    assert found(entries[2:], erase=erase(NOON - timedelta(seconds=5))) == [("removed", 5)]
+    assert found([], saved=[head], erase=erase(entries[3].asked_at - timedelta(seconds=5))) == [
+        ("removed", 8)
+    ]
+
+
+def test_an_erase_that_has_not_ended_or_keeps_the_trail_removes_no_entry():
+    assert erase(LATER, keep_audit=True) is None
+    assert TenantErase.latest([]) is None
+    begun, _ = ChainHead(new_action_id(NOON)).append(replace(entry(), operation="erase"))
+    assert TenantErase.latest([begun]) is None
 
 
 def test_a_gap_before_the_youngest_entries_may_be_a_lag_of_the_index(entries):

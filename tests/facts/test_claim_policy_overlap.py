@@ -87,6 +87,32 @@ class TestSingleRun:
         )
 
 
+class TestRunsWithoutTheLock:
+    """After a change from allow, runs that began before it hold no lock."""
+
+    LIVE, DEAD = running(), running(NOON - DAY, lease_until=NOON - MINUTE)
+
+    def decision(self, overlap=Overlap.SKIP, *, unlocked, of=None):
+        its_job = job(overlap, unlocked_since=NOON - HOUR)
+        seen = ClaimContext(row=of or row(), job=its_job, holder=None, waiting=None, unlocked=unlocked)
+        return decide(seen, "mine", Bounds(now=NOON, skew=SKEW, grace=GRACE))
+
+    def test_every_run_waits_while_they_are_not_known(self):
+        assert {self.decision(policy, unlocked=None) for policy in POLICIES if policy != "allow"} == {Wait()}
+
+    def test_a_live_one_counts_as_the_holder(self):
+        skip = Skip(SkipReason.OVERLAP, f"{self.LIVE.id} was running")
+        assert self.decision(unlocked=(self.DEAD, self.LIVE)) == skip
+        assert self.decision(Overlap.QUEUE_ONE, unlocked=(self.LIVE,)) == Wait(takes_the_place=True)
+        stops = Wait(takes_the_place=True, cancels=True)
+        assert self.decision(Overlap.CANCEL_RUNNING, unlocked=(self.LIVE,)) == stops
+        assert self.decision(unlocked=(self.LIVE,), of=self.DEAD) == Wait()
+
+    def test_with_dead_ones_alone_the_run_takes_the_lock(self):
+        assert self.decision(unlocked=(self.DEAD,)) == LOCKED
+        assert self.decision(unlocked=(replace(self.DEAD, id=row(NOON - HOUR).id),), of=self.DEAD) == LOCKED
+
+
 class TestBesideAnotherRun:
     HOLDER = running()
     WAITING = row(NOON - MINUTE)

@@ -197,3 +197,20 @@ def test_the_units_are_those_of_the_code():
 )
 def test_the_units_are_those_of_the_page_on_performance(row):
     assert row in PAGE
+
+
+def test_a_kms_key_and_a_web_acl_cost_nothing_until_they_are_set():
+    names = ("KMS: keys", "KMS: requests", "web ACL", "web ACL: rules", "web ACL: requests")
+    assert {line_of(Workload(), name).dollars for name in names} == {0}
+    work = replace(NOTHING, kms_keys=1, web_acls=1, canaries_per_hour=0, api_requests_per_day=100_000)
+    dollars = {name: round(line_of(work, name).dollars, 2) for name in names}
+    # 8,640 times in a month: 7 roles at 2 tables, 3 requests of each of 3 queues; and some starts.
+    assert dollars.pop("KMS: requests") == pytest.approx(8_640 * (14 + 9) * 0.03 / 10_000, rel=0.3)
+    assert dollars == {"KMS: keys": 1, "web ACL": 5, "web ACL: rules": 2, "web ACL: requests": 1.8}
+
+
+def test_each_start_of_a_function_decrypts_its_variables():
+    less = replace(NOTHING, kms_keys=1, api_requests_per_day=1_000_000)
+    more = replace(less, api_requests_per_day=2_000_000)
+    added = line_of(more, "KMS: requests").grows - line_of(less, "KMS: requests").grows
+    assert added == pytest.approx(30_000_000 * units.INIT_SHARE)

@@ -7,7 +7,7 @@ from duetime.cost.estimate import estimate
 from duetime.cost.prices import usual_prices
 from duetime.cost.units import CAPACITIES, pollers_of, queues_of
 from duetime.cost.workload import Workload
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
 
@@ -77,3 +77,8 @@ def test_the_default_stack_costs_at_most_three_dollars_a_month_at_rest(synthesis
     assert lines["queues: requests"].quantity == polls + at_rest.canaries * 3
     assert lines["timers"].quantity == called + at_rest.canaries
     assert sum(line.dollars for line in lines.values()) <= 3
+
+
+def test_the_managed_web_acl_has_the_rules_that_are_assumed():
+    acl = made_with(web_acl="managed").one("AWS::WAFv2::WebACL")
+    assert len(acl["Rules"]) == Workload().web_acl_rules

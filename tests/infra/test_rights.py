@@ -132,10 +132,16 @@ def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own
         "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query",
         "dynamodb:PutItem", "dynamodb:ConditionCheckItem",
     }  # fmt: skip
+    queries = [
+        right for right in synthesised.rights("work-default") if "dynamodb:Query" in listed(right["Action"])
+    ]
+    [due] = (right for right in queries if "Condition" not in right)
+    assert text(due["Resource"]).endswith("/index/due")
+    assert due["Action"] == "dynamodb:Query"
     queried = [
         keys
-        for right in synthesised.rights("work-default")
-        if "dynamodb:Query" in listed(right["Action"])
+        for right in queries
+        if right is not due
         for keys in right["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     ]
     assert sorted(queried) == ["*#*-*", "system#manifest", "system#pauses"]

@@ -194,6 +194,55 @@ def test_a_changed_policy_applies_to_later_actions():
     assert recorded.job.version == 1
 
 
+def deployed_in_mid_run(overlap):
+    """A job whose policy a deploy changes at 00:25 while the run of 00:10 is in progress, until 00:45."""
+    recorded = RecordedJob(every(minutes=10), overlap="allow", lasts=[15 * MINUTE])
+    stop_if_asked = recorded.stop_if_asked
+
+    def deploy_meanwhile(run):
+        recorded.stop_if_asked = stop_if_asked
+        recorded.deploy(every(minutes=10), overlap=overlap)
+        recorded.cloud.advance(minutes=20)
+        stop_if_asked(run)
+
+    recorded.stop_if_asked = deploy_meanwhile
+    recorded.cloud.advance(hours=1)
+    return recorded
+
+
+def test_after_a_deploy_from_allow_to_skip_no_run_begins_beside_one_that_holds_no_lock():
+    recorded = deployed_in_mid_run("skip")
+    assert recorded.begun == at(10, 20, 50, 60)
+    skipped = [row for row in recorded.rows if row.status is Status.SKIPPED]
+    assert [(row.nominal_at, row.skip_reason) for row in skipped] == [
+        (item, "overlap") for item in at(30, 40)
+    ]
+    assert {row.note for row in skipped} == {"press-print.000001.20260303T001000Z was running"}
+    assert recorded.job.unlocked_since is None
+
+
+def test_after_a_deploy_from_allow_to_queue_one_one_run_waits_for_the_end_of_the_older_ones():
+    recorded = deployed_in_mid_run("queue_one")
+    assert recorded.begun == at(10, 20, 30, 50, 60)
+    assert MIDNIGHT + 45 * MINUTE <= recorded.runs[2][2] <= MIDNIGHT + 46 * MINUTE
+    assert recorded.skipped() == [(MIDNIGHT + 40 * MINUTE, "overlap")]
+
+
+def test_after_a_deploy_from_allow_to_cancel_running_the_older_runs_are_stopped():
+    recorded = deployed_in_mid_run("cancel_running")
+    assert recorded.at(Status.CANCELLED) == at(10)
+    assert recorded.begun == at(10, 20, 40, 50, 60)
+
+
+def test_a_run_that_is_due_just_after_a_deploy_from_allow_waits_until_older_runs_are_known():
+    recorded = RecordedJob(every(minutes=10), overlap="allow")
+    recorded.cloud.advance(minutes=10, seconds=-1)
+    recorded.deploy(every(minutes=10), overlap="skip")
+    recorded.cloud.advance(minutes=5)
+    (begun,) = (ran_at for _, _, ran_at in recorded.runs)
+    assert MIDNIGHT + 11 * MINUTE < begun <= MIDNIGHT + 12 * MINUTE
+
+
 def test_a_waiting_run_of_a_paused_job_runs_and_new_ones_are_skipped():
     recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[15 * MINUTE])
 

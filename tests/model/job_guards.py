@@ -24,6 +24,8 @@ class JobGuard(StrEnum):
     LOCK_IS_FREE = "claim: the lock is free, mine or a dead one's"
     DEAD_AS_READ = "claim: the dead holder is as read"
     DEAD_LOSES_FENCE = "claim: a dead holder loses its fence"
+    UNLOCKED_HOLD = "claim: live runs without the lock count as its holders"
+    UNLOCKED_LOSE_FENCE = "claim: dead runs without the lock lose their fence"
     SETTLED_IS_DEAD = "claim: a settled holder counts as dead"
     UNLOCK_IS_MINE = "unlock: the lock is mine"
     SETTLE_UNLOCKS = "settle: the lock is freed"
@@ -50,6 +52,8 @@ BREAKS_WITHOUT = {
     JobGuard.LOCK_IS_FREE: "two runs at once",
     JobGuard.DEAD_AS_READ: "a holder that renewed its lease runs beside another",
     JobGuard.DEAD_LOSES_FENCE: "a holder that wakes late renews its lease beside its successor",
+    JobGuard.UNLOCKED_HOLD: "after a change of the policy, a run begins beside one that began before it",
+    JobGuard.UNLOCKED_LOSE_FENCE: "such a run wakes late, and renews its lease beside the lock's holder",
     JobGuard.SETTLED_IS_DEAD: "only with 'settle: the lock is freed': a lock for ever",
     JobGuard.UNLOCK_IS_MINE: "a cancel of a waiting run frees another run's lock: two runs at once",
     JobGuard.SETTLE_UNLOCKS: "only with 'claim: a settled holder counts as dead': a lock for ever",

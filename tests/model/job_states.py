@@ -66,6 +66,10 @@ class Job(NamedTuple):
     revision: int = 1
     pause: Pause | None = None
     running: Place | None = None
+    allows: bool = False
+    """Whether runs may overlap; they then take no lock."""
+    unlocked: bool = False
+    """Whether runs may be in progress that began without the lock, before a change."""
 
     @property
     def version(self) -> int:
@@ -103,6 +107,8 @@ class Worker(NamedTuple):
     row: Occurrence | None = None
     revision: int = 0
     dead: tuple[Place, Occurrence] | None = None
+    unlocked: tuple[tuple[Place, Occurrence], ...] | None = None
+    locks: bool = True
     skips: str = ""
     fence: int = 0
 
@@ -148,13 +154,15 @@ class Step(NamedTuple):
     begins: Place | None = None
 
 
-def start(*, planners: int, workers: int, left: tuple[str, ...], begins_at: int) -> State:
+def start(
+    *, planners: int, workers: int, left: tuple[str, ...], begins_at: int, allows: bool = False
+) -> State:
     """A job of which everything up to an instant was run, and nothing is planned after it."""
     versions = 1 + sum(item.startswith("deploy") for item in left)
     ran = (Occurrence(EXECUTED, generation=0),) * begins_at
     rows = ran + (None,) * (versions * LAST - begins_at)
     begun = (1,) * begins_at + (0,) * (LAST - begins_at)
-    job = Job(cursor=begins_at)
+    job = Job(cursor=begins_at, allows=allows)
     return State(begins_at, job, rows, (Planner(),) * planners, (Worker(),) * workers, (), left, begun)
 
 

@@ -111,12 +111,29 @@ class JobsProtocol(JobsWorld):
         is_first = row.status is PENDING and not row.attempt
         if is_first and (reason := self._refusal(state, place)):
             return read._replace(skips=reason)
+        return read._replace(locks=False) if job.allows else self._contended(state, read, is_first=is_first)
+
+    def _contended(self, state: State, read: Worker, *, is_first: bool) -> Worker | None:
+        """What a worker decides about the lock."""
+        job, place = state.job, read.place
+        if job.unlocked and job.running != place:
+            unlocked = self._without_lock(state, place)
+            if any(row.lease is LIVE for _, row in unlocked):
+                return read._replace(skips=OVERLAP) if is_first else None
+            read = read._replace(unlocked=unlocked)
         if job.running in {None, place}:
             return read
         holder = state.rows[job.running]
         if self.is_dead(holder):
             return read._replace(dead=(job.running, holder))
         return read._replace(skips=OVERLAP) if is_first else None
+
+    def _without_lock(self, state: State, place: Place) -> tuple[tuple[Place, Occurrence], ...]:
+        """The other runs in progress that do not hold the lock."""
+        if not self.has(JobGuard.UNLOCKED_HOLD):
+            return ()
+        found = ((item, row) for item, row in enumerate(state.rows) if row and row.status is PROCESSING)
+        return tuple((item, row) for item, row in found if item not in {place, state.job.running})
 
     def _refusal(self, state: State, place: Place) -> str:
         nominal, end = nominal_of(place), state.job.end_of(version_of(place))
@@ -152,9 +169,14 @@ class JobsProtocol(JobsWorld):
             attempt=row.attempt + (row.status is PENDING),
             why="",
         )
-        after = put(state._replace(job=state.job._replace(running=place)), place, taken)
+        job = state.job._replace(running=place) if worker.locks else state.job
+        job = job if worker.unlocked is None else job._replace(unlocked=False)
+        after = put(state._replace(job=job), place, taken)
         if worker.dead is not None and self.has(JobGuard.DEAD_LOSES_FENCE):
             after = _fenced_off(after, worker.dead[0])
+        if self.has(JobGuard.UNLOCKED_LOSE_FENCE):
+            for dead, _ in worker.unlocked or ():
+                after = _fenced_off(after, dead)
         if is_first:
             number = nominal_of(place) - 1
             begun = (*after.begun[:number], after.begun[number] + 1, *after.begun[number + 1 :])
@@ -169,8 +191,15 @@ class JobsProtocol(JobsWorld):
             return False
         if job.revision != worker.revision and self.has(JobGuard.CLAIM_REVISION):
             return False
-        if not self.has(JobGuard.LOCK_IS_FREE):
-            return True
+        return not (worker.locks and self.has(JobGuard.LOCK_IS_FREE)) or self._holds_lock(state, worker)
+
+    def _holds_lock(self, state: State, worker: Worker) -> bool:
+        """Whether the conditions on the lock hold."""
+        job = state.job
+        if self.has(JobGuard.DEAD_AS_READ) and any(
+            state.rows[item] != row for item, row in worker.unlocked or ()
+        ):
+            return False
         if worker.dead is None:
             return job.running in {None, worker.place}
         dead, as_read = worker.dead

@@ -40,7 +40,7 @@ from tests.model.job_states import (
 AHEAD = 1
 """A planner puts what comes next; that a wake may be lost needs no more: planners come whenever they like."""
 
-CHANGES = ("deploy", "deploy back", "pause", "pause a cadence", "resume")
+CHANGES = ("deploy", "deploy back", "forbid overlap", "pause", "pause a cadence", "resume")
 """What makes a new revision."""
 
 
@@ -152,6 +152,8 @@ class JobsWorld:
             return self._deployed(state, old, change)
         if change.requested == "resume":
             return self._resumed(state, old, change.now)
+        if change.requested == "forbid overlap":
+            return state._replace(job=new._replace(allows=False, unlocked=True))
         return state._replace(job=new._replace(pause=Pause(change.now, change.requested == "pause")))
 
     def _deployed(self, state: State, old: Job, change: Change) -> State:

@@ -24,6 +24,8 @@ BREAKS = {
     JobGuard.LOCK_IS_FREE: "no two runs of a job hold live leases",
     JobGuard.DEAD_AS_READ: "no two runs of a job hold live leases",
     JobGuard.DEAD_LOSES_FENCE: "no two runs of a job hold live leases",
+    JobGuard.UNLOCKED_HOLD: "no two runs of a job hold live leases",
+    JobGuard.UNLOCKED_LOSE_FENCE: "no two runs of a job hold live leases",
     JobGuard.UNLOCK_IS_MINE: "no two runs of a job hold live leases",
     JobGuard.RETRY_KEEPS_LOCK: "nothing begins while another run waits for its retry",
     JobGuard.SKIP_AS_READ: "no row goes from processing to skipped",

@@ -54,7 +54,7 @@ GUARDS_BY_TEXT = {
 }
 
 
-JOB = nightly(idempotency_key="june", registered_by=CALLER, removed_at=NOON)
+JOB = nightly(idempotency_key="june", registered_by=CALLER, removed_at=NOON, unlocked_since=NOON)
 PLANNED = occurrence(STORE)
 DEAD = started(occurrence(STORE, NOON - HOUR), terms())
 WAITING = replace(JOB, waiting=PLANNED.ref)
@@ -72,6 +72,7 @@ JOB_WRITES = {
     "claim: the lock": [job_conditions.claim_job(taking(PLANNED, JOB))],
     "claim: the lock, after waiting": [job_conditions.claim_job(taking(PLANNED, WAITING))],
     "claim: a dead one's lock": [job_conditions.claim_job(taking(PLANNED, JOB, dead=DEAD))],
+    "claim: the first lock after `allow`": [job_conditions.claim_job(taking(PLANNED, JOB, unlocked=()))],
     "claim: the dead one's row": [optimistic.still_dead(DEAD)],
     "claim: a settled one's row": [optimistic.still_dead(PLANNED)],
     "claim: a removed one's row": [optimistic.still_dead(None)],

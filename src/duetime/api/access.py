@@ -17,8 +17,10 @@ from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import Instant, View
 from duetime.clock import Clock
+from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.audit import AuditKind, AuditTarget
 from duetime.model.permissions import GRANTABLE, Permission
+from duetime.model.tenant_erase import TenantErase
 from duetime.ports.access import AuditTrail, Grant, Grants
 
 GRANTS = "/grants"
@@ -113,6 +115,15 @@ class AuditEntryView(View):
     """The record with the result; null without one, and for entries of version 0.1.0."""
 
 
+class TenantEraseView(View):
+    """The latest erase of the tenant, with its trail."""
+
+    ended_at: Instant
+    """Entries of earlier requests are gone."""
+    entries_expired_by: Instant
+    """The latest instant at which the retention of a removed entry would have ended."""
+
+
 class AuditPageView(BaseModel):
     """A page of the trail, latest first; `next_cursor` is null on the last page."""
 
@@ -120,6 +131,8 @@ class AuditPageView(BaseModel):
     """At most `limit`."""
     next_cursor: str | None
     """The cursor of the next page; null on the last one."""
+    erase: TenantEraseView | None = None
+    """The latest erase of the tenant; on the first page of all its entries, null elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +213,16 @@ class Access(RouteGroup):
             raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
         filters = {AuditKind.ACTION: action, AuditKind.JOB: job}
         target = next((AuditTarget(kind, name) for kind, name in filters.items() if name is not None), None)
-        page = self.trail.list(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
+        tenant_id = caller_at(request).tenant_id
+        page = self.trail.list(tenant_id, target, limit=limit, cursor=cursor)
         return AuditPageView(
-            items=[AuditEntryView.model_validate(entry) for entry in page], next_cursor=page.cursor
+            items=[AuditEntryView.model_validate(entry) for entry in page],
+            next_cursor=page.cursor,
+            erase=self._erase(tenant_id) if target is None and cursor is None else None,
         )
+
+    def _erase(self, tenant_id: TenantId) -> TenantEraseView | None:
+        of_tenant = AuditTarget(AuditKind.TENANT, tenant_id)
+        entries = self.trail.list(SYSTEM_TENANT, of_tenant, limit=LARGEST_PAGE, cursor=None)
+        erase = TenantErase.latest(entries)
+        return None if erase is None else TenantEraseView.model_validate(erase)

@@ -100,9 +100,10 @@ def claim_job(taking: JobRunClaim) -> Update:
         free.append(LOCK_IS_THE_DEAD_ONES)
         values[":dead"] = holder(taking.dead_ref)
     waiting = I_WAIT if waits else f"({NO_RUN_WAITS} OR NOT {I_WAIT})"
+    removes = {"waiting": waits, "unlocked_since": taking.unlocked is not None}
     return {
         "ConditionExpression": f"{REVISION_IS_AS_READ} AND ({' OR '.join(free)}) AND {waiting}",
-        "UpdateExpression": _expression(["running = :me"], ["waiting"] if waits else []),
+        "UpdateExpression": _expression(["running = :me"], [name for name in removes if removes[name]]),
         "ExpressionAttributeValues": values,
     }
 

@@ -53,6 +53,7 @@ _OUTLIVES = timedelta(days=400)
 DECLARED = (
     *("version", "since", "cursor", "attend_at", "ends", "pauses", "dropped_at", "tuning", "wakes"),
     *("registered_by", "registered_at", "idempotency_key", "idempotency_until", "maintain_failures"),
+    "unlocked_since",
 )
 """The attributes of the state that `JobStore.change` writes."""
 
@@ -116,6 +117,7 @@ def declared(job: Job) -> Item:
         "registered_at": _instant_text(job.registered_at),
         "idempotency_key": job.idempotency_key or "",
         "idempotency_until": _instant_text(job.idempotency_until),
+        "unlocked_since": _instant_text(job.unlocked_since),
     }
     return attributes | {name: {"S": text} for name, text in texts.items() if text}
 
@@ -207,6 +209,7 @@ def _read(state: Item, definition: Item) -> Job:
         tuning={name: _to_tuning(options) for name, options in tuning.items()},
         running=_holder_of(_text(state, "running")),
         waiting=_holder_of(_text(state, "waiting")),
+        unlocked_since=_instant(_text(state, "unlocked_since")),
         tally=_to_tally(state),
         wakes=WakeState.parse(_text(state, "wakes") or ""),
         registered_by=_text(state, "registered_by") or "",

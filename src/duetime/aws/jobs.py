@@ -94,6 +94,7 @@ class DynamoJobStore:
             cursor=job.cursor,
             maintain_at=job.maintain_at,
             maintain_failures=job.maintain_failures,
+            unlocked_since=job.unlocked_since,
         )
         if failed.was_repeated and not was_mine:
             reason = f"job {old.name} has changed since this change was first sent; read it, then repeat"
@@ -135,6 +136,8 @@ class DynamoJobStore:
             yield self._state(taking.job.ref, job_conditions.claim_job(taking))
         if taking.hold is LockRequirement.LOCK and taking.dead_ref not in {None, taking.row.ref}:
             yield self._row(taking.dead_ref, optimistic.still_dead(taking.dead))
+        for dead in taking.unlocked or ():
+            yield self._row(dead.ref, optimistic.still_dead(dead))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         try:

@@ -9,6 +9,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from duetime.aws.tables import DUE
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.handlers import Handlers
@@ -84,6 +85,7 @@ def _to_work(tables: Tables) -> list[iam.PolicyStatement]:
     return [
         may("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=actions),
         may("dynamodb:ConditionCheckItem", on=actions),  # finished holders of a lock or a slot
+        may("dynamodb:Query", on=tables.index_arn(DUE.name)),  # runs without a lock, after `allow`
         *let_plan(actions, jobs),
         *let_claim(jobs),
         read_manifests(jobs),

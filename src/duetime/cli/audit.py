@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from duetime.ids import SYSTEM_TENANT
 if TYPE_CHECKING:
     from duetime.model.audit import AuditEntry
     from duetime.model.audit_verification import AuditFinding, AuditReport, SavedHead
+    from duetime.model.tenant_erase import TenantErase
 
 _LONGEST = 60
 """Characters of a change's request; the JSON has all of it."""
@@ -94,17 +96,17 @@ def _verify(arguments: argparse.Namespace) -> int:
     """Verify the trail of the caller's tenant; return 1 if it was changed."""
     if arguments.action or arguments.job or arguments.cursor:
         raise BadUsage("`verify` reads the complete trail; omit --action, --job and --cursor")
-    from duetime.cli.audit_json import entry_of, saved_heads  # noqa: PLC0415 - `duetime --help` needs no model
+    from duetime.cli.audit_json import saved_heads  # noqa: PLC0415 - `duetime --help` needs no model
     from duetime.model.audit_verification import verify  # noqa: PLC0415 - as above
 
     if arguments.system:
-        tenant, entries = str(SYSTEM_TENANT), _of_system(arguments)
+        tenant, entries, erase = str(SYSTEM_TENANT), _of_system(arguments), None
     else:
         client = client_of(arguments)
         tenant = str(client.ask("GET", "me")["tenant_id"])
-        entries = (entry_of(item, tenant) for item in _all(client))
+        entries, erase = _of_tenant(client, tenant)
     saved = [head for file in arguments.heads for head in saved_heads(_read(file), file, tenant)]
-    report = verify(entries, now=SystemClock().now(), saved=saved)
+    report = verify(entries, now=SystemClock().now(), saved=saved, erase=erase)
     if arguments.json:
         print_json(_json(report, tenant))
     else:
@@ -140,11 +142,21 @@ def _of_system(arguments: argparse.Namespace) -> Iterator[AuditEntry]:
             return
 
 
-def _all(client: Client) -> Iterator[Json]:
+def _of_tenant(client: Client, tenant: str) -> tuple[Iterator[AuditEntry], TenantErase | None]:
+    """Return all entries of a tenant, and its latest erase."""
+    from duetime.cli.audit_json import entry_of, erase_of  # noqa: PLC0415 - as above
+
+    pages = _pages(client)
+    first = next(pages)
+    entries = (entry_of(item, tenant) for page in chain([first], pages) for item in page["items"])
+    return entries, erase_of(first)
+
+
+def _pages(client: Client) -> Iterator[Json]:
     cursor = None
     while True:
         page = client.ask("GET", "audit", query={"limit": _PAGE, "cursor": cursor})
-        yield from page["items"]
+        yield page
         cursor = page["next_cursor"]
         if cursor is None:
             return

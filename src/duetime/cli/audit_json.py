@@ -15,6 +15,7 @@ from duetime.ids import TenantId
 from duetime.model.audit import AuditEntry, AuditKind, AuditLink, AuditTarget
 from duetime.model.audit_chain import ChainHead
 from duetime.model.audit_verification import SavedHead
+from duetime.model.tenant_erase import TenantErase
 
 _DEEPEST = 20
 
@@ -39,6 +40,13 @@ def entry_of(item: Json, tenant: str) -> AuditEntry:
         begun_link=_link(item["begun_link"]),
         ended_link=_link(item["ended_link"]),
     )
+
+
+def erase_of(page: Json) -> TenantErase | None:
+    """Return the erase of the tenant that the first page names; None without any."""
+    if (found := page.get("erase")) is None:
+        return None
+    return TenantErase(*(instant.parse(found[name]) for name in ("ended_at", "entries_expired_by")))
 
 
 def _link(item: Json | None) -> AuditLink | None:

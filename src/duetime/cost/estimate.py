@@ -9,6 +9,7 @@ from duetime.cost import tables, units
 from duetime.cost.alternatives import Alternative, alternatives
 from duetime.cost.functions import compute, fixed_calls, growing_calls, invocations, starts, waiting
 from duetime.cost.prices import CostLine, Prices, total
+from duetime.cost.protection import protection
 from duetime.cost.units import DAYS
 from duetime.cost.variants import variants
 from duetime.cost.workload import Volume, Workload
@@ -56,6 +57,7 @@ def estimate(workload: Workload, prices: Prices) -> Estimate:
         *_messaging(workload, volume, prices),
         *_functions(workload, volume, prices),
         *_surroundings(workload, volume, prices),
+        *protection(workload, volume, prices),
     )
     others = (*alternatives(workload, volume, prices), *variants(lines, prices))
     return Estimate(workload, prices, volume.done, lines, others)

@@ -72,8 +72,12 @@ def waiting(work: Workload, volume: Volume) -> InvocationCounts:
 def starts(calls: Iterable[InvocationCounts]) -> Iterator[InvocationCounts]:
     """Yield the INIT time of each function's environments; a function starts at most once a call."""
     for call in calls:
-        number = min(call.number, call.number * units.INIT_SHARE + units.INIT_RENEWALS)
-        yield InvocationCounts(call.function, 0, number * units.INIT_MS, call.memory)
+        yield InvocationCounts(call.function, 0, start_count(call) * units.INIT_MS, call.memory)
+
+
+def start_count(call: InvocationCounts) -> float:
+    """Return the number of environments that a function's calls start."""
+    return min(call.number, call.number * units.INIT_SHARE + units.INIT_RENEWALS)
 
 
 def invocations(calls: Iterable[InvocationCounts]) -> float:

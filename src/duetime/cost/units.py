@@ -118,6 +118,12 @@ API_MS = 100
 # A message of your own queue, received and sent again.
 HOP_MS = 30
 
+# A principal gets a key of a table, and a queue's producer and consumer get theirs, so often: the minutes
+# for which the services reuse them. A consumer's key takes one request, a producer's two.
+KEY_MINUTES, KEY_REQUESTS_OF_QUEUE = 5, 3
+# Tables; functions that read them all the time, beside workers: dispatch, sweep, arm, publish, notify, api.
+KEY_TABLES, KEY_READERS = 2, 6
+
 # INIT, which Lambda bills since August 2025: the runtime, boto3 and a module of duetime or of an app.
 INIT_MS = 1_000
 
@@ -148,6 +154,13 @@ def queues_of(workers: float) -> float:
 def pollers_of(workers: float) -> float:
     """Return the number of pollers of idle queues; only the due queues of workers have a bound."""
     return workers * BOUNDED_POLLERS + (queues_of(workers) - workers) * POLLERS
+
+
+def key_requests(workers: float) -> float:
+    """Return the requests of a KMS key a month, with the tables and the main queues in use all the time."""
+    of_tables = KEY_TABLES * (KEY_READERS + workers)
+    of_queues = KEY_REQUESTS_OF_QUEUE * (workers + 2)
+    return DAYS * 24 * 60 / KEY_MINUTES * (of_tables + of_queues)
 
 
 def kilobytes(size: float) -> int:

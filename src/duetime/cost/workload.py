@@ -74,6 +74,9 @@ class Workload:
     metrics: float = _number(10, "custom metrics while actions run; at rest, the canary's alone")
     alarms: float = _number(8, "alarms")
     dashboards: float = _number(0, "dashboards")
+    kms_keys: float = _number(0, "1 with the setting kms_key", high=1)
+    web_acls: float = _number(0, "1 with the setting web_acl", high=1)
+    web_acl_rules: float = _number(2, "rules of the web ACL; the managed one has two", high=1_000)
 
     def __post_init__(self) -> None:
         problems = [

@@ -13,6 +13,8 @@ version has run
 claimed later than the job's grace   skipped as missed, unless its job makes up for it
 anything else of a job with overlap  run
 the only one of its job              run, under the job's lock
+one whose job has just ceased to     wait: the runs that began without the lock are not known yet
+allow overlap
 beside another one                   what the job's overlap policy says
 ===================================  ==================================================================
 
@@ -22,7 +24,8 @@ for the lock, whatever the policy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -86,6 +89,7 @@ class ClaimContext:
         waiting: the row of the run that waits for the lock, if that is another run.
         previous: the rows of recent previous versions for the same nominal time.
         problem: why the planner cannot have written the row, if so.
+        unlocked: the rows of runs in progress without the lock; None while they are not known yet.
     """
 
     row: Action
@@ -94,6 +98,7 @@ class ClaimContext:
     waiting: Action | None
     previous: tuple[Action, ...] = ()
     problem: str | None = None
+    unlocked: tuple[Action, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +199,16 @@ def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
         return Proceed(
             LockRequirement.UNCHANGED if is_planned else LockRequirement.NOTHING, catches_up=catches_up
         )
+    if seen.unlocked is None:
+        return Wait()
+    if live := _live_unlocked(seen, bounds):
+        latest = max(live, key=_place)
+        seen, job = replace(seen, holder=latest), replace(job, running=latest.ref)
+    return _contend_for_lock(seen, job, bounds, catches_up=catches_up)
+
+
+def _contend_for_lock(seen: ClaimContext, job: Job, bounds: Bounds, *, catches_up: bool) -> ClaimDecision:
+    row = seen.row
     if job.running is None and job.definition.overlap is Overlap.QUEUE_ONE and _is_after(row, seen.waiting):
         return Wait()
     if job.running in {None, row.ref}:
@@ -203,6 +218,15 @@ def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
     if not is_first(row) or catches_up:
         return Wait()
     return _beside(seen, job)
+
+
+def holders(seen: ClaimContext, bounds: Bounds) -> Sequence[Action]:
+    """Return the runs for which this one waits: live ones without the lock, or else the lock's holder."""
+    return _live_unlocked(seen, bounds) or ([seen.holder] if seen.holder else [])
+
+
+def _live_unlocked(seen: ClaimContext, bounds: Bounds) -> Sequence[Action]:
+    return [row for row in seen.unlocked or () if not _has_ended(row, bounds)]
 
 
 def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:

@@ -18,7 +18,7 @@ from duetime.clock import Clock
 from duetime.ids import PLANNER
 from duetime.jobs.maintain import changed, resumed
 from duetime.model.action import SkipReason, Status
-from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, SpanKind
+from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, Overlap, SpanKind
 from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -104,13 +104,21 @@ def _redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Se
     A removed job needs a new version because the ids of its retired rows are taken.
     """
     job, spans = resumed(job, [name for name, pause in job.pauses.items() if pause.is_over(now)], now)
-    after = replace(job, definition=definition, removed_at=None)
+    unlocked_since = _unlocked_since(job, definition, now)
+    after = replace(job, definition=definition, removed_at=None, unlocked_since=unlocked_since)
     if job.removed_at is None and definition.plans_like(job.definition):
         return changed(after, now), spans
     ends = {**job.ends, job.version: job.removed_at or now}
     recent_ends = dict(sorted(ends.items())[-_MOST_ENDS:])
     after = replace(after, version=job.version + 1, since=now, cursor=now, ends=recent_ends)
     return changed(after, now), (*spans, *_passed_over(job, now))
+
+
+def _unlocked_since(job: Job, definition: Definition, now: datetime) -> datetime | None:
+    """Return since when runs need the lock, if others may be in progress that began without it."""
+    if definition.overlap is Overlap.ALLOW:
+        return None
+    return now if job.definition.overlap is Overlap.ALLOW else job.unlocked_since
 
 
 def _passed_over(job: Job, now: datetime) -> Iterator[JobSpan]:

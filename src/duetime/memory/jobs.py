@@ -86,6 +86,7 @@ class MemoryJobStore:
                     cursor=current.cursor,
                     maintain_at=current.maintain_at,
                     maintain_failures=current.maintain_failures,
+                    unlocked_since=current.unlocked_since,
                 )
             if after.version != current.version:
                 versions = self._versions[old.ref]
@@ -125,16 +126,18 @@ class MemoryJobStore:
             self._store.write(row, _with_unread_fields(row, taking.claimed))
             if taking.hold is LockRequirement.LOCK:
                 self._fence_off(taking)
-                self._put(replace(self._jobs[taking.job.ref], running=row.ref))
+                job = replace(self._jobs[taking.job.ref], running=row.ref)
+                self._put(job if taking.unlocked is None else replace(job, unlocked_since=None))
                 self._stop_waiting(taking.job.ref, row.ref)
             return True
 
     def _fence_off(self, taking: JobRunClaim) -> None:
-        """Raise the fence of a dead run that loses the lock, so that it holds nothing if its worker wakes."""
-        dead, lock = taking.dead, self._jobs[taking.job.ref].running
-        if dead is not None and lock == dead.ref != taking.row.ref and dead.status is Status.PROCESSING:
+        """Raise the fence of dead runs, so that they hold nothing if their workers wake."""
+        holder, lock = taking.dead, self._jobs[taking.job.ref].running
+        loses_lock = holder is not None and lock == holder.ref != taking.row.ref
+        for dead in (*(taking.unlocked or ()), *((holder,) if holder and loses_lock else ())):
             row = self._store.get(dead.ref)
-            if row is not None:
+            if row is not None and dead.status is Status.PROCESSING:
                 self._store.write(row, transition.fenced_off(row))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
@@ -223,6 +226,8 @@ class MemoryJobStore:
             return True
         job = self._jobs.get(taking.job.ref)
         if job is None or job.revision != taking.job.revision:
+            return False
+        if not all(self._is_dead(dead.ref, dead) for dead in taking.unlocked or ()):
             return False
         if taking.hold is LockRequirement.UNCHANGED or job.running is None or job.running == taking.row.ref:
             return True

@@ -12,6 +12,7 @@ from itertools import pairwise
 from duetime import ids
 from duetime.model.audit import AuditEntry, AuditKind, AuditLink, is_entry_id
 from duetime.model.audit_chain import ChainHead, hash_of
+from duetime.model.tenant_erase import TenantErase
 
 ROLLOUT = timedelta(hours=1)
 """How long processes of version 0.1.0, which write no hashes, may outlive the first that writes them."""
@@ -107,23 +108,31 @@ class _Trail:
             self.chains[link.chain][link.number] = record
 
 
-def verify(entries: Iterable[AuditEntry], *, now: datetime, saved: Sequence[SavedHead] = ()) -> AuditReport:
+def verify(
+    entries: Iterable[AuditEntry],
+    *,
+    now: datetime,
+    saved: Sequence[SavedHead] = (),
+    erase: TenantErase | None = None,
+) -> AuditReport:
     """Verify all entries of one tenant.
 
     Args:
         entries: the complete trail, in any order.
         now: the present time: missing entries that may have expired are no findings.
         saved: heads of this tenant's chains from outside of the trail.
+        erase: the latest erase of the tenant: what it removed from the beginning of a chain is no finding.
     """
     trail = _Trail()
     for entry in entries:
         trail.add(entry)
+    gone_by = now if erase is None else max(now, erase.entries_expired_by)
     ordered = {name: [chain[number] for number in sorted(chain)] for name, chain in trail.chains.items()}
     findings = [
         *trail.findings,
-        *(finding for records in ordered.values() if records for finding in _gaps(records, now)),
+        *(finding for records in ordered.values() if records for finding in _gaps(records, now, gone_by)),
         *_late_without_hash(trail),
-        *(finding for head in saved for finding in _against(head, trail.chains, now)),
+        *(finding for head in saved for finding in _against(head, trail.chains, gone_by)),
     ]
     return AuditReport(
         entries=trail.entries,
@@ -134,12 +143,16 @@ def verify(entries: Iterable[AuditEntry], *, now: datetime, saved: Sequence[Save
     )
 
 
-def _gaps(records: Sequence[_Record], now: datetime) -> Iterator[AuditFinding]:
-    """Yield the findings between the records of one chain, in order."""
+def _gaps(records: Sequence[_Record], now: datetime, gone_by: datetime) -> Iterator[AuditFinding]:
+    """Yield the findings between the records of one chain, in order.
+
+    At its beginning, entries whose retention ends until `gone_by` may be missing.
+    """
     first = records[0]
     started = ids.created_at(first.link.chain)
     may_expire_at = started + (first.entry.expires_at - first.entry.asked_at)
-    yield from _between(ChainHead(first.link.chain), may_expire_at, first, now)
+    if first.link.number == 1 or may_expire_at > gone_by:
+        yield from _between(ChainHead(first.link.chain), may_expire_at, first, now)
     for before, record in pairwise(records):
         head = ChainHead(before.link.chain, before.link.number, before.link.hash)
         yield from _between(head, before.entry.expires_at, record, now)
@@ -172,12 +185,12 @@ def _late_without_hash(trail: _Trail) -> Iterator[AuditFinding]:
 
 
 def _against(
-    saved: SavedHead, chains: Mapping[str, Mapping[int, _Record]], now: datetime
+    saved: SavedHead, chains: Mapping[str, Mapping[int, _Record]], gone_by: datetime
 ) -> Iterator[AuditFinding]:
     """Yield a finding if the record of a saved head is missing or another."""
     head, record = saved.head, chains.get(saved.head.chain, {}).get(saved.head.number)
     if record is None:
-        if saved.expires_at is None or saved.expires_at > now:
+        if saved.expires_at is None or saved.expires_at > gone_by:
             detail = f"record {head.number} of a saved head is missing, and may not be the only one"
             yield AuditFinding(FindingKind.REMOVED, None, head.chain, head.number, detail)
     elif record.link.hash != head.hash:

@@ -20,7 +20,7 @@ from typing import Literal, Self
 
 from duetime import ids
 from duetime.ids import DEFAULT_WORKER, JobName, TenantId
-from duetime.model.action import ActionRef
+from duetime.model.action import Action, ActionRef
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.run_stats import RunStats
 from duetime.model.wake_state import WakeState
@@ -58,6 +58,11 @@ class JobRef:
 
     tenant_id: TenantId
     name: JobName
+
+
+def job_ref_of(action: Action) -> JobRef | None:
+    """Return the job of an action, None for a one-shot."""
+    return None if action.job is None else JobRef(action.job_tenant or action.tenant_id, action.job)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +208,11 @@ class Job:
     """The run that holds the lock."""
     waiting: ActionRef | None = None
     """The run that waits for the lock, if the policy allows that."""
+    unlocked_since: datetime | None = None
+    """When a change ended the policy `allow`, until a claim has found no older run in progress.
+
+    A run that began before holds no lock.
+    """
     tally: RunStats = field(default_factory=RunStats)
     wakes: WakeState = field(default_factory=WakeState)
     """What `duetime.jobs.maintain` last set on EventBridge for it."""

@@ -79,6 +79,12 @@ class JobRunClaim:
     """
     dead_ref: ActionRef | None = None
     """The holder of the lock, also if its row is gone."""
+    unlocked: tuple[Action, ...] | None = None
+    """All dead runs without the lock as read, if the job has `unlocked_since`.
+
+    The claim checks them like `dead`, fences them off, and removes `unlocked_since`: from then on, the lock
+    covers every run.
+    """
 
 
 class JobStore(Protocol):
@@ -110,11 +116,11 @@ class JobStore(Protocol):
         Return False if the stored revision is not `old`'s.
 
         The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends,
-        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until
-        and maintain_failures. It never writes the lock, the waiting run or the statistics. A new version is
-        stored beside the previous ones, with the end of the previous one. A changed definition of the same
-        version replaces it. The spans are in the same transaction. A row that is as this call leaves it was
-        changed by its first attempt: return True.
+        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until,
+        maintain_failures and unlocked_since. It never writes the lock, the waiting run or the statistics.
+        A new version is stored beside the previous ones, with the end of the previous one. A changed
+        definition of the same version replaces it. The spans are in the same transaction. A row that is as
+        this call leaves it was changed by its first attempt: return True.
         """
 
     def move_cursor(

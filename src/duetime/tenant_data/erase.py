@@ -163,7 +163,11 @@ class Erase:
         )
         if is_complete:
             entry = self._entry(position)
-            self._backends.audit_trail.end(ended(entry, {"erased": sum(position.erased.values())}))
+            result = {
+                "erased": sum(position.erased.values()),
+                "ended_at": instant.text(self._clock.now()),
+            }
+            self._backends.audit_trail.end(ended(entry, result))
             self._progress.remove()
         else:
             self._begin_round(position, FIRST_ERASE)

@@ -15,10 +15,9 @@ from duetime.jobs.explain import Explain, Explanation
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
-from duetime.model.job import Job, JobRef
+from duetime.model.job import Job, JobRef, job_ref_of
 from duetime.testing.journey import short
 from duetime.wakeups.sweep import bands
-from duetime.worker.claim_job_run import job_ref_of
 
 _MOST = 100_000
 _A_SWEEP = timedelta(minutes=3)

@@ -12,12 +12,11 @@ from duetime import ids
 from duetime.ids import TenantId
 from duetime.model.action import TRANSITIONS, Action, ActionRef, Status, Trigger
 from duetime.model.change import Change
-from duetime.model.job import WHOLE_JOB, Job, JobRef, Overlap
+from duetime.model.job import WHOLE_JOB, Job, JobRef, Overlap, job_ref_of
 from duetime.ports.jobs import JobStore
 from duetime.testing.journey import description_of, short
 from duetime.testing.late_requests import LateRequests
 from duetime.testing.processes import Process, Processes
-from duetime.worker.claim_job_run import job_ref_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,8 @@ class InvariantWatch:
         if new.status is Status.PENDING and old.cancel_requested_at is not None:
             self._report(new, f"it is to run again, though {old.cancel_requested_by} asked to cancel it")
         job = self._job_of(new)
-        if job is not None and new.status is Status.PROCESSING:
+        is_covered = job is not None and job.unlocked_since is None  # else both may have begun without a lock
+        if job is not None and is_covered and new.status is Status.PROCESSING:
             self._check_beside(new, job, "goes on")
 
     def _job_of(self, row: Action) -> Job | None:

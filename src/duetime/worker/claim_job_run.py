@@ -23,17 +23,19 @@ from duetime.jobs.claim_policy import (
     Skip,
     Wait,
     decide,
+    holders,
     is_first,
 )
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.cadence_set import CadenceSet
-from duetime.model.job import Definition, Job, JobRef
+from duetime.model.job import Definition, Job, job_ref_of
 from duetime.model.lease import ClaimTerms, LeaseHeld
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
+from duetime.worker.unlocked_runs import find_unlocked, needs_search
 
 SHARE_OF_WAIT = 0.25
 """The delay before the next claim of a run that waits, as a share of the time waited: few messages."""
@@ -62,11 +64,6 @@ class Waiting:
     """The run cannot begin yet: claim it again after `seconds`."""
 
     seconds: int
-
-
-def job_ref_of(action: Action) -> JobRef | None:
-    """Return the job of an action, None for a one-shot."""
-    return None if action.job is None else JobRef(action.job_tenant or action.tenant_id, action.job)
 
 
 def _could_plan(definition: Definition, row: Action, anchor: datetime) -> bool:
@@ -102,21 +99,21 @@ class ClaimJobRun:
         bounds = Bounds(now=terms.now, skew=terms.skew, grace=self._settings.job_grace)
 
         def claim() -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
-            context = self._read(ref)
+            context = self._read(ref, bounds)
             if context is None:
                 return None
             job, policy = context.job, handlers
             if job is not None:
                 policy = job.policy_for(context.row.cadence, handlers)
             decision = decide(context, terms.nonce, bounds)
-            return self._write(decision, context, replace(terms, retry=policy.text()))
+            return self._write(decision, context, replace(terms, retry=policy.text()), bounds)
 
         result = retry_on_conflict(claim)
         if isinstance(result, Conflict):
             raise BackendUnavailable("the jobs table", f"the job of {ref.id} kept changing during the claim")
         return result
 
-    def _read(self, ref: ActionRef) -> ClaimContext | None:
+    def _read(self, ref: ActionRef, bounds: Bounds) -> ClaimContext | None:
         row = self._actions.get(ref)
         owner = None if row is None else job_ref_of(row)
         if row is None or owner is None:
@@ -126,8 +123,15 @@ class ClaimJobRun:
         holder, waiting = (self._actions.get(other) if other and other != ref else None for other in others)
         previous = self._previous(row, job) if job and is_first(row) else ()
         problem = self._problem(row, job) if job else None
+        unlocked = find_unlocked(self._actions, job, ref, bounds.now, bounds.skew) if job else ()
         return ClaimContext(
-            row=row, job=job, holder=holder, waiting=waiting, previous=previous, problem=problem
+            row=row,
+            job=job,
+            holder=holder,
+            waiting=waiting,
+            previous=previous,
+            problem=problem,
+            unlocked=unlocked,
         )
 
     def _problem(self, row: Action, job: Job) -> str | None:
@@ -155,7 +159,7 @@ class ClaimJobRun:
         return tuple(self._actions.get_rows(refs)) if refs else ()
 
     def _write(
-        self, decision: ClaimDecision, context: ClaimContext, terms: ClaimTerms
+        self, decision: ClaimDecision, context: ClaimContext, terms: ClaimTerms, bounds: Bounds
     ) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
         match decision:
             case AlreadyClaimed():
@@ -167,13 +171,14 @@ class ClaimJobRun:
             case Skip():
                 return self._skip(decision, context, terms)
             case Wait():
-                return self._wait(decision, context, terms)
+                return self._wait(decision, context, terms, bounds)
             case _:
                 return decision
 
     def _claim(self, decision: Proceed, context: ClaimContext, terms: ClaimTerms) -> ClaimWon | Conflict:
         if context.job is None:
             return CHANGED
+        searched = decision.hold is LockRequirement.LOCK and needs_search(context.job, context.row.ref)
         claim = JobRunClaim(
             row=context.row,
             claimed=replace(transition.started(context.row, terms), catches_up=decision.catches_up),
@@ -181,6 +186,7 @@ class ClaimJobRun:
             hold=decision.hold,
             dead=context.holder if decision.takes_over_lock else None,
             dead_ref=context.job.running if decision.takes_over_lock else None,
+            unlocked=context.unlocked if searched else None,
         )
         return ClaimWon(claim.claimed, context.job, claim.hold) if self._jobs.claim(claim) else CHANGED
 
@@ -197,17 +203,20 @@ class ClaimJobRun:
         # `TransitionLog` logs it, from the stream
         return None if owner is not None and self._jobs.end_pending(row, ended, owner) else CHANGED
 
-    def _wait(self, decision: Wait, context: ClaimContext, terms: ClaimTerms) -> Waiting | Conflict:
+    def _wait(
+        self, decision: Wait, context: ClaimContext, terms: ClaimTerms, bounds: Bounds
+    ) -> Waiting | Conflict:
         job, ref = context.job, context.row.ref
         if job is None:
             return CHANGED
         if decision.takes_the_place and job.waiting != ref and not self._jobs.wait(job, ref):
             return CHANGED
-        if decision.cancels and context.holder is not None and self._stop(context.holder, ref, terms):
+        stopped = [self._stop(run, ref, terms) for run in holders(context, bounds) if decision.cancels]
+        if any(stopped):
             return CHANGED
         has_place = decision.takes_the_place or job.waiting == ref
         waited = max(terms.now - context.row.due_at, timedelta(0))
-        longest = _LATEST_IN_PLACE if has_place else _LATEST
+        longest = _LATEST_IN_PLACE if has_place and not context.unlocked else _LATEST
         return Waiting(int(min(max(waited * SHARE_OF_WAIT, _SOONEST), longest).total_seconds()))
 
     def _stop(self, holder: Action, by: ActionRef, terms: ClaimTerms) -> bool:

@@ -13,7 +13,7 @@ from functools import partial
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
 from duetime.model.action import Action, Status, Trigger
-from duetime.model.job import JobRef, Overlap
+from duetime.model.job import JobRef, Overlap, job_ref_of
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run import Entry
 from duetime.model.run_stats import EndedRun
@@ -21,7 +21,7 @@ from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.ports.wakeups import DueQueues, Routes
 from duetime.wakeups.due_messages import message_of, send_wake
-from duetime.worker.claim_job_run import ClaimWon, job_ref_of
+from duetime.worker.claim_job_run import ClaimWon
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from duetime.model.action import Action, Status
 from duetime.model.job import Job
 from duetime.model.lease import Applied, Claimed, SettleResult
 from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.testing.contract.job_specimens import (
     DAY,
     FINAL,
@@ -22,6 +22,7 @@ from duetime.testing.contract.job_specimens import (
     REINDEX,
     added,
     changed,
+    ended,
     event_run,
     occurrence,
     planned,
@@ -187,6 +188,50 @@ class LockContract(JobsContract):
         answers = together([partial(jobs.claim, taking(row, locked, dead=run)) for row in rows])
         assert answers.count(True) == 1
         assert stored_job(jobs, locked.ref).running == rows[answers.index(True)].ref
+
+    def test_a_claim_that_found_no_run_without_the_lock_ends_the_search(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs, unlocked_since=NOON)
+        run = taken(store, jobs, job)
+        assert stored_job(jobs, job.ref).unlocked_since == NOON
+        assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
+        row = planned(store, NEXT)
+        assert jobs.claim(taking(row, stored_job(jobs, job.ref), unlocked=()))
+        after = stored_job(jobs, job.ref)
+        assert (after.running, after.unlocked_since) == (row.ref, None)
+
+    def test_dead_runs_without_the_lock_hold_nothing_once_it_was_taken(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job, dead = self._unlocked(store, jobs)
+        assert jobs.claim(taking(planned(store, NEXT), job, unlocked=dead))
+        assert [store.renew(run, ORPHANED_AT + LEASE) for run in dead] == [None, None]
+        assert store.settle(dead[0], end(Status.EXECUTED)) is SettleResult.LEASE_LOST
+        assert isinstance(store.claim(dead[0].ref, terms(ORPHANED_AT)), Claimed)
+
+    def test_a_run_without_the_lock_that_renewed_its_lease_meanwhile_rejects_the_claim(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job, dead = self._unlocked(store, jobs)
+        store.renew(dead[1], ORPHANED_AT + LEASE)
+        assert refused(store, jobs, taking(planned(store, NEXT), job, unlocked=dead))
+        assert stored_row(store, dead[0].ref).fence == dead[0].fence
+
+    def test_a_repeated_change_returns_the_first_result_though_a_claim_ended_the_search(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
+        new = replace(job, unlocked_since=NOON)
+        assert jobs.change(job, replace(new, running=None))
+        assert jobs.claim(taking(planned(store, NEXT), stored_job(jobs, job.ref), unlocked=()))
+        assert jobs.change(job, new)
+        assert stored_job(jobs, job.ref).unlocked_since is None
+
+    def _unlocked(self, store: ActionStore, jobs: JobStore) -> tuple[Job, tuple[Action, ...]]:
+        """The job, and two runs that began without its lock."""
+        job = added(jobs, unlocked_since=NOON)
+        times = (NOON, NOON + MINUTE)
+        return job, tuple(taken(store, jobs, job, at, LockRequirement.UNCHANGED) for at in times)
 
     def _held_by(self, store: ActionStore, jobs: JobStore, status: Status) -> tuple[Job, Action]:
         """The job, and the holder of its lock.

@@ -53,6 +53,7 @@ OPERATED: dict[str, Any] = {
     "registered_at": NOON - 3 * DAY,
     "idempotency_key": "registration-1",
     "idempotency_until": NOON - 2 * DAY + TICK,
+    "unlocked_since": NOON - TICK,
 }
 """Every field that operators and reconcile set, with more than its default."""
 
@@ -165,12 +166,15 @@ def taking(
     *,
     dead: Action | None = None,
     dead_ref: ActionRef | None = None,
+    unlocked: tuple[Action, ...] | None = None,
     claim_terms: ClaimTerms | None = None,
 ) -> JobRunClaim:
     """The claim of a row as it was read."""
     claimed = started(row, claim_terms or terms(row.due_at))
     ref = dead_ref or (dead.ref if dead else None)
-    return JobRunClaim(row=row, claimed=claimed, job=job, hold=hold, dead=dead, dead_ref=ref)
+    return JobRunClaim(
+        row=row, claimed=claimed, job=job, hold=hold, dead=dead, dead_ref=ref, unlocked=unlocked
+    )
 
 
 def taken(

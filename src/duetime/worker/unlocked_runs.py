@@ -1,0 +1,72 @@
+"""Find the runs that began without their job's lock, before a change ended the policy `allow`.
+
+They are in the due index, as is every unsettled row: also retries, redriven runs, and runs that events
+started for other tenants. The index may lag, and a claim under the old policy may be under way; therefore the
+search begins a minute after the change. It takes place only until a claim has found no such run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import datetime, timedelta
+
+from duetime import ids
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.job import Job, Overlap, job_ref_of
+from duetime.ports.actions import ActionStore
+from duetime.settings import MOST_DUE_SHARDS
+
+SETTLED_AFTER = timedelta(minutes=1)
+"""Longer than a claim's request, and the lag of the index."""
+
+_PAGE = 1_000
+_SHARDS = tuple(map(str, range(MOST_DUE_SHARDS)))
+"""All that rows may be in, whatever `due_shards` was when they were put. The surplus ones come second."""
+
+
+def needs_search(job: Job, ref: ActionRef) -> bool:
+    """Return whether runs without the lock may be in progress beside the run that claims."""
+    is_locking = job.definition.overlap is not Overlap.ALLOW
+    return is_locking and job.unlocked_since is not None and job.running != ref
+
+
+def find_unlocked(
+    actions: ActionStore, job: Job, ref: ActionRef, now: datetime, skew: timedelta
+) -> tuple[Action, ...] | None:
+    """Return the rows of runs in progress without the lock, or None if these are not known yet.
+
+    Args:
+        actions: the rows.
+        job: the job, as read before.
+        ref: the run that claims; it is left out.
+        now: the claim's time.
+        skew: how far the clocks of two machines may differ.
+    """
+    if not needs_search(job, ref):
+        return ()
+    if job.unlocked_since is None or now < job.unlocked_since + SETTLED_AFTER + skew:
+        return None
+    others = {ref, job.running}
+    found: list[Action] = []
+    for shards in (actions.due_shards, set(_SHARDS) - {*actions.due_shards}):
+        rows = actions.get_rows([*_due(actions, job, shards, now + skew)])
+        found += (row for row in rows if _is_run_of(row, job) and row.ref not in others)
+        if any(row.lease_until is not None and row.lease_until > now for row in found):
+            break  # a live one decides; those in surplus shards matter only without it
+    return tuple(found)
+
+
+def _is_run_of(row: Action, job: Job) -> bool:
+    """Return whether a row is a run of this job in progress."""
+    return row.status is Status.PROCESSING and job_ref_of(row) == job.ref
+
+
+def _due(actions: ActionStore, job: Job, shards: Collection[str], until: datetime) -> Iterator[ActionRef]:
+    """Yield the unsettled runs of jobs of this name in some due shards, in all tenants."""
+    for shard in shards:
+        cursor = None
+        while True:
+            page = actions.due(shard, after=None, until=until, limit=_PAGE, cursor=cursor)
+            yield from (entry.ref for entry in page.entries if ids.job_of(entry.ref.id) == job.name)
+            if (cursor := page.cursor) is None:
+                break
