@@ -1,5 +1,6 @@
 """Jobs that a tenant registers over HTTP."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -170,6 +171,19 @@ REFUSED = {
     "cadences is a text": ({"cadences": "daily 09:00"}, 422, "invalid-request", "cadences must be"),
     "a very long cadence": ({"cadences": ["0 9 * * *" + " " * 5_000]}, 422, "invalid-request", "2000 char"),
     "one cadence twice": ({"cadences": ["daily 09:00"] * 2}, 422, "bad-declaration", "occurs twice"),
+    "event of its own runs": (
+        {"cadences": ["on_event duetime run.failed tenant=detail.tenant_id"]},
+        422,
+        "bad-declaration",
+        "could start it by its own runs",
+    ),
+    "pattern that EventBridge rejects": (
+        {"cadences": ['on_event shop Ordered tenant=detail.t match={"total":[{"numeric":["<"]}]}']},
+        422,
+        "bad-declaration",
+        "detail.total.numeric",
+    ),
+    "job with cadences": ({"type": "billing-nightly"}, 422, "unknown-type", "no handler"),
     "event of all tenants": (
         {"cadences": ["on_event shop Ordered"]},
         422,
@@ -191,6 +205,7 @@ REFUSED = {
     "backoff": ({"retry": {"backoff": []}}, 422, "bad-declaration", "1 to 20"),
     "long backoff": ({"retry": {"backoff": 9e9}}, 422, "bad-declaration", "90 days"),
     "jitter": ({"retry": {"jitter": 2}}, 422, "bad-declaration", "0 to 1"),
+    "end of retries": ({"retry": {"give_up_after": 9e9}}, 422, "bad-declaration", "90 days"),
     "retry member": ({"retry": {"tries": 2}}, 422, "invalid-request", "retry.tries is not known here"),
     "title": ({"title": "t" * 101}, 422, "bad-declaration", "at most 100"),
     "key's time too short": (
@@ -226,6 +241,9 @@ def test_an_invalid_registration_is_rejected_before_anything_is_written(tenant, 
     response = tenant("POST", body=fields)
     assert (response.status, response.code) == (status, code), response.text
     assert result in response.json["detail"]
+    if status == 422:
+        named = {re.split(r"\W", flaw["where"])[0] for flaw in response.json["errors"]}
+        assert named <= set(changes), response.text
     assert len(response.text) < 5_000
     assert cloud.store.rows() == rows
     assert tenant("GET").json["items"] == []

@@ -116,5 +116,7 @@ def test_a_job_with_such_a_pattern_is_rejected_when_it_is_declared():
     app = App()
     total = {"total": [{"numeric": ["<", 5, ">", 0]}]}
     declare = app.job(on_event("shop", "order", match=total), name="big-orders")
-    with pytest.raises(DeclarationError, match=r"on_event: detail.total.numeric is .*a lower and an upper"):
+    with pytest.raises(
+        DeclarationError, match=r"the cadence on_event .*: detail.total.numeric is .*a lower and"
+    ):
         declare(big_orders)

@@ -5,6 +5,11 @@ import subprocess
 import sys
 from datetime import timedelta
 
+import pytest
+
+from duetime.errors import QuotaExceeded
+from duetime.local import LocalCloud, LocalOptions
+from duetime.settings import Settings
 from tests.local.conftest import Note, settled
 
 
@@ -53,6 +58,32 @@ def test_a_tenant_is_exported_and_erased_on_the_local_cloud(cloud, tmp_path):
         ("erase", "tenant:acme"),
         ("export", "tenant:acme"),
     ]
+
+
+def test_the_trail_of_a_tenant_goes_on_after_its_erase(cloud, tmp_path):
+    def change():
+        words = ("schedule", "note", "--payload", '{"text": "later"}', "--in", "9d", "--url", cloud.url)
+        assert duetime(cloud, *words)[0] == 0
+
+    verify = ("access", "audit", "verify", "--url", cloud.url, "--json")
+    change()
+    heads = tmp_path / "heads.json"
+    heads.write_text(duetime(cloud, *verify)[1])
+    assert run(cloud, "erase", "acme", "--reason", "contract ended", "--confirm")[0] == 0
+    change()
+    status, printed, error = duetime(cloud, *verify, "--heads", str(heads))
+    assert status == 0, error
+    report = json.loads(printed)
+    assert (report["entries"], report["findings"]) == (1, [])
+    assert [head["number"] for head in report["heads"]] == [2]
+
+
+def test_a_scheduler_of_the_local_cloud_has_the_quotas_of_its_settings(notes):
+    settings = Settings(tenants="acme globex", quotas={"acme": "pending=0"})
+    with LocalCloud(notes.app, LocalOptions(settings=settings)) as cloud:
+        assert cloud.scheduler(tenant_id="globex").schedule(Note(text="later"), at=timedelta(days=9))
+        with pytest.raises(QuotaExceeded):
+            cloud.scheduler(tenant_id="acme").schedule(Note(text="later"), at=timedelta(days=9))
 
 
 def test_bad_usage_names_the_cure(cloud):

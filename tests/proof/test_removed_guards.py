@@ -5,7 +5,13 @@ from contextlib import nullcontext
 import pytest
 
 from tests.proof.__main__ import try_without
-from tests.proof.mutations import BEGIN, OFTEN, SELDOM
+from tests.proof.mutations import (
+    BEGIN,
+    OFTEN,
+    SELDOM,
+    where_jobs_change_as_they_fall_due,
+    where_processes_pause,
+)
 from tests.proof.world import first_broken, prove
 
 
@@ -40,3 +46,10 @@ def test_the_command_prints_the_world_that_fails_without_a_guard(capsys):
 def test_a_scheduler_with_all_guards_fails_in_no_world(capsys):
     assert not try_without("a guard that is there", nullcontext, seeds=1)
     assert capsys.readouterr().out.endswith("-  nothing\n")
+
+
+@pytest.mark.parametrize("where", [where_processes_pause, where_jobs_change_as_they_fall_due])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_guards_suffice_in_worlds_of_one_fault(where, seed):
+    with where():
+        prove(seed)

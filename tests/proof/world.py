@@ -23,6 +23,11 @@ NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 TENANTS = ("acme", "bolt")
 
+NEAR = 0.3
+"""How often an operation comes near what is due next."""
+STEPS = [1, 20, 60, 300, 900]
+"""Seconds between two operations."""
+
 
 USUAL = {
     field.name: field.default
@@ -82,7 +87,7 @@ class World:
         """Random operations, minutes apart."""
         end = self.cloud.now + timedelta(hours=hours)
         while self.cloud.now < end:
-            if self.draw.random() < 0.3:
+            if self.draw.random() < NEAR:
                 self.near_something()
             tenant = self.draw.choice(TENANTS)
             operation = self.draw.choices(OPERATIONS, WEIGHTS)[0]
@@ -90,7 +95,7 @@ class World:
                 operation(self, tenant, self.schedulers[tenant])
             if self.pauses:
                 self.pauses.sometimes()
-            self.cloud.advance(seconds=self.draw.choice([1, 20, 60, 300, 900]))
+            self.cloud.advance(seconds=self.draw.choice(STEPS))
 
     def near_something(self):
         """Up to some seconds before or after what is due next: then most can go wrong."""

@@ -26,7 +26,9 @@ _BY_CODE: Mapping[str, str] = MappingProxyType(
 _ALIASES = {"job": "name", "nominal_after": "from", "nominal_until": "until", "tenant_id": "tenant"}
 """The API's names of fields of the SDK, where the route has no field of that name."""
 
+_OF_RETRY = ("attempts", "backoff", "jitter", "give_up_after")
 _LONGEST = 400
+_QUOTED = re.compile(r"'[^']*'")
 
 
 def flaws_of(error: DuetimeError, route: Route | None) -> tuple[Flaw, ...]:
@@ -46,7 +48,14 @@ def _fields(route: Route | None) -> tuple[str, ...]:
 
 
 def _named(message: str, fields: tuple[str, ...]) -> str:
-    """Return the field that a message names first, such as `cadences` in "the cadence daily occurs twice"."""
+    """Return the field that a message names first, such as `cadences` in "the cadence daily occurs twice".
+
+    Quoted values are ignored.
+    """
     words = {field.removesuffix("s"): field for field in fields} | {field: field for field in fields}
-    found = re.search(rf"\b({'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})\b", message)
+    if "retry" in fields:
+        words |= {part: f"retry.{part}" for part in _OF_RETRY}
+    found = re.search(
+        rf"\b({'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})\b", _QUOTED.sub("", message)
+    )
     return words[found[1]] if found and fields else ""

@@ -111,7 +111,7 @@ def _name_refusals(definition: Definition) -> Iterator[str]:
     else:
         if definition.name.startswith(RESERVED) and not definition.self_scheduled:
             yield (
-                f"job {definition.name!r} begins with {RESERVED!r},"
+                f"its name {definition.name!r} begins with {RESERVED!r},"
                 " which is reserved for the system's own jobs"
             )
 
@@ -145,8 +145,8 @@ def _loop(name: str, cadence: Cadence) -> Iterator[str]:
         jobs = (detail.get("action") or {}).get("job") if isinstance(detail, dict) else None
         if not jobs or not all(isinstance(job, str) and job != name for job in jobs):
             yield (
-                f"{cadence.text!r} could start it by its own runs, for ever: name the jobs that it follows,"
-                ' by match={"action": {"job": ["another-job"]}}'
+                f"the cadence {cadence.text!r} could start it by its own runs, for ever:"
+                ' name the jobs that it follows, by match={"action": {"job": ["another-job"]}}'
             )
 
 
@@ -157,7 +157,7 @@ def _pattern(cadence: Cadence) -> Iterator[str]:
     if isinstance(cadence, OnEvent):
         from duetime.model.event_pattern_rules import problems_of  # noqa: PLC0415 - few jobs need it
 
-        yield from (f"on_event: {problem}" for problem in problems_of(cadence.pattern()))
+        yield from (f"the cadence {cadence.text}: {problem}" for problem in problems_of(cadence.pattern()))
 
 
 def _number(field: str, value: object, low: int, high: int | None) -> Iterator[str]:

@@ -192,7 +192,7 @@ class Register:
         if handler.startswith(RESERVED) or self._routes.queue_for(handler) is None:
             raise UnknownType(handler, self._routes.types())
         if is_job_name(handler) and self._has_cadences(handler):
-            problem = f"{handler} is a job with cadences, which no other job may run; use a payload's handler"
+            problem = f"the type {handler} is a job with cadences, which no other job may run; use another"
             raise DeclarationError(f"job {registration.name!r}: {problem}")
         return definition
 
@@ -251,7 +251,7 @@ def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
     from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - few registrations need it
 
     return [
-        f"{cadence.text}: there is no tenant; add the event's field that names it,"
+        f"the cadence {cadence.text}: there is no tenant; add the event's field that names it,"
         " as in tenant=detail.tenant_id: only events of its own tenant may start a registered job"
         for cadence in cadences
         if isinstance(cadence, OnEvent) and not cadence.tenant

@@ -31,10 +31,11 @@ from typing import Any, Self
 
 import boto3
 
+from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api import PREFIX
 from duetime.api.authenticator import check_access
 from duetime.app import App
-from duetime.aws import action_store, job_ports, undelivered_ports
+from duetime.aws import action_store, job_ports, undelivered_ports, usage_counts
 from duetime.clock import SystemClock
 from duetime.console import ConsoleConfig, Site
 from duetime.errors import DeclarationError, SettingsError
@@ -57,6 +58,7 @@ from duetime.local.stack import Stack
 from duetime.local.welcome import page, upcoming_runs
 from duetime.local.wsgi_app import START, Server, WsgiApp
 from duetime.model.job import Job, Origin
+from duetime.model.quota import has_quotas
 from duetime.model.selection import LARGEST_PAGE
 from duetime.scheduler import Scheduler
 
@@ -206,6 +208,7 @@ class LocalCloud:
 
     def scheduler(self, *, tenant_id: str = "", actor: str = "local") -> Scheduler:
         """Return a scheduler on this cloud's tables, by default of the only tenant, or of ``acme``."""
+        quotas = UsageQuotas(usage_counts(self.settings), self._clock, self.settings)
         return Scheduler(
             action_store(self.settings),
             tenant_id=tenant_id or self.settings.only_tenant or DEFAULT_TENANT,
@@ -214,6 +217,7 @@ class LocalCloud:
             settings=self.settings,
             jobs=job_ports(self.settings, self._clock),
             undelivered=undelivered_ports(self.settings),
+            quotas=quotas if has_quotas(self.settings) else None,
         )
 
     @property
