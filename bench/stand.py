@@ -76,7 +76,7 @@ class Stand:
     def __init__(self, dynamodb: Any, table: str, *, clock: Clock | None = None, jobs: str = "jobs") -> None:
         self.client, self.table, self.clock = dynamodb, table, clock or SystemClock()
         self.settings = Settings(actions_table=table)
-        self.store = DynamoStore(dynamodb, table, due_shards=self.settings.due_shards, single_shot=dynamodb)
+        self.store = DynamoStore(dynamodb, table, due_shards=self.settings.due_shards)
         self.queues = Remembered()
         self.scheduler = Scheduler(
             self.store, tenant_id=TENANT, actor=CALLER, clock=self.clock, settings=self.settings
