@@ -128,6 +128,7 @@ def test_a_run_without_a_slot_has_no_attempt_and_no_recovery(syncs):
     after = syncs.now_of(waits)
     assert (after.status, after.attempt, after.recoveries, len(after.attempts)) == (Status.EXECUTED, 1, 0, 1)
     assert 300 < len(seen) < 700
+    assert max(later - sooner for sooner, later in pairwise(seen)) <= timedelta(seconds=76)
     (_, begun, _) = syncs.spans[-1]
     assert timedelta(0) <= begun - NOON - 5 * HOUR <= timedelta(seconds=75)
 

@@ -60,7 +60,8 @@ class Report:
         tenant_id: the tenant.
         is_complete: whether nothing is left that a repeat would do.
         stopped: what was cancelled and removed before the erase, by kind.
-        items: the number of exported or erased items, or of those that an erase would find, by kind.
+        items: the number of exported or erased items, or of those that an erase would find, by kind. Up to
+            a page is missing for each time that an erase was ended in the middle.
         left: what is not exported or erased, with the reason.
         entry_id: the id of the audit entry; empty after a dry run.
         is_resumed: whether an earlier command had begun.

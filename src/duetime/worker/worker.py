@@ -126,7 +126,7 @@ class Worker:
         delay = self._delay_of(delivery.message)
         if delay is not None:
             return self._put_off(delivery, delay)
-        if delivery.message.replaced_until is not None and self._is_copy(delivery.message):
+        if self._is_copy(delivery.message):
             return DeliveryResult.NOTHING_TO_DO
         self._clock.wait_until(delivery.message.due_at)
         since = self._clock.elapsed()
@@ -142,14 +142,16 @@ class Worker:
 
     def _wait(self, delivery: Delivery, claim: Waiting, now: datetime) -> DeliveryResult:
         message = next_message(delivery.message, now, self._settings)
-        if message is None or self._is_copy(message):
+        if message is None or self._is_copy(delivery.message):
             return DeliveryResult.NOTHING_TO_DO
         result = self._put_off(replace(delivery, message=message), claim.seconds)
         self._put_offs.sent(message.ref, now + timedelta(seconds=claim.seconds), now)
         return result
 
     def _is_copy(self, message: DueMessage) -> bool:
-        return self._put_offs.is_under_way(message.ref, self._clock.now())
+        """Return whether another message replaces it. One that a sweep has sent begins the next chain."""
+        is_chained = message.replaced_until is not None
+        return is_chained and self._put_offs.is_under_way(message.ref, self._clock.now())
 
     def _execute(self, claim: ClaimWon, delivery: Delivery, since: float) -> DeliveryResult:
         action = claim.action
