@@ -110,7 +110,7 @@ def _local() -> Mapping[str, list[float]]:
         due_at = SystemClock().now() + 5 * _SECOND
         _schedule_quiet(cloud, "alone", due_at)
         _await_quiet(late, "alone", due_at)
-        due_at = SystemClock().now() + 180 * _SECOND
+        due_at = SystemClock().now() + 120 * _SECOND
         cloud.scheduler(tenant_id="noisy").schedule_many([Order(payload=Work(), at=due_at)] * BURST)
         _schedule_quiet(cloud, "quiet", due_at)
         _await_messages(cloud, due_at)
