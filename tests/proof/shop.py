@@ -47,7 +47,7 @@ class Unprintable(Exception):
 
 
 BAD_ENDS = [
-    lambda: ConnectionError("nobody answers"),
+    lambda: ConnectionError("no response"),
     Unprintable,
     CancelledError,
     lambda: SystemExit(3),
