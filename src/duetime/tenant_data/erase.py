@@ -17,7 +17,7 @@ from duetime.model.audit import AuditEntry
 from duetime.settings import Settings
 from duetime.tenant_data.audit import ended, entry_of
 from duetime.tenant_data.report import FIRST_ERASE, STOP, Position, Report, left_after
-from duetime.tenant_data.rounds import Round
+from duetime.tenant_data.rounds import Round, erase_counted
 from duetime.tenant_data.stop import StopWork
 from duetime.tenant_data.undelivered import UndeliveredOf
 
@@ -134,8 +134,10 @@ class Erase:
             step = Round(name, table, self._backends.jobs, jobs, stop=stop, progress=self._progress)
             step(position, until, note)
         if position.round != STOP:
-            for thing in self._undelivered.list():
-                position.erased[UNDELIVERED] += self._backends.undelivered.store.remove(thing)
+            things = list(self._undelivered.list())
+            counts = Counter({UNDELIVERED: len(things)})
+            remove = self._backends.undelivered.store.remove
+            erase_counted(position, self._progress, +counts, lambda: [remove(thing) for thing in things])
 
     def _begin_round(self, position: Position, number: int) -> None:
         position.round, position.found, position.running, position.cursor = number, 0, 0, None
@@ -145,7 +147,8 @@ class Erase:
     def _end(self, position: Position, *, is_resumed: bool) -> Report:
         is_complete = not position.found and not position.running
         if is_complete:  # until now the pauses kept the tenant's work from beginning
-            position.erased[PAUSES] += self._pauses.remove()
+            counts = Counter({PAUSES: len(self._pauses.list())})
+            erase_counted(position, self._progress, +counts, self._pauses.remove)
         left = left_after(
             self._undelivered.count_unknown(),
             keep_audit=position.keep_audit,

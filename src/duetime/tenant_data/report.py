@@ -25,6 +25,7 @@ class Position:
         running: the number of running actions that this round left.
         stopped: what was cancelled and removed first, by kind.
         erased: the number of erased items, by kind.
+        erasing: those that are being erased, by kind; a repeat counts them once.
     """
 
     by: str
@@ -39,6 +40,7 @@ class Position:
     running: int = 0
     stopped: Counter[str] = field(default_factory=Counter)
     erased: Counter[str] = field(default_factory=Counter)
+    erasing: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> str:
         """Return the stored form."""
@@ -48,8 +50,8 @@ class Position:
     def from_json(cls, written: str) -> Self:
         """Read the result of `to_json`."""
         fields = json.loads(written)
-        stopped, erased = (Counter[str](fields.pop(name)) for name in ("stopped", "erased"))
-        return cls(**fields, stopped=stopped, erased=erased)
+        counts = {name: Counter[str](fields.pop(name, {})) for name in ("stopped", "erased", "erasing")}
+        return cls(**fields, **counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +62,7 @@ class Report:
         tenant_id: the tenant.
         is_complete: whether nothing is left that a repeat would do.
         stopped: what was cancelled and removed before the erase, by kind.
-        items: the number of exported or erased items, or of those that an erase would find, by kind. Up to
-            a page is missing for each time that an erase was ended in the middle.
+        items: the number of exported or erased items, or of those that an erase would find, by kind.
         left: what is not exported or erased, with the reason.
         entry_id: the id of the audit entry; empty after a dry run.
         is_resumed: whether an earlier command had begun.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
@@ -72,8 +73,8 @@ class Round:
         position.running += len(running)
         self._forget(row for row in rows if row.ref not in running)
         gone = [item for item in page.items if self._may_go(item, position, running)]
-        self._items.delete(gone)
-        position.erased.update(kind_of(self._name, item) for item in gone)
+        counts = Counter(kind_of(self._name, item) for item in gone)
+        erase_counted(position, self._progress, counts, lambda: self._items.delete(gone))
         position.found += len(gone)
 
     def _may_go(self, item: Item, position: Position, running: frozenset[ActionRef]) -> bool:
@@ -94,6 +95,18 @@ class Round:
             job = read[name]
             if job and (job.tally.last_id == row.id or row.ref in {job.running, job.waiting}):
                 forget_in_job(clients.dynamodb(), self._jobs_table, ref, row.id, holder(row.ref))
+
+
+def erase_counted(
+    position: Position, progress: Progress, counts: Counter[str], delete: Callable[[], object]
+) -> None:
+    """Delete items and count them. The counts are stored first, so a process that ends here loses none."""
+    position.erasing |= counts
+    if counts:
+        progress.write(position.to_json())
+    delete()
+    position.erased += position.erasing
+    position.erasing = Counter()
 
 
 def _rows(items: Sequence[Item]) -> Iterator[Action]:
