@@ -12,20 +12,10 @@ import boto3
 from botocore.exceptions import ClientError
 
 from duetime.aws import clients
-from duetime.aws.faults import code_of, translate_errors
+from duetime.aws.faults import translate_errors
+from duetime.aws.find import find
 
 STACK = "CloudFormation"
-_ABSENT = {
-    "ResourceNotFoundException",
-    "ResourceNotFound",
-    "NotFoundException",
-    "NotFound",
-    "QueueDoesNotExist",
-    "AWS.SimpleQueueService.NonExistentQueue",
-    "TemplateDoesNotExist",
-    "ParameterNotFound",
-    "NoSuchResourceException",
-}
 _DELETED = {"DELETE_COMPLETE", "REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}
 """A stack in one of these states has no resources in use: CDK deletes it before it deploys again."""
 
@@ -74,7 +64,7 @@ class Account:
 
     def bootstrap_version(self, parameter: str) -> int | None:
         """Return the version of CDK's bootstrap stack, from its SSM parameter; None without one."""
-        found = self._find("ssm", "get_parameter", Name=parameter)
+        found = find("ssm", "get_parameter", Name=parameter)
         return None if found is None else int(found["Parameter"]["Value"])
 
     def assume(self, role: str) -> None:
@@ -119,7 +109,7 @@ class Account:
         """Return whether a resource of a CloudFormation type exists; False for other types."""
         if kind in _BY_NAME:
             service, operation, parameter = _BY_NAME[kind]
-            return self._find(service, operation, **{parameter: name}) is not None
+            return find(service, operation, **{parameter: name}) is not None
         lists = {
             "AWS::Logs::LogGroup": self._log_groups,
             "AWS::CloudWatch::Alarm": self._alarms,
@@ -138,7 +128,7 @@ class Account:
 
     def rules(self, bus: str) -> int:
         """Return the number of rules on an event bus; 0 if the bus does not exist."""
-        found = self._find("events", "list_rules", EventBusName=bus, Limit=100)
+        found = find("events", "list_rules", EventBusName=bus, Limit=100)
         count = 0
         while found is not None:
             count += len(found["Rules"])
@@ -149,7 +139,7 @@ class Account:
 
     def quota(self, service: str, code: str) -> int | None:
         """Return a quota from Service Quotas; None if it is not listed."""
-        found = self._find("service-quotas", "get_service_quota", ServiceCode=service, QuotaCode=code)
+        found = find("service-quotas", "get_service_quota", ServiceCode=service, QuotaCode=code)
         return None if found is None else int(found["Quota"]["Value"])
 
     def pools(self, name: str) -> Iterator[Pool]:
@@ -169,16 +159,6 @@ class Account:
         with translate_errors(service):
             return getattr(clients.of(service), operation)(**parameters)
 
-    def _find(self, service: str, operation: str, **parameters: Any) -> Any:
-        """Return the response, or None if what it describes does not exist."""
-        with translate_errors(service):
-            try:
-                return getattr(clients.of(service), operation)(**parameters)
-            except ClientError as error:
-                if code_of(error) in _ABSENT:
-                    return None
-                raise
-
     def _log_groups(self, name: str) -> Sequence[str]:
         found = self._call("logs", "describe_log_groups", logGroupNamePrefix=name)
         return [group["logGroupName"] for group in found["logGroups"]]
@@ -189,10 +169,10 @@ class Account:
 
     def _topics(self, name: str) -> Sequence[str]:
         arn = f"arn:{self.partition}:sns:{self.region}:{self.identity().account}:{name}"
-        return [name] if self._find("sns", "get_topic_attributes", TopicArn=arn) else []
+        return [name] if find("sns", "get_topic_attributes", TopicArn=arn) else []
 
     def _domains(self, name: str) -> Sequence[str]:
-        found = self._find("cognito-idp", "describe_user_pool_domain", Domain=name)
+        found = find("cognito-idp", "describe_user_pool_domain", Domain=name)
         return [name] if found and found["DomainDescription"] else []
 
 

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from duetime.aws.find import find
 
-from botocore.exceptions import ClientError
-
-from duetime.aws import clients
-from duetime.aws.faults import code_of, translate_errors
-
-_ABSENT = {"NotFoundException", "WAFNonexistentItemException", "ResourceNotFoundException"}
 _MISSING = "does not exist"
 
 
@@ -19,7 +13,7 @@ def problem_of_key(arn: str) -> str | None:
     Raises:
         BackendMisconfigured: the read is denied.
     """
-    found = _find("kms", "describe_key", KeyId=arn)
+    found = find("kms", "describe_key", KeyId=arn)
     if found is None:
         return _MISSING
     about = found["KeyMetadata"]
@@ -36,7 +30,7 @@ def problem_of_web_acl(arn: str) -> str | None:
         BackendMisconfigured: the read is denied.
     """
     name, acl_id = arn.split("/")[-2:]
-    return None if _find("wafv2", "get_web_acl", Name=name, Id=acl_id, Scope="REGIONAL") else _MISSING
+    return None if find("wafv2", "get_web_acl", Name=name, Id=acl_id, Scope="REGIONAL") else _MISSING
 
 
 def problem_of_signing(arn: str) -> str | None:
@@ -45,14 +39,4 @@ def problem_of_signing(arn: str) -> str | None:
     Raises:
         BackendMisconfigured: the read is denied.
     """
-    return None if _find("lambda", "get_code_signing_config", CodeSigningConfigArn=arn) else _MISSING
-
-
-def _find(service: str, operation: str, **parameters: Any) -> Any:
-    with translate_errors(service):
-        try:
-            return getattr(clients.of(service), operation)(**parameters)
-        except ClientError as error:
-            if code_of(error) in _ABSENT:
-                return None
-            raise
+    return None if find("lambda", "get_code_signing_config", CodeSigningConfigArn=arn) else _MISSING
