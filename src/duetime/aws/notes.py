@@ -120,7 +120,7 @@ class DynamoBookmarks:
         self._table = DynamoTable(client, table)
 
     def read(self, name: str) -> Mapping[str, str]:
-        """Return the marks; none if they cannot be read: the pass begins anew."""
+        """Return the marks; none if they cannot be read: the pass starts from its beginning."""
         item = self._table.get({"pk": _BOOKMARKS, "sk": {"S": name}})
         return next(readable([item] if item else (), _marks, "bookmark"), {})
 

@@ -10,8 +10,8 @@ are set still fire, and the claim rejects their messages. After a change to time
 row once, shard by shard, in the time that a pass has left. Until a shard is finished, the wheel turns for it.
 
 If EventBridge takes no timers, as at its quota, `Arm` leaves actions to the wheel. It then turns beside the
-timers, for all shards: an action that has a timer gets two messages. `REST` after the last such action, the
-hand-over begins; it stops at the first timer that cannot be set, and continues after another `REST`.
+timers, for all shards: an action that has a timer gets two messages. `PAUSE` after the last such action, the
+hand-over begins; it stops at the first timer that cannot be set, and continues after another `PAUSE`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BOOKMARK = "wheel"
 HAND_OVER, _COVERS, _NEXT = "hand-over", "covers", "next"
 """The cursors of the hand-over by shard; the latest action left to the wheel before it; its next attempt."""
 
-REST = timedelta(minutes=15)
+PAUSE = timedelta(minutes=15)
 
 TURN = timedelta(minutes=1)
 _PAGE = 25
@@ -88,7 +88,7 @@ class Wheel:
         return True
 
     def _stands_in(self) -> bool:
-        """Return whether actions were left to the wheel since the hand-over began; if so, it begins anew."""
+        """Return whether actions were left to the wheel since the hand-over began; if so, it starts again."""
         latest = self._bookmarks.read(WITHOUT_TIMERS).get(LATEST)
         if latest is None or latest <= self._bookmarks.read(HAND_OVER).get(_COVERS, ""):
             return False
@@ -123,24 +123,24 @@ class Rearm:
         if not left:
             return 0
         armed, cursors = 0, dict(self._bookmarks.read(HAND_OVER))
-        if self._rests(cursors):
+        if self._is_paused(cursors):
             return 0
         for shard in sorted(left):
             while shard in left and self._clock.now() < stop_at:
                 page = self._due(shard, left[shard], cursors.get(shard))
                 if not self._arm_page(page, stop_at):
                     if self._clock.now() < stop_at:
-                        cursors[_NEXT] = instant.text(self._clock.now() + REST)
+                        cursors[_NEXT] = instant.text(self._clock.now() + PAUSE)
                         self._bookmarks.write(HAND_OVER, cursors)
                     return armed
                 armed += len(page.entries)
                 self._passed(shard, page.cursor, left, cursors)
         return armed
 
-    def _rests(self, marks: Mapping[str, str]) -> bool:
-        """Return whether a timer could not be set within the last `REST`."""
+    def _is_paused(self, marks: Mapping[str, str]) -> bool:
+        """Return whether a timer could not be set within the last `PAUSE`."""
         now, covers, begins = self._clock.now(), marks.get(_COVERS), marks.get(_NEXT)
-        is_fresh = covers is not None and instant.parse(covers) + REST > now
+        is_fresh = covers is not None and instant.parse(covers) + PAUSE > now
         return is_fresh or (begins is not None and instant.parse(begins) > now)
 
     def _passed(self, shard: str, cursor: str | None, left: dict[str, str], cursors: dict[str, str]) -> None:
