@@ -111,7 +111,7 @@ class Progress:
         self._key: Item = {"pk": {"S": "system#erasure"}, "sk": {"S": tenant_id}}
 
     def read(self) -> str | None:
-        """Return the stored text; None without one, or if it is damaged: the work starts from its beginning."""
+        """Return the stored text; None without one, or if it is damaged: all is done again."""
         item = self._table.get(self._key)
         return next(
             readable([item] if item else (), lambda found: str(found["progress"]["S"]), "progress"), None

@@ -50,8 +50,9 @@ class Position:
     def from_json(cls, written: str) -> Self:
         """Read the result of `to_json`."""
         fields = json.loads(written)
-        counts = {name: Counter[str](fields.pop(name, {})) for name in ("stopped", "erased", "erasing")}
-        return cls(**fields, **counts)
+        names = ("stopped", "erased", "erasing")
+        stopped, erased, erasing = (Counter[str](fields.pop(name, {})) for name in names)
+        return cls(**fields, stopped=stopped, erased=erased, erasing=erasing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
