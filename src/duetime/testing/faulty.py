@@ -62,10 +62,13 @@ class _Rates:
     def __init__(self, rates: dict[Fault, float]) -> None:
         self._faults, self._weights = tuple(rates), tuple(rates.values())
         self._rate = sum(self._weights)
+        self._by_method: dict[str, float] = {}
 
     def of(self, what: str) -> float:
         """Return the rate for a method."""
-        return self._rate * _SHARE_OF_READS if _name(what) in READS else self._rate
+        if what not in self._by_method:
+            self._by_method[what] = self._rate * (_SHARE_OF_READS if _name(what) in READS else 1)
+        return self._by_method[what]
 
     def draw(self, dice: Dice) -> Fault:
         """Draw the fault that happens."""
