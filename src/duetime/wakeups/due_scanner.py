@@ -107,7 +107,7 @@ class DueScanner:
 
     def shards(self, bookmarks: Bookmarks) -> DueShards:
         """Return the shards of the store, with surplus ones."""
-        return DueShards(self._store, bookmarks)
+        return DueShards(self._store, bookmarks, self._clock)
 
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         """Scan the windows until `stop_at`; a failure ends only its own window.
