@@ -18,7 +18,8 @@ from duetime.model.idempotency import HeldKey
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import DuePage
 from duetime.ports.jobs import LockRequirement
-from duetime.worker import worker
+from duetime.wakeups.due_shards import DueShards
+from duetime.worker import claim_job_run, worker
 from tests.proof import world
 from tests.proof.operations import OPERATIONS, WEIGHTS, deploy, register
 from tests.proof.tenant_pauses import BLOCK
@@ -161,6 +162,24 @@ def without_ends_of_chains():
     return patch.object(worker.Worker, "_wait", wait)
 
 
+def with_repeats_counted():
+    def end(self, claimed, ref, ended, settle, has_lock):
+        result = settle()
+        if result is SettleResult.SETTLED and (not has_lock or self._unlock(ref, claimed.ref)):
+            self.count(ref, ended)
+        return result
+
+    return patch.object(MemoryJobStore, "_end", end)
+
+
+def without_looking_for_runs_without_lock():
+    return patch.object(claim_job_run, "find_unlocked", lambda *_: ())
+
+
+def without_surplus_shards():
+    return patch.object(DueShards, "known", lambda self, *_: self._store.due_shards)
+
+
 def without_pauses():
     never = SimpleNamespace(of_tenant=lambda _tenant_id: None)
     return patch.object(worker, "KnownPauses", lambda *_: never)
@@ -184,6 +203,9 @@ OFTEN = {
     "a commit with an old fence writes nothing": with_commits_unfenced,
     "messages of an action that waits do not multiply": without_ends_of_chains,
     "who was asked to stop is not run again": with_cancels_forgotten,
+    "runs that began before a job ceased to overlap count as its holders": without_looking_for_runs_without_lock,
+    "a run is counted once": with_repeats_counted,
+    "rows beyond a lowered number of due shards are found": without_surplus_shards,
     "no run begins while its tenant is paused": without_pauses,
 }
 

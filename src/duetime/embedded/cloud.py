@@ -98,14 +98,10 @@ class MemoryCloud:
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
-        self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
-        self.run_counts = MemoryRunCounts()
-        self._count_runs = CountRuns(self.run_counts)
-        usage = MemoryUsageCounts()
-        self._count_usage = CountUsage(usage)
-        self.usage_quotas = UsageQuotas(usage, clock, settings)
-        if settings.timers == "wheel":
-            self.backends = replace(self.backends, timers=WheelTimers())
+        self.run_counts, self._usage = MemoryRunCounts(), MemoryUsageCounts()
+        self._count_runs, self._count_usage = CountRuns(self.run_counts), CountUsage(self._usage)
+        self._own_timers = self.backends.timers
+        self._configure(settings)
         self.sweep_at = clock.now() + settings.sweep_rate
         self._catch_up_at = clock.now() + settings.catch_up_rate
         self.deploy(app)
@@ -115,13 +111,25 @@ class MemoryCloud:
         """The ports of a `Scheduler` for jobs."""
         return JobPorts(self.job_store, self.routes, self.job_wakes.precision)
 
-    def deploy(self, app: App) -> Reconciled:
-        """Replace the app; return the changes of its jobs.
+    def _configure(self, settings: Settings) -> None:
+        """Use other settings, as the functions do after a deploy; names of tables and groups stay."""
+        self.settings = settings
+        self.store.due_shards = tuple(map(str, range(settings.due_shards)))
+        self.queues.visibility = settings.queue_visibility
+        self.usage_quotas = UsageQuotas(self._usage, self.clock, settings)
+        self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
+        timers = WheelTimers() if settings.timers == "wheel" else self._own_timers
+        self.backends = replace(self.backends, timers=timers)
+
+    def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
+        """Replace the app, and optionally the settings; return the changes of its jobs.
 
         Raises:
             DeclarationError: a function needs a resource that nothing provides; the previous app continues.
         """
         app.complete()  # before anything changes
+        if settings is not None:
+            self._configure(settings)
         self.routes.publish([app.manifest, system_jobs.manifest(self.settings)])
         self.wire(app)
         self.steps.reconcile(system_jobs.definitions(self.settings), worker=SYSTEM_WORKER)

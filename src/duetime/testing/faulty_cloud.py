@@ -27,6 +27,7 @@ from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.message_counts import MessageCounts
 from duetime.testing.pass_liveness import PassLiveness
 from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, Workers
+from duetime.testing.run_tallies import RunTallies
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import InvariantWatch
@@ -62,20 +63,24 @@ class FaultyCloud(JournaledCloud):
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
         self._workers, self._counts, self._liveness = Workers(self.dice), MessageCounts(), PassLiveness()
         self._swept_at = clock.now()
-        self._looks = (
-            *bands(settings),
-            *((TURN - settings.near_limit,) if settings.timers == "wheel" else ()),
-        )
         self._works: dict[tuple[str, int], Worker] = {}
+        self._hearts: list[SimulatedHeartbeat] = []
         self.dice.are_fair = True  # the first deploy has no faults
         super().__init__(app, clock=clock, settings=settings, story=story, meter=meter)
         self.dice.are_fair = False
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
-        self._real, self.watch = backends, InvariantWatch(self.processes, backends.jobs, self.trouble.late)
+        self._real, self._tallies = backends, RunTallies(backends.jobs)
+        self.watch = InvariantWatch(self.processes, backends.jobs, self.trouble.late)
         seen = self.seen_by(None)
-        self._hearts = SimulatedHeartbeat(seen, self.processes, self._judge, self.settings)
         return seen
+
+    def _configure(self, settings: Settings) -> None:
+        super()._configure(settings)
+        ahead = (TURN - settings.near_limit,) if settings.timers == "wheel" else ()
+        self._looks = (*bands(settings), *ahead)
+        hearts = SimulatedHeartbeat(self.seen_by(None), self.processes, self._judge, settings)
+        self._hearts.append(hearts)  # those before go on with the runs that they watch
 
     def seen_by_caller(self, name: str | None) -> MemoryBackends:
         """Return the back ends of a caller outside; with a name they have faults."""
@@ -104,13 +109,13 @@ class FaultyCloud(JournaledCloud):
     def _row_of(self, ref: ActionRef) -> Action | None:
         return self._real.store.get(ref)
 
-    def deploy(self, app: App) -> Reconciled:
+    def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
         """Deploy until it succeeds; other processes go on meanwhile, and time may pass."""
         done: list[Reconciled] = []
         while not done:
             over: list[BaseException | None] = []
             self.processes.start(
-                Process("deploy", self.dice.skew()), partial(self._deploy, app, done), over.append
+                Process("deploy", self.dice.skew()), partial(self._deploy, app, settings, done), over.append
             )
             while not over:
                 self.clock.wait_until(self.next_at())
@@ -118,21 +123,23 @@ class FaultyCloud(JournaledCloud):
             self._judge("deploy", "", over[0])
         return done[0]
 
-    def _deploy(self, app: App, done: list[Reconciled]) -> None:
+    def _deploy(self, app: App, settings: Settings | None, done: list[Reconciled]) -> None:
         self._works.clear()  # running workers keep the previous version
-        done.append(super().deploy(app))
+        done.append(super().deploy(app, settings))
 
     def _changed(self, change: Change) -> None:
         process = self.processes.current
         self._story.record_change(process.name, change)
         self.watch.check(process, change)
+        self._tallies.check(change)
         self._record_fact(change)
         if self._lets_through(change):
             self.stream.add(change)
 
     def broken(self) -> Iterator[str]:
-        """Yield a line for each forbidden write, and for each action with too many messages."""
+        """Yield a line for each forbidden write, wrong count, and action with too many messages."""
         yield from self.watch.broken
+        yield from self._tallies.broken()
         yield from self._liveness.broken
         yield from self._counts.broken(self.store.rows())
 
@@ -141,7 +148,8 @@ class FaultyCloud(JournaledCloud):
         while True:
             self.processes.resume_due()
             self.trouble.late.arrive()
-            self._hearts.beat(self.clock)
+            for hearts in self._hearts:
+                hearts.beat(self.clock)
             self.calls.make_due()
             delivery = super().turn()
             if delivery is None:
@@ -150,8 +158,8 @@ class FaultyCloud(JournaledCloud):
 
     def next_at(self) -> datetime:
         """Return when the next work is due."""
-        sources = (self.processes, self.stream, self.calls, self._hearts, self.trouble.late)
-        others = [source.next_at() for source in sources]
+        sources = (self.processes, self.stream, self.calls, self.trouble.late)
+        others = [source.next_at() for source in sources] + [hearts.next_at() for hearts in self._hearts]
         return min([super().next_at(), *(other for other in others if other is not None)])
 
     def _sweeps(self, now: datetime) -> bool:
@@ -233,7 +241,7 @@ class FaultyCloud(JournaledCloud):
         return self._works[queue, number]
 
     def _heartbeat(self) -> Heartbeat:
-        return self._hearts
+        return self._hearts[-1]
 
     def _judge(self, who: str, about: str, error: BaseException | None) -> bool:
         if error is None:
