@@ -163,7 +163,8 @@ def without_ends_of_chains():
 
 
 def with_repeats_counted():
-    def end(self, claimed, ref, ended, settle, has_lock):
+    def end(self, claimed, ref, ended, *rest):
+        settle, has_lock = rest
         result = settle()
         if result is SettleResult.SETTLED and (not has_lock or self._unlock(ref, claimed.ref)):
             self.count(ref, ended)
@@ -203,7 +204,7 @@ OFTEN = {
     "a commit with an old fence writes nothing": with_commits_unfenced,
     "messages of an action that waits do not multiply": without_ends_of_chains,
     "who was asked to stop is not run again": with_cancels_forgotten,
-    "runs that began before a job ceased to overlap count as its holders": without_looking_for_runs_without_lock,
+    "runs without the lock count as its holders": without_looking_for_runs_without_lock,
     "a run is counted once": with_repeats_counted,
     "rows beyond a lowered number of due shards are found": without_surplus_shards,
     "no run begins while its tenant is paused": without_pauses,

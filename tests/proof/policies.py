@@ -1,4 +1,4 @@
-"""The policies of a world, drawn from its seed: the deployment's settings, which deploys change in mid-run."""
+"""The policies of a world, drawn from its seed: the settings, which deploys change in mid-run."""
 
 from datetime import timedelta
 from random import Random

@@ -129,6 +129,7 @@ class MemoryCloud:
         """
         app.complete()  # before anything changes
         if settings is not None:
+            self._sweep(self.clock.now() + _PASS_LIMIT)  # idle ones were left out; each writes bookmarks
             self._configure(settings)
         self.routes.publish([app.manifest, system_jobs.manifest(self.settings)])
         self.wire(app)
@@ -273,7 +274,7 @@ class MemoryCloud:
 
     def _next_sweep_at(self) -> datetime | None:
         """Return the time of the first sweep that can find a row; earlier ones are left out."""
-        overdue_at = self._overdue_at()
+        overdue_at = self.sweep_at if self._hands_over else self._overdue_at()
         maintain_at = self.job_store.earliest_maintenance()
         finds = [
             instant for instant in (overdue_at, maintain_at and maintain_at - LEAD) if instant is not None
@@ -282,6 +283,11 @@ class MemoryCloud:
             return None
         idle = max(min(finds) - self.sweep_at, timedelta(0))
         return self.sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
+
+    @property
+    def _hands_over(self) -> bool:
+        """Whether each pass hands rows of the wheel over to timers."""
+        return self.settings.timers == "eventbridge" and bool(self.bookmarks.read(BOOKMARK))
 
     def _overdue_at(self) -> datetime | None:
         """Return when the sweep, or the wheel, finds the row that is due first."""

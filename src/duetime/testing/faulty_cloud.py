@@ -72,8 +72,7 @@ class FaultyCloud(JournaledCloud):
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
         self._real, self._tallies = backends, RunTallies(backends.jobs)
         self.watch = InvariantWatch(self.processes, backends.jobs, self.trouble.late)
-        seen = self.seen_by(None)
-        return seen
+        return self.seen_by(None)
 
     def _configure(self, settings: Settings) -> None:
         super()._configure(settings)
@@ -168,7 +167,7 @@ class FaultyCloud(JournaledCloud):
     def _would_find(self, now: datetime) -> bool:
         """Return whether a sweep would find a row; empty sweeps are skipped, since most are empty."""
         maintain_at = self.job_store.earliest_maintenance()
-        if maintain_at is not None and maintain_at - LEAD <= now:
+        if self._hands_over or (maintain_at is not None and maintain_at - LEAD <= now):
             return True
         lateness = [now - due_at for shard in self.store.unsettled().values() for due_at in shard]
         since = now - self._swept_at + self.dice.faults.skew
