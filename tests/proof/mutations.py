@@ -21,7 +21,7 @@ from duetime.ports.jobs import LockRequirement
 from duetime.wakeups.due_shards import DueShards
 from duetime.worker import claim_job_run, worker
 from tests.proof import world
-from tests.proof.operations import OPERATIONS, WEIGHTS, deploy, register
+from tests.proof.operations import OPERATIONS, WEIGHTS, deploy, register, trigger
 from tests.proof.tenant_pauses import BLOCK
 
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
@@ -79,14 +79,15 @@ def without_looking_at_former_versions():
 
 
 def where_jobs_change_as_they_fall_due():
-    """Worlds with those operations only, and without faults: clocks that differ suffice."""
-    weights = [
-        weight if do in {deploy, register} else 0 for do, weight in zip(OPERATIONS, WEIGHTS, strict=True)
-    ]
+    """Worlds of two operations: clocks that differ suffice."""
+    return worlds_of({deploy, register}, NEAR=1.0, STEPS=[0.5, 1, 2, 20])
+
+
+def worlds_of(operations, **more):
+    """Worlds with these operations only, and without faults."""
+    weights = [weight if do in operations else 0 for do, weight in zip(OPERATIONS, WEIGHTS, strict=True)]
     none = dict.fromkeys(world.USUAL, 0.0)
-    return patch.multiple(
-        world, NEAR=1.0, STEPS=[0.5, 1, 2, 20], WEIGHTS=weights, rates_of=lambda _draw: none
-    )
+    return patch.multiple(world, WEIGHTS=weights, rates_of=lambda _draw: none, **more)
 
 
 def without_looking_again():
@@ -173,8 +174,10 @@ def with_repeats_counted():
     return patch.object(MemoryJobStore, "_end", end)
 
 
+@contextmanager
 def without_looking_for_runs_without_lock():
-    return patch.object(claim_job_run, "find_unlocked", lambda *_: ())
+    with worlds_of({deploy, trigger}, NEAR=0), patch.object(claim_job_run, "find_unlocked", lambda *_: ()):
+        yield
 
 
 def without_surplus_shards():
@@ -216,6 +219,8 @@ SELDOM = {
 
 BEGIN = {
     "no run begins while its tenant is paused": BLOCK,
+    "runs without the lock count as its holders": 60,
+    "who was asked to stop is not run again": 80,
 }
 """The first seed to try for a guard that the first worlds do not need.
 
