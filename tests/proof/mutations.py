@@ -6,6 +6,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from unittest.mock import patch
 
+from duetime.embedded import cloud
 from duetime.jobs import claim_policy
 from duetime.jobs.plan import Plan
 from duetime.memory.jobs import MemoryJobStore
@@ -18,12 +19,14 @@ from duetime.model.idempotency import HeldKey
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import DuePage
 from duetime.ports.jobs import LockRequirement
+from duetime.wakeups import pass_parts
 from duetime.wakeups.due_shards import DueShards
 from duetime.worker import claim_job_run, worker
 from tests.proof import world
 from tests.proof.operations import OPERATIONS, WEIGHTS, deploy, register, trigger
 from tests.proof.tenant_pauses import BLOCK
 
+IN_TURN = pass_parts.in_turn
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
 
 
@@ -184,6 +187,20 @@ def without_surplus_shards():
     return patch.object(DueShards, "known", lambda self, *_: self._store.due_shards)
 
 
+def where_calls_hang():
+    """Worlds with that fault only: a service hangs for minutes."""
+    return patch.object(world, "rates_of", lambda _draw: dict.fromkeys(world.USUAL, 0.0) | {"hang": 0.01})
+
+
+@contextmanager
+def without_shares_of_a_pass():
+    def in_turn(parts, stop_at, clock):
+        return IN_TURN([lambda _until, part=part: part(stop_at) for part in parts], stop_at, clock)
+
+    with where_calls_hang(), patch.object(cloud, "in_turn", in_turn):
+        yield
+
+
 def without_pauses():
     never = SimpleNamespace(of_tenant=lambda _tenant_id: None)
     return patch.object(worker, "KnownPauses", lambda *_: never)
@@ -209,6 +226,7 @@ OFTEN = {
     "who was asked to stop is not run again": with_cancels_forgotten,
     "runs without the lock count as its holders": without_looking_for_runs_without_lock,
     "a run is counted once": with_repeats_counted,
+    "a part of a pass that hangs leaves the others their share": without_shares_of_a_pass,
     "rows beyond a lowered number of due shards are found": without_surplus_shards,
     "no run begins while its tenant is paused": without_pauses,
 }
@@ -221,6 +239,7 @@ BEGIN = {
     "no run begins while its tenant is paused": BLOCK,
     "runs without the lock count as its holders": 60,
     "who was asked to stop is not run again": 80,
+    "a part of a pass that hangs leaves the others their share": 25,
 }
 """The first seed to try for a guard that the first worlds do not need.
 

@@ -45,6 +45,7 @@ from duetime.wakeups import system_jobs
 from duetime.wakeups.arm import WITHOUT_TIMERS
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Event
+from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, PassHistory
 from duetime.wakeups.wheel import BOOKMARK, TURN, WheelTimers
 from duetime.worker.heartbeat import Heartbeat
@@ -187,20 +188,28 @@ class MemoryCloud:
             fact.append(run_pass(self.backends.clock.now() + _PASS_LIMIT))
 
     def _sweep(self, stop_at: datetime) -> str:
-        self.steps.canary()
-        self.steps.wheel(stop_at=stop_at)
-        sent = self.steps.sweep(stop_at=stop_at).sent
-        maintained = self.steps.maintain_due_jobs(stop_at=stop_at)
-        if self.settings.timers == "eventbridge":
-            self.steps.rearm(stop_at=stop_at)
-        return f"sent {sent}, attended to {maintained.attended} jobs"
+        steps, has_timers = self.steps, self.settings.timers == "eventbridge"
+        parts: Sequence[Part] = (
+            lambda _: {"canary": steps.canary()},
+            lambda until: {"ahead": steps.wheel(stop_at=until)},
+            lambda until: {"swept": steps.sweep(stop_at=until)},
+            lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
+            lambda until: {"handed_over": has_timers and steps.rearm(stop_at=until - LONGEST_CALL)},
+        )
+        done = in_turn(parts, stop_at, self.backends.clock)
+        return f"sent {done['swept'].sent}, attended to {done['maintained'].attended} jobs"
 
     def _catch_up(self, stop_at: datetime) -> str:
-        sent = self.steps.deep_sweep(stop_at=stop_at).sent
-        maintained = self.steps.maintain_due_jobs(stop_at=stop_at)
-        repaired = self.steps.repair(stop_at=stop_at)
+        steps = self.steps
+        parts: Sequence[Part] = (
+            lambda until: {"swept": steps.deep_sweep(stop_at=until)},
+            lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
+            lambda until: {"repaired": steps.repair(stop_at=until)},
+        )
+        done = in_turn(parts, stop_at, self.backends.clock)
+        swept, maintained, repaired = done["swept"], done["maintained"], done["repaired"]
         changed = len(repaired.removed) + len(repaired.set)
-        return f"sent {sent}, attended to {maintained.attended} jobs, mended {changed}"
+        return f"sent {swept.sent}, attended to {maintained.attended} jobs, mended {changed}"
 
     def _record_fact(self, fact: PublishedFact) -> None:
         if self.settings.events != "off":

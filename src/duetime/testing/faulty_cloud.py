@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -25,14 +25,16 @@ from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import FaultInjector
 from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.message_counts import MessageCounts
-from duetime.testing.pass_liveness import PassLiveness
-from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, Workers
+from duetime.testing.pass_liveness import MOST_TIME_OUTS, PassLiveness
+from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, TimedOut, Workers
 from duetime.testing.run_tallies import RunTallies
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import InvariantWatch
+from duetime.wakeups.sweep import BOOKMARK as SWEEP_MARKS
 from duetime.wakeups.sweep import bands
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.wheel import BOOKMARK as WHEEL_MARKS
 from duetime.wakeups.wheel import TURN
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker
@@ -177,7 +179,7 @@ class FaultyCloud(JournaledCloud):
         while (batch := self.stream.read()) is not None:
             if batch.changes:
                 self.processes.start(
-                    Process("arm", self.dice.skew()),
+                    self.calls.process("arm"),
                     partial(self._arm_and_notice, batch.changes),
                     partial(self._armed, batch),
                 )
@@ -185,25 +187,40 @@ class FaultyCloud(JournaledCloud):
                 self.stream.done(batch)
 
     def _armed(self, batch: Batch, error: BaseException | None) -> None:
+        batch.time_outs += isinstance(error, TimedOut)
+        if batch.time_outs == MOST_TIME_OUTS:
+            self._liveness.broken.append(f"a batch of arm was ended at its time-out {MOST_TIME_OUTS} times")
         finish = self.stream.done if self._judge("arm", "", error) else self.stream.failed
         finish(batch)
 
     def _invoke(self, function: str, do: Callable[[], object]) -> None:
         self.calls.invoke(function, do, self._called)
 
-    def _called(self, function: str, began_at: datetime) -> None:
+    def _called(self, function: str, began_at: datetime, is_success: bool) -> None:
         if function == "sweep":
-            if self.trouble.hit_at.get(function, began_at) <= began_at:  # else it may have left some
+            was_hit = self.trouble.hit_at.get(function, began_at) > began_at
+            if is_success and not was_hit:  # else it may have left some
                 self._swept_at = began_at
-            self._liveness.swept(self._unmaintained(began_at))
+            self._liveness.swept(self._unmaintained(began_at), self._marks())
+
+    def _marks(self) -> Mapping[str, str]:
+        """Return how far the wheel and the bands of the sweep have come, by shard."""
+        names = () if self.trouble.hangs("store.due") else (SWEEP_MARKS, WHEEL_MARKS)
+        return {
+            f"{name} {shard}": mark for name in names for shard, mark in self.bookmarks.read(name).items()
+        }
 
     def _unmaintained(self, since: datetime) -> Iterator[tuple[JobRef, datetime]]:
-        """Yield the jobs, without those of paused tenants, that were due at an instant and still are."""
+        """Yield the jobs that were due at an instant and still are.
+
+        Without those of paused tenants, and those about which calls hang.
+        """
         pauses = KnownPauses(self.pauses, self.clock)
         refs, _ = self.job_store.due_for_maintenance(since, limit=1_000, cursor=None)
         for ref in refs:
             job = self.job_store.get(ref)
-            if job is not None and pauses.of_tenant(ref.tenant_id) is None:
+            is_held = pauses.of_tenant(ref.tenant_id) is not None or self.trouble.hangs_about(ref.name)
+            if job is not None and not is_held:
                 yield ref, job.maintain_at
 
     @property
@@ -247,6 +264,8 @@ class FaultyCloud(JournaledCloud):
             return True
         if not isinstance(error, WorkerDied | DuetimeError):
             raise error
-        if not isinstance(error, Crashed):
+        if isinstance(error, TimedOut):
+            self._story.record(who, about, "✗ is ended at its time-out")
+        elif not isinstance(error, Crashed):
             self._story.record(who, about, f"fails: {type(error).__name__}: {error}")
         return False

@@ -104,6 +104,7 @@ class DueScanner:
         self._store, self._queues, self._routes = store, queues, routes
         self._clock, self._settings, self._pauses, self._map = clock, settings, pauses, map_
         self._report_damaged, self._report_stuck = report_damaged, report_stuck
+        self._begun: dict[str, datetime] = {}
 
     def shards(self, bookmarks: Bookmarks) -> DueShards:
         """Return the shards of the store, with surplus ones."""
@@ -112,19 +113,28 @@ class DueScanner:
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         """Scan the windows until `stop_at`; a failure ends only its own window.
 
+        The windows that were begun least recently come first: those whose calls hang starve no others.
+
         Returns:
             The result, and the marks of the begun windows by name.
         """
         total = _NOTHING
         marks: dict[str, str] = {}
-        for woken in self._map(lambda window: self._wake_one(window, stop_at), windows):
+        now, never = self._clock.now(), instant.EARLIEST
+        ordered = sorted(windows, key=lambda window: self._begun.get(window.name, never))
+        for woken in self._map(lambda window: self._wake_one(window, stop_at), ordered):
             total = total.plus(woken.passed)
+            self._remember(woken, now)
             if woken.mark is not None:
                 marks[woken.window.name] = woken.mark
         for aside in total.set_aside:
             log.error("rows set aside", extra={"queue": aside.queue, "reason": aside.text})
             self._report_stuck(aside.text)
         return total, marks
+
+    def _remember(self, woken: _ScannedWindow, now: datetime) -> None:
+        if woken.mark is not None or woken.passed.failed_shards:
+            self._begun[woken.window.name] = now
 
     def _wake_one(self, window: DueWindow, stop_at: datetime) -> _ScannedWindow:
         passed, mark = _NOTHING, None
