@@ -1,7 +1,7 @@
 """Deliver a notification to each chosen channel, and to each address once.
 
-Each delivery is begun, sent and ended. A failed delivery does not stop the others. A mail service or topic that
-fails several times in a row is not called for a minute: if it hangs, other channels and digests must not wait.
+Each delivery is begun, sent and ended. A failed delivery does not stop the others. A mail service or topic
+that fails several times in a row is not called for a minute: if it hangs, no other channel or digest waits.
 """
 
 from __future__ import annotations
@@ -110,9 +110,7 @@ class Deliver:
         """Send it unless it was sent; a crash between the send and its record repeats the send."""
         breaker = self._breakers[channel]
         if breaker.is_open:
-            raise BackendUnavailable(
-                channel.value, "it failed several times in a row, and is tried again soon"
-            )
+            raise BackendUnavailable(channel.value, "it failed several times, and is tried again in a minute")
         tenant_id, now = notification.tenant_id, self._clock.now()
         delivery_id, holder = f"{notification.id}:{channel}:{address}", secrets.token_urlsafe(9)
         deliveries, expires_at = self._ports.deliveries, now + self._remembered
