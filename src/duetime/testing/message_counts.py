@@ -12,8 +12,8 @@ from duetime.testing.journey import short
 _AT_FIRST, _OF_A_CLAIM, _A_MINUTE = 40, 20, 6
 """How many messages an action may have: in any case, for each claim, and for each minute in which it has any.
 
-A wait that backs off needs about one a minute. The rest is for sweeps and copies: a queue that hangs makes one
-each time that it takes a message and its caller gets no response.
+A wait that backs off needs about one a minute. The rest is for sweeps and copies: a queue that hangs makes
+one each time that it takes a message and its caller gets no response.
 """
 
 
