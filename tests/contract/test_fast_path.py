@@ -115,8 +115,8 @@ class Requests:
         for draw in self._random.sample([self._put, self._update, self._delete], self._random.randint(1, 3)):
             operation, request = draw()
             key = request.get("Key") or {name: request["Item"][name] for name in ("pk", "sk")}
-            kept = {name: part for name, part in request.items() if name != "ReturnValues"}
-            entries.setdefault(str(key), {kinds[operation]: kept})
+            parts = {name: part for name, part in request.items() if name != "ReturnValues"}
+            entries.setdefault(str(key), {kinds[operation]: parts})
         return "transact_write_items", {"TransactItems": list(entries.values())}
 
     def _get(self) -> tuple[str, Mapping[str, Any]]:

@@ -92,7 +92,7 @@ def _message(queue: Queue, sent: Body) -> Message:
 
 
 def _append(queue: Queue, message: Message) -> None:
-    with queue._messages_lock:  # noqa: SLF001 - moto has no other door that counts no messages
+    with queue._messages_lock:  # noqa: SLF001 - moto's own methods count all messages
         queue._messages.append(message)  # noqa: SLF001
         queue._messages_lock.notify_all()  # noqa: SLF001
 
