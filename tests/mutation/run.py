@@ -1,0 +1,188 @@
+"""The command: records what each test reaches, runs the tests under each mutant, and reports."""
+
+import argparse
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.mutation import coverage_map, mutant as mutants, processes, report
+from tests.mutation.coverage_map import ROOT, TestRecord
+from tests.mutation.mutant import Mutant
+from tests.mutation.results import (
+    TIMED_OUT,
+    Result,
+    Results,
+    read_conditions,
+    read_killers,
+    read_reasons,
+    write_conditions,
+    write_killers,
+)
+from tests.mutation.session import Session
+
+SUITES = "contract,restore,functions,journeys,local/test_one_shots_on_the_local_cloud.py"
+"""The tests that run under mutants: those of steps and of back ends, not of the console or of the stack."""
+
+MARKS = "not dynamodb_local and not e2e and not long and not browser and not hours"
+BUDGET = 120
+"""The longest time of one mutant's tests, in seconds as they take without a mutant."""
+
+
+def main(parser: argparse.ArgumentParser) -> int:
+    parser.add_argument(
+        "--only", metavar="MODULE", default="", help="only mutants of this module, or package"
+    )
+    parser.add_argument("--sample", metavar="N", type=int, help="only so many, by their known killers")
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="the seed of the sample")
+    parser.add_argument(
+        "--tests", metavar="DIRS", default=SUITES, help="only these, such as contract,journeys"
+    )
+    parser.add_argument("--record", action="store_true", help="only record what each test reaches")
+    options = parser.parse_args()
+    run = Sample(options) if options.sample else Complete(options)
+    session = Session(run)
+    ends = pytest.main([*run.tests(), *_PYTEST, "-m", MARKS], plugins=[session])
+    return session.code if ends == pytest.ExitCode.OK else int(ends)
+
+
+_PYTEST = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--no-header", "--no-summary")
+
+
+class Complete:
+    """All mutants, over all tests that reach them."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+
+    def tests(self) -> list[str]:
+        return [str(ROOT / "tests" / suite) for suite in self._options.tests.split(",")]
+
+    def __call__(self, session: Session) -> int:
+        records = recorded(session)
+        if self._options.record:
+            return 0
+        is_complete = not self._options.only and self._options.tests == SUITES
+        seen = {condition for record in records for condition in record.conditions}
+        if is_complete:
+            write_conditions(seen)
+        every = [*mutants.of_conditions(seen), *mutants.of_calls(mutants.trees())]
+        chosen = [mutant for mutant in every if mutant.module.startswith(self._options.only)]
+        results = list(run_mutants(session, chosen, records))
+        if is_complete:
+            write_killers(results)
+        return report.print_report(results, read_reasons())
+
+
+def recorded(session: Session) -> list[TestRecord]:
+    """Return what each test reaches; record those files whose records are missing or old."""
+    files = session.files()
+    missing = [path for path in files if not coverage_map.is_recorded(path)]
+    report.say(f"{len(files)} files of tests, {len(missing)} to record")
+
+    def record(path: Path) -> None:
+        coverage_map.write(path, session.record(files[path]))
+
+    session.warm_up()
+    for number, (path, _) in enumerate(processes.run_all(missing, record), 1):
+        report.say(f"recorded {number} of {len(missing)}: {path.relative_to(ROOT)}")
+    records = coverage_map.read(list(files))
+    for test in records:
+        if not test.passed:
+            report.say(f"fails without a mutant, left out: {test.name}")
+    return [test for test in records if test.passed]
+
+
+def run_mutants(
+    session: Session, chosen: Sequence[Mutant], records: Sequence[TestRecord]
+) -> Iterable[Result]:
+    """Yield the result of each mutant: a stored one if it holds, or a new one."""
+    stored, reaching = Results(), Reach(records)
+    left = []
+    for mutant in chosen:
+        known = stored.valid(mutant, (test.name for test in reaching.of(mutant)))
+        if known:
+            yield known
+        else:
+            left.append(mutant)
+    report.say(f"{len(chosen)} mutants, {len(left)} to run")
+
+    def work(mutant: Mutant) -> dict[str, str | None]:
+        return {"killer": session.killer(mutant, reaching.cheapest_first(mutant, stored.hint(mutant)))}
+
+    for number, (mutant, found) in enumerate(processes.run_all(left, work), 1):
+        result = Result(mutant, TIMED_OUT if found is None else found["killer"])
+        stored.add(result, (test.name for test in reaching.of(mutant)))
+        report.say(f"{number}/{len(left)} {report.line(result)}")
+        yield result
+
+
+class Reach:
+    """Which tests reach which mutants."""
+
+    def __init__(self, records: Sequence[TestRecord]) -> None:
+        self._by_function, self._by_condition = defaultdict(list), defaultdict(list)
+        for record in records:
+            for name in record.functions:
+                self._by_function[name].append(record)
+            for site, text in {(site, text) for site, text, _ in record.conditions}:
+                self._by_condition[site, text].append(record)
+
+    def of(self, mutant: Mutant) -> Sequence[TestRecord]:
+        if mutant.condition:
+            return self._by_condition[mutant.condition[:2]]
+        return self._by_function[mutant.where]
+
+    def cheapest_first(self, mutant: Mutant, hint: str | None) -> list[tuple[str, float]]:
+        """Return the tests to run, up to the budget: some of each file, then more of each."""
+        seen, order = Counter[str](), []
+        for record in sorted(self.of(mutant), key=lambda record: record.seconds):
+            path = record.name.split("::")[0]
+            order.append((record.name != hint, seen[path] // 6, record.seconds, record.name))
+            seen[path] += 1
+        spent, chosen = 0.0, []
+        for _, _, seconds, name in sorted(order):
+            if chosen and spent + seconds > BUDGET:
+                continue
+            spent += seconds
+            chosen.append((name, seconds))
+        return chosen
+
+
+class Sample:
+    """Some mutants, over the tests that killed them in the last complete run."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        every = [*mutants.of_conditions(read_conditions()), *mutants.of_calls(mutants.trees())]
+        reasons, self._killers = read_reasons(), read_killers()
+        listed = [each for each in every if each.module.startswith(options.only) and each.id not in reasons]
+        self._chosen = random.Random(options.seed).sample(listed, min(options.sample, len(listed)))
+
+    def tests(self) -> list[str]:
+        files = {name.split("::")[0] for mutant in self._chosen for name in self._likely(mutant)}
+        return sorted(str(ROOT / path) for path in files if (ROOT / path).exists())
+
+    def _likely(self, mutant: Mutant) -> list[str]:
+        """Return the test that killed it; for a new mutant, those that killed others of its function."""
+        if (killer := self._killers.get(mutant.id)) not in {None, TIMED_OUT}:
+            return [killer]
+        near = {test for name, test in self._killers.items() if name.startswith(f"{mutant.where} |")}
+        return sorted(near - {TIMED_OUT})
+
+    def __call__(self, session: Session) -> int:
+        def work(mutant: Mutant) -> dict[str, str | None]:
+            near = set(self._likely(mutant))
+            files = {name.split("::")[0] for name in near}
+            others = [name for name in session.names if name.split("::")[0] in files]
+            order = sorted(others, key=lambda name: name not in near)
+            return {"killer": session.killer(mutant, [(name, 1.0) for name in order])}
+
+        session.warm_up()
+        results = [
+            Result(mutant, TIMED_OUT if found is None else found["killer"])
+            for mutant, found in processes.run_all(self._chosen, work)
+        ]
+        return report.print_report(results, {})
