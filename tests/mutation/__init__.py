@@ -1,4 +1,4 @@
-"""Mutation tests of what the protocol rests on: the conditions of writes, and the order of calls in each step.
+"""Mutation tests of what the protocol rests on: the conditions of writes, and the order of calls in steps.
 
 ::
 

@@ -1,4 +1,4 @@
-"""``python -m tests.mutation``: how many mutants of the conditions and of the order of calls the tests kill."""
+"""Print how many mutants of the conditions and of the order of calls the tests kill."""
 
 import argparse
 import sys

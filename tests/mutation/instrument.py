@@ -21,6 +21,7 @@ hits = set[str]()
 class Marked(str):
     """A condition that bears the site that made it."""
 
+    __slots__ = ("site",)
     site: str
 
 
@@ -42,7 +43,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     def __init__(self) -> None:
         self._paths = sites.paths()
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(self, fullname, _path=None, _target=None):
         found = self._paths.get(fullname.removeprefix("duetime."))
         if found is None or not fullname.startswith("duetime."):
             return None

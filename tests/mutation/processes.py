@@ -4,8 +4,8 @@ import json
 import os
 import select
 import signal
-import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,7 @@ def run_all(
                 yield child.task, _result(child)
     finally:
         for child in running:
-            _end(child)
+            _end(child, is_over=False)
 
 
 def _start(task: Any, work: Callable[[Any], Any]) -> Child:
@@ -67,7 +67,7 @@ def _result(child: Child) -> Any:
     text = b""
     while part := os.read(child.reads, 1 << 16):
         text += part
-    status = _end(child)
+    status = _end(child, is_over=True)
     if text:
         return json.loads(text)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) in {signal.SIGALRM, signal.SIGKILL}:
@@ -75,16 +75,11 @@ def _result(child: Child) -> Any:
     raise RuntimeError(f"the child of {child.task} ended with {status}")
 
 
-def _end(child: Child) -> int:
+def _end(child: Child, *, is_over: bool) -> int:
     """Wait for a child, and end the processes that it has started."""
     os.close(child.reads)
-    deadline = time.monotonic() + 5
-    pid, status = os.waitpid(child.pid, os.WNOHANG)
-    while not pid and time.monotonic() < deadline:
-        time.sleep(0.01)
-        pid, status = os.waitpid(child.pid, os.WNOHANG)
-    try:
+    if is_over:
+        status = os.waitpid(child.pid, 0)[1]
+    with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    return status if pid else os.waitpid(child.pid, 0)[1]
+    return status if is_over else os.waitpid(child.pid, 0)[1]

@@ -46,7 +46,7 @@ class _Finder(ast.NodeTransformer):
         self._path.pop()
         return node
 
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _scope
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _scope  # noqa: N815 - names of `ast`
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         for place, key in enumerate(node.keys):

@@ -11,14 +11,49 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 
 from duetime import ports
 
 READS = frozenset(
-    "due get get_rows first_of_key holders peek by_correlation of_tenant failed in_due_order of_job occurrences"
-    " list due_for_maintenance versions spans precision known owner for_tenant read read_all queue_for"
-    " version_of types event_route due_shards entries store jobs queues timers job_wakes bookmarks routes"
-    " pauses".split()
+    [
+        "due",
+        "get",
+        "get_rows",
+        "first_of_key",
+        "holders",
+        "peek",
+        "by_correlation",
+        "of_tenant",
+        "failed",
+        "in_due_order",
+        "of_job",
+        "occurrences",
+        "list",
+        "due_for_maintenance",
+        "versions",
+        "spans",
+        "precision",
+        "known",
+        "owner",
+        "for_tenant",
+        "read",
+        "read_all",
+        "queue_for",
+        "version_of",
+        "types",
+        "event_route",
+        "due_shards",
+        "entries",
+        "store",
+        "jobs",
+        "queues",
+        "timers",
+        "job_wakes",
+        "bookmarks",
+        "routes",
+        "pauses",
+    ]
 )
 """The methods of ports that change nothing."""
 
@@ -26,8 +61,19 @@ STEPS = ("worker", "wakeups", "jobs", "actions", "events", "notifications", "und
 """The packages whose functions are steps."""
 
 BACK_ENDS = (
-    "aws.store aws.jobs aws.idempotency aws.slots aws.commits aws.payloads aws.deliveries aws.windows"
-    " aws.undelivered aws.job_wakes aws.timers aws.queues scheduler".split()
+    "aws.store",
+    "aws.jobs",
+    "aws.idempotency",
+    "aws.slots",
+    "aws.commits",
+    "aws.payloads",
+    "aws.deliveries",
+    "aws.windows",
+    "aws.undelivered",
+    "aws.job_wakes",
+    "aws.timers",
+    "aws.queues",
+    "scheduler",
 )
 """The modules beside them that make more than one call."""
 
@@ -36,7 +82,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_step(module: str) -> bool:
-    return module.split(".")[0] in STEPS or module in BACK_ENDS
+    return module.partition(".")[0] in STEPS or module in BACK_ENDS
 
 
 AWS_CALL = re.compile(r"(put|update|delete|create|remove|send|transact|change|publish|batch)(_|$)")
@@ -46,8 +92,22 @@ PORT_NAMES = frozenset({"deliveries", "topic", "mailer", "jobs", "store", "actio
 """Locals and parameters that are ports."""
 
 STEP_FIELDS = frozenset(
-    "_plan _claim _run _end _settle _maintain _deliver _report_stuck _send wake _reconcile _repair _at_once"
-    " _executed".split()
+    [
+        "_plan",
+        "_claim",
+        "_run",
+        "_end",
+        "_settle",
+        "_maintain",
+        "_deliver",
+        "_report_stuck",
+        "_send",
+        "wake",
+        "_reconcile",
+        "_repair",
+        "_at_once",
+        "_executed",
+    ]
 )
 """The steps and callbacks that objects hold and call."""
 
@@ -104,7 +164,7 @@ class Effects:
         if not isinstance(node, ast.Attribute):
             return isinstance(node, ast.Call) and _is_step_call(node.func)
         if _is_self(node.value):
-            return (module, f"{path.split('.')[0]}.{node.attr}") in self._found
+            return (module, f"{path.partition('.')[0]}.{node.attr}") in self._found
         if module.startswith("aws.") and AWS_CALL.match(node.attr):
             return True
         return node.attr in self._methods and _is_port(node.value)
@@ -182,7 +242,7 @@ def mutated(
         if isinstance(block[place], ast.Expr) and has_effect(block[place]):
             without = [*block[:place], ast.Pass(), *block[place + 1 :]]
             yield f"drop {_line(block[place])}", without
-    for first, second in zip(ordered, ordered[1:], strict=False):
+    for first, second in pairwise(ordered):
         if not (has_effect(block[first]) or has_effect(block[second])):
             continue
         if (swapped := _swapped(list(block), first, second)) is not None:
