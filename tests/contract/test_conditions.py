@@ -10,13 +10,18 @@ import pytest
 
 from duetime.aws import conditions, job_conditions, optimistic
 from duetime.aws.faults import TransactionFailed
-from duetime.aws.items import to_item
-from duetime.aws.job_items import holder, to_state
-from duetime.aws.keys import Item
+from duetime.aws.items import to_epoch, to_item, to_payload_item
+from duetime.aws.job_items import STATE, holder, job_key, to_state
+from duetime.aws.keys import Item, payload_key
+from duetime.aws.payloads import DynamoPayloads
+from duetime.aws.tenant_items import forget_in_job
 from duetime.aws.transactions import update, write
+from duetime.clock import SystemClock
+from duetime.local.event_sources import ExpiryPoller
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import SkipReason, Status
+from duetime.model.idempotency import HeldKey, KeyTerms
 from duetime.ports.jobs import LockRequirement
 from duetime.testing.contract.job_specimens import ended, nightly, occurrence, taking
 from duetime.testing.contract.specimens import (
@@ -194,7 +199,7 @@ OF_JOBS = {
         (*REVISION, {"cursor": at(JOB.cursor + TICK)}, {"cursor": at(JOB.cursor - TICK)}),
     ),
     "postpone": Table(
-        job_conditions.postpone(JOB, NOON + HOUR, 1),
+        job_conditions.postpone(JOB, NOON + 2 * HOUR, 1),
         to_state(JOB),
         (),
         (*REVISION, {"attend_at": at(JOB.maintain_at + TICK)}, {"attend_at": at(JOB.maintain_at - TICK)}),
@@ -291,11 +296,63 @@ def test_a_holder_whose_row_is_gone_is_still_dead_only_while_no_row_is_there(tab
     assert not holds(table.client, table.name, gone, to_item(RUN))
 
 
+@pytest.mark.parametrize("status", [*Status, None])
+def test_a_key_is_taken_from_an_action_that_is_final_or_gone(table, status):
+    store, former, following = table.store(), *(replace(fresh(STORE), idempotency_key="k") for _ in "ab")
+    if status is not None:
+        store.put(replace(former, status=status))
+    held = HeldKey.for_action(former, NOON)
+    *_, check_of_the_former = store._keys._taking(following, KeyTerms(NOON, EXPIRY), held)
+    if status is None or status.is_final:
+        write(table.client, [check_of_the_former])
+    else:
+        with pytest.raises(TransactionFailed):
+            write(table.client, [check_of_the_former])
+
+
 def test_a_row_that_is_there_is_not_put_again(table):
     store = table.store()
     store.put(PENDING)
     store.put(replace(PENDING, generation=8, payload="{}"))
     assert store.get(PENDING.ref) == PENDING
+
+
+@pytest.mark.parametrize(
+    ("stored", "left"), [(HOUR, 2 * HOUR), (2 * HOUR, 2 * HOUR), (3 * HOUR, 3 * HOUR), (None, None)]
+)
+def test_a_payloads_time_to_live_never_moves_back_and_creates_no_payload(table, stored, left):
+    payloads = DynamoPayloads(table.client, table.name)
+    if stored:
+        table.client.put_item(TableName=table.name, Item=to_payload_item(PENDING, NOON + stored))
+    payloads._extend(PENDING, NOON + 2 * HOUR)
+    found = table.client.get_item(TableName=table.name, Key=payload_key(PENDING.ref)).get("Item")
+    assert (found and found["ttl"]["N"]) == (left and to_epoch(NOON + left))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "gone"), [("running", "running"), ("waiting", "waiting"), ("last_id", "last_error")]
+)
+def test_a_job_forgets_an_erased_run_and_no_other(jobs_table, attribute, gone):
+    client, table = jobs_table
+    mine, other = ({"S": run.id} if attribute == "last_id" else holder(run.ref) for run in (ROW, OTHER))
+    for stored, is_gone in ((mine, True), (other, False)):
+        client.put_item(TableName=table, Item=to_state(JOB) | {"last_error": {"S": "?"}, attribute: stored})
+        forget_in_job(client, table, JOB.ref, ROW.id, holder(ROW.ref))
+        assert (gone not in client.get_item(TableName=table, Key=job_key(JOB.ref, STATE))["Item"]) is is_gone
+
+
+def test_an_item_whose_time_to_live_has_passed_is_deleted_and_no_other(table):
+    clock, now = SystemClock(), int(SystemClock().now().timestamp())
+    times = {"past": {"N": str(now - 9)}, "future": {"N": str(now + 999)}, "text": {"S": "1"}, "none": None}
+    keys = {name: {"pk": {"S": name}, "sk": {"S": name}} for name in times}
+    for name, ttl in times.items():
+        table.client.put_item(TableName=table.name, Item=keys[name] | ({"ttl": ttl} if ttl else {}))
+    poller = ExpiryPoller(table.client, table.name, clock)
+    for name in ("future", "text", "none"):
+        poller._delete(keys[name])  # as if a redrive came between the scan and this
+    poller.turn()
+    left = {item["pk"]["S"] for item in table.client.scan(TableName=table.name)["Items"]}
+    assert left == {"future", "text", "none"}
 
 
 def test_a_table_detects_a_condition_that_misses_a_part(table):

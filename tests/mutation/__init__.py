@@ -12,5 +12,8 @@
     coverage_map    which tests reach which functions and conditions
     run             the command
 
+Common mutation tools change Python's syntax; they know neither the conditions in its strings nor which calls
+have an effect.
+
 No file is changed: a child process changes its own memory, runs tests until one fails, and ends.
 """

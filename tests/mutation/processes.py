@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -55,12 +56,12 @@ def _start(task: Any, work: Callable[[Any], Any]) -> Child:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
-    code = 1
     try:
-        os.write(writes, json.dumps(work(task)).encode())
-        code = 0
-    finally:
-        os._exit(code)
+        answer = {"result": work(task)}
+    except BaseException:  # noqa: BLE001 - the parent raises it
+        answer = {"error": traceback.format_exc()}
+    os.write(writes, json.dumps(answer).encode())
+    os._exit(0)
 
 
 def _result(child: Child) -> Any:
@@ -69,7 +70,10 @@ def _result(child: Child) -> Any:
         text += part
     status = _end(child, is_over=True)
     if text:
-        return json.loads(text)
+        answer = json.loads(text)
+        if "error" in answer:
+            raise RuntimeError(f"{child.task}: {answer['error']}")
+        return answer["result"]
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) in {signal.SIGALRM, signal.SIGKILL}:
         return None
     raise RuntimeError(f"the child of {child.task} ended with {status}")

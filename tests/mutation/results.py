@@ -14,6 +14,8 @@ from tests.mutation.wire import Seen
 HERE = Path(__file__).parent
 CONDITIONS, KILLERS, SURVIVORS = HERE / "conditions.json", HERE / "killers.json", HERE / "survivors.toml"
 TIMED_OUT = "timed out"
+CONTRACT = sorted((ROOT / "src/duetime/testing/contract").glob("*.py"))
+"""The tests that the files of ``tests/contract`` inherit."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Results:
         tests = reaching if killer in {None, TIMED_OUT} else [killer]
         files = sorted({ROOT / test.split("::")[0] for test in tests})
         present = [path for path in files if path.exists()]
-        return digest(self._sources[mutant.module], *present) if present == files else ""
+        contract = CONTRACT if any("contract" in path.parts for path in files) else ()
+        return digest(self._sources[mutant.module], *present, *contract) if present == files else ""
 
 
 def read_conditions() -> list[Seen]:

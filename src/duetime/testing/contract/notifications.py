@@ -150,6 +150,16 @@ class InboxContract:
         assert self._all(inbox, limit=limit, is_unread=True) == [sent[4], sent[3], sent[1], sent[0]]
         assert self._all(inbox, limit=limit, is_unread=True, kinds=frozenset({DEAD})) == [sent[4], sent[1]]
 
+    @pytest.mark.parametrize("is_unread", [False, True])
+    def test_a_list_has_all_kinds_but_the_one_that_is_left_out(self, inbox: Inbox, is_unread: bool) -> None:
+        sent = [notification(kind) for kind in sorted(ALL)]
+        for item in sent:
+            inbox.add(item, expires_at=EXPIRY)
+        assert {item.kind for item in self._all(inbox, is_unread=is_unread)} == ALL
+        for kind in ALL:
+            rest = self._all(inbox, kinds=ALL - {kind}, is_unread=is_unread)
+            assert {item.kind for item in rest} == ALL - {kind}
+
     def test_a_new_entry_moves_no_page(self, inbox: Inbox) -> None:
         sent = [notification() for _ in range(4)]
         for item in sent:
