@@ -9,14 +9,16 @@ from dataclasses import dataclass, replace
 import pytest
 
 from duetime.aws import conditions, job_conditions, optimistic
-from duetime.aws.faults import TransactionFailed
+from duetime.aws.faults import ConditionFailed, TransactionFailed
 from duetime.aws.items import to_epoch, to_item, to_payload_item
 from duetime.aws.job_items import STATE, holder, job_key, to_state
 from duetime.aws.keys import Item, payload_key
 from duetime.aws.payloads import DynamoPayloads
+from duetime.aws.restored_rows import RestoredRows, free_lock
 from duetime.aws.tenant_items import forget_in_job
 from duetime.aws.transactions import update, write
 from duetime.clock import SystemClock
+from duetime.local.call_lock import CallLock
 from duetime.local.event_sources import ExpiryPoller
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
@@ -347,12 +349,35 @@ def test_an_item_whose_time_to_live_has_passed_is_deleted_and_no_other(table):
     keys = {name: {"pk": {"S": name}, "sk": {"S": name}} for name in times}
     for name, ttl in times.items():
         table.client.put_item(TableName=table.name, Item=keys[name] | ({"ttl": ttl} if ttl else {}))
-    poller = ExpiryPoller(table.client, table.name, clock)
-    for name in ("future", "text", "none"):
-        poller._delete(keys[name])  # as if a redrive came between the scan and this
-    poller.turn()
+    poller = ExpiryPoller(table.client, table.name, CallLock(), clock)
+    for key in keys.values():
+        poller._delete(key)  # a redrive may come between its read and this
     left = {item["pk"]["S"] for item in table.client.scan(TableName=table.name)["Items"]}
     assert left == {"future", "text", "none"}
+
+
+@pytest.mark.parametrize("values", [{}, *PROCESSING_MINE, *around("gen", 7)], ids=str)
+def test_a_restored_run_is_held_only_as_it_was_read(table, values):
+    item = with_values(to_item(RUN), values)
+    table.client.put_item(TableName=table.name, Item=item)
+    restored = RestoredRows(table.client, table.name, due_shards=1)
+    assert restored.hold(RUN, "restored", **CHANGE) is (not values)
+
+
+@pytest.mark.parametrize("values", [{}, *PENDING_AS_READ], ids=str)
+def test_a_held_row_is_released_only_as_it_was_read(table, values):
+    table.client.put_item(TableName=table.name, Item=with_values(to_item(PENDING), values))
+    restored = RestoredRows(table.client, table.name, due_shards=1)
+    assert (restored.release(PENDING, **CHANGE) is not None) is (not values)
+
+
+def test_a_lock_is_freed_only_of_a_job_that_is_there(jobs_table):
+    client, table = jobs_table
+    with pytest.raises(ConditionFailed):
+        free_lock(client, table, JOB.ref)
+    client.put_item(TableName=table, Item=to_state(JOB) | lock(running=ROW))
+    free_lock(client, table, JOB.ref)
+    assert "running" not in client.get_item(TableName=table, Key=job_key(JOB.ref, STATE))["Item"]
 
 
 def test_a_table_detects_a_condition_that_misses_a_part(table):

@@ -28,6 +28,10 @@ class Mutant:
         return f"{self.where} | {self.done}"
 
     @property
+    def kind(self) -> str:
+        return "calls" if self.function else "conditions"
+
+    @property
     def module(self) -> str:
         return self.where.split(":")[0]
 
@@ -37,6 +41,12 @@ class Mutant:
             wire.mutant = self.condition
         else:
             replace_function(self.module, self.function.tree, self.function.function)
+
+
+def all_of(seen: Iterable[Seen]) -> Iterator[Mutant]:
+    """Yield the mutants of conditions that were seen, and those of the calls in the source."""
+    yield from of_conditions(seen)
+    yield from of_calls(trees())
 
 
 def trees() -> dict[str, ast.Module]:

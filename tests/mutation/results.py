@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 CONDITIONS, KILLERS, SURVIVORS = HERE / "conditions.json", HERE / "killers.json", HERE / "survivors.toml"
 TIMED_OUT = "timed out"
 CONTRACT = sorted((ROOT / "src/duetime/testing/contract").glob("*.py"))
-"""The tests that the files of ``tests/contract`` inherit."""
+"""The tests that the files of ``tests/contract`` inherit. A new one may kill what survived."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Results:
         tests = reaching if killer in {None, TIMED_OUT} else [killer]
         files = sorted({ROOT / test.split("::")[0] for test in tests})
         present = [path for path in files if path.exists()]
-        contract = CONTRACT if any("contract" in path.parts for path in files) else ()
+        contract = () if killer else CONTRACT
         return digest(self._sources[mutant.module], *present, *contract) if present == files else ""
 
 
@@ -74,8 +74,11 @@ def read_conditions() -> list[Seen]:
     ]
 
 
-def write_conditions(seen: Iterable[Seen]) -> None:
+def write_conditions(seen: Collection[Seen]) -> None:
+    """List the conditions of each site; those of a site that these tests do not reach stay."""
     listed: dict[str, dict[str, dict[str, str]]] = {}
+    reached = {site for site, _, _ in seen}
+    seen = [*seen, *(former for former in read_conditions() if former[0] not in reached)]
     for site, text, types in sorted(seen):
         listed.setdefault(site, {}).setdefault(text, {}).update(types)
     CONDITIONS.write_text(json.dumps(listed, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
@@ -85,8 +88,10 @@ def read_killers() -> dict[str, str]:
     return json.loads(KILLERS.read_text()) if KILLERS.exists() else {}
 
 
-def write_killers(results: Iterable[Result]) -> None:
-    killers = {result.mutant.id: result.killer for result in results if result.killer}
+def write_killers(results: Iterable[Result], known: Collection[str]) -> None:
+    """Write the tests that killed these mutants, beside those of the other known ones."""
+    killers = read_killers() | {result.mutant.id: result.killer for result in results}
+    killers = {mutant: killer for mutant, killer in killers.items() if killer and mutant in known}
     KILLERS.write_text(json.dumps(killers, indent=0, sort_keys=True, ensure_ascii=False) + "\n")
 
 

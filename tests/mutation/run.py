@@ -24,17 +24,20 @@ from tests.mutation.results import (
 )
 from tests.mutation.session import Session
 
-SUITES = "contract,restore/test_restore_command.py,functions,journeys"
+SUITES = "contract,journeys,functions"
 """The tests that run under mutants: those of steps and of back ends, not of the console or of the stack."""
 
 MARKS = "not dynamodb_local and not e2e and not long and not browser and not hours"
 BUDGET = 10
-"""The longest time of one mutant's tests, in seconds of a processor without a mutant: the narrow ones first."""
+"""The longest processor time of one mutant's tests without it, in seconds: the narrow ones come first."""
 
 
 def main(parser: argparse.ArgumentParser) -> int:
     parser.add_argument(
         "--only", metavar="MODULE", default="", help="only mutants of this module, or package"
+    )
+    parser.add_argument(
+        "--kind", choices=("conditions", "calls"), default="", help="only mutants of this kind"
     )
     parser.add_argument("--sample", metavar="N", type=int, help="only so many, by their known killers")
     parser.add_argument("--seed", metavar="S", type=int, default=0, help="the seed of the sample")
@@ -65,16 +68,17 @@ class Complete:
         records = recorded(session)
         if self._options.record:
             return 0
-        is_complete = not self._options.only and self._options.tests == SUITES
         seen = {condition for record in records for condition in record.conditions}
-        if is_complete:
-            write_conditions(seen)
-        every = [*mutants.of_conditions(seen), *mutants.of_calls(mutants.trees())]
-        chosen = [mutant for mutant in every if mutant.module.startswith(self._options.only)]
+        write_conditions(seen)
+        every = list(mutants.all_of(seen))
+        chosen = [mutant for mutant in every if is_chosen(mutant, self._options)]
         results = list(run_mutants(session, chosen, records))
-        if is_complete:
-            write_killers(results)
+        write_killers(results, {mutant.id for mutant in every})
         return report.print_report(results, read_reasons())
+
+
+def is_chosen(mutant: Mutant, options: argparse.Namespace) -> bool:
+    return mutant.module.startswith(options.only) and options.kind in {mutant.kind, ""}
 
 
 def recorded(session: Session) -> list[TestRecord]:
@@ -160,30 +164,23 @@ class Sample:
     """Some mutants, over the tests that killed them in the last complete run."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        every = [*mutants.of_conditions(read_conditions()), *mutants.of_calls(mutants.trees())]
         reasons, self._killers = read_reasons(), read_killers()
-        listed = [one for one in every if one.module.startswith(options.only) and one.id not in reasons]
-        self._chosen = random.Random(options.seed).sample(  # noqa: S311 - a seed repeats it
-            listed, min(options.sample, len(listed))
-        )
+        listed = [one for one in mutants.all_of(read_conditions()) if is_chosen(one, options)]
+        known = [mutant for mutant in listed if self._killers.get(mutant.id, TIMED_OUT) != TIMED_OUT]
+        unknown = [one for one in listed if one.id not in self._killers and one.id not in reasons]
+        report.say(f"{len(unknown)} mutants have no result yet; python -m tests.mutation runs them")
+        draw = random.Random(options.seed)  # noqa: S311 - a seed repeats it
+        self._chosen = draw.sample(known, min(options.sample, len(known)))
 
     def tests(self) -> list[str]:
-        files = {name.split("::")[0] for mutant in self._chosen for name in self._likely(mutant)}
+        files = {self._killers[mutant.id].split("::")[0] for mutant in self._chosen}
         return sorted(str(ROOT / path) for path in files if (ROOT / path).exists())
-
-    def _likely(self, mutant: Mutant) -> list[str]:
-        """Return the test that killed it; for a new mutant, those that killed others of its function."""
-        if (killer := self._killers.get(mutant.id)) not in {None, TIMED_OUT}:
-            return [killer]
-        near = {test for name, test in self._killers.items() if name.startswith(f"{mutant.where} |")}
-        return sorted(near - {TIMED_OUT})
 
     def __call__(self, session: Session) -> int:
         def work(mutant: Mutant) -> dict[str, str | None]:
-            near = set(self._likely(mutant))
-            files = {name.split("::")[0] for name in near}
-            others = [name for name in session.names if name.split("::")[0] in files]
-            order = sorted(others, key=lambda name: name not in near)
+            killer = self._killers[mutant.id]
+            beside = [name for name in session.names if name.split("::")[0] == killer.split("::")[0]]
+            order = sorted(beside, key=lambda name: name != killer)
             return {"killer": session.killer(mutant, [(name, 1.0) for name in order])}
 
         session.warm_up()

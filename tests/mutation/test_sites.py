@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 
 from tests.mutation import sites, steps
 from tests.mutation.condition_text import parse
@@ -12,8 +13,16 @@ GIVES_ONE = re.compile(r"""(?:Condition|Filter)Expression["']?(?:\]\s*=(?!=)|\s*
 """A condition as a key with a value, as an argument, or as an assignment; not one that is read."""
 
 
+SOURCE = trees()
+
+
+@cache
+def call_mutants():
+    return tuple(of_calls(SOURCE))
+
+
 def found_sites():
-    return {site for module, tree in trees().items() for site in sites.condition_sites(module, tree)}
+    return {site for module, tree in SOURCE.items() for site in sites.condition_sites(module, tree)}
 
 
 def test_each_place_that_gives_dynamodb_a_condition_is_found():
@@ -40,7 +49,7 @@ def test_each_named_condition_of_the_source_is_part_of_a_listed_one():
     listed = {atom for _, text, _ in read_conditions() for atom in atoms(text)}
     missed = [
         (module, name)
-        for module, tree in trees().items()
+        for module, tree in SOURCE.items()
         for name, text in constants(tree)
         if not atoms(text) <= listed
     ]
@@ -53,7 +62,7 @@ def test_each_method_of_a_port_reads_or_has_an_effect_and_reads_are_methods_of_p
 
 
 def test_each_step_has_mutants_of_its_calls():
-    mutated = {mutant.where for mutant in of_calls(trees())}
+    mutated = {mutant.where for mutant in call_mutants()}
     assert {
         "worker.worker:Worker.__call__",
         "worker.claim_job_run:ClaimJobRun._wait",
@@ -74,12 +83,12 @@ def test_each_step_has_mutants_of_its_calls():
 
 
 def test_the_planner_that_moves_its_cursor_first_is_a_mutant():
-    found = [mutant for mutant in of_calls(trees()) if mutant.where == "jobs.plan:Plan._write"]
+    found = [mutant for mutant in call_mutants() if mutant.where == "jobs.plan:Plan._write"]
     assert any("self._jobs.move_cursor" in mutant.done.split(" before ")[0] for mutant in found)
 
 
 def test_each_explained_survivor_is_a_mutant_of_this_source_and_has_a_reason():
-    ids = [mutant.id for mutant in [*of_conditions(read_conditions()), *of_calls(trees())]]
+    ids = [mutant.id for mutant in [*of_conditions(read_conditions()), *call_mutants()]]
     assert len(ids) == len(set(ids))
     assert set(read_reasons()) <= set(ids)
     assert all(len(reason.split()) > 3 for reason in read_reasons().values())
