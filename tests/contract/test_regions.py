@@ -1,7 +1,5 @@
 """The contract of the active region, over each back end, and what a process knows of it."""
 
-from datetime import timedelta
-
 import pytest
 
 from duetime.aws.regions import KEY, REGIONS, DynamoActiveRegions, region_of
@@ -18,7 +16,6 @@ from duetime.testing.contract.specimens import HOUR, NOON, SECOND
 from tests.contract.conftest import LOCAL, MOTO
 
 OWN, OTHER = "eu-central-1", "eu-west-1"
-LEASE = timedelta(seconds=300)
 
 
 @pytest.fixture(params=[MOTO, LOCAL])
@@ -80,13 +77,13 @@ class TestKnownRegion:
 
     @pytest.fixture
     def known(self, shared, clock):
-        return KnownRegion(MemoryActiveRegions(OWN, shared), clock, LEASE)
+        return KnownRegion(MemoryActiveRegions(OWN, shared), clock)
 
     def test_without_a_standby_region_nothing_is_read(self, clock):
         shared = SharedRegionItem(unreachable={""})
         known = KnownRegion(MemoryActiveRegions("", shared), clock)
         assert (known.epoch(), known.is_active(), known.is_standby()) == (0, True, False)
-        assert known.still_holds(7 * FENCES)
+        assert known.is_current(7 * FENCES)
 
     def test_the_active_region_claims_at_its_epoch_and_others_stand_by(self, known, shared, clock):
         assert (known.epoch(), known.is_standby()) == (1, False)
@@ -108,21 +105,11 @@ class TestKnownRegion:
             known.epoch()
         assert (known.is_active(), known.is_standby()) == (False, False)
 
-    def test_a_run_of_a_region_that_is_cut_off_may_end_within_its_lease(self, known, shared, clock):
-        known.epoch()
-        shared.unreachable.add(OWN)
-        clock.wait_until(NOON + LEASE - SECOND)
-        assert known.still_holds(FENCES)
-        assert not known.still_holds(2 * FENCES)
-        clock.wait_until(NOON + LEASE)
-        assert not known.still_holds(FENCES)
-
     def test_a_run_of_an_earlier_epoch_may_not_end(self, known, shared, clock):
-        assert known.may_renew(FENCES + 5)
+        assert known.is_current(FENCES + 5)
         shared.item = active_region(epoch=2)
         clock.wait_until(NOON + 5 * SECOND)
-        assert not known.may_renew(FENCES + 5)
-        assert not known.still_holds(FENCES + 5)
+        assert not known.is_current(FENCES + 5)
 
     def test_many_actions_within_five_seconds_cost_one_read(self, shared, clock):
         reads = []

@@ -24,9 +24,8 @@ REREAD_AFTER = timedelta(seconds=5)
 class KnownRegion:
     """A cache of the item. Safe to call from several threads. Without a standby region it reads nothing."""
 
-    def __init__(self, regions: ActiveRegions, clock: Clock, lease: timedelta = timedelta(0)) -> None:
-        """Make one for a process; `lease` is the time for which `still_holds` may answer from memory."""
-        self._regions, self._clock, self._lease = regions, clock, lease
+    def __init__(self, regions: ActiveRegions, clock: Clock) -> None:
+        self._regions, self._clock = regions, clock
         self._reading: tuple[float, datetime, ActiveRegion | None] | None = None
         self._tried_at: float | None = None
 
@@ -65,26 +64,13 @@ class KnownRegion:
         except DuetimeError:
             return False
 
-    def may_renew(self, fence: int) -> bool:
-        """Return whether a run under this fence may renew its lease: its epoch has not ended.
+    def is_current(self, fence: int) -> bool:
+        """Return whether a run under this fence may renew its lease and settle: its epoch has not ended.
 
         Raises:
             BackendUnavailable: as `epoch`.
         """
         return not self.own or self.epoch() == epoch_of(fence)
-
-    def still_holds(self, fence: int) -> bool:
-        """Return whether a run under this fence may still write.
-
-        While the item cannot be read, it may for the time of a lease: no other region claims before.
-        """
-        try:
-            return self.may_renew(fence)
-        except DuetimeError:
-            reading = self._reading
-            active = reading[2] if reading else None
-            was_active = active is not None and (active.region, active.epoch) == (self.own, epoch_of(fence))
-            return was_active and self._age() < self._lease
 
     def _age(self) -> timedelta:
         """Return the age of the reading; a frozen process has only one of its two clocks running."""

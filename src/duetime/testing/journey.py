@@ -81,6 +81,10 @@ class JournaledCloud(MemoryCloud):
         self._story.record_change("", change)
         super()._changed(change)
 
+    def story(self, about: str | None = None) -> str:
+        """Return the journal, optionally of one action or job."""
+        return "\n".join(self._story.lines(about))
+
     def seen_by_caller(self, name: str | None) -> MemoryBackends:
         """Return the back ends of an external caller; with faults if it has a name."""
         del name

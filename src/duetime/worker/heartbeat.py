@@ -205,7 +205,7 @@ class Heartbeat:
         now = watched.now(elapsed)
         if now > watched.deadline:
             return  # the lease of an overdue run may end
-        if not self._region.may_renew(watched.action.fence):
+        if not self._region.is_current(watched.action.fence):
             found = None
         elif self._since_renewal(watched) >= self._settings.heartbeat:
             found = self._store.renew(watched.action, now + self._settings.lease)

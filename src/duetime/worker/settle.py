@@ -49,7 +49,11 @@ class Settle:
         self._region = region or KnownRegion(NoRegions(), clock)
 
     def __call__(self, held: ClaimWon, settlement: Settlement) -> SettleResult:
-        """Settle a run; the lease is lost if another region may have claimed its action."""
+        """Settle a run; the lease is lost if its epoch has ended.
+
+        Raises:
+            BackendUnavailable: it is unknown whether it has.
+        """
         return self._end(held, settlement, self._actions.settle, self._jobs.settle)
 
     def commit(
@@ -68,7 +72,7 @@ class Settle:
         self, held: ClaimWon, settlement: Settlement, row_alone: _SettleRow, with_job: _SettleWithJob
     ) -> SettleResult:
         action, job_ref = held.action, job_ref_of(held.action)
-        if not self._region.still_holds(action.fence):
+        if not self._region.is_current(action.fence):
             return SettleResult.LEASE_LOST
         if job_ref is None or held.job is None or settlement.status is Status.PENDING:
             return row_alone(action, settlement)

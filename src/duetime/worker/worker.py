@@ -103,7 +103,7 @@ class Worker:
         self._handlers, self._queues = handlers, ports.queues
         self._clock, self._settings, self._run_log = clock, settings, RunLog(meter)
         self._pauses, self._rollover = KnownPauses(ports.pauses, clock), Rollover(handlers, ports.routes)
-        self._put_offs, self._region = PutOffs(), KnownRegion(ports.regions, clock, settings.lease)
+        self._put_offs, self._region = PutOffs(), KnownRegion(ports.regions, clock)
         self._plan = Plan(store, jobs, clock=clock, settings=settings, meter=meter)
         self._claim = ClaimRun(
             ClaimOneShot(store, jitter_draw=jitter_draw),
