@@ -132,8 +132,8 @@ class Settings(GivenFields):
     jobs_table: str = text("", "The jobs table; derived from the prefix if empty.")
     regions_table: str = text(
         "",
-        "The table of the active region, by its name, or its ARN if it is in a third region. Empty: there is"
-        " no [standby region](disaster.md).",
+        "The table of the active region: its name, or its ARN in a third region. Empty: no"
+        " [standby region](disaster.md).",
         like=r"([A-Za-z0-9_.-]{3,255}|arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9_.-]{3,255})?",
         allowed="a table's name or ARN",
     )

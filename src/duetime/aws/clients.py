@@ -15,6 +15,7 @@ import boto3
 from botocore.config import Config
 
 from duetime.environment import aws_variables
+from duetime.errors import UnknownRegion
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -60,6 +61,23 @@ class _Shared:
 
 
 _SHARED = _Shared()
+
+
+def use_region(region: str) -> None:
+    """Make a region the process's own: all later clients are there.
+
+    Raises:
+        UnknownRegion: DynamoDB has no such region.
+    """
+    session = boto3.Session(region_name=region)
+    known = [
+        name
+        for partition in session.get_available_partitions()
+        for name in session.get_available_regions("dynamodb", partition)
+    ]
+    if region not in known:
+        raise UnknownRegion(region, known)
+    boto3.DEFAULT_SESSION = session
 
 
 def of(service: str) -> Any:
