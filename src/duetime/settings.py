@@ -132,8 +132,7 @@ class Settings(GivenFields):
     jobs_table: str = text("", "The jobs table; derived from the prefix if empty.")
     regions_table: str = text(
         "",
-        "The table of the active region: its name, or its ARN in a third region. Empty: no"
-        " [standby region](disaster.md).",
+        "The table of the [active region](disaster.md), or its ARN in a third one. Empty: one region.",
         like=r"([A-Za-z0-9_.-]{3,255}|arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9_.-]{3,255})?",
         allowed="a table's name or ARN",
     )
