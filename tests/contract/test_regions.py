@@ -2,7 +2,7 @@
 
 import pytest
 
-from duetime.aws.regions import KEY, REGIONS, DynamoActiveRegions, region_of
+from duetime.aws.regions import KEY, REGIONS, DynamoActiveRegions, name_of, region_of
 from duetime.aws.tables import create_table_request
 from duetime.errors import BackendUnavailable, UnreadableRow, Unsupported
 from duetime.jobs.known_region import KnownRegion
@@ -56,9 +56,10 @@ class TestDynamoActiveRegions(RegionsContract):
             DynamoActiveRegions(client, table, OWN).read()
 
 
-def test_the_arn_of_a_table_names_its_region():
-    assert region_of("arn:aws:dynamodb:eu-west-3:123456789012:table/duetime-regions") == "eu-west-3"
-    assert region_of("duetime-regions") is None
+def test_the_arn_of_a_table_has_its_region_and_its_name():
+    arn = "arn:aws:dynamodb:eu-west-3:123456789012:table/duetime-regions"
+    assert (region_of(arn), name_of(arn)) == ("eu-west-3", "duetime-regions")
+    assert (region_of("duetime-regions"), name_of("duetime-regions")) == (None, "duetime-regions")
 
 
 def test_a_deployment_without_a_standby_region_rejects_a_change_and_names_the_setting():

@@ -47,6 +47,11 @@ class DynamoActiveRegions:
         return True
 
 
+def name_of(table: str) -> str:
+    """Return the name in a table's ARN, or the name."""
+    return table.rpartition("/")[2]
+
+
 def region_of(table: str) -> str | None:
     """Return the region in a table's ARN; None for a name."""
     return table.split(":")[3] if table.startswith("arn:") else None

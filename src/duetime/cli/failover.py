@@ -125,7 +125,7 @@ def _as_text(report: FailoverReport) -> str:
     missing = [[ref.tenant_id, ref.name, str(len(times))] for ref, times in sorted(done.missing.items())]
     lines += [
         ("actions with a new wake", str(done.armed)),
-        ("overdue rows sent", str(done.sent)),
+        ("runs to take over", str(done.sent)),
         ("jobs maintained", str(done.jobs)),
         ("jobs left for the sweep", ", ".join(ref.name for ref in done.failed) or "none"),
         ("audit entry", report.entry_id or "-"),

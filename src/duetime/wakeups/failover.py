@@ -31,12 +31,12 @@ from duetime.ports.backends import Backends
 from duetime.ports.regions import ActiveRegions
 from duetime.settings import MOST_DUE_SHARDS, Settings
 from duetime.wakeups.assembly import Steps
+from duetime.wakeups.due_messages import message_of, send_wakes
 
 REWIND = timedelta(minutes=15)
 """Rows written within this time before the failover may be missing: much more than the usual lag."""
 
 _PAGE = 100
-_SWEEP_TIME = timedelta(minutes=10)
 _SECOND = timedelta(seconds=1)
 
 
@@ -60,7 +60,7 @@ class Reconciled:
         jobs: the jobs that were maintained.
         missing: nominal times that had no row here, by job; they are planned again.
         armed: pending actions with a new wake.
-        sent: overdue rows that were sent.
+        sent: runs of the former region, to be taken over.
         failed: the jobs that could not be maintained; the sweep tries again.
     """
 
@@ -141,9 +141,19 @@ class TakeOver:
         self._steps = Steps(backends, clock=clock, settings=settings)
 
     def __call__(self, moved_at: datetime) -> Reconciled:
-        """Send what is overdue, wake pending actions, then plan jobs and set their EventBridge schedules."""
-        armed = sum(map(self._arm, self._pending()))
-        sent = self._steps.deep_sweep(stop_at=self._clock.now() + _SWEEP_TIME).sent
+        """Wake all unsettled actions, then plan jobs and set their EventBridge schedules."""
+        armed, sent = 0, 0
+        for rows in self._unsettled():
+            pending = [row for row in rows if row.status is Status.PENDING]
+            running = [row for row in rows if row.status is Status.PROCESSING]
+            self._steps.arm([Change(None, row) for row in pending])
+            send_wakes(
+                [message_of(row) for row in running],
+                self._backends.queues,
+                self._backends.routes,
+                self._clock,
+            )
+            armed, sent = armed + len(pending), sent + len(running)
         missing, failed, jobs = dict[JobRef, Sequence[datetime]](), list[JobRef](), 0
         for ref in list(refs_until(self._backends.jobs, instant.LATEST)):
             try:
@@ -173,18 +183,15 @@ class TakeOver:
         after = changed(job, self._clock.now())
         return replace(after, cursor=times[0] - _SECOND) if times else after
 
-    def _arm(self, rows: Sequence[Action]) -> int:
-        self._steps.arm([Change(None, row) for row in rows])
-        return len(rows)
-
-    def _pending(self) -> Iterator[Sequence[Action]]:
+    def _unsettled(self) -> Iterator[Sequence[Action]]:
+        """Yield pages of rows, without those that a restore holds."""
         store = self._backends.store
         for shard in map(str, range(MOST_DUE_SHARDS)):
             cursor = None
             while True:
                 page = store.due(shard, after=None, until=instant.LATEST, limit=_PAGE, cursor=cursor)
                 rows = store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
-                yield [row for row in rows if row.status is Status.PENDING]
+                yield [row for row in rows if row.due_at < instant.LATEST]
                 cursor = page.cursor
                 if cursor is None:
                     break
