@@ -22,7 +22,7 @@ from botocore.exceptions import BotoCoreError
 PACKAGE = "amplify-dynamodb-simulator@2.9.30"
 CACHE = Path(__file__).parent.parent / ".cache" / "dynamodb-local"
 EMULATOR = Path("package", "emulator")
-CREDENTIALS = {"region_name": "eu-west-1", "aws_access_key_id": "test", "aws_secret_access_key": "test"}
+CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "test", "aws_secret_access_key": "test"}
 STARTS_WITHIN, ASK_EVERY = 60, 0.2
 """Seconds."""
 

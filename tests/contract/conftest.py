@@ -15,6 +15,8 @@ from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, JOBS, actions_shape, create_table_request
+from duetime.local.call_lock import CallLock
+from duetime.local.fast_path.requests import FastPath, activate
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
@@ -73,16 +75,20 @@ class Table:
 @pytest.fixture(scope="session")
 def moto_clients():
     """Clients that talk to moto while it is on; they are costly to make, and keep nothing."""
-    return {
-        service: boto3.client(service, **dynamodb_local.CREDENTIALS)
-        for service in ("dynamodb", "sqs", "scheduler", "events")
-    }
+    session = boto3.Session(**dynamodb_local.CREDENTIALS)
+    return {service: session.client(service) for service in ("dynamodb", "sqs", "scheduler", "events")}
+
+
+@pytest.fixture(scope="session")
+def fast_path():
+    """The local cloud's fast path to moto. It keeps the forms of requests that moto has accepted."""
+    return FastPath(CallLock())
 
 
 @pytest.fixture
-def moto(moto_clients):
-    """An empty AWS account."""
-    with mock_aws():
+def moto(moto_clients, fast_path):
+    """An empty AWS account, as the local cloud emulates it."""
+    with mock_aws(), activate(fast_path):
         yield moto_clients
 
 
@@ -105,6 +111,15 @@ def moto_table(moto):
     client = OneAtATime(moto["dynamodb"])
     client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
     return Table(client, "duetime-actions")
+
+
+@pytest.fixture
+def plain_table(moto_clients):
+    """An actions table in moto, without the local cloud's fast path."""
+    with mock_aws():
+        client = OneAtATime(moto_clients["dynamodb"])
+        client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+        yield Table(client, "duetime-actions")
 
 
 @pytest.fixture

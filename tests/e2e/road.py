@@ -30,7 +30,7 @@ from duetime.lambdas import arm, dispatch, passes, work
 from duetime.local.call_lock import CallLock
 from duetime.local.functions import LocalFunction, LocalFunctions
 from duetime.local.poller import Poller
-from duetime.local.queue_poller import QueuePoller, QueueSource
+from duetime.local.queue_poller import QueuePoller, QueueSource, SqsMessages
 from duetime.local.stream_poller import BATCH, StreamDelivery, in_lambda_form
 from duetime.model.event_pattern import matches
 from duetime.rehearsal.emulator import ACCOUNT, REGION
@@ -155,7 +155,13 @@ class Road:
     def _queue_pump(self, functions: LocalFunctions, url: str, function: str, at_once: int) -> QueuePoller:
         source = QueueSource(url, _arn("sqs", url.rpartition("/")[2]), function)
         return QueuePoller(
-            self._sqs, source, functions, CallLock(), self._clock, concurrency=at_once, doubles=DOUBLES
+            SqsMessages(self._sqs, url),
+            source,
+            functions,
+            CallLock(),
+            self._clock,
+            concurrency=at_once,
+            doubles=DOUBLES,
         )
 
 

@@ -9,6 +9,11 @@ import pytest
 
 from duetime import Scheduler
 from duetime.aws import clients
+from duetime.aws.backends import AwsBackends
+from duetime.clock import SystemClock
+from duetime.settings import Settings
+from duetime.testing.calls import TIME_OUTS
+from duetime.wakeups.pass_parts import LONGEST_CALL
 from examples.shop import ChargeCard
 
 
@@ -23,6 +28,26 @@ def test_another_configuration_has_another_client(deployed):
     patient, brief = clients.scheduler(), clients.scheduler(clients.BRIEF)
     assert patient is not brief
     assert [client.meta.config.retries["total_max_attempts"] for client in (patient, brief)] == [5, 2]
+
+
+def longest_call(client):
+    """The seconds after which a hanging call of a client fails: all attempts and the pauses between them."""
+    config = client.meta.config
+    attempts = config.retries["total_max_attempts"]
+    pauses = sum(min(2**number, 20) for number in range(attempts - 1))
+    return attempts * (config.connect_timeout + config.read_timeout) + pauses
+
+
+def test_a_pass_that_hangs_in_each_part_ends_in_the_time_of_its_function(deployed):
+    passes = AwsBackends(Settings(), SystemClock(), calls=clients.PROMPT)
+    longest = longest_call(passes._dynamodb)
+    assert longest_call(clients.sqs(clients.PROMPT)) == longest <= LONGEST_CALL.total_seconds()
+    assert longest_call(clients.dynamodb()) > TIME_OUTS["sweep"].total_seconds() / 2  # why it has its own
+
+
+def test_a_publish_whose_counts_hang_ends_before_its_events_are_published_again(deployed):
+    counts = 2 * longest_call(clients.dynamodb(clients.PROMPT))
+    assert longest_call(clients.events(clients.BRIEF)) + counts < TIME_OUTS["publish"].total_seconds()
 
 
 def test_a_second_scheduler_makes_no_client(deployed, monkeypatch):

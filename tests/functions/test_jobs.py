@@ -172,7 +172,7 @@ def test_an_unreadable_trigger_of_a_pass_fails_only_itself(function, with_system
 
 def sweep_failing():
     """The bookmark of the sweep cannot be read."""
-    return failing(clients.dynamodb(), "GetItem", where='"S": "sweep"')
+    return failing(clients.dynamodb(clients.PROMPT), "GetItem", where='"S": "sweep"')
 
 
 def late_note():

@@ -1,6 +1,7 @@
 """Lifecycle events go from the tables' streams to the bus; rejected ones are published again or stored."""
 
 import json
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -58,7 +59,15 @@ def handle_undelivered(function):
 
 def without_event_bus():
     """EventBridge rejects all events."""
-    return failing(clients.events(), "PutEvents")
+    return all_of(failing(clients.events(calls), "PutEvents") for calls in (clients.BRIEF, clients.PATIENT))
+
+
+@contextmanager
+def all_of(contexts):
+    with ExitStack() as stack:
+        for context in contexts:
+            stack.enter_context(context)
+        yield
 
 
 def records(table):
@@ -120,7 +129,7 @@ def test_one_rejected_entry_fails_the_batch(publish, monkeypatch):
         answers = [{"ErrorCode": "ThrottlingException"} for _ in request["Entries"]]
         return {"FailedEntryCount": len(answers), "Entries": answers}
 
-    with answered(clients.events(), "PutEvents", refuse):
+    with answered(clients.events(clients.BRIEF), "PutEvents", refuse):
         assert publish(sample("publish"))["batchItemFailures"]
 
 
@@ -246,7 +255,7 @@ def test_only_rejected_entries_are_put_again(publish, monkeypatch):
             answers[0] = {"ErrorCode": "ThrottlingException"}
         return {"FailedEntryCount": 0, "Entries": answers}
 
-    with answered(clients.events(), "PutEvents", refuse_first):
+    with answered(clients.events(clients.BRIEF), "PutEvents", refuse_first):
         assert publish(sample("publish")) == NO_FAILURES
     assert requests == [["action.failed", "job.paused"], ["action.failed"]]
 
@@ -281,7 +290,7 @@ class TestCounts:
 
     def test_a_count_that_cannot_be_written_brings_no_event_again(self, deployed, publish):
         batch = sample("publish")
-        with failing(clients.dynamodb(), "UpdateItem"):
+        with failing(clients.dynamodb(clients.PROMPT), "UpdateItem"):
             assert publish(batch) == NO_FAILURES
         assert counted(deployed) == {}
 

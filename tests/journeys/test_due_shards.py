@@ -78,24 +78,44 @@ def test_after_a_lower_number_the_next_pass_finds_the_rows_of_the_surplus_shards
     assert after.run(getattr(after, step)) >= beyond
 
 
-def test_surplus_shards_are_read_until_they_are_empty_and_then_no_more():
+def test_surplus_shards_are_read_for_a_day_and_until_they_are_empty_and_then_no_more():
     before = Deployment(BEFORE)
     before.run(before.sweep)
     beyond = before.schedule(NOON + 2 * MINUTE)
     after = before.deployed(DUE_SHARDS)
     after.clock.wait_until(NOON + 8 * MINUTE)
     assert after.run(after.sweep) >= beyond
-    assert len(after.bookmarks.read("surplus-shards")) == BEFORE - DUE_SHARDS
+    assert surplus(after) == set(map(str, range(DUE_SHARDS, BEFORE)))
     for row in list(after.store.rows()):
         after.store.settle(
             claim(after.store, row.ref, after.clock.now()), end(Status.EXECUTED, after.clock.now())
         )
     after.run(after.deep_sweep)
-    assert after.bookmarks.read("surplus-shards") == {}
+    assert len(surplus(after)) == BEFORE - DUE_SHARDS
+    after.clock.wait_until(NOON + 25 * HOUR)
+    after.run(after.deep_sweep)
+    assert surplus(after) == set()
     after.run(after.sweep)
     assert {name.rpartition("/")[2] for name in after.bookmarks.read("sweep")} == set(
         map(str, range(DUE_SHARDS))
     )
+
+
+@pytest.mark.parametrize("step", ["sweep", "wheel"])
+def test_a_caller_may_have_the_former_number_for_a_day_though_its_shards_were_empty(step):
+    before = Deployment(BEFORE)
+    before.run(getattr(before, step))
+    after = before.deployed(DUE_SHARDS)
+    after.clock.wait_until(NOON + MINUTE)
+    for part in (after.sweep, after.deep_sweep, after.wheel):
+        after.run(part)
+    beyond = after.schedule(NOON + 2 * HOUR)
+    after.clock.wait_until(NOON + 2 * HOUR + (-10 * MINUTE if step == "wheel" else 7 * MINUTE))
+    assert after.run(getattr(after, step)) >= beyond
+
+
+def surplus(deployment):
+    return {shard for shard in deployment.bookmarks.read("surplus-shards") if shard != "number"}
 
 
 def test_the_rows_of_a_caller_with_a_higher_number_are_found_and_reported(caplog):

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendUnavailable, TimerQuotaReached
-from duetime.jobs.circuit_breaker import PAUSE
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryTimers
 from duetime.model.change import Change
 from duetime.model.new_action import new_action
+from duetime.ports.circuit_breaker import PAUSE
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
 from duetime.wakeups.arm import TIMER_TIME, WITHOUT_TIMERS, Arm

@@ -51,6 +51,16 @@ class TestADeploy:
         recorded = RecordedJob(every(minutes=10), daily("09:00"))
         assert recorded.deploy(daily("09:00"), every(minutes=10)) == ()
 
+    @pytest.mark.parametrize("cadence", [every(minutes=7), None], ids=["changed", "removed"])
+    def test_by_a_slower_clock_begins_no_version_before_the_previous_one_ended(self, recorded, cadence):
+        cloud = recorded.cloud
+        cloud.advance(minutes=20, seconds=2)
+        cloud.deploy(App()) if cadence is None else recorded.deploy(cadence)
+        cloud.clock._now -= 3 * SECOND  # the next deploy runs on another machine
+        recorded.deploy(every(minutes=10))
+        changes = [cloud.memory.job_store.versions(REF)[-1].since, *recorded.job.ends.values()]
+        assert min(changes) == max(changes) == MIDNIGHT + 20 * MINUTE + 2 * SECOND
+
     def test_of_another_title_adds_no_version_and_changes_no_planned_run(self, recorded):
         recorded.cloud.advance(minutes=15)
         planned = recorded.at(Status.PENDING)

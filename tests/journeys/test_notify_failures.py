@@ -7,6 +7,7 @@ import pytest
 
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.model.notification import Channel
+from duetime.ports.circuit_breaker import PAUSE
 from tests.journeys.notified_tenants import (
     BOTH,
     DOWN,
@@ -51,6 +52,33 @@ def test_a_failed_mail_does_not_stop_other_deliveries_and_only_it_is_retried(how
         world.notify(job_failing())
     assert world.addresses == ["eve@example.com", "ada@example.com"]
     assert (len(world.ports.topic.published), len(world.entries())) == (1, 1)
+
+
+class Hangs(Fails):
+    """A mailer whose calls take their time-out, then fail, while it is set."""
+
+    def send(self, mail):
+        self.clock.wait_until(self.clock.now() + timedelta(seconds=7 if self.how else 0))
+        super().send(mail)
+
+
+def test_a_hanging_mail_service_is_tried_thrice_and_all_else_of_the_messages_is_sent():
+    addresses = [f"a{number}@example.com" for number in range(10)]
+    mailer = Hangs(DOWN, *addresses)
+    world = World(mailer=mailer)
+    mailer.clock = world.clock
+    world.choose(channels={FAILING: frozenset(Channel)}, addresses=tuple(addresses))
+    messages = [job_failing(number) for number in range(5)]
+    for message in messages:
+        with pytest.raises(BackendUnavailable):
+            world.notify(message)
+    assert world.clock.now() - NOON == timedelta(seconds=21)
+    assert (len(world.ports.topic.published), len(world.entries())) == (5, 5)
+    mailer.how = None
+    world.clock.wait_until(world.clock.now() + PAUSE)
+    for message in messages:
+        world.notify(message)
+    assert len(world.addresses) == 50
 
 
 def test_a_deleted_topic_does_not_prevent_mails():

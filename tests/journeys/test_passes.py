@@ -136,6 +136,15 @@ def test_a_failed_shard_is_logged_and_delays_no_other(sweep, store, queue, overd
     assert len(queue.sent) == len(rows)
 
 
+def test_shards_whose_calls_hang_for_all_of_each_pass_starve_no_other(sweep, store, queue, overdue, clock):
+    rows = {shard: overdue(1, timedelta(minutes=7), shard=shard)[0] for shard in store.due_shards}
+    hanging = {row for shard, row in rows.items() if int(shard) < 10}
+    queue.fails_for, queue.takes = hanging, timedelta(seconds=7)
+    for _ in range(len(rows) // 2):
+        sweep(stop_at=clock.now() + timedelta(seconds=10))  # time for two calls
+    assert set(queue.sent) == set(rows.values()) - hanging
+
+
 def test_rows_of_a_type_whose_queue_vanished_block_no_others(overdue, store, queue, clock):
     queue.missing, reported = "mails", []
     routes = MemoryRoutes([Manifest("mails", {"remind": 1})])

@@ -10,6 +10,7 @@ from duetime.aws.items import to_item
 from duetime.clock import SystemClock
 from duetime.ids import new_action_id
 from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
+from duetime.local.call_lock import CallLock
 from duetime.local.event_sources import ExpiryPoller
 from duetime.model.action import Status
 from tests.local.conftest import (
@@ -156,7 +157,7 @@ def test_expired_rows_are_deleted_with_their_payloads(cloud):
     assert len(items()) == 2
     dynamodb.put_item(TableName=table, Item={**row, "sk": {"S": "forged"}, "ttl": {"B": b"1"}})
     dynamodb.put_item(TableName=table, Item={**row, "ttl": {"N": "1"}})
-    ExpiryPoller(dynamodb, table, SystemClock()).turn()
+    ExpiryPoller(dynamodb, table, CallLock(), SystemClock()).turn()
     eventually(lambda: not items(), "the removal")
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from unittest.mock import patch
 
+from duetime.embedded import cloud
 from duetime.jobs import claim_policy
 from duetime.jobs.plan import Plan
 from duetime.memory.jobs import MemoryJobStore
@@ -18,11 +19,14 @@ from duetime.model.idempotency import HeldKey
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import DuePage
 from duetime.ports.jobs import LockRequirement
-from duetime.worker import worker
+from duetime.wakeups import pass_parts
+from duetime.wakeups.due_shards import DueShards
+from duetime.worker import claim_job_run, worker
 from tests.proof import world
-from tests.proof.operations import OPERATIONS, WEIGHTS, deploy, register
+from tests.proof.operations import OPERATIONS, WEIGHTS, deploy, register, trigger
 from tests.proof.tenant_pauses import BLOCK
 
+IN_TURN = pass_parts.in_turn
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
 
 
@@ -78,14 +82,15 @@ def without_looking_at_former_versions():
 
 
 def where_jobs_change_as_they_fall_due():
-    """Worlds with those operations only, and without faults: clocks that differ suffice."""
-    weights = [
-        weight if do in {deploy, register} else 0 for do, weight in zip(OPERATIONS, WEIGHTS, strict=True)
-    ]
+    """Worlds of two operations: clocks that differ suffice."""
+    return worlds_of({deploy, register}, NEAR=1.0, STEPS=[0.5, 1, 2, 20])
+
+
+def worlds_of(operations, **more):
+    """Worlds with these operations only, and without faults."""
+    weights = [weight if do in operations else 0 for do, weight in zip(OPERATIONS, WEIGHTS, strict=True)]
     none = dict.fromkeys(world.USUAL, 0.0)
-    return patch.multiple(
-        world, NEAR=1.0, STEPS=[0.5, 1, 2, 20], WEIGHTS=weights, rates_of=lambda _draw: none
-    )
+    return patch.multiple(world, WEIGHTS=weights, rates_of=lambda _draw: none, **more)
 
 
 def without_looking_again():
@@ -161,6 +166,41 @@ def without_ends_of_chains():
     return patch.object(worker.Worker, "_wait", wait)
 
 
+def with_repeats_counted():
+    def end(self, claimed, ref, ended, *rest):
+        settle, has_lock = rest
+        result = settle()
+        if result is SettleResult.SETTLED and (not has_lock or self._unlock(ref, claimed.ref)):
+            self.count(ref, ended)
+        return result
+
+    return patch.object(MemoryJobStore, "_end", end)
+
+
+@contextmanager
+def without_looking_for_runs_without_lock():
+    with worlds_of({deploy, trigger}, NEAR=0), patch.object(claim_job_run, "find_unlocked", lambda *_: ()):
+        yield
+
+
+def without_surplus_shards():
+    return patch.object(DueShards, "known", lambda self, *_: self._store.due_shards)
+
+
+def where_calls_hang():
+    """Worlds with that fault only: a service hangs for minutes."""
+    return patch.object(world, "rates_of", lambda _draw: dict.fromkeys(world.USUAL, 0.0) | {"hang": 0.01})
+
+
+@contextmanager
+def without_shares_of_a_pass():
+    def in_turn(parts, stop_at, clock):
+        return IN_TURN([lambda _until, part=part: part(stop_at) for part in parts], stop_at, clock)
+
+    with where_calls_hang(), patch.object(cloud, "in_turn", in_turn):
+        yield
+
+
 def without_pauses():
     never = SimpleNamespace(of_tenant=lambda _tenant_id: None)
     return patch.object(worker, "KnownPauses", lambda *_: never)
@@ -184,6 +224,10 @@ OFTEN = {
     "a commit with an old fence writes nothing": with_commits_unfenced,
     "messages of an action that waits do not multiply": without_ends_of_chains,
     "who was asked to stop is not run again": with_cancels_forgotten,
+    "runs without the lock count as its holders": without_looking_for_runs_without_lock,
+    "a run is counted once": with_repeats_counted,
+    "a part of a pass that hangs leaves the others their share": without_shares_of_a_pass,
+    "rows beyond a lowered number of due shards are found": without_surplus_shards,
     "no run begins while its tenant is paused": without_pauses,
 }
 
@@ -193,6 +237,9 @@ SELDOM = {
 
 BEGIN = {
     "no run begins while its tenant is paused": BLOCK,
+    "runs without the lock count as its holders": 60,
+    "who was asked to stop is not run again": 80,
+    "a part of a pass that hangs leaves the others their share": 25,
 }
 """The first seed to try for a guard that the first worlds do not need.
 

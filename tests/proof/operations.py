@@ -3,10 +3,11 @@
 from contextlib import suppress
 from datetime import timedelta
 
+from duetime.actions.order import Order
 from duetime.errors import BackendUnavailable, IdempotencyConflict
 from duetime.jobs.register import Registration
 from duetime.model.action import Status
-from tests.proof.shop import APPS, Errand, Nobody, Poison
+from tests.proof.shop import Errand, Nobody, Poison
 
 MINUTE = timedelta(minutes=1)
 ENDS = [
@@ -55,6 +56,12 @@ def schedule_in_turn(world, tenant, scheduler):
 def schedule_some(world, tenant, scheduler):
     for _ in range(world.draw.randrange(1, 4)):
         schedule(world, tenant, scheduler)
+
+
+def schedule_in_bulk(world, tenant, scheduler):
+    """With one call; after an error or to be sure, with other actions again."""
+    orders = [Order(an_errand(world.draw), soon(world.draw)) for _ in range(world.draw.randrange(2, 12))]
+    world.made[tenant] += [action.id for action in scheduler.schedule_many(orders)]
 
 
 def schedule_once(world, tenant, scheduler):
@@ -153,13 +160,14 @@ def unregister(world, tenant, scheduler):
 
 
 def deploy(world, tenant, scheduler):
-    world.cloud.deploy(world.draw.choice(APPS))
+    world.policies.deploy(world)
 
 
 OPERATIONS, WEIGHTS = zip(
     *{
         schedule: 8,
         schedule_some: 6,
+        schedule_in_bulk: 2,
         schedule_in_turn: 2,
         schedule_once: 4,
         cancel: 2,

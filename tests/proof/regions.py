@@ -10,13 +10,20 @@ from duetime.testing import Faults, InvariantBroken
 from duetime.testing.invariants import broken_in
 from duetime.testing.journey import short
 from duetime.testing.two_regions import FIRST, SECOND, TwoRegions
-from tests.proof.shop import APPS, Errand
+from tests.proof.shop import CADENCES, Errand, app_of
 from tests.proof.world import USUAL
 
 NOON = datetime(2026, 3, 27, 12, tzinfo=UTC)
 FATES = ["planned", "split", "destroyed"]
 RATES = {name: usual for name, usual in USUAL.items() if name not in {"late", "pause"}}
 """A request that arrives, and a process that goes on, later than a lease may write over the new region."""
+
+
+def app_drawn(draw):
+    """An app with one of the choices of jobs."""
+    choice = draw.randrange(len(CADENCES))
+    overlaps = tuple(overlap for overlap, _ in CADENCES[choice].values())
+    return app_of(choice, overlaps, draw.choice([0, 2]))
 
 
 class RegionsWorld:
@@ -28,7 +35,7 @@ class RegionsWorld:
         rates = {name: draw.choice([0.0, usual]) for name, usual in RATES.items()}
         self.commits = Counter()
         self.regions = TwoRegions(
-            draw.choice(APPS),
+            app_drawn(draw),
             faults=Faults(seed, late=0.0, pause=0.0, skew=timedelta(seconds=draw.choice([0, 4])), **rates),
             lag=timedelta(seconds=draw.choice([0, 5, 60])),
             settings=Settings(

@@ -4,7 +4,7 @@ import json
 import zlib
 from asyncio import CancelledError
 from datetime import timedelta
-from itertools import product
+from functools import cache
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, every, interval
 from duetime.testing import WorkerDied
@@ -78,7 +78,9 @@ def live(run: Run, seconds: float, end: str) -> None:
         raise Fatal("it is forbidden")
 
 
-def app_of(cadences: dict, catch_up: int) -> App:
+@cache
+def app_of(choice: int, overlaps: tuple[str, ...], catch_up: int) -> App:
+    """An app with the jobs of a choice of `CADENCES`, each with an overlap policy."""
     app = App()
 
     @app.action(retry=QUICKLY, timeout=timedelta(minutes=15))
@@ -89,7 +91,7 @@ def app_of(cadences: dict, catch_up: int) -> App:
     def poison(payload: Poison, run: Run) -> None:
         raise WorkerDied
 
-    for name, (overlap, cadence) in cadences.items():
+    for (name, (_, cadence)), overlap in zip(CADENCES[choice].items(), overlaps, strict=True):
         app.job(
             *cadence,
             name=name,
@@ -142,5 +144,4 @@ CADENCES = [
     {"shop-close": ("cancel_running", [every(minutes=10)]), "mail-send": ("queue_one", [every(minutes=30)])},
 ]
 
-APPS = [app_of(cadences, catch_up) for cadences, catch_up in product(CADENCES, [0, 2])]
-TYPES = frozenset({"errand", "poison"})
+OVERLAPS = ("skip", "allow", "queue_one", "cancel_running")

@@ -11,12 +11,11 @@ from duetime.instant import LATEST
 from duetime.jobs.desired_wakes import wakes_of
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
-from duetime.settings import Settings
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
 from tests.proof.keys import Keys
 from tests.proof.ledger import Ledger
 from tests.proof.operations import OPERATIONS, WEIGHTS
-from tests.proof.shop import APPS
+from tests.proof.policies import PLENTY, Policies
 from tests.proof.tenant_pauses import TenantPauses, has_pauses
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
@@ -56,25 +55,17 @@ class World:
     def __init__(self, seed):
         self.seed, self.draw = seed, Random(f"world {seed}")  # noqa: S311 - the same world for the same seed
         skew = timedelta(seconds=self.draw.choice([0, 5, 5, 60]))
-        settings = Settings(
-            clock_skew=self.skew_allowed(skew),
-            timers=self.draw.choice(["eventbridge", "wheel"]),
-            cancel_poll=timedelta(seconds=60),
-            near_limit=timedelta(minutes=self.draw.choice([4, 15])),
-            events="off" if seed % 5 else "standard",  # events cost a tenth of the time
-        )
+        self.policies = Policies(seed, self.skew_allowed(skew))
+        settings = self.policies.settings()
         self.ledger = Ledger()
         self.cloud = SimulatedCloud(
-            self.draw.choice(APPS),
+            self.policies.app(self.draw),
             start=NOON,
             settings=settings,
             faults=Faults(seed, skew=skew, **rates_of(self.draw)),
             on_commit=self.ledger,
         )
-        self.schedulers = {
-            tenant: self.cloud.scheduler_for(tenant, f"clerk-{tenant}", meets_faults=True)
-            for tenant in TENANTS
-        }
+        self.meet_callers()
         self.pauses = TenantPauses(seed, self.cloud, TENANTS) if has_pauses(seed) else None
         self.made = {tenant: [] for tenant in TENANTS}
         self.keys = {tenant: Keys(tenant, settings.idempotency_ttl) for tenant in TENANTS}
@@ -82,6 +73,13 @@ class World:
     def skew_allowed(self, skew):
         """How far the scheduler believes that clocks differ, who differ by that `skew`."""
         return skew
+
+    def meet_callers(self):
+        """The callers are deployed: they have the present settings."""
+        self.schedulers = {
+            tenant: self.cloud.scheduler_for(tenant, f"clerk-{tenant}", meets_faults=True)
+            for tenant in TENANTS
+        }
 
     def live(self, hours):
         """Random operations, minutes apart."""
@@ -107,6 +105,7 @@ class World:
     def rest(self):
         """The faults are over; the sweep, and one catch-up, see to what they have left."""
         self.cloud.end_faults()
+        self.cloud.memory.concurrency = PLENTY
         self.cloud.advance(minutes=12)  # longer than a process pauses and a request takes
         if self.pauses:
             self.pauses.drill()

@@ -225,7 +225,7 @@ class Details(RouteGroup):
         store = self.api.store
         pages = [
             store.due(shard, after=None, until=now, limit=_LOOKED_AT, cursor=None)
-            for shard in DueShards(store, self.bookmarks).known(())
+            for shard in DueShards(store, self.bookmarks, self.api.clock).known()
         ]
         rows = store.get_rows([entry.ref for page in pages for entry in page.entries])
         late = [row for row in rows if row.status is Status.PENDING and row.due_at <= now]

@@ -111,13 +111,13 @@ class AwsBackends:
         settings: the deployment's.
         clock: the clock of caches.
         client: DynamoDB's client.
-        wakes: the timeouts and attempts of calls that set the jobs' wakes.
+        calls: the timeouts and attempts of calls to DynamoDB, SQS and EventBridge.
     """
 
     def __init__(
-        self, settings: Settings, clock: Clock, client: Any = None, *, wakes: Config = clients.PATIENT
+        self, settings: Settings, clock: Clock, client: Any = None, *, calls: Config = clients.PATIENT
     ) -> None:
-        self._settings, self._clock, self._client, self._wakes = settings, clock, client, wakes
+        self._settings, self._clock, self._client, self._calls = settings, clock, client, calls
 
     @cached_property
     def store(self) -> DynamoStore:
@@ -148,19 +148,19 @@ class AwsBackends:
     def job_wakes(self) -> EventBridgeJobWakes:
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
 
-        scheduler, events = clients.scheduler(self._wakes), clients.events(self._wakes)
+        scheduler, events = clients.scheduler(self._calls), clients.events(self._calls)
         return EventBridgeJobWakes(scheduler, events, self._settings)
 
     @cached_property
     def event_bus(self) -> EventBridgeBus:
         from duetime.aws.event_bus import EventBridgeBus  # noqa: PLC0415 - two functions publish
 
-        return EventBridgeBus(clients.events(), self._settings)
+        return EventBridgeBus(clients.events(self._calls), self._settings)
 
     @cached_property
     def queues(self) -> SqsQueues:
         settings = self._settings
-        return SqsQueues(clients.sqs(), settings.queues, has_groups=not settings.only_tenant)
+        return SqsQueues(clients.sqs(self._calls), settings.queues, has_groups=not settings.only_tenant)
 
     @cached_property
     def timers(self) -> Timers:
@@ -259,4 +259,4 @@ class AwsBackends:
 
     @cached_property
     def _dynamodb(self) -> Client:
-        return self._client or clients.dynamodb()
+        return self._client or clients.dynamodb(self._calls)

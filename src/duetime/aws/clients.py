@@ -35,7 +35,7 @@ PATIENT = Config(
 PROMPT = PATIENT.merge(
     Config(retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=1, read_timeout=2)
 )
-"""For calls of EventBridge that must not hold up others: one that hangs fails after about five seconds."""
+"""For calls that must not hold up others, as in a pass: one that hangs fails after about five seconds."""
 BRIEF = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 2}))
 ONCE = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 

@@ -47,6 +47,7 @@ from duetime.wakeups import system_jobs
 from duetime.wakeups.arm import WITHOUT_TIMERS
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Event
+from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, PassHistory
 from duetime.wakeups.wheel import BOOKMARK, TURN, WheelTimers
 from duetime.worker.heartbeat import Heartbeat
@@ -102,14 +103,10 @@ class MemoryCloud:
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
-        self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
-        self.run_counts = MemoryRunCounts()
-        self._count_runs = CountRuns(self.run_counts)
-        usage = MemoryUsageCounts()
-        self._count_usage = CountUsage(usage)
-        self.usage_quotas = UsageQuotas(usage, clock, settings)
-        if settings.timers == "wheel":
-            self.backends = replace(self.backends, timers=WheelTimers())
+        self.run_counts, self._usage = MemoryRunCounts(), MemoryUsageCounts()
+        self._count_runs, self._count_usage = CountRuns(self.run_counts), CountUsage(self._usage)
+        self._own_timers = self.backends.timers
+        self._configure(settings)
         self.sweep_at = clock.now() + settings.sweep_rate
         self._catch_up_at = clock.now() + settings.catch_up_rate
         self.deploy(app)
@@ -119,13 +116,26 @@ class MemoryCloud:
         """The ports of a `Scheduler` for jobs."""
         return JobPorts(self.job_store, self.routes, self.job_wakes.precision)
 
-    def deploy(self, app: App) -> Reconciled:
-        """Replace the app; return the changes of its jobs.
+    def _configure(self, settings: Settings) -> None:
+        """Use other settings, as the functions do after a deploy; names of tables and groups stay."""
+        self.settings = settings
+        self.store.due_shards = tuple(map(str, range(settings.due_shards)))
+        self.queues.visibility = settings.queue_visibility
+        self.usage_quotas = UsageQuotas(self._usage, self.clock, settings)
+        self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
+        timers = WheelTimers() if settings.timers == "wheel" else self._own_timers
+        self.backends = replace(self.backends, timers=timers)
+
+    def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
+        """Replace the app, and optionally the settings; return the changes of its jobs.
 
         Raises:
             DeclarationError: a function needs a resource that nothing provides; the previous app continues.
         """
         app.complete()  # before anything changes
+        if settings is not None:
+            self._sweep(self.clock.now() + _PASS_LIMIT)  # idle ones were left out; each writes bookmarks
+            self._configure(settings)
         self.routes.publish([app.manifest, system_jobs.manifest(self.settings)])
         self.wire(app)
         if self.steps.region.is_standby():
@@ -189,20 +199,28 @@ class MemoryCloud:
             fact.append(run_pass(self.backends.clock.now() + _PASS_LIMIT))
 
     def _sweep(self, stop_at: datetime) -> str:
-        self.steps.canary()
-        self.steps.wheel(stop_at=stop_at)
-        sent = self.steps.sweep(stop_at=stop_at).sent
-        maintained = self.steps.maintain_due_jobs(stop_at=stop_at)
-        if self.settings.timers == "eventbridge":
-            self.steps.rearm(stop_at=stop_at)
-        return f"sent {sent}, attended to {maintained.attended} jobs"
+        steps, has_timers = self.steps, self.settings.timers == "eventbridge"
+        parts: Sequence[Part] = (
+            lambda _: {"canary": steps.canary()},
+            lambda until: {"ahead": steps.wheel(stop_at=until)},
+            lambda until: {"swept": steps.sweep(stop_at=until)},
+            lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
+            lambda until: {"handed_over": has_timers and steps.rearm(stop_at=until - LONGEST_CALL)},
+        )
+        done = in_turn(parts, stop_at, self.backends.clock)
+        return f"sent {done['swept'].sent}, attended to {done['maintained'].attended} jobs"
 
     def _catch_up(self, stop_at: datetime) -> str:
-        sent = self.steps.deep_sweep(stop_at=stop_at).sent
-        maintained = self.steps.maintain_due_jobs(stop_at=stop_at)
-        repaired = self.steps.repair(stop_at=stop_at)
+        steps = self.steps
+        parts: Sequence[Part] = (
+            lambda until: {"swept": steps.deep_sweep(stop_at=until)},
+            lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
+            lambda until: {"repaired": steps.repair(stop_at=until)},
+        )
+        done = in_turn(parts, stop_at, self.backends.clock)
+        swept, maintained, repaired = done["swept"], done["maintained"], done["repaired"]
         changed = len(repaired.removed) + len(repaired.set)
-        return f"sent {sent}, attended to {maintained.attended} jobs, mended {changed}"
+        return f"sent {swept.sent}, attended to {maintained.attended} jobs, mended {changed}"
 
     def _record_fact(self, fact: PublishedFact) -> None:
         if self.settings.events != "off":
@@ -276,7 +294,7 @@ class MemoryCloud:
 
     def _next_sweep_at(self) -> datetime | None:
         """Return the time of the first sweep that can find a row; earlier ones are left out."""
-        overdue_at = self._overdue_at()
+        overdue_at = self.sweep_at if self._hands_over else self._overdue_at()
         maintain_at = self.job_store.earliest_maintenance()
         finds = [
             instant for instant in (overdue_at, maintain_at and maintain_at - LEAD) if instant is not None
@@ -285,6 +303,11 @@ class MemoryCloud:
             return None
         idle = max(min(finds) - self.sweep_at, timedelta(0))
         return self.sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
+
+    @property
+    def _hands_over(self) -> bool:
+        """Whether each pass hands rows of the wheel over to timers."""
+        return self.settings.timers == "eventbridge" and bool(self.bookmarks.read(BOOKMARK))
 
     def _overdue_at(self) -> datetime | None:
         """Return when the sweep, or the wheel, finds the row that is due first."""

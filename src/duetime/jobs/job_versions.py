@@ -48,7 +48,7 @@ class JobVersions:
         if job.removed_at is None and not definition.plans_like(job.definition):
             plan(job.ref)
             job = self._jobs.get(job.ref) or job
-        now = self._clock.now()  # read later: what falls due meanwhile belongs to the old version
+        now = self._time_of_change(job)  # read later: what falls due meanwhile belongs to the old version
         after, spans = _redefined(job, definition, now)
         after = replace(after, **registration)
         if not self._jobs.change(job, after, spans=spans):
@@ -59,11 +59,18 @@ class JobVersions:
 
     def remove(self, job: Job, note: str) -> bool:
         """Remove a job and skip its planned rows; return False if it has changed meanwhile."""
-        now = self._clock.now()
+        now = self._time_of_change(job)
         is_removed = self._jobs.change(job, replace(changed(job, now), removed_at=now))
         if is_removed:
             self._retire(job, now, SkipReason.DISABLED, note)
         return is_removed
+
+    def _time_of_change(self, job: Job) -> datetime:
+        """Return the present time, but no earlier than the change before, which a faster clock may have made.
+
+        Else a version would begin before its predecessor ended, and both would have the times between.
+        """
+        return max(self._clock.now(), job.since, job.removed_at or job.since)
 
     def _retire(self, job: Job, after: datetime, reason: SkipReason, note: str) -> None:
         """Skip the version's planned rows with a later nominal time; the claim rejects the rest."""

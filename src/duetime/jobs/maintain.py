@@ -23,11 +23,11 @@ from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, DuetimeError, truncate
 from duetime.ids import TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
-from duetime.jobs.circuit_breaker import CircuitBreaker
 from duetime.jobs.desired_wakes import previous_wakes, state_of, wakes_of
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import LEAD, Plan, Planned, maintain_at_of
 from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, SpanKind
+from duetime.ports.circuit_breaker import CircuitBreaker
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 

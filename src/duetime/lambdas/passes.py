@@ -32,16 +32,11 @@ from duetime.settings import Settings
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import ReportStuck
 from duetime.wakeups.due_scanner import ReportDamaged
+from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
 
 log = logging.getLogger(__name__)
 
-
-Part = Callable[[datetime], Mapping[str, Any]]
-"""A part of a pass, to end by an instant; returns what it did."""
-
-_LONGEST_CALL = timedelta(seconds=7)
-"""The longest call of `clients.PROMPT`."""
 
 _AT_ONCE = 16
 """Shards that are read side by side: most of a pass waits for responses."""
@@ -106,26 +101,7 @@ class PassSteps:
         """With timers, arm what a wheel left without them; the last call of EventBridge may hang."""
         if self._settings.timers == "wheel":
             return {}
-        return {"handed_over": self._steps.rearm(stop_at=stop_at - _LONGEST_CALL)}
-
-
-def in_turn(parts: tuple[Part, ...], stop_at: datetime, clock: Clock) -> Mapping[str, Any]:
-    """Run the parts in turn, each with an equal share of the remaining time; a failing part stops no other.
-
-    Raises:
-        Exception: what the first part raised that failed.
-    """
-    done, failure = dict[str, Any](), None
-    for index, part in enumerate(parts):
-        now = clock.now()
-        try:
-            done |= part(now + (stop_at - now) / (len(parts) - index))
-        except Exception as error:
-            log.exception("a part of the pass failed, the others go on")
-            failure = failure or error
-    if failure is not None:
-        raise failure
-    return done
+        return {"handed_over": self._steps.rearm(stop_at=stop_at - LONGEST_CALL)}
 
 
 def in_words(done: Mapping[str, Any]) -> str:
@@ -189,7 +165,7 @@ class _Recorded:
 
     def __init__(self, settings: Settings, job: JobName, instance: str, metrics: HandOver) -> None:
         self._clock = SystemClock()
-        backends = AwsBackends(settings, self._clock, wakes=clients.PROMPT)
+        backends = AwsBackends(settings, self._clock, calls=clients.PROMPT)
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
         source = job.removeprefix(RESERVED)
         report = DamagedRows(settings, source)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from duetime.aws import unreadable_items
+from duetime.aws import clients, unreadable_items
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.streams import subject_of
@@ -75,9 +75,10 @@ def job_filters(settings: Settings) -> Sequence[Filter]:
 def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     """Return the handler of stream events; it returns a partial batch response."""
     clock = SystemClock()
-    backends = AwsBackends(settings, clock)
+    backends = AwsBackends(settings, clock, calls=clients.BRIEF)
     publish = Publish(EventSelection(backends.jobs, backends.routes, settings=settings), backends.event_bus)
-    counters = list(_counters(backends, settings))
+    prompt = AwsBackends(settings, clock, calls=clients.PROMPT)
+    counters = list(_counters(prompt, settings))  # else a hanging count would have the events published again
 
     def handler(event: Event, _context: object) -> Event:
         records = event["Records"]

@@ -16,6 +16,7 @@ from duetime.clock import Clock
 from duetime.errors import DuetimeError
 from duetime.local import moto_patches
 from duetime.local.call_lock import AwsCall, CallLock, without_long_poll
+from duetime.local.fast_path.requests import FastPath, activate
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -53,6 +54,7 @@ class Emulator:
             moto_patches.quick_items(),
         ):
             self._patches.enter_context(patch)
+        self._patches.enter_context(activate(FastPath(self._lock)))
 
     def stop(self) -> None:
         """Discard all data and let clients reach AWS again."""

@@ -6,13 +6,11 @@ Every patch is a context manager over `replaced`. When its block ends, moto has 
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import partial
 from inspect import signature
-from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +25,7 @@ from moto.sns.models import Topic
 from moto.sqs import models as sqs
 
 from duetime.clock import Clock
+from duetime.local.fast_path.sqs import in_fair_order, milliseconds
 
 Patch = AbstractContextManager[None]
 Wrap = Callable[[Any], Any]
@@ -89,7 +88,7 @@ def fair_queues() -> Iterator[None]:
     """
     with ExitStack() as patches:
         for name, compute in (
-            ("messages", _fair_order),
+            ("messages", in_fair_order),
             ("approximate_number_of_messages_delayed", _delayed_count),
             ("approximate_number_of_messages_not_visible", _invisible_count),
         ):
@@ -101,36 +100,18 @@ def _property(compute: Callable[[Any], object], _original: object) -> property:
     return property(compute)
 
 
-def _fair_order(queue: Any) -> list[Any]:
-    now = _milliseconds()
-    messages = [message for message in _messages(queue) if message.visible_at < now >= message.delayed_until]
-    groups = {message.group_id for message in messages}
-    if queue.fifo_queue or len(groups) <= 1:
-        return messages
-    places = Counter(message.group_id for message in queue.pending_messages if message.visible_at >= now)
-    turns = list[int]()
-    for message in messages:
-        turns.append(places[message.group_id])
-        places[message.group_id] += 1
-    return [message for _, message in sorted(zip(turns, messages, strict=True), key=itemgetter(0))]
-
-
 def _delayed_count(queue: Any) -> int:
-    now = _milliseconds()
+    now = milliseconds()
     return sum(message.delayed_until > now for message in _messages(queue))
 
 
 def _invisible_count(queue: Any) -> int:
-    now = _milliseconds()
+    now = milliseconds()
     return sum(message.visible_at >= now for message in _messages(queue))
 
 
 def _messages(queue: Any) -> Any:
     return queue._messages  # noqa: SLF001 - `messages` is what calls this
-
-
-def _milliseconds() -> Any:
-    return sqs.unix_time_millis()  # type: ignore[attr-defined]  # patched in that module
 
 
 @contextmanager

@@ -11,14 +11,16 @@ import json
 import logging
 import random
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from duetime.clock import Clock
 from duetime.local.addresses import REGION, queue_name
 from duetime.local.call_lock import AwsCall, CallLock
+from duetime.local.fast_path import sqs
+from duetime.local.fast_path.values import NotCovered
 from duetime.local.functions import LocalFunctions
 from duetime.local.poller import Poller, Runs
 
@@ -49,11 +51,86 @@ class QueueSource:
     function: str
 
 
+class Messages(Protocol):
+    """A queue's messages, in the forms of SQS' requests and responses."""
+
+    def receive(self, most: int) -> Sequence[Any]:
+        """Return visible messages, at most `most` of ten, and hide them."""
+        ...
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        """Delete at most ten messages."""
+        ...
+
+
+class SqsMessages:
+    """The messages of a queue through SQS' API.
+
+    Args:
+        client: the SQS client.
+        url: the queue's.
+    """
+
+    def __init__(self, client: SQSClient, url: str) -> None:
+        self._client, self._url = client, url
+
+    def receive(self, most: int) -> Sequence[Any]:
+        """Receive visible messages."""
+        answer = self._client.receive_message(
+            QueueUrl=self._url,
+            MaxNumberOfMessages=most,
+            MessageSystemAttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        )
+        return answer.get("Messages", [])
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        """Delete messages."""
+        entries: Any = [
+            {"Id": str(number), "ReceiptHandle": receipt} for number, receipt in enumerate(receipts)
+        ]
+        self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+
+
+class LocalMessages:
+    """The messages of a queue of moto in this process, without boto3's work for each call.
+
+    Args:
+        url: the queue's.
+        lock: guards moto.
+        others: receives and deletes what the fast path leaves to moto.
+    """
+
+    def __init__(self, url: str, lock: CallLock, others: SqsMessages) -> None:
+        self._url, self._lock, self._others = url, lock, others
+
+    def receive(self, most: int) -> Sequence[Any]:
+        """Receive visible messages."""
+        request = {"MaxNumberOfMessages": most, "MessageSystemAttributeNames": ["All"]}
+        try:
+            received: Sequence[Any] = self._answer("ReceiveMessage", request).get("Messages", [])
+        except NotCovered:
+            return self._others.receive(most)
+        return received
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        """Delete messages."""
+        entries = [{"Id": receipt, "ReceiptHandle": receipt} for receipt in receipts]
+        try:
+            self._answer("DeleteMessageBatch", {"Entries": entries})
+        except NotCovered:
+            self._others.delete(receipts)
+
+    def _answer(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        with self._lock:
+            return sqs.answer(operation, {"QueueUrl": self._url, **request}, 0)
+
+
 class QueuePoller(Poller):
     """Receives from one queue.
 
     Args:
-        client: the SQS client.
+        messages: the queue's.
         source: the queue and its function.
         functions: the deployed functions.
         lock: prefers the calls of runs.
@@ -64,7 +141,7 @@ class QueuePoller(Poller):
 
     def __init__(
         self,
-        client: SQSClient,
+        messages: Messages,
         source: QueueSource,
         functions: LocalFunctions,
         lock: CallLock,
@@ -74,7 +151,7 @@ class QueuePoller(Poller):
         doubles: float,
     ) -> None:
         super().__init__("queue", clock)
-        self._client, self._source, self._functions = client, source, functions
+        self._messages, self._source, self._functions = messages, source, functions
         self._lock, self._doubles = lock, doubles
         self._runs = Runs("work", concurrency, clock)
         self._processed: deque[str] = deque()
@@ -97,7 +174,7 @@ class QueuePoller(Poller):
         room = min(_BATCH, self._runs.room)
         with self._lock.urgent():
             self._delete_processed()
-            messages = self._receive(room) if room else []
+            messages = self._messages.receive(room) if room else []
         for message in messages:
             self._start(in_lambda_form(message, self._source.arn))
         return timedelta(0) if room and len(messages) == room else _LOOK_ANYWAY
@@ -112,22 +189,7 @@ class QueuePoller(Poller):
         """Delete processed messages; one that was delivered twice may be listed twice."""
         while self._processed:
             receipts = [self._processed.popleft() for _ in range(min(_BATCH, len(self._processed)))]
-            self._client.delete_message_batch(
-                QueueUrl=self._source.url,
-                Entries=[
-                    {"Id": str(number), "ReceiptHandle": receipt}
-                    for number, receipt in enumerate(dict.fromkeys(receipts))
-                ],
-            )
-
-    def _receive(self, most: int) -> list[Any]:
-        answer = self._client.receive_message(
-            QueueUrl=self._source.url,
-            MaxNumberOfMessages=most,
-            MessageSystemAttributeNames=["All"],
-            MessageAttributeNames=["All"],
-        )
-        return list(answer.get("Messages", []))
+            self._messages.delete(list(dict.fromkeys(receipts)))
 
     def _start(self, record: Mapping[str, Any]) -> None:
         for _ in range(2 if random.random() < self._doubles else 1):  # noqa: S311 - simulated fault
@@ -140,8 +202,8 @@ class QueuePoller(Poller):
             self._processed.append(record["receiptHandle"])
 
     def _ended(self) -> None:
-        """Poll soon after a run, so that a few deletes and receives become one call."""
-        if len(self._processed) >= _BATCH or not self._runs.under_way:
+        """Poll at once if a message may wait for this place; else soon, so that deletes become one call."""
+        if len(self._processed) >= _BATCH or self._runs.room <= 1 or not self._runs.under_way:
             self.alarm.ring()
         else:
             now = self.clock.now()

@@ -144,8 +144,9 @@ class MemoryQueries:
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
     ) -> DuePage:
+        if not (entries := self._table.due_index.get(shard, ())):
+            return _NO_ENTRIES
         with self._table.lock:
-            entries = self._table.due_index.get(shard, [])
             first = 0 if after is None else bisect_right(entries, (after, "\uffff", ""))
             if cursor is not None:
                 first = max(first, bisect_right(entries, _from_cursor(cursor)))
@@ -164,6 +165,9 @@ class MemoryQueries:
         partitions = [self._table.partitions.get((tenant_id, place), []) for place in places]
         merged = heapq.merge(*(_downwards(partition, before) for partition in partitions), reverse=True)
         return (self._rows[ActionRef(tenant_id, row_id)] for row_id in merged)
+
+
+_NO_ENTRIES = DuePage((), None)
 
 
 def _downwards(partition: Sequence[ActionId], before: str) -> Iterator[ActionId]:

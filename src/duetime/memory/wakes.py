@@ -45,7 +45,7 @@ class MemoryQueues:
     def __init__(
         self, clock: Clock, visibility: timedelta, on_send: Callable[[], None] = lambda: None
     ) -> None:
-        self._clock, self._visibility, self._on_send = clock, visibility, on_send
+        self._clock, self.visibility, self._on_send = clock, visibility, on_send
         self._waiting: dict[str, _Waiting] = {}
         self._invisible: list[_Turn] = []
         self._visible: dict[_Group, list[_Turn]] = defaultdict(list)
@@ -87,7 +87,7 @@ class MemoryQueues:
             receipt = heapq.heappop(self._visible[group])[2]
             waiting = self._waiting[receipt]
             self._count(waiting, is_received=True)
-            self._hide(receipt, now + self._visibility)
+            self._hide(receipt, now + self.visibility)
             return waiting.queue, Delivery(waiting.message, waiting.queued_at, receipt)
 
     def delete(self, receipt: str) -> None:

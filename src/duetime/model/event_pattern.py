@@ -50,16 +50,16 @@ def matches(pattern: Pattern, event: Mapping[str, Any]) -> bool:
 
 
 def _field_matches(required: Any, found: Any) -> bool:
-    if isinstance(required, Mapping):
-        return matches(required, found if isinstance(found, Mapping) else {})
     if not isinstance(required, list | tuple):
-        raise UnknownPattern(required)
+        if not isinstance(required, Mapping):
+            raise UnknownPattern(required)
+        return matches(required, found if isinstance(found, dict | Mapping) else {})
     candidates = found if isinstance(found, list | tuple) else [found]
     return any(_rule_matches(rule, candidate) for rule in required for candidate in candidates)
 
 
 def _rule_matches(rule: Any, found: Any) -> bool:
-    if not isinstance(rule, Mapping):
+    if isinstance(rule, str) or not isinstance(rule, dict | Mapping):
         return found is not _ABSENT and type(rule) is type(found) and rule == found
     if len(rule) != 1 or (name := next(iter(rule))) not in _RULES:
         raise UnknownPattern(rule)

@@ -1,6 +1,7 @@
 """Deliver a notification to each chosen channel, and to each address once.
 
-Each delivery is begun, sent and ended. A failed delivery does not stop the others.
+Each delivery is begun, sent and ended. A failed delivery does not stop the others. A mail service or topic
+that fails several times in a row is not called for a minute: if it hangs, no other channel or digest waits.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, DuetimeError, truncate
 from duetime.model.notification import Channel, DeliveryRejected, Notification
 from duetime.model.preferences import Preferences
+from duetime.ports.circuit_breaker import CircuitBreaker
 from duetime.ports.notifications import Mail, Mailer, NotificationPorts, SendPermit, Topic
 from duetime.settings import Settings
 
@@ -58,6 +60,7 @@ class Deliver:
     ) -> None:
         self._ports, self._words = ports, words
         self._clock, self._settings, self._remembered = clock, settings, remembered
+        self._breakers = {channel: CircuitBreaker(clock) for channel in Channel}
 
     def __call__(self, notification: Notification, chosen: Preferences) -> None:
         """Make the deliveries that are missing.
@@ -105,6 +108,9 @@ class Deliver:
 
     def _once(self, notification: Notification, channel: Channel, address: str, send: Do) -> None:
         """Send it unless it was sent; a crash between the send and its record repeats the send."""
+        breaker = self._breakers[channel]
+        if breaker.is_open:
+            raise BackendUnavailable(channel.value, "it failed several times, and is tried again in a minute")
         tenant_id, now = notification.tenant_id, self._clock.now()
         delivery_id, holder = f"{notification.id}:{channel}:{address}", secrets.token_urlsafe(9)
         deliveries, expires_at = self._ports.deliveries, now + self._remembered
@@ -122,10 +128,13 @@ class Deliver:
             log.error(  # noqa: TRY400 - the reason is enough
                 "notification rejected, it is not sent again", extra=fields | {"reason": masked(refused)}
             )
-        except DuetimeError:
+        except DuetimeError as error:
+            if isinstance(error, BackendUnavailable):
+                breaker.failed()
             deliveries.forget(tenant_id, delivery_id, holder=holder)
             raise
         else:
+            breaker.succeeded()
             log.info("notified", extra=fields)
         deliveries.end(tenant_id, delivery_id, expires_at=expires_at)
 

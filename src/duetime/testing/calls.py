@@ -16,6 +16,16 @@ from duetime.testing.processes import Judge, Process, Processes
 RETRIES = {"dispatch": 2, "event": 2, "sweep": 0, "catch-up": 1}
 """The retries of a failed invocation, by function, as the CDK constructs set them."""
 
+TIME_OUTS = {
+    "dispatch": timedelta(seconds=30),
+    "event": timedelta(seconds=30),
+    "sweep": timedelta(seconds=55),
+    "catch-up": timedelta(minutes=15),
+    "arm": timedelta(seconds=60),
+    "publish": timedelta(seconds=60),
+}
+"""The time-outs of the functions, as the CDK constructs set them."""
+
 LATEST = timedelta(minutes=5)
 _RETRY_AFTER = timedelta(minutes=1)
 
@@ -30,14 +40,17 @@ class DeadLetter:
     """The action's id, for a message."""
 
 
+Done = Callable[[str, datetime, bool], None]
+"""Receives the function, the start of a call that has ended, and whether it succeeded."""
+
+
 @dataclass(eq=False, slots=True)
 class FunctionCall:
     """An asynchronous invocation of a function."""
 
     function: str
     do: Callable[[], object]
-    done: Callable[[str, datetime], None]
-    """Receives the function and the start time of the successful call."""
+    done: Done
     retries_left: int
 
 
@@ -54,7 +67,7 @@ class FunctionCalls:
         """Return the time of the next call."""
         return self._waiting[0][0] if self._waiting else None
 
-    def invoke(self, function: str, do: Callable[[], object], done: Callable[[str, datetime], None]) -> None:
+    def invoke(self, function: str, do: Callable[[], object], done: Done) -> None:
         """Call a function, unless a fault loses its wake; events are never lost."""
         if function != "event" and self._dice.hits(self._dice.faults.drop):
             self._record(f"✗ a wake of {function} is lost")
@@ -87,12 +100,19 @@ class FunctionCalls:
 
     def _make(self, call: FunctionCall) -> None:
         over = partial(self._over, call, self._processes.clock.now())
-        self._processes.start(Process(call.function, self._dice.skew()), call.do, over)
+        self._processes.start(self.process(call.function), call.do, over)
+
+    def process(self, function: str) -> Process:
+        """Return a new process of a function, which Lambda ends at its time-out."""
+        ends_at = self._processes.clock.now() + TIME_OUTS[function]
+        return Process(function, self._dice.skew(), ends_at=ends_at)
 
     def _over(self, call: FunctionCall, began_at: datetime, error: BaseException | None) -> None:
-        if self._judge(call.function, "", error):
-            call.done(call.function, began_at)
-        elif call.retries_left:
+        is_success = self._judge(call.function, "", error)
+        call.done(call.function, began_at, is_success)
+        if is_success:
+            return
+        if call.retries_left:
             call.retries_left -= 1
             self._add(_RETRY_AFTER, call)
         else:

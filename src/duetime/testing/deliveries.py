@@ -75,6 +75,7 @@ class Batch:
     shard: int
     changes: Sequence[Change]
     tries: int = 0
+    time_outs: int = 0
 
 
 @dataclass(eq=False, slots=True)

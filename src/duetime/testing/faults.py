@@ -4,7 +4,7 @@
 fault               effect
 ==================  =============================================================================
 hang                a call takes its whole time-out, then fails, applied or not; so do all its calls
-                    about the same action or job for ten minutes
+                    about the same action or job, or all of its service, for ten minutes
 crash               a process ends before or after a call of a back end
 throttle            a call has no effect; a batch has a partial one
 lose_answer         a write succeeds, but its caller gets an error

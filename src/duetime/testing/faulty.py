@@ -13,6 +13,7 @@ from duetime.testing.faults import SECOND, Dice
 from duetime.testing.journey import Journal
 from duetime.testing.late_requests import LateRequest, LateRequests
 from duetime.testing.processes import Crashed, Process, Processes
+from duetime.wakeups.pass_parts import LONGEST_CALL
 
 P = TypeVar("P")
 Method = Callable[..., Any]
@@ -49,6 +50,15 @@ _SHORT = 20 * SECOND
 _TIME_OUT = 35 * SECOND
 """The longest that a call of a back end takes: five attempts, each with two seconds and five."""
 
+_PROMPT = frozenset({"sweep", "catch-up"})
+"""The functions whose calls take `LONGEST_CALL` at most, as do all calls of EventBridge's timers."""
+
+_SERVICES = {"queues": "SQS", "timers": "EventBridge", "wakes": "EventBridge", "store.due": "the due index"}
+"""What may hang as a whole, by port or method."""
+_WHOLE = 0.25
+"""How often not the calls about one action or job hang, but those of a whole service."""
+
+_LATELY = timedelta(minutes=1)
 _HANGS_FOR = timedelta(minutes=10)
 
 
@@ -62,10 +72,13 @@ class _Rates:
     def __init__(self, rates: dict[Fault, float]) -> None:
         self._faults, self._weights = tuple(rates), tuple(rates.values())
         self._rate = sum(self._weights)
+        self._by_method: dict[str, float] = {}
 
     def of(self, what: str) -> float:
         """Return the rate for a method."""
-        return self._rate * _SHARE_OF_READS if _name(what) in READS else self._rate
+        if what not in self._by_method:
+            self._by_method[what] = self._rate * (_SHARE_OF_READS if _name(what) in READS else 1)
+        return self._by_method[what]
 
     def draw(self, dice: Dice) -> Fault:
         """Draw the fault that happens."""
@@ -178,13 +191,28 @@ class FaultInjector:
         return method(*args)
 
     def _begin_to_hang(self, what: str, process: Process, method: Method, args: Args) -> Any:
-        if _about(args):
-            self._hanging[what, _about(args)] = self._processes.clock.now() + _HANGS_FOR
+        until, service = self._processes.clock.now() + _HANGS_FOR, _service_of(what)
+        if service and self._dice.random.random() < _WHOLE:
+            self._hanging[service, ""] = until
+            self._story.record(process.name, "", f"✗ {service} hangs as a whole")
+        elif _about(args):
+            self._hanging[what, _about(args)] = until
         return self._hang(what, process, method, args)
 
+    def hangs(self, what: str) -> bool:
+        """Return whether the service hangs that a method calls."""
+        return self._is_hanging(what, ())
+
+    def hangs_about(self, about: str) -> bool:
+        """Return whether calls about an action or job hang, or did a minute ago."""
+        lately = self._processes.clock.now() - _LATELY
+        return any(lately < until for (_, subject), until in self._hanging.items() if subject == about)
+
     def _is_hanging(self, what: str, args: Args) -> bool:
-        until = self._hanging.get((what, _about(args)))
-        return until is not None and self._processes.clock.now() < until and not self._dice.are_fair
+        if self._dice.are_fair:
+            return False
+        ends = (self._hanging.get(key) for key in ((what, _about(args)), (_service_of(what), "")))
+        return any(until is not None and self._processes.clock.now() < until for until in ends)
 
     def _hang(self, what: str, process: Process, method: Method, args: Args) -> Any:
         is_applied = _name(what) not in READS and self._dice.is_heads()
@@ -193,7 +221,9 @@ class FaultInjector:
         )
         if is_applied:
             method(*args)
-        self._processes.wait_until(self._processes.clock.now() + _TIME_OUT)
+        is_prompt = process.name in _PROMPT or what.startswith("timers.")
+        longest = LONGEST_CALL if is_prompt else _TIME_OUT
+        self._processes.wait_until(self._processes.clock.now() + longest)
         raise BackendUnavailable(what, "it hangs by the simulation")
 
     def _read_row(self, what: str, args: Args) -> Action | None:
@@ -224,6 +254,11 @@ class _Faulty:
         call = partial(self._call, f"{self._name}.{name}", found)
         self.__dict__[name] = call
         return call
+
+
+def _service_of(what: str) -> str:
+    """Return the service that a method calls, if it may hang as a whole."""
+    return _SERVICES.get(what) or _SERVICES.get(what.partition(".")[0], "")
 
 
 def _name(what: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -27,13 +27,16 @@ from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import FaultInjector
 from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.message_counts import MessageCounts
-from duetime.testing.pass_liveness import PassLiveness
-from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, Workers
+from duetime.testing.pass_liveness import MOST_TIME_OUTS, PassLiveness
+from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, TimedOut, Workers
+from duetime.testing.run_tallies import RunTallies
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import InvariantWatch
+from duetime.wakeups.sweep import BOOKMARK as SWEEP_MARKS
 from duetime.wakeups.sweep import bands
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.wheel import BOOKMARK as WHEEL_MARKS
 from duetime.wakeups.wheel import TURN
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker
@@ -65,20 +68,23 @@ class FaultyCloud(JournaledCloud):
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
         self._workers, self._counts, self._liveness = Workers(self.dice), MessageCounts(), PassLiveness()
         self._swept_at = clock.now()
-        self._looks = (
-            *bands(settings),
-            *((TURN - settings.near_limit,) if settings.timers == "wheel" else ()),
-        )
         self._works: dict[tuple[str, int], Worker] = {}
+        self._hearts: list[SimulatedHeartbeat] = []
         self.dice.are_fair = True  # the first deploy has no faults
         super().__init__(app, clock=clock, settings=settings, story=story, meter=meter, regions=regions)
         self.dice.are_fair = False
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
-        self._real, self.watch = backends, InvariantWatch(self.processes, backends.jobs, self.trouble.late)
-        seen = self.seen_by(None)
-        self._hearts = SimulatedHeartbeat(seen, self.processes, self._judge, self.settings)
-        return seen
+        self._real, self._tallies = backends, RunTallies(backends.jobs)
+        self.watch = InvariantWatch(self.processes, backends.jobs, self.trouble.late)
+        return self.seen_by(None)
+
+    def _configure(self, settings: Settings) -> None:
+        super()._configure(settings)
+        ahead = (TURN - settings.near_limit,) if settings.timers == "wheel" else ()
+        self._looks = (*bands(settings), *ahead)
+        hearts = SimulatedHeartbeat(self.seen_by(None), self.processes, self._judge, settings)
+        self._hearts.append(hearts)  # those before go on with the runs that they watch
 
     def seen_by_caller(self, name: str | None) -> MemoryBackends:
         """Return the back ends of a caller outside; with a name they have faults."""
@@ -113,13 +119,13 @@ class FaultyCloud(JournaledCloud):
     def _row_of(self, ref: ActionRef) -> Action | None:
         return self._real.store.get(ref)
 
-    def deploy(self, app: App) -> Reconciled:
+    def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
         """Deploy until it succeeds; other processes go on meanwhile, and time may pass."""
         done: list[Reconciled] = []
         while not done:
             over: list[BaseException | None] = []
             self.processes.start(
-                Process("deploy", self.dice.skew()), partial(self._deploy, app, done), over.append
+                Process("deploy", self.dice.skew()), partial(self._deploy, app, settings, done), over.append
             )
             while not over:
                 self.clock.wait_until(self.next_at())
@@ -127,21 +133,23 @@ class FaultyCloud(JournaledCloud):
             self._judge("deploy", "", over[0])
         return done[0]
 
-    def _deploy(self, app: App, done: list[Reconciled]) -> None:
+    def _deploy(self, app: App, settings: Settings | None, done: list[Reconciled]) -> None:
         self._works.clear()  # running workers keep the previous version
-        done.append(super().deploy(app))
+        done.append(super().deploy(app, settings))
 
     def _changed(self, change: Change) -> None:
         process = self.processes.current
         self._story.record_change(process.name, change)
         self.watch.check(process, change)
+        self._tallies.check(change)
         self._record_fact(change)
         if self._lets_through(change):
             self.stream.add(change)
 
     def broken(self) -> Iterator[str]:
-        """Yield a line for each forbidden write, and for each action with too many messages."""
+        """Yield a line for each forbidden write, wrong count, and action with too many messages."""
         yield from self.watch.broken
+        yield from self._tallies.broken()
         yield from self._liveness.broken
         yield from self._counts.broken(self.store.rows())
 
@@ -150,7 +158,8 @@ class FaultyCloud(JournaledCloud):
         while True:
             self.processes.resume_due()
             self.trouble.late.arrive()
-            self._hearts.beat(self.clock)
+            for hearts in self._hearts:
+                hearts.beat(self.clock)
             self.calls.make_due()
             delivery = super().turn()
             if delivery is None:
@@ -159,8 +168,8 @@ class FaultyCloud(JournaledCloud):
 
     def next_at(self) -> datetime:
         """Return when the next work is due."""
-        sources = (self.processes, self.stream, self.calls, self._hearts, self.trouble.late)
-        others = [source.next_at() for source in sources]
+        sources = (self.processes, self.stream, self.calls, self.trouble.late)
+        others = [source.next_at() for source in sources] + [hearts.next_at() for hearts in self._hearts]
         return min([super().next_at(), *(other for other in others if other is not None)])
 
     def _sweeps(self, now: datetime) -> bool:
@@ -169,7 +178,7 @@ class FaultyCloud(JournaledCloud):
     def _would_find(self, now: datetime) -> bool:
         """Return whether a sweep would find a row; empty sweeps are skipped, since most are empty."""
         maintain_at = self.job_store.earliest_maintenance()
-        if maintain_at is not None and maintain_at - LEAD <= now:
+        if self._hands_over or (maintain_at is not None and maintain_at - LEAD <= now):
             return True
         lateness = [now - due_at for shard in self.store.unsettled().values() for due_at in shard]
         since = now - self._swept_at + self.dice.faults.skew
@@ -179,7 +188,7 @@ class FaultyCloud(JournaledCloud):
         while (batch := self.stream.read()) is not None:
             if batch.changes:
                 self.processes.start(
-                    Process("arm", self.dice.skew()),
+                    self.calls.process("arm"),
                     partial(self._arm_and_notice, batch.changes),
                     partial(self._armed, batch),
                 )
@@ -187,25 +196,40 @@ class FaultyCloud(JournaledCloud):
                 self.stream.done(batch)
 
     def _armed(self, batch: Batch, error: BaseException | None) -> None:
+        batch.time_outs += isinstance(error, TimedOut)
+        if batch.time_outs == MOST_TIME_OUTS:
+            self._liveness.broken.append(f"a batch of arm was ended at its time-out {MOST_TIME_OUTS} times")
         finish = self.stream.done if self._judge("arm", "", error) else self.stream.failed
         finish(batch)
 
     def _invoke(self, function: str, do: Callable[[], object]) -> None:
         self.calls.invoke(function, do, self._called)
 
-    def _called(self, function: str, began_at: datetime) -> None:
+    def _called(self, function: str, began_at: datetime, is_success: bool) -> None:
         if function == "sweep":
-            if self.trouble.hit_at.get(function, began_at) <= began_at:  # else it may have left some
+            was_hit = self.trouble.hit_at.get(function, began_at) > began_at
+            if is_success and not was_hit:  # else it may have left some
                 self._swept_at = began_at
-            self._liveness.swept(self._unmaintained(began_at))
+            self._liveness.swept(self._unmaintained(began_at), self._marks())
+
+    def _marks(self) -> Mapping[str, str]:
+        """Return how far the wheel and the bands of the sweep have come, by shard."""
+        names = () if self.trouble.hangs("store.due") else (SWEEP_MARKS, WHEEL_MARKS)
+        return {
+            f"{name} {shard}": mark for name in names for shard, mark in self.bookmarks.read(name).items()
+        }
 
     def _unmaintained(self, since: datetime) -> Iterator[tuple[JobRef, datetime]]:
-        """Yield the jobs, without those of paused tenants, that were due at an instant and still are."""
+        """Yield the jobs that were due at an instant and still are.
+
+        Without those of paused tenants, and those about which calls hang.
+        """
         pauses = KnownPauses(self.pauses, self.clock)
         refs, _ = self.job_store.due_for_maintenance(since, limit=1_000, cursor=None)
         for ref in refs:
             job = self.job_store.get(ref)
-            if job is not None and pauses.of_tenant(ref.tenant_id) is None:
+            is_held = pauses.of_tenant(ref.tenant_id) is not None or self.trouble.hangs_about(ref.name)
+            if job is not None and not is_held:
                 yield ref, job.maintain_at
 
     @property
@@ -242,13 +266,15 @@ class FaultyCloud(JournaledCloud):
         return self._works[queue, number]
 
     def _heartbeat(self) -> Heartbeat:
-        return self._hearts
+        return self._hearts[-1]
 
     def _judge(self, who: str, about: str, error: BaseException | None) -> bool:
         if error is None:
             return True
         if not isinstance(error, WorkerDied | DuetimeError):
             raise error
-        if not isinstance(error, Crashed):
+        if isinstance(error, TimedOut):
+            self._story.record(who, about, "✗ is ended at its time-out")
+        elif not isinstance(error, Crashed):
             self._story.record(who, about, f"fails: {type(error).__name__}: {error}")
         return False

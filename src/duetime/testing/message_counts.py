@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from duetime.model.action import Action, ActionRef
 from duetime.testing.journey import short
 
-_AT_FIRST, _OF_A_CLAIM, _A_MINUTE = 40, 20, 3
+_AT_FIRST, _OF_A_CLAIM, _A_MINUTE = 40, 20, 6
 """How many messages an action may have: in any case, for each claim, and for each minute in which it has any.
 
-A wait that backs off needs about one a minute. The rest is for copies, sweeps and calls that are repeated.
+A wait that backs off needs about one a minute. The rest is for sweeps and copies: a queue that hangs makes
+one each time that it takes a message and its caller gets no response.
 """
 
 

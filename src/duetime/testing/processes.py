@@ -106,6 +106,10 @@ class Crashed(WorkerDied):
     """The process has crashed; handlers must not catch it, so it is no ``Exception``."""
 
 
+class TimedOut(Crashed):
+    """Lambda has ended the process at its time-out."""
+
+
 @dataclass(eq=False, slots=True)
 class Process:
     """One process of a function or caller."""
@@ -117,6 +121,8 @@ class Process:
     is_dead: bool = False
     paused_until: datetime | None = None
     """The end of its pause."""
+    ends_at: datetime | None = None
+    """When Lambda ends it, by the common clock."""
 
 
 @dataclass(eq=False, slots=True)
@@ -162,14 +168,19 @@ class Processes:
         if running is None:
             self.clock.wait_until(at)
         elif at > self.clock.now():
-            running.resumes_at = at
+            ends_at = running.process.ends_at or at
+            running.resumes_at = min(at, ends_at)
             running.strand.park()
+            if ends_at < at and not running.process.is_dead:
+                running.process.is_dead = True
+                raise TimedOut
         if self.current.is_dead:
             raise Crashed
 
     def pause(self, span: timedelta) -> None:
         """Pause the running process with all its threads."""
         until = self.clock.now() + span
+        until = min(until, self.current.ends_at or until)
         self.current.paused_until = until
         self.wait_until(until)
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from duetime.testing.table_sync import TableSync
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
+_NAMES = ("prefix", "actions_table", "jobs_table", "schedule_group", "job_group")
+"""The settings that name a deployment's data."""
 _FRACTION = timedelta(seconds=1)
 """A worker sleeps for the last fraction of a second; here its delivery waits for the clock."""
 
@@ -134,16 +136,37 @@ class SimulatedCloud:
         """The jobs, as their operators see them."""
         return self.scheduler.jobs
 
-    def deploy(self, app: App) -> tuple[str, ...]:
+    def deploy(self, app: App, *, settings: Settings | None = None) -> tuple[str, ...]:
         """Deploy another version of the app; return a line for each changed job.
 
         The cloud's resources replace this app's, too.
+
+        Args:
+            app: the app.
+            settings: the deployment's new settings; by default, they stay. Schedulers that you hold keep the
+                settings before, as callers do that are deployed later; `scheduler` has the new ones.
+
+        Raises:
+            DeclarationError: the app is incomplete.
+            Unsupported: the settings name other tables: that is another deployment.
         """
+        self._check_names(settings or self._settings)
         app = app.with_resources(
             {kind: value for kind, value in self._given.items() if kind in app.resources}
         )
         app.complete()  # before anything changes
-        return self._cloud.deploy(app).changes
+        changes = self._cloud.deploy(app, settings).changes
+        if settings is not None:
+            self._settings = settings
+            self.scheduler = self.scheduler_for(self.scheduler.tenant_id, self.scheduler.actor)
+        return changes
+
+    def _check_names(self, settings: Settings) -> None:
+        for name in _NAMES:
+            now, new = getattr(self._settings, name), getattr(settings, name)
+            if now != new:
+                problem = f"a deploy cannot change {name} from {now!r} to {new!r}: make another cloud"
+                raise Unsupported(problem)
 
     def send_event(
         self,

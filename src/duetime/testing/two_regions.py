@@ -49,9 +49,15 @@ class RegionalCloud(FaultyCloud):
         if self._lets_through(change):
             self.stream.add(change)
 
-    def _called(self, function: str, began_at: datetime) -> None:
+    def _called(self, function: str, began_at: datetime, is_success: bool) -> None:
         if self.steps.region.is_active():
-            super()._called(function, began_at)
+            super()._called(function, began_at, is_success)
+
+    def broken(self) -> Iterator[str]:
+        """Yield forbidden writes. A row and its job's statistics replicate apart, so those may differ."""
+        yield from self.watch.broken
+        yield from self._liveness.broken
+        yield from self._counts.broken(self.store.rows())
 
     def replicated(self) -> dict[str, ReplicatedItems]:
         """Return the items that replicate, by kind."""

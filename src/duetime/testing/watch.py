@@ -137,6 +137,8 @@ class InvariantWatch:
         is_covered = job is not None and job.unlocked_since is None  # else both may have begun without a lock
         if job is not None and is_covered and new.status is Status.PROCESSING:
             self._check_beside(new, job, "goes on")
+            if job.definition.overlap is not Overlap.ALLOW and job.running != new.ref:
+                self._report(new, "it goes on without the lock of its job (invariant 1)")
 
     def _job_of(self, row: Action) -> Job | None:
         owner = job_ref_of(row)

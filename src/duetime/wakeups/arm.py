@@ -21,10 +21,10 @@ from datetime import datetime, timedelta
 from duetime import instant
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, TimerQuotaReached, truncate
-from duetime.jobs.circuit_breaker import CircuitBreaker
 from duetime.model.action import Action
 from duetime.model.change import Change
 from duetime.ports.actions import ActionStore
+from duetime.ports.circuit_breaker import CircuitBreaker
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import ReportStuck, message_of, send_wakes

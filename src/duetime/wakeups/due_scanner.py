@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from duetime import instant
 from duetime.clock import Clock
@@ -60,8 +61,8 @@ class ScanResult:
 
     def plus(self, other: ScanResult) -> ScanResult:
         """Return the sum of both."""
-        if other == _NOTHING:
-            return self
+        if other is _NOTHING or self is _NOTHING:
+            return self if other is _NOTHING else other
         return ScanResult(
             self.sent + other.sent,
             tuple(sorted({*self.failed_shards, *other.failed_shards})),
@@ -71,7 +72,8 @@ class ScanResult:
         )
 
 
-_NOTHING = ScanResult()
+_NOTHING, _CUT_SHORT = ScanResult(), ScanResult(is_complete=False)
+"""The results of most windows; they are compared by identity, since most windows are empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +104,27 @@ class DueScanner:
         self._store, self._queues, self._routes = store, queues, routes
         self._clock, self._settings, self._pauses, self._map = clock, settings, pauses, map_
         self._report_damaged, self._report_stuck = report_damaged, report_stuck
+        self._begun: dict[str, datetime] = {}
 
     def shards(self, bookmarks: Bookmarks) -> DueShards:
         """Return the shards of the store, with surplus ones."""
-        return DueShards(self._store, bookmarks)
+        return DueShards(self._store, bookmarks, self._clock)
 
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         """Scan the windows until `stop_at`; a failure ends only its own window.
 
+        The windows that were begun least recently come first: those whose calls hang starve no others.
+
         Returns:
             The result, and the marks of the begun windows by name.
         """
-        total = ScanResult()
+        total = _NOTHING
         marks: dict[str, str] = {}
-        for woken in self._map(lambda window: self._wake_one(window, stop_at), windows):
+        now, never = self._clock.now(), instant.EARLIEST
+        ordered = sorted(windows, key=lambda window: self._begun.get(window.name, never))
+        for woken in self._map(lambda window: self._wake_one(window, stop_at), ordered):
             total = total.plus(woken.passed)
+            self._remember(woken, now)
             if woken.mark is not None:
                 marks[woken.window.name] = woken.mark
         for aside in total.set_aside:
@@ -124,8 +132,12 @@ class DueScanner:
             self._report_stuck(aside.text)
         return total, marks
 
+    def _remember(self, woken: _ScannedWindow, now: datetime) -> None:
+        if woken.mark is not None or woken.passed.failed_shards:
+            self._begun[woken.window.name] = now
+
     def _wake_one(self, window: DueWindow, stop_at: datetime) -> _ScannedWindow:
-        passed, mark = ScanResult(), None
+        passed, mark = _NOTHING, None
         try:
             for sent, mark in self._pages(window, stop_at):  # noqa: B007 - the last mark stands after the loop
                 passed = passed.plus(sent)
@@ -135,7 +147,7 @@ class DueScanner:
                 window, passed.plus(ScanResult(failed_shards=(window.shard,), is_complete=False)), mark
             )
         is_complete = mark is not None and not is_cursor(mark)
-        return _ScannedWindow(window, passed.plus(ScanResult(is_complete=is_complete)), mark)
+        return _ScannedWindow(window, passed if is_complete else passed.plus(_CUT_SHORT), mark)
 
     def _pages(self, window: DueWindow, stop_at: datetime) -> Iterator[tuple[ScanResult, str]]:
         after, cursor = _read(window.start)
@@ -143,7 +155,7 @@ class DueScanner:
             page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
             cursor = page.cursor
             sent = self._send(page) if page.entries else _NOTHING
-            yield sent, instant.text(window.until) if cursor is None else _CURSOR + cursor
+            yield sent, _text(window.until) if cursor is None else _CURSOR + cursor
             if cursor is None:
                 return
 
@@ -181,6 +193,11 @@ def is_cursor(mark: str) -> bool:
     return mark.startswith(_CURSOR)
 
 
+_text = lru_cache(maxsize=64)(instant.text)
+"""All shards of a band end at one instant."""
+
+
+@lru_cache(maxsize=64)
 def _read(mark: str | None) -> tuple[datetime | None, str | None]:
     if mark is None:
         return None, None

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.lambdas.passes import in_turn
 from duetime.testing import TurnedClock
+from duetime.wakeups.pass_parts import in_turn
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHARE = timedelta(seconds=20)

@@ -1,0 +1,200 @@
+"""The covered requests of SQS: sending, receiving and deleting messages of standard queues."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from operator import itemgetter
+from typing import Any
+from uuid import uuid4
+from weakref import WeakKeyDictionary
+
+from moto.sqs import models as moto_sqs
+from moto.sqs.models import Message, Queue, sqs_backends
+
+from duetime.local.addresses import ACCOUNT, REGION, queue_name
+from duetime.local.fast_path.values import NotCovered
+
+Body = Mapping[str, Any]
+
+TARGET = "AmazonSQS"
+
+_LARGEST_BATCH = 10
+_LARGEST_BODY = 20_000
+_LONGEST_DELAY = 900
+_SENT = frozenset({"MessageBody", "DelaySeconds", "MessageGroupId", "MessageAttributes"})
+_ALLOWED: Mapping[str, frozenset[str]] = {
+    "SendMessage": _SENT | {"QueueUrl"},
+    "SendMessageBatch": frozenset({"QueueUrl", "Entries"}),
+    "ReceiveMessage": frozenset(
+        {"QueueUrl", "MaxNumberOfMessages", "MessageSystemAttributeNames", "MessageAttributeNames"}
+    ),
+    "DeleteMessageBatch": frozenset({"QueueUrl", "Entries"}),
+}
+
+_receipts: WeakKeyDictionary[Queue, dict[str, Message]] = WeakKeyDictionary()
+"""The messages of each queue that the fast path has delivered, by receipt."""
+
+
+def form_of(operation: str, body: Body, size: int) -> Hashable:
+    """Return what moto must have accepted before: the operation, its queue and the names of its parts.
+
+    Raises:
+        NotCovered: the request has a part that the fast path does not know, or is large.
+    """
+    if operation not in _ALLOWED or size > _LARGEST_BODY or not _ALLOWED[operation] >= set(body):
+        raise NotCovered
+    return operation, body["QueueUrl"], tuple(sorted(body))
+
+
+def answer(operation: str, body: Body, _size: int) -> dict[str, Any]:
+    """Answer a request whose form is known; the caller holds the lock.
+
+    Raises:
+        NotCovered: moto must answer; nothing has changed.
+    """
+    queue = sqs_backends[ACCOUNT][REGION].queues.get(queue_name(body["QueueUrl"]))
+    if queue is None or queue.fifo_queue or queue.lambda_event_source_mappings:
+        raise NotCovered
+    return _OPERATIONS[operation](queue, body)
+
+
+def _send(queue: Queue, body: Body) -> dict[str, Any]:
+    message = _message(queue, body)
+    _append(queue, message)
+    return _sent(message)
+
+
+def _send_batch(queue: Queue, body: Body) -> dict[str, Any]:
+    entries = body["Entries"]
+    numbers = {entry["Id"] for entry in entries}
+    if not 0 < len(entries) <= _LARGEST_BATCH or len(numbers) != len(entries):
+        raise NotCovered
+    if any(not (set(entry) <= _SENT | {"Id"} and entry["Id"].isalnum()) for entry in entries):
+        raise NotCovered
+    messages = [_message(queue, entry) for entry in entries]
+    for message in messages:
+        _append(queue, message)
+    both = zip(entries, messages, strict=True)
+    return {"Successful": [{"Id": entry["Id"]} | _sent(message) for entry, message in both]}
+
+
+def _message(queue: Queue, sent: Body) -> Message:
+    body, delay = sent["MessageBody"], sent.get("DelaySeconds", queue.delay_seconds)  # type: ignore[attr-defined]
+    if not (isinstance(body, str) and body and body.isprintable() and 0 <= delay <= _LONGEST_DELAY):
+        raise NotCovered
+    if sent.get("MessageAttributes"):
+        raise NotCovered
+    message = Message(str(uuid4()), body)
+    message.group_id = sent.get("MessageGroupId")
+    message.mark_sent(delay_seconds=delay)
+    return message
+
+
+def _append(queue: Queue, message: Message) -> None:
+    with queue._messages_lock:  # noqa: SLF001 - moto's own methods count all messages
+        queue._messages.append(message)  # noqa: SLF001
+        queue._messages_lock.notify_all()  # noqa: SLF001
+
+
+def _sent(message: Message) -> dict[str, Any]:
+    return {"MD5OfMessageBody": message.body_md5, "MessageId": message.id}
+
+
+def _receive(queue: Queue, body: Body) -> dict[str, Any]:
+    if body.get("MessageSystemAttributeNames") != ["All"] or queue.receive_message_wait_time_seconds:  # type: ignore[attr-defined]
+        raise NotCovered
+    messages = in_fair_order(queue, most=body.get("MaxNumberOfMessages", 1))
+    policy = getattr(queue, "redrive_policy", None)
+    if policy and any(message.approximate_receive_count >= policy["maxReceiveCount"] for message in messages):
+        raise NotCovered  # moto moves it to the dead letters
+    if any(message.message_attributes for message in messages):
+        raise NotCovered
+    return {"Messages": [_received(queue, message) for message in messages]} if messages else {}
+
+
+def _received(queue: Queue, message: Message) -> dict[str, Any]:
+    now = milliseconds()
+    message.approximate_first_receive_timestamp = message.approximate_first_receive_timestamp or int(now)
+    message.approximate_receive_count += 1
+    message.visible_at = now + queue.visibility_timeout * 1_000  # type: ignore[attr-defined]
+    message._old_receipt_handles.append(message.receipt_handle)  # type: ignore[arg-type]  # noqa: SLF001
+    message.receipt_handle = uuid4().hex
+    queue.pending_messages.add(message)
+    _receipts.setdefault(queue, {})[message.receipt_handle] = message
+    attributes = {
+        "SenderId": message.sender_id,
+        "SentTimestamp": str(message.sent_timestamp),
+        "ApproximateReceiveCount": str(message.approximate_receive_count),
+        "ApproximateFirstReceiveTimestamp": str(message.approximate_first_receive_timestamp),
+    }
+    if message.group_id is not None:
+        attributes["MessageGroupId"] = message.group_id
+    if message.system_attributes:
+        attributes["AWSTraceHeader"] = message.system_attributes["AWSTraceHeader"]["StringValue"]
+    return {
+        "MessageId": message.id,
+        "ReceiptHandle": message.receipt_handle,
+        "MD5OfBody": message.body_md5,
+        "Body": message.body,
+        "Attributes": attributes,
+    }
+
+
+def _delete_batch(queue: Queue, body: Body) -> dict[str, Any]:
+    receipts, entries = _receipts.get(queue, {}), body["Entries"]
+    messages = [receipts.get(entry["ReceiptHandle"]) for entry in entries]
+    if not 0 < len(entries) <= _LARGEST_BATCH or None in messages:
+        raise NotCovered
+    for message in dict.fromkeys(messages):
+        _delete(queue, message, receipts)  # type: ignore[arg-type]  # none is None
+    return {"Successful": [{"Id": entry["Id"]} for entry in entries]}
+
+
+def _delete(queue: Queue, message: Message, receipts: dict[str, Message]) -> None:
+    if message not in queue._messages:  # noqa: SLF001
+        raise NotCovered
+    queue._messages.remove(message)  # noqa: SLF001
+    queue.pending_messages.discard(message)
+    for receipt in message.all_receipt_handles:
+        receipts.pop(receipt, None)  # type: ignore[arg-type]
+        queue.deleted_messages.add(receipt)  # type: ignore[arg-type]
+
+
+def in_fair_order(queue: Queue, *, most: int | None = None) -> list[Message]:
+    """Return the visible messages, those of groups with few messages in flight first.
+
+    Args:
+        queue: a queue of moto.
+        most: the largest number of messages; None for all.
+    """
+    now = milliseconds()
+    messages = [
+        message
+        for message in queue._messages  # noqa: SLF001 - `messages` is what calls this
+        if message.visible_at < now >= message.delayed_until
+    ]
+    if queue.fifo_queue:
+        return messages
+    places = Counter(message.group_id for message in queue.pending_messages if message.visible_at >= now)
+    turns, taken = list[tuple[int, Message]](), Counter[str | None]()
+    for message in messages:
+        group = message.group_id
+        if most is None or taken[group] < most:
+            turns.append((places[group] + taken[group], message))
+            taken[group] += 1
+    turns.sort(key=itemgetter(0))
+    return [message for _, message in turns[:most]]
+
+
+def milliseconds() -> float:
+    """Return the milliseconds since 1970 as moto's queues read them."""
+    return float(moto_sqs.unix_time_millis())  # type: ignore[attr-defined]  # it imports this function
+
+
+_OPERATIONS: Mapping[str, Callable[[Queue, Body], dict[str, Any]]] = {
+    "SendMessage": _send,
+    "SendMessageBatch": _send_batch,
+    "ReceiveMessage": _receive,
+    "DeleteMessageBatch": _delete_batch,
+}
