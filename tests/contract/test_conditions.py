@@ -23,6 +23,7 @@ from duetime.local.event_sources import ExpiryPoller
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import SkipReason, Status
+from duetime.model.active_region import FENCES
 from duetime.model.idempotency import HeldKey, KeyTerms
 from duetime.ports.jobs import LockRequirement
 from duetime.testing.contract.job_specimens import ended, nightly, occurrence, taking
@@ -86,6 +87,18 @@ OF_ACTIONS = {
     ),
     "take over": Table(
         conditions.take_over(terms(ORPHANED_AT), RUN),
+        to_item(RUN),
+        ({"lease_until": at(LEASE_END - TICK)},),
+        (*PROCESSING_MINE, {"lease_until": at(LEASE_END + TICK)}, {"lease_until": None}, KEYED),
+    ),
+    "claim in an epoch": Table(
+        conditions.claim(replace(terms(), epoch=2, fence=8)),
+        to_item(replace(PENDING, fence=8)),
+        ({"due_at": at(NOON - TICK)},),
+        (*statuses(Status.PENDING), *around("fence", 8), {"due_at": at(NOON + TICK)}, KEYED),
+    ),
+    "take over in an epoch": Table(
+        conditions.take_over(replace(terms(ORPHANED_AT), epoch=2, fence=8), RUN),
         to_item(RUN),
         ({"lease_until": at(LEASE_END - TICK)},),
         (*PROCESSING_MINE, {"lease_until": at(LEASE_END + TICK)}, {"lease_until": None}, KEYED),
@@ -285,6 +298,15 @@ def check(client, name, table):
 @pytest.mark.parametrize("name", OF_ACTIONS)
 def test_a_change_of_an_action_applies_to_the_rows_that_its_condition_names(table, name):
     check(table.client, table.name, OF_ACTIONS[name])
+
+
+@pytest.mark.parametrize("fence", [3 * FENCES - 1, 3 * FENCES])
+def test_a_claim_takes_no_row_of_a_later_epoch(table, fence):
+    claimed, dead = replace(terms(ORPHANED_AT), epoch=2, fence=fence), replace(RUN, fence=fence)
+    is_earlier = fence < 3 * FENCES
+    claim = conditions.claim(claimed)
+    assert holds(table.client, table.name, claim, to_item(replace(PENDING, fence=fence))) is is_earlier
+    assert holds(table.client, table.name, conditions.take_over(claimed, dead), to_item(dead)) is is_earlier
 
 
 @pytest.mark.parametrize("name", OF_JOBS)
