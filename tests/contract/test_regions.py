@@ -1,5 +1,7 @@
 """The contract of the active region, over each back end, and what a process knows of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from duetime.aws.regions import KEY, REGIONS, DynamoActiveRegions, name_of, region_of
@@ -48,6 +50,13 @@ class TestDynamoActiveRegions(RegionsContract):
     @pytest.fixture
     def regions(self, regions_table):
         return DynamoActiveRegions(*regions_table, OWN)
+
+    def test_a_change_of_an_earlier_epoch_is_rejected_though_the_region_is_active_again(self, regions):
+        first = active_region()
+        later = replace(first, epoch=first.epoch + 2)
+        assert regions.change(None, later)
+        assert not regions.change(first, first.fenced(OTHER, at=NOON, by="ops"))
+        assert regions.read() == later
 
     def test_an_unreadable_item_is_rejected(self, regions_table):
         client, table = regions_table

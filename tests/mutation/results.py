@@ -74,11 +74,10 @@ def read_conditions() -> list[Seen]:
     ]
 
 
-def write_conditions(seen: Collection[Seen]) -> None:
-    """List the conditions of each site; those of a site that these tests do not reach stay."""
+def write_conditions(seen: Iterable[Seen], *, is_complete: bool) -> None:
+    """List the conditions of each site. Some tests do not send all: the former list stays beside theirs."""
     listed: dict[str, dict[str, dict[str, str]]] = {}
-    reached = {site for site, _, _ in seen}
-    seen = [*seen, *(former for former in read_conditions() if former[0] not in reached)]
+    seen = [*seen, *(() if is_complete else read_conditions())]
     for site, text, types in sorted(seen):
         listed.setdefault(site, {}).setdefault(text, {}).update(types)
     CONDITIONS.write_text(json.dumps(listed, indent=1, sort_keys=True, ensure_ascii=False) + "\n")

@@ -69,11 +69,10 @@ class Complete:
         if self._options.record:
             return 0
         seen = {condition for record in records for condition in record.conditions}
-        write_conditions(seen)
-        every = list(mutants.all_of(seen))
-        chosen = [mutant for mutant in every if is_chosen(mutant, self._options)]
+        write_conditions(seen, is_complete=self._options.tests == SUITES)
+        chosen = [mutant for mutant in mutants.all_of(seen) if is_chosen(mutant, self._options)]
         results = list(run_mutants(session, chosen, records))
-        write_killers(results, {mutant.id for mutant in every})
+        write_killers(results, {mutant.id for mutant in mutants.all_of(read_conditions())})
         return report.print_report(results, read_reasons())
 
 
