@@ -17,7 +17,7 @@ def by_hops(prices, work):
     hops = MILLION * HOPS_A_DAY
     calls = [InvocationCounts("work", hops, hops * units.HOP_MS, work.handler_memory)]
     calls = [*calls, *starts(calls)]
-    written = invocations(calls) * (units.PLATFORM_BYTES + units.LINE_BYTES) / 1_000_000_000
+    written = invocations(calls) * units.LINE_BYTES / 1_000_000_000
     return (
         prices["queue-requests"].dollars_for(hops * units.MESSAGE_REQUESTS)
         + prices["lambda-requests"].dollars_for(invocations(calls))

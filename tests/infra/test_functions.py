@@ -28,6 +28,8 @@ def test_a_function_runs_on_arm64_and_its_log_is_retained_for_a_month(synthesise
     function = synthesised.functions()[name]
     assert function["Architectures"] == ["arm64"]
     assert function["Runtime"] == "python3.13"
+    assert function["LoggingConfig"]["LogFormat"] == "JSON"
+    assert function["LoggingConfig"]["SystemLogLevel"] == "WARN"
     log = synthesised.resources[function["LoggingConfig"]["LogGroup"]["Ref"]]["Properties"]
     assert log["LogGroupName"] == f"/aws/lambda/duetime-{name}"
     assert log["RetentionInDays"] == 30

@@ -52,6 +52,7 @@ def test_the_command_suggests_a_call_runs_it_and_stops_cleanly():
             assert re.match(
                 r"\d\d:\d\d:\d\d\.\d{3}  executed +apply-plan-change +…\w{8}  acme .* late, ran ", ran
             )
+            assert output[0] == "starting a local cloud for examples.billing:app\n"
             assert any("deployed        jobs: 4 added" in line for line in output)
             assert any("/outbox, or" in line for line in output)
             assert any("billing-clean-up " in line and "03:15" in line and "next " in line for line in output)

@@ -80,6 +80,8 @@ class DuetimeFunction(Construct):
             memory_size=deployment.worker_memory if spec.entry == "work" else deployment.function_memory,
             environment=self._variables,
             log_group=lines,
+            logging_format=lambda_.LoggingFormat.JSON,  # only this format has levels
+            system_log_level_v2=lambda_.SystemLogLevel.WARN,
             reserved_concurrent_executions=_reserved(spec, deployment),
             recursive_loop=lambda_.RecursiveLoop.ALLOW if spec.sends_to_own_queue else None,
         )

@@ -93,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the local cloud until a signal stops it."""
     if util.find_spec("moto") is None:
         raise CommandFailed("the local cloud needs moto: pip install 'duetime[local]'")
+    print(f"starting a local cloud for {arguments.app}", flush=True)  # the imports take seconds
     options = _options(arguments)
     app = app_at(arguments.app)
     with _Signals() as stop:

@@ -105,8 +105,8 @@ def _functions(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostL
     yield CostLine("functions: waiting", price, waiting(work, volume).gigabyte_seconds, 0, note)
     note = f"INIT of {units.INIT_MS:,} ms, in one of a hundred calls"
     yield CostLine("functions: starts", price, compute(starts(grow)), compute(starts(fixed)), note)
-    written = (invocations(grow) * units.PLATFORM_BYTES + volume.messages * units.LINE_BYTES) / _GB
-    at_rest = invocations(fixed) * (units.PLATFORM_BYTES + units.LINE_BYTES) / _GB
+    written = volume.messages * units.LINE_BYTES / _GB
+    at_rest = invocations(fixed) * units.LINE_BYTES / _GB
     note = "without what handlers write"
     yield CostLine("logs: ingestion", prices["log-ingestion"], written, at_rest, note)
     months = work.log_days / DAYS
