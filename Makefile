@@ -6,7 +6,10 @@ unexport PYTHONDONTWRITEBYTECODE  # the tests start many Pythons
 SEEDS ?= 20000
 RUNS ?= 20
 PORT ?= 8080
-SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser and not hours" -n 2 --dist worksteal -p tests.one_processor
+SECONDS ?= 600
+SEED ?= 1
+GUARDS ?= claim fence put
+SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser and not hours and not chaos" -n 2 --dist worksteal -p tests.one_processor
 SOURCES := src tests tools functions examples bench rivals infra app.py hatch_build.py
 
 help: ## list the targets
@@ -53,6 +56,9 @@ screenshots: setup ## take pictures of every console screen, in .cache/screens (
 
 contract: .venv/.ready ## run the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
 	$(PY) -m pytest -m dynamodb_local -n 2 tests/contract
+
+chaos: .venv/.ready ## run the steps as processes, kill and freeze them, and lose and delay requests, for ten minutes (SECONDS=… SEED=…); then without guards (GUARDS=…); needs Java 17 and npm
+	$(PY) -m pytest -m chaos -n 0 -p no:randomly tests/chaos --seconds $(SECONDS) --seed $(SEED) --guards "$(GUARDS)"
 
 e2e: setup ## deploy onto an emulator, run actions there, and drill restores and repeated deploys (a quarter of an hour)
 	$(PY) -m pytest -m e2e -n 2 --dist loadgroup -p no:randomly tests/e2e

@@ -24,7 +24,7 @@ DELIVERY = timedelta(milliseconds=50)
 """The assumed time from a message's due time to the start of its function, without a queue before it."""
 
 _SECOND = timedelta(seconds=1)
-_SIMULATED_RUN, _LOCAL_RUN = timedelta(seconds=1), timedelta(milliseconds=400)
+_SIMULATED_RUN, _LOCAL_RUN = timedelta(seconds=1), timedelta(milliseconds=200)
 _EVERY = timedelta(milliseconds=470)
 
 
@@ -110,7 +110,7 @@ def _local() -> Mapping[str, list[float]]:
         due_at = SystemClock().now() + 5 * _SECOND
         _schedule_quiet(cloud, "alone", due_at)
         _await_quiet(late, "alone", due_at)
-        due_at = SystemClock().now() + 120 * _SECOND
+        due_at = SystemClock().now() + 60 * _SECOND
         cloud.scheduler(tenant_id="noisy").schedule_many([Order(payload=Work(), at=due_at)] * BURST)
         _schedule_quiet(cloud, "quiet", due_at)
         _await_messages(cloud, due_at)

@@ -15,6 +15,7 @@ import boto3
 from botocore.config import Config
 
 from duetime.environment import aws_variables
+from duetime.errors import UnknownRegion
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -43,9 +44,9 @@ class _Shared:
     def __init__(self) -> None:
         self._lock = Lock()
         self._owner: object = None
-        self._clients: dict[tuple[str, Config], Any] = {}
+        self._clients: dict[tuple[str, Config, str | None], Any] = {}
 
-    def client(self, service: Any, config: Config) -> Any:
+    def client(self, service: Any, config: Config, region: str | None = None) -> Any:
         with self._lock:
             session = boto3.DEFAULT_SESSION
             if session is None:
@@ -53,13 +54,30 @@ class _Shared:
             owner = (os.getpid(), session, aws_variables())
             if self._owner != owner:
                 self._owner, self._clients = owner, {}
-            key = (service, config)
+            key = (service, config, region)
             if key not in self._clients:
-                self._clients[key] = session.client(service, config=config)
+                self._clients[key] = session.client(service, config=config, region_name=region)
             return self._clients[key]
 
 
 _SHARED = _Shared()
+
+
+def use_region(region: str) -> None:
+    """Make a region the process's own: all later clients are there.
+
+    Raises:
+        UnknownRegion: DynamoDB has no such region.
+    """
+    session = boto3.Session(region_name=region)
+    known = [
+        name
+        for partition in session.get_available_partitions()
+        for name in session.get_available_regions("dynamodb", partition)
+    ]
+    if region not in known:
+        raise UnknownRegion(region, known)
+    boto3.DEFAULT_SESSION = session
 
 
 def of(service: str) -> Any:
@@ -67,13 +85,13 @@ def of(service: str) -> Any:
     return _SHARED.client(service, PATIENT)
 
 
-def dynamodb(config: Config = PATIENT) -> DynamoDBClient:
-    """Return the client of DynamoDB.
+def dynamodb(config: Config = PATIENT, region: str | None = None) -> DynamoDBClient:
+    """Return the client of DynamoDB, by default in the process's own region.
 
     Raises:
         botocore.exceptions.NoRegionError: no AWS region is configured; also for the functions below.
     """
-    return cast("DynamoDBClient", _SHARED.client("dynamodb", config))
+    return cast("DynamoDBClient", _SHARED.client("dynamodb", config, region))
 
 
 def dynamodb_streams() -> DynamoDBStreamsClient:

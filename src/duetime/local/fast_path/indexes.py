@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -17,6 +17,9 @@ from moto.dynamodb.models.table import StreamShard
 
 from duetime.local.fast_path.tables import FastTable
 from duetime.local.fast_path.values import NotCovered, wire
+
+TABLE = ""
+"""The name of the table itself among its indexes."""
 
 Entry: TypeAlias = tuple[str, str, str]
 """The value of the index's sort key, and the item's key."""
@@ -79,7 +82,7 @@ class _Followed:
     def __init__(self, table: FastTable, count: int) -> None:
         # From the table's items: a restored table has some that its stream does not have.
         self.count = count
-        self.indexes: dict[str, FastIndex] = {}
+        self.indexes = {TABLE: FastIndex("pk", "sk", {"ProjectionType": "ALL"})}
         for index in table.moto.global_indexes:
             keys = {part["KeyType"]: part["AttributeName"] for part in index.schema}
             if set(keys) == {"HASH", "RANGE"} and len(index.schema) == len(keys):
@@ -124,13 +127,3 @@ def item_of(table: FastTable, entry: Entry) -> Item:
     if found is None:
         raise NotCovered
     return found
-
-
-def sorted_partition(table: FastTable, partition: DynamoType) -> Sequence[Item]:
-    """Return the items of a partition of the table, by sort key."""
-    items: Mapping[DynamoType, Item] = table.moto.items.get(partition, {})
-    return [items[key] for key in sorted(items, key=_text)]
-
-
-def _text(key: DynamoType) -> str:
-    return str(key.value)

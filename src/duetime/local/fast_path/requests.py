@@ -7,14 +7,13 @@ from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
-from uuid import uuid4
 
 from botocore.handlers import BUILTIN_HANDLERS
 
 from duetime.local.addresses import REGION
 from duetime.local.call_lock import AwsCall, CallLock
 from duetime.local.fast_path import dynamodb, sqs
-from duetime.local.fast_path.values import NotCovered
+from duetime.local.fast_path.values import NotCovered, unique
 
 _FORM = "duetime_fast_path_form"
 _HELD_NOT = "ConditionalCheckFailedException"
@@ -71,7 +70,7 @@ def _has_own_credentials(rest: Mapping[str, Any]) -> bool:
 
 
 def _metadata() -> dict[str, Any]:
-    return {"RequestId": uuid4().hex, "HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0}
+    return {"RequestId": unique(), "HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0}
 
 
 class _Active:

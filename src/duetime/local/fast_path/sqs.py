@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from operator import itemgetter
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from moto.sqs import models as moto_sqs
 from moto.sqs.models import Message, Queue, sqs_backends
 
 from duetime.local.addresses import ACCOUNT, REGION, queue_name
-from duetime.local.fast_path.values import NotCovered
+from duetime.local.fast_path.values import NotCovered, unique
 
 Body = Mapping[str, Any]
 
@@ -85,7 +85,7 @@ def _message(queue: Queue, sent: Body) -> Message:
         raise NotCovered
     if sent.get("MessageAttributes"):
         raise NotCovered
-    message = Message(str(uuid4()), body)
+    message = Message(str(UUID(unique())), body)
     message.group_id = sent.get("MessageGroupId")
     message.mark_sent(delay_seconds=delay)
     return message
@@ -119,7 +119,7 @@ def _received(queue: Queue, message: Message) -> dict[str, Any]:
     message.approximate_receive_count += 1
     message.visible_at = now + queue.visibility_timeout * 1_000  # type: ignore[attr-defined]
     message._old_receipt_handles.append(message.receipt_handle)  # type: ignore[arg-type]  # noqa: SLF001
-    message.receipt_handle = uuid4().hex
+    message.receipt_handle = unique()
     queue.pending_messages.add(message)
     _receipts.setdefault(queue, {})[message.receipt_handle] = message
     attributes = {

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeAlias, cast
-from uuid import uuid4
 
 from moto.core.utils import utcnow
 from moto.dynamodb.models import dynamodb_backends
@@ -15,7 +14,7 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import StreamRecord, Table
 
 from duetime.local.addresses import ACCOUNT, REGION
-from duetime.local.fast_path.values import Attributes, NotCovered, Wire, stored, wire, wire_all
+from duetime.local.fast_path.values import Attributes, NotCovered, Wire, stored, unique, wire, wire_all
 
 _LARGEST_ITEM = 300_000
 """Bytes from which moto judges the size: DynamoDB allows 400 KB, and this size is only an upper bound."""
@@ -148,7 +147,7 @@ class FastTable:
         change["SizeBytes"] = _size_of(new) + _size_of(old)
         record: Any = StreamRecord.__new__(StreamRecord)  # its constructor converts both images slowly
         record.record = {
-            "eventID": uuid4().hex,
+            "eventID": unique(),
             "eventName": "INSERT" if old is None else "REMOVE" if new is None else "MODIFY",
             "eventSource": "aws:dynamodb",
             "eventVersion": "1.0",

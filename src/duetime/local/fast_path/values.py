@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -91,6 +92,11 @@ def comparable(value: DynamoType) -> Any:
 def number(value: Decimal | int) -> DynamoType:
     """Return a stored number, without zeros behind its last decimal, as DynamoDB returns it."""
     return _made("N", f"{Decimal(value).normalize():f}")
+
+
+def unique() -> str:
+    """Return a random identifier. Unlike ``uuid4``, it does not let another thread run."""
+    return f"{random.getrandbits(128):032x}"
 
 
 def of_kind(kind: str, value: Any) -> DynamoType:
