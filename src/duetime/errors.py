@@ -411,20 +411,6 @@ class TimerQuotaReached(BackendUnavailable):
     """As many timers exist as the account's quota allows; a later call may succeed."""
 
 
-class UnknownRegion(DuetimeError, ValueError):
-    """DynamoDB has no region of that name."""
-
-    code = "unknown-region"
-
-    def __init__(self, region: str, known: Sequence[str]) -> None:
-        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
-
-        self.region, self.known = region, tuple(known)
-        near = get_close_matches(region, known, n=3)
-        allowed = f"similar ones are {', '.join(near)}" if near else "allowed is one such as eu-west-1"
-        super().__init__(f"{truncate(region, 40)!r} is no region of DynamoDB; {allowed}")
-
-
 class QueueMissing(BackendMisconfigured):
     """A worker's queue does not exist: its messages cannot be sent, those of other queues can."""
 

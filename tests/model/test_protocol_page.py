@@ -79,8 +79,8 @@ JOB_WRITES = {
     "settle: the unlock": [job_conditions.unlock(PLANNED.ref, item) for item in ENDS],
     "end pending: the unlock": [job_conditions.unlock(PLANNED.ref)],
     "end pending: no more waiting": [job_conditions.stop_waiting(PLANNED.ref)],
-    "wait": [job_conditions.wait(JOB, PLANNED.ref)],
-    "wait in another's place": [job_conditions.wait(WAITING, DEAD.ref)],
+    "wait": [job_conditions.wait(replace(JOB, unlocked_since=None), PLANNED.ref)],
+    "wait in another's place": [job_conditions.wait(replace(WAITING, running=DEAD.ref), DEAD.ref)],
     "count": [job_conditions.count(item) for item in ENDS],
 }
 """Each as often as it takes to see all that it may write."""

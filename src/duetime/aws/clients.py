@@ -8,6 +8,7 @@ them changes, as between tests with moto, new clients are created. A forked proc
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +16,7 @@ import boto3
 from botocore.config import Config
 
 from duetime.environment import aws_variables
-from duetime.errors import UnknownRegion
+from duetime.errors import DuetimeError, truncate
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -38,6 +39,20 @@ PROMPT = PATIENT.merge(
 """For calls that must not hold up others, as in a pass: one that hangs fails after about five seconds."""
 BRIEF = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 2}))
 ONCE = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
+
+
+class UnknownRegion(DuetimeError, ValueError):
+    """DynamoDB has no region of that name."""
+
+    code = "unknown-region"
+
+    def __init__(self, region: str, known: Sequence[str]) -> None:
+        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
+        self.region, self.known = region, tuple(known)
+        near = get_close_matches(region, known, n=3)
+        allowed = f"similar ones are {', '.join(near)}" if near else "allowed is one such as eu-west-1"
+        super().__init__(f"{truncate(region, 40)!r} is no region of DynamoDB; {allowed}")
 
 
 class _Shared:

@@ -143,7 +143,9 @@ class MemoryJobStore:
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         with self._store.lock:
             current = self.by_ref.get(job.ref)
-            if current is None or current.waiting not in (job.waiting, waiting):
+            if current is None or current.waiting == waiting:
+                return current is not None
+            if _contention(current) != _contention(job):
                 return False
             self._put(replace(current, waiting=waiting))
             return True
@@ -265,6 +267,11 @@ class MemoryJobStore:
             if span not in stored_spans:
                 self._on_change(SpanKept(ref, span))
         stored_spans.update(dict.fromkeys(spans))
+
+
+def _contention(job: Job) -> tuple[object, ...]:
+    """Return what a run reads before it waits."""
+    return (job.waiting, job.running, job.unlocked_since)
 
 
 def _with_unread_fields(current: Action, after: Action) -> Action:
