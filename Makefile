@@ -42,8 +42,12 @@ test: setup ## run the suite over memory back ends and moto
 again: setup ## run the suite twenty times, each in another order, up to the first failure (RUNS=…)
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
-proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; check the specification with TLC (needs Java 17); test all time zones, restores, the verification and asyncio
+proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; check the specification with TLC (needs Java 17); test all time zones, restores, the verification, asyncio and 80 mutants
 	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/spec tests/cadence tests/restore tests/verify tests/asynchronous --seeds $(SEEDS)
+	$(PY) -m tests.mutation --sample 80
+
+mutation: .venv/.ready ## run the tests under each mutant of the conditions and of the order of calls (ONLY=…: of one module)
+	$(PY) -m tests.mutation --only "$(ONLY)"
 
 hours: setup ## follow the pages as ten new users would, in empty folders from the wheel
 	$(PY) -m pytest -m hours -n 2 tests/first_hours
@@ -123,4 +127,4 @@ lock: .venv/.ready ## update requirements/*.txt and package-lock.json
 clean: ## remove all built files
 	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test again hours browser screenshots proof contract e2e drill rehearse synth bench check docs package release floors pythons lock clean
+.PHONY: help setup console run test again hours browser screenshots proof mutation contract e2e drill rehearse synth bench check docs package release floors pythons lock clean

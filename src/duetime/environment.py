@@ -12,6 +12,7 @@ from duetime.errors import SettingsError
 
 PREFIX = "DUETIME_"
 RUNBOOK = f"{PREFIX}RUNBOOK"
+REGIONS_TABLE = f"{PREFIX}REGIONS_TABLE"
 SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 

@@ -393,7 +393,9 @@ class Scheduler:
         Raises:
             ActionNotFound: this tenant has no such action.
             ActionConflict: it has not failed, or another action has its idempotency key now.
+            TooManyDueShards: see `schedule`.
         """
+        self._check_shards()
         due_at = instant.resolve(at, now=self._context.clock.now(), tz=tz)
         return self._actions.redrive(self._actions.ref(action_id), due_at)
 
@@ -420,6 +422,7 @@ class Scheduler:
         Raises:
             DuetimeError: see `cancel_many`, and `redrive` for `at`.
         """
+        self._check_shards()
         now = self._context.clock.now()
         due_at = instant.resolve(at, now=now, tz=tz)
         selection = bulk_selection(filters, now, "redrive", {Status.FAILED})
@@ -456,7 +459,7 @@ class Scheduler:
         """
         from duetime.jobs.jobs import Jobs  # noqa: PLC0415 - callers that only schedule load no cadences
 
-        return Jobs(self._context, self._ports_of_jobs())
+        return Jobs(self._context, self._ports_of_jobs(), self._check_shards)
 
     @cached_property
     def undelivered(self) -> UndeliveredClient:
@@ -483,6 +486,10 @@ class Scheduler:
 
     def _history(self, name: str, *, limit: int, cursor: str | None) -> Page:
         return self.jobs.history(name, limit=limit, cursor=cursor)
+
+    def _check_shards(self) -> None:
+        if self._hosted is not None:
+            self._hosted.check_shards()
 
     def _ports_of_jobs(self) -> JobPorts:
         if self._job_ports is None:

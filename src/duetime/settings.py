@@ -130,6 +130,12 @@ class Settings(GivenFields):
     app: str = text("", "The worker's app, with its handlers: module:name.")
     actions_table: str = text("", "The actions table; derived from the prefix if empty.")
     jobs_table: str = text("", "The jobs table; derived from the prefix if empty.")
+    regions_table: str = text(
+        "",
+        "The table of the [active region](disaster.md), or its ARN in a third one. Empty: one region.",
+        like=r"([A-Za-z0-9_.-]{3,255}|arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9_.-]{3,255})?",
+        allowed="a table's name or ARN",
+    )
     schedule_group: str = text(
         "", "EventBridge Scheduler's group of one-shots; derived from the prefix if empty."
     )

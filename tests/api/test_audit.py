@@ -196,7 +196,7 @@ def test_the_trail_of_one_action_and_of_one_job(ask, trail):
     ask("DELETE", f"/actions/{one}")
     ask("POST", "/jobs", body=OWN)
     ask("POST", "/jobs/own-report/pause")
-    ask("POST", "/jobs/own-other/pause")
+    ask("POST", "/jobs/own-other /pause")
     assert [item["operation"] for item in trail(action=one)] == ["cancel", "schedule"]
     assert [item["operation"] for item in trail(action=other)] == ["schedule"]
     assert [item["operation"] for item in trail(job="own-report")] == ["pause", "register"]

@@ -111,7 +111,7 @@ def test_verify_finds_nothing_in_a_genuine_trail_and_saves_its_heads(duetime, tm
     saved.write_text(json.dumps(report))
     assert duetime.json("access", "audit", "verify", "--heads", str(saved))["findings"] == []
     status, printed, _ = duetime("access", "audit", "verify", "--heads", str(saved))
-    assert (status, printed) == (0, "2 entries of acme in 1 chains: no findings\n")
+    assert (status, printed) == (0, "2 entries of acme in 1 chain: no findings\n")
 
 
 @pytest.fixture

@@ -8,11 +8,12 @@ import pytest
 from duetime.aws.access import DynamoAuditTrail, DynamoGrants
 from duetime.errors import BackendUnavailable
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.model.permissions import Permission
 from duetime.testing import TurnedClock
 from duetime.testing.contract import AuditTrailContract, GrantsContract
 from duetime.testing.contract.access import JOB, RETENTION, entry, grant, nothing
 from duetime.testing.contract.specimens import ACME, NOON
-from tests.contract.networks import LosesAnAnswer, SendsTwice
+from tests.contract.networks import LosesAnAnswer, SendsTwice, repeating
 
 
 @pytest.fixture
@@ -55,11 +56,25 @@ class TestDynamoGrants(GrantsContract):
         client.put_item(TableName=table, Item=item)
         assert dict(grants.for_tenant(ACME)) == {"clerks": grant()}
 
+    @pytest.mark.parametrize("later", [nothing(), grant("clerks", Permission.READ_JOBS)])
+    def test_a_repeated_request_reverts_no_later_change(self, jobs_table, grants, another, later):
+        client = getattr(jobs_table[0], "_client", jobs_table[0])
+        with repeating(client, "PutItem", lambda: another.put(ACME, later)):
+            grants.put(ACME, grant())
+        assert dict(grants.for_tenant(ACME)) == ({"clerks": later} if later.permissions else {})
+
+    def test_a_grant_of_an_earlier_version_is_replaced(self, jobs_table, grants):
+        client, table = jobs_table
+        grants.put(ACME, grant())
+        (item,) = client.scan(TableName=table)["Items"]
+        client.put_item(TableName=table, Item={k: v for k, v in item.items() if k != "revision"})
+        grants.put(ACME, nothing())
+        assert dict(grants.for_tenant(ACME)) == {}
+
     def test_a_change_whose_response_was_lost_is_seen_at_once(self, jobs_table, clock):
         client, table = jobs_table
-        changes = (("put_item", grant(), {"clerks": grant()}), ("delete_item", nothing(), {}))
-        for operation, change, there in changes:
-            grants = DynamoGrants(LosesAnAnswer(client, operation), table, clock=clock)
+        for change, there in ((grant(), {"clerks": grant()}), (nothing(), {})):
+            grants = DynamoGrants(LosesAnAnswer(client, "put_item"), table, clock=clock)
             grants.for_tenant(ACME)
             with pytest.raises(BackendUnavailable):
                 grants.put(ACME, change)

@@ -5,7 +5,7 @@ Single writes only, which it meters rightly.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
@@ -18,6 +18,7 @@ from duetime.cost import tables, units
 from duetime.ids import SHARDS, SYSTEM_TENANT, job_name, occurrence_id
 from duetime.model.action import ActionRef, Status
 from duetime.model.job import JobRef
+from duetime.model.lease import Claimed
 from duetime.model.transition import started
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.slots import KEY, holding, keyed
@@ -132,6 +133,14 @@ def test_a_claim_pays_for_no_index(store, bill):
     store.put(action)
     before = bill.units
     claim(store, action.ref)
+    assert bill.units - before == units.CLAIM_WRITES
+
+
+def test_a_claim_checks_the_epoch_of_the_active_region_at_no_additional_write_unit(store, bill):
+    action = fresh(store, payload=PAYLOAD)
+    store.put(action)
+    before = bill.units
+    assert isinstance(store.claim(action.ref, replace(terms(), epoch=7)), Claimed)
     assert bill.units - before == units.CLAIM_WRITES
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from duetime.aws import unreadable_items
 from duetime.aws.run_counts import DynamoRunCounts
+from duetime.aws.usage import DynamoUsageCounts
 from duetime.memory.run_counts import MemoryRunCounts
 from duetime.testing.contract import RunCountsContract
 from duetime.testing.contract.run_counts import ended
@@ -31,6 +33,15 @@ class TestDynamoRunCounts(RunCountsContract):
         items = client.scan(TableName=table)["Items"]
         assert len(items) == 2
         assert {item["ttl"]["N"] for item in items} == {str(int(EXPIRY.timestamp()))}
+
+    def test_the_use_of_quotas_beside_them_is_not_read(self, jobs_table):
+        runs, usage = DynamoRunCounts(*jobs_table), DynamoUsageCounts(*jobs_table)
+        runs.add([ended()], expires_at=EXPIRY)
+        usage.add({(ACME, "m209901"): 1}, now=NOON)
+        with unreadable_items.collecting() as damaged:
+            assert len([*runs.read(ACME, NOON, NOON + HOUR)]) == 1
+            assert usage.read(ACME, NOON)[0] == 1
+        assert damaged == []
 
     def test_a_damaged_item_is_left_out(self, jobs_table):
         client, table = jobs_table

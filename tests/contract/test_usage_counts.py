@@ -9,6 +9,7 @@ from duetime.memory.usage import MemoryUsageCounts
 from duetime.model.usage import day_name
 from duetime.testing.contract import UsageCountsContract
 from duetime.testing.contract.specimens import ACME, GLOBEX, NOON
+from tests.contract.networks import repeating
 
 
 class TestMemoryUsageCounts(UsageCountsContract):
@@ -30,6 +31,17 @@ class TestDynamoUsageCounts(UsageCountsContract):
         damaged = {"pk": {"S": "acme#counts"}, "sk": {"S": "usage#x"}, "m209901": {"S": "many"}}
         client.put_item(TableName=table, Item=damaged)
         assert DynamoUsageCounts(client, table).read(ACME, NOON) == (1, 9)
+
+    def test_a_repeated_request_counts_nothing_twice(self, jobs_table, request):
+        if "moto" in request.node.name:
+            pytest.skip("moto recognises no token of a repeated transaction")
+        client, table = getattr(jobs_table[0], "_client", jobs_table[0]), jobs_table[1]
+        later = {(ACME, "m209901"): 5}
+        with repeating(
+            client, "TransactWriteItems", lambda: DynamoUsageCounts(client, table).add(later, now=NOON)
+        ):
+            DynamoUsageCounts(client, table).add({(ACME, "m209901"): 2}, now=NOON)
+        assert DynamoUsageCounts(client, table).read(ACME, NOON).pending == 7
 
     def test_items_stay_small_because_past_days_are_removed(self, jobs_table):
         client, table = jobs_table

@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from duetime import Payload, Scheduler
+from duetime import Payload, Scheduler, ids
 from duetime.aws.notes import publish
 from duetime.clock import SystemClock
 from duetime.errors import SettingsError, TenantRequired, TooManyDueShards, TypeNotHosted
+from duetime.jobs.register import Registration
 from duetime.model.deployed_shards import DeployedShards
 from duetime.model.manifest import Manifest
 from duetime.testing import create_tables
@@ -22,6 +23,11 @@ class SendReceipt(Payload):
 
 class Refund(Payload):
     order: str
+
+
+REPORT = Registration(
+    name="daily-report", handler=SendReceipt(order="o-1"), cadences=["every 15m"], replace=True
+)
 
 
 @pytest.fixture
@@ -83,6 +89,26 @@ def test_a_caller_with_more_due_shards_than_the_stack_schedules_nothing(deployed
     publish_shards(deployed, 64, NOON)
     assert Scheduler.from_env(client=deployed).schedule(SendReceipt(order="o-1"), at=SOON)
     assert len(reads) == 1
+
+
+def test_a_caller_with_more_due_shards_than_the_stack_starts_no_run(deployed, monkeypatch):
+    assert Scheduler.from_env().jobs.register(REPORT)
+    before = [row.id for row in Scheduler.from_env().jobs.history(REPORT.name, limit=100)]
+    monkeypatch.setenv("DUETIME_DUE_SHARDS", "32")
+    scheduler = Scheduler.from_env()
+    for write in (
+        lambda: scheduler.jobs.register(REPORT),
+        lambda: scheduler.jobs.register_and_trigger(REPORT),
+        lambda: scheduler.jobs.trigger(REPORT.name),
+        lambda: scheduler.jobs.skip_next(REPORT.name),
+        lambda: scheduler.jobs.pause(REPORT.name),
+        lambda: scheduler.jobs.resume(REPORT.name),
+        lambda: scheduler.redrive(ids.new_action_id(NOON)),
+        lambda: scheduler.redrive_many(created_until=NOON),
+    ):
+        with pytest.raises(TooManyDueShards):
+            write()
+    assert [row.id for row in scheduler.jobs.history(REPORT.name, limit=100)] == before
 
 
 def test_for_a_day_after_a_deploy_has_lowered_them_callers_may_have_the_former_number(deployed, monkeypatch):

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import boto3
@@ -12,9 +12,12 @@ from duetime.aws import clients, failures
 from duetime.aws.backends import AwsBackends
 from duetime.aws.items import to_item
 from duetime.aws.notes import publish
+from duetime.aws.stuck_work import StuckWork
 from duetime.clock import SystemClock
 from duetime.jobs.register import Registration
 from duetime.model.manifest import Manifest
+from duetime.settings import Settings
+from duetime.testing import TurnedClock
 from duetime.undelivered.failed_inputs import FailedPass
 from examples.billing import ApplyPlanChange, SendReceipt
 from tests.functions.aws_faults import answered, failing, hanging
@@ -104,7 +107,7 @@ def test_the_catch_up_removes_no_wake_of_a_job_that_the_index_does_not_have_yet(
     wakes = AwsBackends(with_jobs, SystemClock()).job_wakes
     known = sorted(wakes.known())
     assert {("rule", "acme.new-report"), ("schedule", "acme.new-report")} <= set(known)
-    with answered(clients.dynamodb(), "Query", lagging):
+    with answered(clients.dynamodb(clients.PROMPT), "Query", lagging):
         passed = function("catch_up")(sample("catch_up"), Context())
     assert passed["removed"] == ()
     assert sorted(wakes.known()) == known
@@ -138,6 +141,21 @@ def test_actions_whose_queue_is_gone_are_reported_once_and_hold_up_no_others(fun
     reported = [failure(record) for record in received(deployed.failure_queue)]
     assert sorted((one.source, type(one)) for one in reported) == [("arm", FailedPass), ("sweep", FailedPass)]
     assert all("does not exist" in one.reason for one in reported)
+
+
+def test_every_problem_is_reported_once_an_hour_however_many_actions_wait(deployed):
+    clock = TurnedClock(datetime(2026, 3, 1, tzinfo=UTC))
+    report = StuckWork(Settings.from_env(), "sweep", clock)
+    problems = [
+        "{} actions of the queue 'mails' wait: it is gone",
+        "{} actions of the queue 'bills' wait: denied",
+    ]
+    for minutes in (0, 30, 61):
+        clock.wait_until(datetime(2026, 3, 1, tzinfo=UTC) + timedelta(minutes=minutes))
+        for problem in problems:
+            report(problem.format(3 + minutes))
+    reasons = [failure(record).reason for record in received(deployed.failure_queue)]
+    assert sorted(reasons) == sorted(problem.format(number) for problem in problems for number in (3, 64))
 
 
 def received(queue_url):

@@ -7,6 +7,7 @@ import pytest
 from duetime.cdk import Deployment
 from duetime.errors import SettingsError
 from duetime.lambdas.deploy import MANIFEST_RESOURCE
+from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, caller, stack
 
 ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/{}/stream/2027-06-01T09:00:00.000"
@@ -76,3 +77,25 @@ def test_a_deployment_without_restored_tables_has_the_same_template_as_before():
 def test_anything_but_the_arn_of_a_stream_is_rejected(wrong):
     with pytest.raises(SettingsError, match=r"actions_stream is .* allowed is the ARN of a table's stream"):
         Deployment(actions_stream=wrong)
+
+
+def test_a_stack_over_replicas_owns_no_table_and_reads_which_region_is_active():
+    streams = {f"{kind}_stream": ARN.format(f"duetime-{kind}") for kind in ("actions", "jobs")}
+    made, _ = stack(
+        settings=Settings(regions_table="duetime-regions"), deployment=Deployment(replica=True, **streams)
+    )
+    synthesised = Synthesised.from_stack(made)
+    assert not synthesised.of_type("AWS::DynamoDB::Table")
+    assert sources(synthesised) == set(streams.values())
+    roles = [json.dumps(role) for role in synthesised.of_type("AWS::IAM::Role")]
+    readers = [role for role in roles if "duetime-regions" in role and "system#region" in role]
+    assert len(readers) > 5
+    assert not any("duetime-regions" in json.dumps(role) for role in deployed().of_type("AWS::IAM::Role"))
+
+
+def test_replicas_need_their_streams_and_the_table_of_the_active_region():
+    with pytest.raises(SettingsError, match="replica is True, but actions_stream or jobs_stream is empty"):
+        Deployment(replica=True)
+    streams = {f"{kind}_stream": ARN.format(f"duetime-{kind}") for kind in ("actions", "jobs")}
+    with pytest.raises(SettingsError, match=r"replica is True, but regions_table is empty"):
+        stack(deployment=Deployment(replica=True, **streams))

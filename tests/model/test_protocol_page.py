@@ -79,8 +79,8 @@ JOB_WRITES = {
     "settle: the unlock": [job_conditions.unlock(PLANNED.ref, item) for item in ENDS],
     "end pending: the unlock": [job_conditions.unlock(PLANNED.ref)],
     "end pending: no more waiting": [job_conditions.stop_waiting(PLANNED.ref)],
-    "wait": [job_conditions.wait(JOB, PLANNED.ref)],
-    "wait in another's place": [job_conditions.wait(WAITING, DEAD.ref)],
+    "wait": [job_conditions.wait(replace(JOB, unlocked_since=None), PLANNED.ref)],
+    "wait in another's place": [job_conditions.wait(replace(WAITING, running=DEAD.ref), DEAD.ref)],
     "count": [job_conditions.count(item) for item in ENDS],
 }
 """Each as often as it takes to see all that it may write."""
@@ -142,7 +142,9 @@ def test_the_page_names_the_guards_of_concurrency_keys_as_the_code_does():
 
 def test_every_guard_of_the_code_is_on_the_page():
     shown = {name for cells in table("write").values() for name in names(cells[1])}
-    assert shown == set(GUARDS_BY_TEXT.values())
+    of_standby = {"EPOCH_IS_NOT_LATER"}
+    assert shown | of_standby == set(GUARDS_BY_TEXT.values())
+    assert all(f"`{name}`" in PAGE.read_text() for name in of_standby)
 
 
 @pytest.mark.parametrize("write", WRITES)

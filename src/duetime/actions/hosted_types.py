@@ -42,13 +42,23 @@ class HostedTypes:
         """
         if type_name.startswith(RESERVED):
             return
+        self.check_shards()
+        if self._types and type_name not in self._types:
+            self._refresh(REREAD_UNKNOWN_AFTER)
+        if self._types and type_name not in self._types:
+            raise TypeNotHosted(type_name, self._types)
+
+    def check_shards(self) -> None:
+        """Check that the stack reads all due shards of the caller.
+
+        Raises:
+            TooManyDueShards: the caller has more than the stack.
+        """
         self._refresh(REREAD_AFTER)
-        if self._has_too_many() or (self._types and type_name not in self._types):
+        if self._has_too_many():
             self._refresh(REREAD_UNKNOWN_AFTER)
         if self._most_due_shards is not None and self._has_too_many():
             raise TooManyDueShards(self._due_shards, self._most_due_shards)
-        if self._types and type_name not in self._types:
-            raise TypeNotHosted(type_name, self._types)
 
     def _has_too_many(self) -> bool:
         return self._most_due_shards is not None and self._due_shards > self._most_due_shards

@@ -64,7 +64,7 @@ class AuditMiddleware:
         if operation is None or (operation.has_dry_run and fields.get("dry_run") is True):
             return None
         now = self._clock.now()
-        name = next(iter(arguments.values()), "") or _job_name(operation, fields)
+        name = next(iter(arguments.values()), "").strip() or _job_name(operation, fields)
         return AuditEntry(
             id=ids.new_action_id(now, self._entropy),
             tenant_id=caller.tenant_id,

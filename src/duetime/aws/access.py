@@ -14,7 +14,7 @@ a hash. Permissions on jobs and their runs do not cover it, because their keys h
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -27,17 +27,24 @@ from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
 from duetime.aws.tables import AUDIT, TTL_ATTRIBUTE
 from duetime.clock import Clock
-from duetime.errors import InvalidCursor
+from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.ids import TenantId
 from duetime.model.audit import AuditEntry, AuditKind, AuditLink, AuditTarget, is_entry_id
 from duetime.model.permissions import Permission
 from duetime.ports.access import AuditPage, Grant
 
+HAS_NO_REVISION = "attribute_not_exists(revision)"
+REVISION_IS_AS_READ = "revision = :read"
 IS_NEW = "attribute_not_exists(pk)"
 HAS_NOT_ENDED = "attribute_not_exists(answered)"
 BEGUN_LINK, ENDED_LINK = "begun_link", "ended_link"
 """The attributes of an entry's links: chain, number, hash of the record before (or ``-``) and hash."""
 
+_TRIES = 5
+_NOTHING = "none"
+"""The unknown permission of a revoked grant: a set cannot be empty."""
+_REVOKED_FOR = timedelta(days=2)
+"""How long the item of a revoked grant is stored at least."""
 _REREAD_AFTER = timedelta(seconds=10)
 _KNOWN = frozenset(Permission)
 """An unknown permission, which another version of duetime wrote, grants nothing."""
@@ -62,29 +69,44 @@ class DynamoGrants:
         return grants
 
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
-        key = {"pk": {"S": partition(tenant_id, "grants")}, "sk": {"S": grant.role}}
         try:
-            if grant.permissions:
-                self._table.put(
-                    {
-                        **key,
-                        "permissions": {"SS": sorted(grant.permissions)},
-                        "granted_by": {"S": grant.granted_by},
-                        "granted_at": {"S": instant.text(grant.granted_at)},
-                    }
-                )
-            else:
-                self._table.delete(key)
+            for _ in range(_TRIES):
+                if self._put_over(self._revision(tenant_id, grant.role), tenant_id, grant):
+                    return
         finally:  # the write may have succeeded without a response
             self._read.pop(tenant_id, None)
+        raise BackendUnavailable("the grants", f"that of {grant.role} kept changing")
+
+    def _put_over(self, revision: int, tenant_id: TenantId, grant: Grant) -> bool:
+        """Write the grant over a revision; return False if another change came first.
+
+        A request that the SDK repeats after a later change reverts nothing: its revision has passed.
+        """
+        condition: dict[str, Any] = {"ConditionExpression": HAS_NO_REVISION}
+        if revision:
+            read = {":read": {"N": str(revision)}}
+            condition = {"ConditionExpression": REVISION_IS_AS_READ, "ExpressionAttributeValues": read}
+        try:
+            self._table.put(_grant_item(tenant_id, grant, revision + 1), **condition)
+        except ConditionFailed as failed:
+            return failed.was_repeated
+        return True
+
+    def _revision(self, tenant_id: TenantId, role: str) -> int:
+        """Return the count of changes of a role's grant, revoked or not; 0 of one by an earlier version."""
+        items = self._items(tenant_id, "pk = :grants AND sk = :role", {":role": {"S": role}})
+        return max((int(item.get("revision", {"N": "0"})["N"]) for item in items), default=0)
 
     def _grants(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        items = self._table.items(
-            KeyConditionExpression="pk = :grants",
-            ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
+        items = [item for item in self._items(tenant_id, "pk = :grants") if "revoked" not in item]
+        return {grant.role: grant for grant in readable(items, _to_grant, "grant")}
+
+    def _items(self, tenant_id: TenantId, condition: str, values: Item | None = None) -> Iterable[Item]:
+        return self._table.items(
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}, **(values or {})},
             ConsistentRead=True,
         )
-        return {grant.role: grant for grant in readable(items, _to_grant, "grant")}
 
 
 class DynamoAuditTrail:
@@ -151,6 +173,22 @@ def _page(answer: Any, entries: list[AuditEntry]) -> AuditPage:
 
 def _partition_of(tenant_id: str, target: AuditTarget) -> str:
     return partition(tenant_id, f"audit#{sha256(str(target).encode()).hexdigest()[:16]}")
+
+
+def _grant_item(tenant_id: TenantId, grant: Grant, revision: int) -> Item:
+    """Return the item of a grant; that of a revoked one stays until no late request can restore it."""
+    item: Item = {
+        "pk": {"S": partition(tenant_id, "grants")},
+        "sk": {"S": grant.role},
+        "permissions": {"SS": sorted(grant.permissions) or [_NOTHING]},
+        "granted_by": {"S": grant.granted_by},
+        "granted_at": {"S": instant.text(grant.granted_at)},
+        "revision": {"N": str(revision)},
+    }
+    if not grant.permissions:
+        expires_at = grant.granted_at + _REVOKED_FOR
+        item |= {"revoked": {"BOOL": True}, TTL_ATTRIBUTE: {"N": to_epoch(expires_at)}}
+    return item
 
 
 def _to_grant(item: Item) -> Grant:

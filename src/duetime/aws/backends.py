@@ -19,6 +19,7 @@ from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
 from duetime.model.deployed_shards import Hosted
+from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import FAILURES, Timers
 from duetime.settings import Settings
 
@@ -179,6 +180,16 @@ class AwsBackends:
         from duetime.aws.work_pauses import DynamoWorkPauses  # noqa: PLC0415 - a caller that only schedules has none
 
         return DynamoWorkPauses(self._dynamodb, self._settings.jobs_table)
+
+    @cached_property
+    def regions(self) -> ActiveRegions:
+        table = self._settings.regions_table
+        if not table:
+            return NoRegions()
+        from duetime.aws.regions import DynamoActiveRegions, name_of, region_of  # noqa: PLC0415 - only with a standby region
+
+        client = clients.dynamodb(clients.BRIEF, region_of(table))
+        return DynamoActiveRegions(client, name_of(table), self._dynamodb.meta.region_name)
 
     @cached_property
     def bookmarks(self) -> DynamoBookmarks:

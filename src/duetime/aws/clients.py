@@ -8,6 +8,7 @@ them changes, as between tests with moto, new clients are created. A forked proc
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +16,7 @@ import boto3
 from botocore.config import Config
 
 from duetime.environment import aws_variables
+from duetime.errors import DuetimeError, truncate
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -39,13 +41,27 @@ BRIEF = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 
 ONCE = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 
 
+class UnknownRegion(DuetimeError, ValueError):
+    """DynamoDB has no region of that name."""
+
+    code = "unknown-region"
+
+    def __init__(self, region: str, known: Sequence[str]) -> None:
+        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
+        self.region, self.known = region, tuple(known)
+        near = get_close_matches(region, known, n=3)
+        allowed = f"similar ones are {', '.join(near)}" if near else "allowed is one such as eu-west-1"
+        super().__init__(f"{truncate(region, 40)!r} is no region of DynamoDB; {allowed}")
+
+
 class _Shared:
     def __init__(self) -> None:
         self._lock = Lock()
         self._owner: object = None
-        self._clients: dict[tuple[str, Config], Any] = {}
+        self._clients: dict[tuple[str, Config, str | None], Any] = {}
 
-    def client(self, service: Any, config: Config) -> Any:
+    def client(self, service: Any, config: Config, region: str | None = None) -> Any:
         with self._lock:
             session = boto3.DEFAULT_SESSION
             if session is None:
@@ -53,13 +69,30 @@ class _Shared:
             owner = (os.getpid(), session, aws_variables())
             if self._owner != owner:
                 self._owner, self._clients = owner, {}
-            key = (service, config)
+            key = (service, config, region)
             if key not in self._clients:
-                self._clients[key] = session.client(service, config=config)
+                self._clients[key] = session.client(service, config=config, region_name=region)
             return self._clients[key]
 
 
 _SHARED = _Shared()
+
+
+def use_region(region: str) -> None:
+    """Make a region the process's own: all later clients are there.
+
+    Raises:
+        UnknownRegion: DynamoDB has no such region.
+    """
+    session = boto3.Session(region_name=region)
+    known = [
+        name
+        for partition in session.get_available_partitions()
+        for name in session.get_available_regions("dynamodb", partition)
+    ]
+    if region not in known:
+        raise UnknownRegion(region, known)
+    boto3.DEFAULT_SESSION = session
 
 
 def of(service: str) -> Any:
@@ -67,13 +100,13 @@ def of(service: str) -> Any:
     return _SHARED.client(service, PATIENT)
 
 
-def dynamodb(config: Config = PATIENT) -> DynamoDBClient:
-    """Return the client of DynamoDB.
+def dynamodb(config: Config = PATIENT, region: str | None = None) -> DynamoDBClient:
+    """Return the client of DynamoDB, by default in the process's own region.
 
     Raises:
         botocore.exceptions.NoRegionError: no AWS region is configured; also for the functions below.
     """
-    return cast("DynamoDBClient", _SHARED.client("dynamodb", config))
+    return cast("DynamoDBClient", _SHARED.client("dynamodb", config, region))
 
 
 def dynamodb_streams() -> DynamoDBStreamsClient:

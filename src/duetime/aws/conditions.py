@@ -19,7 +19,8 @@ from duetime import instant
 from duetime.aws.items import attempt_entry, to_epoch, to_item
 from duetime.aws.keys import shard_key
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, Status
-from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
+from duetime.model.active_region import next_fence
+from duetime.model.lease import ClaimTerms, Settlement
 
 ROW_IS_ABSENT = "attribute_not_exists(pk)"
 
@@ -31,6 +32,7 @@ IS_NOT_DISMISSED = "attribute_not_exists(dismissed_reason)"
 HAS_NO_KEY = "attribute_not_exists(idempotency_key)"
 IS_NOT_KEYED = "attribute_not_exists(concurrency_key)"
 FENCE_IS_MINE = "fence = :fence"
+EPOCH_IS_NOT_LATER = "fence < :next_epoch"
 GEN_IS_AS_READ = "gen = :gen"
 LEASE_HAS_ENDED = "lease_until < :ended_before"
 LEASE_IS_NOT_LATER = "lease_until <= :lease_until"
@@ -45,12 +47,20 @@ Update = Mapping[str, Any]
 
 
 def claim(terms: ClaimTerms) -> Update:
-    """Claim a row that is pending and due: a new attempt begins."""
+    """Claim a row that is pending and due: a new attempt begins.
+
+    With an epoch, the fence must be as read: the next one depends on it.
+    """
+    condition, values = f"{IS_PENDING} AND {IS_DUE} AND {IS_NOT_KEYED}", dict[str, Any]()
+    if terms.epoch:
+        condition += f" AND {FENCE_IS_MINE}"
+        values[":fence"] = {"N": str(terms.fence)}
     return _take(
         terms,
-        f"{IS_PENDING} AND {IS_DUE} AND {IS_NOT_KEYED}",
+        condition,
+        fence=terms.fence,
         counted="attempt = attempt + :one",
-        values={":pending": _status(Status.PENDING), ":now": _at(terms.now)},
+        values={":pending": _status(Status.PENDING), ":now": _at(terms.now), **values},
     )
 
 
@@ -59,6 +69,7 @@ def take_over(terms: ClaimTerms, dead: Action) -> Update:
     return _take(
         terms,
         f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {LEASE_HAS_ENDED} AND {IS_NOT_KEYED}",
+        fence=dead.fence,
         counted="recoveries = if_not_exists(recoveries, :zero) + :one",
         values={
             ":fence": {"N": str(dead.fence)},
@@ -68,8 +79,13 @@ def take_over(terms: ClaimTerms, dead: Action) -> Update:
     )
 
 
-def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[str, Any]) -> Update:
+def _take(
+    terms: ClaimTerms, condition: str, *, fence: int, counted: str, values: Mapping[str, Any]
+) -> Update:
     begun = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
+    if terms.epoch:
+        condition += f" AND {EPOCH_IS_NOT_LATER}"
+        values = {**values, ":next_epoch": {"N": str(next_fence(0, terms.epoch + 1))}}
     return {
         "ConditionExpression": condition,
         "UpdateExpression": (
@@ -81,7 +97,7 @@ def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[st
         "ExpressionAttributeValues": {
             ":processing": _status(Status.PROCESSING),
             ":one": _ONE,
-            ":fence_step": {"N": str(FENCE_STEP)},
+            ":fence_step": {"N": str(next_fence(fence, terms.epoch) - fence)},
             ":lease_until": _at(terms.lease_until),
             ":nonce": {"S": terms.nonce},
             ":none": {"L": []},

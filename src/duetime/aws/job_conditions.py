@@ -32,6 +32,8 @@ LOCK_IS_THE_DEAD_ONES = "running = :dead"
 NO_RUN_WAITS = "attribute_not_exists(waiting)"
 I_WAIT = "waiting = :me"
 WAITING_IS_AS_READ = "waiting = :former"
+LOCK_IS_AS_READ = "running = :running"
+SEARCH_IS_AS_READ = "unlocked_since = :unlocked"
 
 _ONE = {"N": "1"}
 
@@ -109,12 +111,22 @@ def claim_job(taking: JobRunClaim) -> Update:
 
 
 def wait(job: Job, waiting: ActionRef) -> Update:
-    """Let an action wait if no action waits, or if the waiting one is as read."""
-    previous = {} if job.waiting is None else {":former": holder(job.waiting)}
+    """Let an action wait if no action waits, or if the waiting one is as read.
+
+    The lock must be as read, too: a late request must not let an action wait that has run meanwhile.
+    """
+    as_read = {
+        WAITING_IS_AS_READ: {":former": holder(job.waiting)} if job.waiting else {},
+        LOCK_IS_AS_READ: {":running": holder(job.running)} if job.running else {},
+        SEARCH_IS_AS_READ: {":unlocked": at(job.unlocked_since)} if job.unlocked_since else {},
+    }
+    absent = {WAITING_IS_AS_READ: NO_RUN_WAITS, LOCK_IS_AS_READ: LOCK_IS_FREE}
+    conditions = [name if values else absent.get(name) for name, values in as_read.items()]
+    values = {name: value for some in as_read.values() for name, value in some.items()}
     return {
-        "ConditionExpression": f"{JOB_IS_THERE} AND {WAITING_IS_AS_READ if previous else NO_RUN_WAITS}",
+        "ConditionExpression": " AND ".join([JOB_IS_THERE, *filter(None, conditions)]),
         "UpdateExpression": "SET waiting = :me",
-        "ExpressionAttributeValues": {":me": holder(waiting), **previous},
+        "ExpressionAttributeValues": {":me": holder(waiting), **values},
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -121,6 +122,8 @@ class DynamoStore:
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         claimed = self._change(ref, conditions.claim(terms))
+        if isinstance(claimed, Rejected) and (current := claimed.action) and _has_other_fence(current, terms):
+            claimed = self._change(ref, conditions.claim(replace(terms, fence=current.fence)))
         if isinstance(claimed, Rejected):
             return self._claim_refused(claimed.action, terms)
         return Claimed(self.payloads.with_payload(claimed.action))
@@ -128,7 +131,7 @@ class DynamoStore:
     def _claim_refused(
         self, current: Action | None, terms: ClaimTerms
     ) -> Claimed | LeaseHeld | NeedsSlot | None:
-        if current is None or current.status.is_final:
+        if current is None or current.status.is_final or terms.is_fenced_off(current):
             return None
         if current.status is Status.PENDING:
             return NeedsSlot() if current.concurrency_key and current.due_at <= terms.now else None
@@ -255,6 +258,12 @@ class DynamoStore:
 
     def _update(self, ref: ActionRef, update: conditions.Update) -> Item:
         return self._table.update(row_key(ref), ReturnValuesOnConditionCheckFailure="ALL_OLD", **update)
+
+
+def _has_other_fence(row: Action, terms: ClaimTerms) -> bool:
+    """Return whether only the fence, which was read earlier, may have kept a claim with an epoch."""
+    is_pending = row.status is Status.PENDING and not terms.is_fenced_off(row)
+    return is_pending and terms.epoch > 0 and row.fence != terms.fence
 
 
 def not_settled(item: Item | None, claimed: Action) -> SettleResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -21,10 +22,13 @@ STUCK = "stuck"
 """The field that marks such a message."""
 
 PAUSE = timedelta(hours=1)
+_NUMBER = re.compile(r"\d+")
 
 
 class StuckWork:
-    """Sends a message about what waits, at most one an hour of a process.
+    """Sends a message about what waits: each problem at most once an hour of a process.
+
+    Texts that differ in numbers alone are of one problem: it waits, and more and more with it.
 
     It never raises: the next pass reports what still waits.
 
@@ -36,12 +40,13 @@ class StuckWork:
 
     def __init__(self, settings: Settings, source: str, clock: Clock) -> None:
         self._settings, self._source, self._clock = settings, source, clock
-        self._next = float("-inf")
+        self._next: dict[str, float] = {}
 
     def __call__(self, text: str) -> None:
-        """Report it, unless the last report was less than an hour ago."""
-        now = self._clock.elapsed()
-        if now < self._next or not self._settings.failure_queue:
+        """Report it, unless the last report of the problem was less than an hour ago."""
+        now, problem = self._clock.elapsed(), _NUMBER.sub("#", text)
+        self._next = {other: at for other, at in self._next.items() if now < at}
+        if problem in self._next or not self._settings.failure_queue:
             return
         try:
             body = json.dumps({STUCK: self._source, "reason": truncate(text)})
@@ -49,7 +54,7 @@ class StuckWork:
         except DuetimeError as error:
             log.warning("stuck work not reported", extra={"reason": truncate(error)})
         else:
-            self._next = now + PAUSE.total_seconds()
+            self._next[problem] = now + PAUSE.total_seconds()
 
 
 def from_message(content: Mapping[str, Any]) -> tuple[str, str]:

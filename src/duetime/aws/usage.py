@@ -12,8 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
-from duetime.aws.dynamodb import Client, DynamoTable, readable
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
+from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item, partition
 from duetime.aws.run_counts import PARTITION
 from duetime.ids import TenantId
@@ -48,11 +50,14 @@ class DynamoUsageCounts:
     def _add(self, tenant_id: TenantId, added: Mapping[str, int], removed: list[str]) -> None:
         shard = random.randrange(_SHARDS)  # noqa: S311 - spreads writes, guards nothing
         sums = ", ".join(f"{name} :{name}" for name in added)
-        self._table.update(
-            {"pk": {"S": partition(tenant_id, PARTITION)}, "sk": {"S": f"{_PREFIX}{shard}"}},
-            UpdateExpression=f"ADD {sums} REMOVE {', '.join(removed)}",
-            ExpressionAttributeValues={f":{name}": {"N": str(number)} for name, number in added.items()},
-        )
+        update: Any = {
+            "TableName": self._table.name,
+            "Key": {"pk": {"S": partition(tenant_id, PARTITION)}, "sk": {"S": f"{_PREFIX}{shard}"}},
+            "UpdateExpression": f"ADD {sums} REMOVE {', '.join(removed)}",
+            "ExpressionAttributeValues": {f":{name}": {"N": str(number)} for name, number in added.items()},
+        }
+        with translate_errors(SERVICE):  # a transaction has a token: a repeated request counts nothing twice
+            self._table.client.transact_write_items(TransactItems=[{"Update": update}])
 
     def read(self, tenant_id: TenantId, now: datetime) -> Usage:
         items = self._table.items(

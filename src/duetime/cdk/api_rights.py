@@ -38,7 +38,7 @@ def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
         may("dynamodb:Query", on=index(jobs, JOB_NAMES.name)),
         read_manifests(jobs),
         may_by_key("dynamodb:GetItem", on=jobs, keys=[BOOKMARKS]),
-        may_by_key("dynamodb:Query", "dynamodb:PutItem", "dynamodb:DeleteItem", on=jobs, keys=[GRANTS]),
+        may_by_key("dynamodb:Query", "dynamodb:PutItem", on=jobs, keys=[GRANTS]),
         may_by_key(*reads, "dynamodb:PutItem", on=jobs, keys=[ENTRIES]),  # entries are never deleted
         may("dynamodb:Query", on=index(jobs, AUDIT.name)),
         may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[PREFERENCES]),

@@ -48,6 +48,11 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
                 f" allowed are {', '.join(Permission)}"
             )
     yield from _wrong_identities(settings.identities)
+    if deployment.replica and not settings.regions_table:
+        yield (
+            "replica is True, but regions_table is empty, so both regions would run each action; name the"
+            " table of the active region"
+        )
     if settings.authorization == "allow-all" and deployment.keep_data:
         yield "authorization is 'allow-all', which is for development; allowed only with keep_data=false"
     if deployment.api:

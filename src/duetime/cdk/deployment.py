@@ -252,6 +252,10 @@ class Deployment(GivenFields):
         ),
     )
     jobs_stream: str = field(default="", metadata=_about("The same for a restored jobs table."))
+    replica: bool = field(
+        default=False,
+        metadata=_about("The tables are [replicas](disaster.md): set their streams too, and regions_table."),
+    )
     kms_key: str = field(
         default="",
         metadata=_about("The ARN of [a KMS key](security.md#a-key-of-your-own) for all data."),
@@ -325,6 +329,11 @@ class Deployment(GivenFields):
                     f"{name} is {stream!r}; allowed is the ARN of a table's stream, as"
                     " `duetime deployment restore adopt` prints it"
                 )
+        if self.replica and not (self.actions_stream and self.jobs_stream):
+            yield (
+                "replica is True, but actions_stream or jobs_stream is empty; name the streams of the"
+                " replicas, as `aws dynamodb describe-table` prints them"
+            )
         if self.budget_by_tag and not self.budget:
             yield "budget_by_tag is True, but budget is 0; set a budget"
 

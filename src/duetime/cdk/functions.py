@@ -17,8 +17,9 @@ from duetime.cdk.environment import check_size
 from duetime.cdk.hardening import use_key
 from duetime.cdk.log_group import log_group
 from duetime.cdk.region import FIPS_ENVIRONMENT
-from duetime.cdk.rights import may
+from duetime.cdk.rights import may, read_region
 from duetime.cdk.rules import accept
+from duetime.environment import REGIONS_TABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +127,18 @@ def _role(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup, key: str) 
         "Role",
         description=f"duetime: {spec.about}",
         assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-        inline_policies={"duty": iam.PolicyDocument(statements=[log, *spec.rights, *use_key(key)])},
+        inline_policies={
+            "duty": iam.PolicyDocument(
+                statements=[log, *spec.rights, *use_key(key), *_read_region(scope, spec)]
+            )
+        },
     )
+
+
+def _read_region(scope: Construct, spec: FunctionSpec) -> Sequence[iam.PolicyStatement]:
+    """With a standby region, allow a function that has the settings to read which region is active."""
+    table = spec.environment.get(REGIONS_TABLE)
+    return [read_region(scope, table)] if table else []
 
 
 _ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}

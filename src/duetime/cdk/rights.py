@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from aws_cdk import aws_iam as iam
+from constructs import Construct
 
-from duetime.cdk.tables import TableStream
+from duetime.cdk.tables import TableStream, table_arn
 
 MANIFESTS = "system#manifest"
 BOOKMARKS = "system#bookmark"
 FORMAT = "system#format"
 UNDELIVERED = "system#undelivered"
 PAUSES = "system#pauses"
+REGION = "system#region"
 RUN_COUNTS = "*#counts"
 
 
@@ -40,6 +42,12 @@ def may_by_key(*actions: str, on: str | Sequence[str], keys: Iterable[str]) -> i
 def read_manifests(jobs: str) -> iam.PolicyStatement:
     """Allow to find a type's queue."""
     return may_by_key("dynamodb:Query", on=jobs, keys=[MANIFESTS])
+
+
+def read_region(scope: Construct, table: str) -> iam.PolicyStatement:
+    """Allow to read which region is active, in the table of that name or ARN."""
+    arn = table if table.startswith("arn:") else table_arn(scope, table)
+    return may_by_key("dynamodb:GetItem", on=arn, keys=[REGION])
 
 
 def leave_to_wheel(jobs: str) -> iam.PolicyStatement:

@@ -37,6 +37,7 @@ class Tables(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self._settings, self._keep = settings, deployment.keep_data
+        self._is_replica = deployment.replica
         shape, restored = actions_shape(due_order=settings.due_order), deployment.restored_table
         self.actions = self._either("Actions", shape, settings.actions_table, restored("actions"))
         self.jobs = self._either("Jobs", JOBS, settings.jobs_table, restored("jobs"))
@@ -61,10 +62,10 @@ class Tables(Construct):
         return TableStream(restored or table.table_stream_arn or "", table_arn(self, f"{name}/stream/*"))
 
     def _either(self, construct_id: str, shape: TableShape, name: str, restored: str) -> dynamodb.ITable:
-        """Return the table; the stack does not own a restored one with another name."""
-        if restored in {"", name}:
+        """Return the table; the stack owns no replica, and no restored one with another name."""
+        if restored in {"", name} and not self._is_replica:
             return self._table(construct_id, shape, name, keep=self._keep)
-        return dynamodb.Table.from_table_name(self, construct_id, restored)
+        return dynamodb.Table.from_table_name(self, construct_id, restored or name)
 
     def _table(self, construct_id: str, shape: TableShape, name: str, *, keep: bool) -> dynamodb.Table:
         table = dynamodb.Table(

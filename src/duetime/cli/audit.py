@@ -190,7 +190,8 @@ def _json(report: AuditReport, tenant: str) -> dict[str, Any]:
 
 def _text(report: AuditReport, tenant: str, saved: Sequence[SavedHead]) -> str:
     findings = f"{len(report.findings) or 'no'} finding{'' if len(report.findings) == 1 else 's'}"
-    lines = [f"{report.entries} entries of {plain(tenant)} in {len(report.heads)} chains: {findings}"]
+    chains = f"{len(report.heads)} chain{'' if len(report.heads) == 1 else 's'}"
+    lines = [f"{report.entries} entries of {plain(tenant)} in {chains}: {findings}"]
     if report.unhashed:
         lines.append(f"{report.unhashed} without a hash cannot be verified: version 0.1.0 wrote none")
     if report.rejections:

@@ -16,6 +16,7 @@ from duetime.cli import (
     completion,
     cost,
     doctor,
+    failover,
     jobs,
     local,
     notifications,
@@ -52,8 +53,8 @@ _COMMANDS = (
 _GROUPS = {
     "app": ("check an app, simulate its jobs, estimate its cost", (check, simulate, cost)),
     "deployment": (
-        "rehearse, check, test and restore a deployment, and its runbook",
-        (preflight, rehearse, verify, restore, runbook),
+        "rehearse, check, test, restore and fail over a deployment, and its runbook",
+        (preflight, rehearse, verify, restore, failover, runbook),
     ),
     "access": ("your identity, granted permissions and the audit trail", (access,)),
 }

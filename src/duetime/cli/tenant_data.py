@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from duetime.cli.arguments import Commands, seconds
 from duetime.cli.failures import BadUsage
+from duetime.cli.operator_name import operator
 from duetime.cli.output import print_json
 from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import facts, plain, table
@@ -70,7 +71,7 @@ def export(arguments: argparse.Namespace) -> int:
     from duetime.clock import SystemClock  # noqa: PLC0415 - as above
     from duetime.tenant_data.export import Export  # noqa: PLC0415 - as above
 
-    step = Export(_deployed(arguments), SystemClock(), arguments.name, arguments.to, by=_operator())
+    step = Export(_deployed(arguments), SystemClock(), arguments.name, arguments.to, by=operator())
     with ProgressBar("export") as bar:
         report = step(bar.note)
     return _print(arguments, report, f"{plain(arguments.name)} exported to {arguments.to}")
@@ -88,7 +89,7 @@ def erase(arguments: argparse.Namespace) -> int:
         _deployed(arguments),
         SystemClock(),
         arguments.name,
-        by=_operator(),
+        by=operator(),
         reason=reason,
         keep_audit=arguments.keep_audit,
         wait=timedelta(seconds=arguments.wait),
@@ -116,15 +117,6 @@ def _print(arguments: argparse.Namespace, report: Report, head: str) -> int:
     ]
     print("\n\n".join(parts))
     return 0
-
-
-def _operator() -> str:
-    """Return the caller's name in AWS, such as ``assumed-role/Admin/ada``."""
-    from duetime.aws.account import Account  # noqa: PLC0415 - as above
-    from duetime.ids import ACTOR_LIMIT, SEPARATOR  # noqa: PLC0415 - as above
-
-    name = Account().identity().arn.rpartition(":")[2]
-    return name.replace(SEPARATOR, "-")[:ACTOR_LIMIT]
 
 
 def _deployed(arguments: argparse.Namespace) -> Settings:

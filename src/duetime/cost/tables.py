@@ -61,7 +61,7 @@ def reads(work: Workload, volume: Volume) -> float:
 def fixed_reads(work: Workload) -> float:
     """Return the read units a month of the passes."""
     sweeps = units.SWEEPS * DAYS * (units.SWEEP_READS + _with_wheel(work, units.WHEEL_READS))
-    return sweeps + units.CATCH_UPS * DAYS * units.SWEEP_READS
+    return sweeps + units.CATCH_UPS * DAYS * units.CATCH_UP_READS
 
 
 def stored_gigabytes(work: Workload) -> float:

@@ -66,6 +66,9 @@ SWEEP_READS = DUE_SHARDS * BANDS / 2 + 2 + 2
 # The bookmark of 5 KB, and the pass's record.
 SWEEP_WRITES = 5 + 1
 
+# A catch-up: as a sweep, and a page of each of the 256 possible due shards that the setting leaves out.
+CATCH_UP_READS = SWEEP_READS + (256 - DUE_SHARDS) / 2
+
 # One turn: a read of each due shard; its bookmark.
 WHEEL_READS, WHEEL_WRITES = DUE_SHARDS / 2 + 1, 2
 

@@ -21,6 +21,7 @@ from duetime.events.count_runs import CountRuns
 from duetime.events.count_usage import CountUsage
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.ids import JobName
+from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
@@ -37,6 +38,7 @@ from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.change import Change
 from duetime.ports.jobs import JobPorts
 from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.undelivered import UndeliveredPorts
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
@@ -69,6 +71,7 @@ class MemoryCloud:
         instance: str = "memory",
         wake: Callable[[], None] = lambda: None,
         meter: Meter = UNMETERED,
+        regions: ActiveRegions | None = None,
     ) -> None:
         self.clock, self.settings, self.meter = clock, settings, meter
         self._transition_log = TransitionLog(meter)
@@ -96,6 +99,7 @@ class MemoryCloud:
                 bookmarks=self.bookmarks,
                 routes=self.routes,
                 pauses=self.pauses,
+                regions=regions or NoRegions(),
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
@@ -134,6 +138,8 @@ class MemoryCloud:
             self._configure(settings)
         self.routes.publish([app.manifest, system_jobs.manifest(self.settings)])
         self.wire(app)
+        if self.steps.region.is_standby():
+            return Reconciled()
         self.steps.reconcile(system_jobs.definitions(self.settings), worker=SYSTEM_WORKER)
         reconciled = self.steps.reconcile(app.manifest.jobs, worker=app.worker)
         self.steps.repair(stop_at=self.clock.now() + _PASS_LIMIT)
@@ -159,11 +165,14 @@ class MemoryCloud:
 
     def _heartbeat(self) -> Heartbeat:
         seen = self.backends
-        return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings)
+        region = KnownRegion(seen.regions, seen.clock)
+        return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings, region=region)
 
     def _worker(self, handlers: HandlerSet, instance: str) -> Worker:
         seen = self.backends
-        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat, seen.pauses)
+        ports = WorkerPorts(
+            seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat, seen.pauses, seen.regions
+        )
         return Worker(
             handlers,
             ports,
@@ -184,6 +193,8 @@ class MemoryCloud:
         self._wake()
 
     def _pass(self, job: JobName, run_pass: Callable[[datetime], str]) -> None:
+        if not self.steps.region.is_active():
+            return
         with self.journal.recording(job) as fact:
             fact.append(run_pass(self.backends.clock.now() + _PASS_LIMIT))
 
@@ -309,7 +320,8 @@ class MemoryCloud:
         return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _publish_changes(self) -> None:
-        if facts := [self._facts.popleft() for _ in range(len(self._facts))]:
+        facts = [self._facts.popleft() for _ in range(len(self._facts))]
+        if facts and not self.steps.region.is_standby():
             self._publish(facts)
             self._count_runs(facts)
             self._count_usage(facts)
@@ -319,5 +331,6 @@ class MemoryCloud:
             self._invoke("arm", partial(self._arm_and_notice, changes))
 
     def _arm_and_notice(self, changes: Sequence[Change]) -> None:
-        self.steps.arm(changes)
-        self._transition_log(changes)
+        if not self.steps.region.is_standby():
+            self.steps.arm(changes)
+            self._transition_log(changes)

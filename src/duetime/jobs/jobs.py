@@ -5,7 +5,7 @@ This module needs the tables alone, and no EventBridge.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
@@ -32,7 +32,17 @@ _OURS, _THEIRS = "own ", "system "
 class Jobs:
     """The jobs of one tenant, and those that code declares, in one actor's name; `Scheduler.jobs` is one."""
 
-    def __init__(self, context: TenantContext, ports: JobPorts) -> None:
+    def __init__(
+        self, context: TenantContext, ports: JobPorts, check_shards: Callable[[], None] = lambda: None
+    ) -> None:
+        """Make them.
+
+        Args:
+            context: the tenant and actor.
+            ports: the back ends.
+            check_shards: raises `TooManyDueShards` before rows are written that no pass reads.
+        """
+        self._check_shards = check_shards
         self._context, self._actions, self._jobs = context, context.store, ports.jobs
         self._operations = JobOperations(context, ports.jobs, self.get)
         self._register = Register(context.store, ports, clock=context.clock, settings=context.settings)
@@ -153,6 +163,7 @@ class Jobs:
             JobConflict: it has no such cadence, or it is removed.
             InvalidTime: `until` is naive or not in the future.
         """
+        self._check_shards()
         return self._operations.pause(name, reason, until, cadence)
 
     def resume(self, name: str, *, cadence: str | None = None) -> Job:
@@ -162,6 +173,7 @@ class Jobs:
             JobNotFound: there is no such job.
             JobConflict: it is not paused, or has no such cadence.
         """
+        self._check_shards()
         return self._operations.resume(name, cadence)
 
     def skip_next(self, name: str, *, cadence: str | None = None) -> Action:
@@ -178,6 +190,7 @@ class Jobs:
             JobNotFound: there is no such job.
             JobConflict: it has no next occurrence, or no such cadence.
         """
+        self._check_shards()
         return self._operations.skip_next(name, cadence)
 
     def set(
@@ -210,6 +223,7 @@ class Jobs:
             UnknownType: no deployed worker has a handler of that name.
             JobNameTaken: the name is code's, or this tenant's and `replace` is not set.
         """
+        self._check_shards()
         return self._register(job, self._context.tenant_id, self._context.actor)
 
     def register_and_trigger(self, job: Registration) -> Registered:
@@ -255,6 +269,7 @@ class Jobs:
             JobConflict: it is running, and its policy is to skip; or it is removed.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
         """
+        self._check_shards()
         return self._operations.trigger(name, payload)
 
     def _own(self, limit: int) -> JobPage:

@@ -25,6 +25,7 @@ from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.ids import PLANNER
 from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.known_region import KnownRegion
 from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
@@ -76,15 +77,16 @@ class Plan:
         settings: Settings,
         meter: Meter = UNMETERED,
         pauses: KnownPauses | None = None,
+        region: KnownRegion | None = None,
     ) -> None:
-        self._actions, self._jobs, self._pauses = actions, jobs, pauses
+        self._actions, self._jobs, self._pauses, self._region = actions, jobs, pauses, region
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, ref: JobRef) -> Planned:
         """Plan all occurrences up to the second next wake, and at least the next one.
 
         A paused, removed or unknown job is ignored; so is every job of a paused tenant, and every job while
-        the global switch is off.
+        the global switch is off, and in a region that is not active.
 
         Raises:
             BackendUnavailable: some occurrences are not planned; call again.
@@ -104,7 +106,8 @@ class Plan:
 
     def _may_plan(self, ref: JobRef) -> bool:
         is_paused = self._pauses is not None and self._pauses.of_tenant(ref.tenant_id) is not None
-        return self._settings.enabled and not is_paused
+        is_active = self._region is None or self._region.is_active()
+        return self._settings.enabled and is_active and not is_paused
 
     def ahead(self, job: Job, due: DueTime) -> Action:
         """Write the row of one nominal time beyond the cursor, and leave the cursor.

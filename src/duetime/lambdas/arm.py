@@ -16,6 +16,7 @@ from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.lambdas.context import LambdaContext, time_left
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
+from duetime.lambdas.standby import unless_standby
 from duetime.model.change import Change
 from duetime.ports.actions import DamagedRow
 from duetime.settings import Settings
@@ -63,7 +64,8 @@ def make_handler(
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
     notice = TransitionLog(meter)
     stuck = StuckWork(settings, "arm", clock)
-    arm = Steps(backends, clock=clock, settings=settings, meter=meter, report_stuck=stuck).arm
+    steps = Steps(backends, clock=clock, settings=settings, meter=meter, report_stuck=stuck)
+    arm = steps.arm
     report_damaged = DamagedRows(settings, "arm")
 
     def handler(event: Event, context: LambdaContext) -> Event:
@@ -79,7 +81,7 @@ def make_handler(
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
         return {"batchItemFailures": []}
 
-    return meter.around(handler)
+    return meter.around(unless_standby(steps.region, handler, {"batchItemFailures": []}))
 
 
 def _change(record: Mapping[str, Any], damaged: list[DamagedRow]) -> Change | None:

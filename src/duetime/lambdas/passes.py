@@ -22,8 +22,10 @@ from duetime.aws.stuck_work import StuckWork
 from duetime.clock import Clock, SystemClock
 from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
+from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.context import LambdaContext, time_left
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
+from duetime.lambdas.standby import if_active
 from duetime.ports.backends import Backends
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
@@ -176,6 +178,7 @@ class _Recorded:
             report_damaged=report,
             report_stuck=StuckWork(settings, source, self._clock),
         )
+        self._region = KnownRegion(backends.regions, self._clock)
         self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
 
     def handler(self, job: JobName, run: Part) -> Handler:
@@ -187,7 +190,8 @@ class _Recorded:
             log.info("passed", extra={"job": job, **passed})
             return passed
 
-        return self.meter.around(self._around(handler))
+        active = if_active(self._region, handler, {"standby": self._region.own})
+        return self.meter.around(self._around(active))
 
 
 def _triggered(

@@ -18,6 +18,8 @@ from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.events.count_runs import CountRuns
 from duetime.events.count_usage import CountUsage
 from duetime.events.publish import EventSelection, Publish, PublishedFact
+from duetime.jobs.known_region import KnownRegion
+from duetime.lambdas.standby import unless_standby
 from duetime.model.quota import has_quotas
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_JOBS
@@ -72,9 +74,10 @@ def job_filters(settings: Settings) -> Sequence[Filter]:
 
 def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     """Return the handler of stream events; it returns a partial batch response."""
-    backends = AwsBackends(settings, SystemClock(), calls=clients.BRIEF)
+    clock = SystemClock()
+    backends = AwsBackends(settings, clock, calls=clients.BRIEF)
     publish = Publish(EventSelection(backends.jobs, backends.routes, settings=settings), backends.event_bus)
-    prompt = AwsBackends(settings, SystemClock(), calls=clients.PROMPT)
+    prompt = AwsBackends(settings, clock, calls=clients.PROMPT)
     counters = list(_counters(prompt, settings))  # else a hanging count would have the events published again
 
     def handler(event: Event, _context: object) -> Event:
@@ -91,7 +94,9 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
             log.info("published", extra={"events": published})
         return {"batchItemFailures": []}
 
-    return DamagedRows(settings, "publish").around(handler)
+    region = KnownRegion(backends.regions, clock)
+    active = unless_standby(region, handler, {"batchItemFailures": []})
+    return DamagedRows(settings, "publish").around(active)
 
 
 def _counters(backends: AwsBackends, settings: Settings) -> Iterator[CountRuns | CountUsage]:

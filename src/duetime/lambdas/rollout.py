@@ -33,15 +33,18 @@ class Rollout:
         self._shards = DeployedShards(settings.due_shards)
         self.tables, self._timers = DeployedTables.from_settings(settings), backends.timers
         steps = Steps(backends, clock=clock, settings=settings)
-        self._reconcile, self._repair = steps.reconcile, steps.repair
+        self._reconcile, self._repair, self._region = steps.reconcile, steps.repair, steps.region
 
     def publish(self, manifest: Manifest) -> Reconciled:
-        """Publish a worker's types and reconcile its jobs.
+        """Publish a worker's types and reconcile its jobs; in a region that stands by, do nothing.
 
         Raises:
             DeclarationError: a job needs an unsupported feature; no job was changed.
             BackendUnavailable: not all was done.
         """
+        if self._region.epoch() is None:
+            log.info("standby, the active region's jobs stay", extra={"worker": manifest.worker})
+            return Reconciled()
         self.tables.publish(manifest, self._shards, self._clock.now())
         done = self._reconcile(manifest.jobs, worker=manifest.worker)
         for line in done.changes:
@@ -51,7 +54,9 @@ class Rollout:
         return done
 
     def withdraw(self, worker: str) -> None:
-        """Withdraw a worker's types and disable its jobs; without tables, do nothing."""
+        """Withdraw a worker's types and disable its jobs; without tables, or in standby, do nothing."""
+        if self._region.is_standby():
+            return
         try:
             self.tables.withdraw(worker)
             dropped = self._reconcile((), worker=worker)

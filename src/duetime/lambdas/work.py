@@ -8,6 +8,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
 from duetime.declare.handler_set import HandlerSet
+from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, write_metrics
 from duetime.lambdas.partial_batch import Event, EventHandler, partial_batch_handler
 from duetime.ports.wakeups import Delivery
@@ -29,9 +30,16 @@ def make_handler(
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
-    heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings)
+    region = KnownRegion(backends.regions, clock)
+    heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings, region=region)
     ports = WorkerPorts(
-        backends.store, backends.jobs, backends.queues, backends.routes, heartbeat, backends.pauses
+        backends.store,
+        backends.jobs,
+        backends.queues,
+        backends.routes,
+        heartbeat,
+        backends.pauses,
+        backends.regions,
     )
     meter = MetricsBuffer(settings, handlers.by_name.__contains__, metrics)
     work = Worker(handlers, ports, clock=clock, settings=settings, instance=instance, meter=meter)

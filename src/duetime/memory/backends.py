@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from duetime.clock import Clock
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
+from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
 
@@ -24,3 +25,4 @@ class MemoryBackends:
     bookmarks: Bookmarks
     routes: Routes
     pauses: WorkPauses = field(default_factory=NoWorkPauses)
+    regions: ActiveRegions = field(default_factory=NoRegions)

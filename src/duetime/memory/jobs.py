@@ -38,17 +38,17 @@ class MemoryJobStore:
         self, store: MemoryStore, *, on_change: Callable[[JobChange | SpanKept], None] = lambda _event: None
     ) -> None:
         self._store, self._on_change = store, on_change
-        self._jobs: dict[JobRef, Job] = {}
-        self._versions: dict[JobRef, dict[int, Version]] = {}
-        self._spans: dict[JobRef, dict[JobSpan, None]] = {}
+        self.by_ref: dict[JobRef, Job] = {}
+        self.versions_by_ref: dict[JobRef, dict[int, Version]] = {}
+        self.spans_by_ref: dict[JobRef, dict[JobSpan, None]] = {}
 
     def get(self, ref: JobRef) -> Job | None:
         with self._store.lock:
-            return self._jobs.get(ref)
+            return self.by_ref.get(ref)
 
     def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
         with self._store.lock:
-            mine = (job for job in self._jobs.values() if job.ref.tenant_id == tenant_id)
+            mine = (job for job in self.by_ref.values() if job.ref.tenant_id == tenant_id)
             found = sorted(
                 (job for job in mine if cursor is None or job.name > cursor), key=lambda job: job.name
             )
@@ -60,7 +60,7 @@ class MemoryJobStore:
         after = _from_cursor(cursor)
         with self._store.lock:
             waiting = sorted(
-                (_attention(job), job.ref) for job in self._jobs.values() if job.maintain_at <= until
+                (_attention(job), job.ref) for job in self.by_ref.values() if job.maintain_at <= until
             )
         found = list(islice((entry for entry in waiting if after is None or entry[0] > after), limit + 1))
         following = " ".join(found[limit - 1][0]) if len(found) > limit else None
@@ -68,7 +68,7 @@ class MemoryJobStore:
 
     def add(self, job: Job) -> bool:
         with self._store.lock:
-            if job.ref in self._jobs:
+            if job.ref in self.by_ref:
                 return False
             self._put(job)
             self._keep_version(job)
@@ -76,7 +76,7 @@ class MemoryJobStore:
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
         with self._store.lock:
-            current = self._jobs.get(old.ref)
+            current = self.by_ref.get(old.ref)
             if current is None:
                 return False
             after = current.changed_to(new, old.revision + 1)
@@ -89,7 +89,7 @@ class MemoryJobStore:
                     unlocked_since=current.unlocked_since,
                 )
             if after.version != current.version:
-                versions = self._versions[old.ref]
+                versions = self.versions_by_ref[old.ref]
                 versions[current.version] = replace(versions[current.version], until=after.since)
             self._keep_version(after)
             self._keep_spans(old.ref, spans)
@@ -100,7 +100,7 @@ class MemoryJobStore:
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
         with self._store.lock:
-            current = self._jobs.get(job.ref)
+            current = self.by_ref.get(job.ref)
             if current is None or current.revision != job.revision:
                 return False
             if current.cursor != job.cursor:
@@ -111,7 +111,7 @@ class MemoryJobStore:
 
     def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
         with self._store.lock:
-            current = self._jobs.get(job.ref)
+            current = self.by_ref.get(job.ref)
             as_read = (job.revision, job.maintain_at)
             if current is None or (current.revision, current.maintain_at) != as_read:
                 return False
@@ -126,14 +126,14 @@ class MemoryJobStore:
             self._store.write(row, _with_unread_fields(row, taking.claimed))
             if taking.hold is LockRequirement.LOCK:
                 self._fence_off(taking)
-                job = replace(self._jobs[taking.job.ref], running=row.ref)
+                job = replace(self.by_ref[taking.job.ref], running=row.ref)
                 self._put(job if taking.unlocked is None else replace(job, unlocked_since=None))
                 self._stop_waiting(taking.job.ref, row.ref)
             return True
 
     def _fence_off(self, taking: JobRunClaim) -> None:
         """Raise the fence of dead runs, so that they hold nothing if their workers wake."""
-        holder, lock = taking.dead, self._jobs[taking.job.ref].running
+        holder, lock = taking.dead, self.by_ref[taking.job.ref].running
         loses_lock = holder is not None and lock == holder.ref != taking.row.ref
         for dead in (*(taking.unlocked or ()), *((holder,) if holder and loses_lock else ())):
             row = self._store.get(dead.ref)
@@ -142,8 +142,10 @@ class MemoryJobStore:
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         with self._store.lock:
-            current = self._jobs.get(job.ref)
-            if current is None or current.waiting not in (job.waiting, waiting):
+            current = self.by_ref.get(job.ref)
+            if current is None or current.waiting == waiting:
+                return current is not None
+            if _contention(current) != _contention(job):
                 return False
             self._put(replace(current, waiting=waiting))
             return True
@@ -203,28 +205,28 @@ class MemoryJobStore:
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
         with self._store.lock:
-            job = self._jobs.get(ref)
+            job = self.by_ref.get(ref)
             if job is not None:
                 self._put(replace(job, tally=ended.counted(job.tally)))
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
         with self._store.lock:
-            versions = self._versions.get(ref, {})
+            versions = self.versions_by_ref.get(ref, {})
             return [versions[number] for number in sorted(versions)]
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         with self._store.lock:
-            found = [span for span in self._spans.get(ref, ()) if span.start < end and span.end > start]
+            found = [span for span in self.spans_by_ref.get(ref, ()) if span.start < end and span.end > start]
         return sorted(found, key=lambda span: span.start)
 
     def earliest_maintenance(self) -> datetime | None:
         with self._store.lock:
-            return min([job.maintain_at for job in self._jobs.values()], default=None)
+            return min([job.maintain_at for job in self.by_ref.values()], default=None)
 
     def _meets_requirement(self, taking: JobRunClaim) -> bool:
         if taking.hold is LockRequirement.NOTHING:
             return True
-        job = self._jobs.get(taking.job.ref)
+        job = self.by_ref.get(taking.job.ref)
         if job is None or job.revision != taking.job.revision:
             return False
         if not all(self._is_dead(dead.ref, dead) for dead in taking.unlocked or ()):
@@ -239,32 +241,37 @@ class MemoryJobStore:
         return row is None if dead is None else row is not None and is_as_read(row, dead)
 
     def _unlock(self, ref: JobRef, holder: ActionRef) -> bool:
-        job = self._jobs.get(ref)
+        job = self.by_ref.get(ref)
         if job is None or job.running != holder:
             return False
         self._put(replace(job, running=None))
         return True
 
     def _stop_waiting(self, ref: JobRef, waiting: ActionRef) -> None:
-        job = self._jobs.get(ref)
+        job = self.by_ref.get(ref)
         if job is not None and job.waiting == waiting:
             self._put(replace(job, waiting=None))
 
     def _put(self, job: Job) -> None:
-        old = self._jobs.get(job.ref)
-        self._jobs[job.ref] = job
+        old = self.by_ref.get(job.ref)
+        self.by_ref[job.ref] = job
         self._on_change(JobChange(old, job, old is not None and old.definition != job.definition))
 
     def _keep_version(self, job: Job) -> None:
         version = Version(number=job.version, definition=job.definition, since=job.since)
-        self._versions.setdefault(job.ref, {})[job.version] = version
+        self.versions_by_ref.setdefault(job.ref, {})[job.version] = version
 
     def _keep_spans(self, ref: JobRef, spans: Sequence[JobSpan]) -> None:
-        stored_spans = self._spans.setdefault(ref, {})
+        stored_spans = self.spans_by_ref.setdefault(ref, {})
         for span in spans:
             if span not in stored_spans:
                 self._on_change(SpanKept(ref, span))
         stored_spans.update(dict.fromkeys(spans))
+
+
+def _contention(job: Job) -> tuple[object, ...]:
+    """Return what a run reads before it waits."""
+    return (job.waiting, job.running, job.unlocked_since)
 
 
 def _with_unread_fields(current: Action, after: Action) -> Action:

@@ -108,7 +108,7 @@ class MemoryStore:
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         with self.lock:
             row = self._rows.get(ref)
-            if row is None:
+            if row is None or terms.is_fenced_off(row):
                 return None
             if row.status is Status.PROCESSING and row.lease_until is not None:
                 if row.claim_nonce == terms.nonce:

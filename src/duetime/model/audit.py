@@ -31,6 +31,8 @@ class AuditKind(StrEnum):
     """The rejected changes of one caller in one hour, counted; the name is the caller."""
     TENANT = "tenant"
     """A tenant: its pauses, or all that is stored of it."""
+    REGION = "region"
+    """The region that a failover made active."""
 
 
 @dataclass(frozen=True, slots=True)

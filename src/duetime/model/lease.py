@@ -12,6 +12,7 @@ from enum import Enum
 
 from duetime.ids import ActionId
 from duetime.model.action import Action, Ending, Status
+from duetime.model.active_region import epoch_of
 
 FENCE_STEP = 1
 """How much a claim, and the loss of a lock or a slot by a dead run, increases the fence of a row."""
@@ -31,6 +32,14 @@ class ClaimTerms:
     queued_at: datetime
     retry: str
     """The handler's retry policy; the first claim stores it in the row."""
+    epoch: int = 0
+    """The epoch of the active region; 0 without a standby region."""
+    fence: int = 0
+    """The row's fence as read; only a claim with an epoch compares it."""
+
+    def is_fenced_off(self, row: Action) -> bool:
+        """Return whether another region has claimed the row at a later epoch."""
+        return self.epoch > 0 and epoch_of(row.fence) > self.epoch
 
     def may_take_over(self, row: Action) -> bool:
         """Return whether the lease of a processing row ended longer ago than the skew: its worker died."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, SkipReason, Status
+from duetime.model.active_region import next_fence
 from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
 
 
@@ -14,7 +15,8 @@ def started(row: Action, terms: ClaimTerms) -> Action:
     is_take_over = row.status is Status.PROCESSING
     attempt = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
     return replace(
-        fenced_off(row),
+        row,
+        fence=next_fence(row.fence, terms.epoch),
         status=Status.PROCESSING,
         attempt=row.attempt + (not is_take_over),
         recoveries=row.recoveries + is_take_over,

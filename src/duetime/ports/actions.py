@@ -155,6 +155,8 @@ class ActionStore(Protocol):
         ``terms.retry`` unless the
         row has a policy. A row that is processing with this nonce is claimed by this call: its response was
         lost.
+        With ``terms.epoch``, the next fence is at least the first one of that epoch, and a row with a fence
+        of a later epoch is not eligible. ``terms.fence`` is the fence as read; an outdated one costs a write.
 
         Returns:
             `Claimed` with the payload; `LeaseHeld` if another run has a live lease; `NeedsSlot` if an

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
+from duetime.ports.regions import ActiveRegions
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.ports.work_pauses import WorkPauses
 
@@ -47,3 +48,7 @@ class Backends(Protocol):
     @property
     def pauses(self) -> WorkPauses:
         """The pauses of tenants' work."""
+
+    @property
+    def regions(self) -> ActiveRegions:
+        """Which region is active."""

@@ -144,7 +144,8 @@ class JobStore(Protocol):
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         """Let an action wait for the lock instead of ``job.waiting``.
 
-        Return False if another action was faster.
+        Return False if another action was faster, or the lock is not as read: then a late request must not
+        let an action wait that has run meanwhile.
         """
 
     def settle(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 
 from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.ids import ActionId
 from duetime.jobs.maintain import changed
+from duetime.jobs.missing_times import times_without_rows
 from duetime.model.job import Job, JobSpan, SpanKind
 from duetime.ports.actions import ActionStore
 from duetime.restore.gather import Gathered, RestoredTables
@@ -19,9 +19,7 @@ from duetime.restore.report import JobAccount
 ACTOR = "restore"
 """The author of the changes."""
 
-_MOST_TIMES = 10_000
 _MOST_ENDS = 20
-_PAGE = 100
 
 
 def current(
@@ -93,22 +91,4 @@ def _notes(job: Job, found: Gathered) -> Iterator[str]:
 
 def _unknown(job: Job, tables: RestoredTables, actions: ActionStore, now: datetime) -> tuple[datetime, ...]:
     """Return the nominal times since the restore point that have no row of the job or of a version before."""
-    start = max(tables.restored_to, job.since)
-    if not job.is_live or job.definition.self_scheduled or start >= now:
-        return ()
-    times = {due.at for due in islice(job.cadence_set.between(start, now), _MOST_TIMES)}
-    for version in (job.version, *(number for number, end in job.ends.items() if end > start)):
-        times -= _with_rows(job, version, actions, start, now)
-    return tuple(sorted(times))
-
-
-def _with_rows(job: Job, version: int, actions: ActionStore, start: datetime, now: datetime) -> set[datetime]:
-    found, cursor = set[datetime](), None
-    while True:
-        page = actions.occurrences(
-            job.ref.tenant_id, job.name, version, after=start, until=now, limit=_PAGE, cursor=cursor
-        )
-        found |= {ids.nominal_at(row.id) for row in page if not ids.is_manual_run(row.id)}
-        cursor = page.cursor
-        if cursor is None:
-            return found
+    return tuple(sorted(times_without_rows(job, actions, tables.restored_to, now)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from duetime.app import App
 from duetime.errors import DuetimeError
@@ -17,6 +18,7 @@ from duetime.model.change import Change
 from duetime.model.job import JobRef
 from duetime.model.run import WorkerDied
 from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.regions import ActiveRegions
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing.calls import FunctionCalls
@@ -57,6 +59,7 @@ class FaultyCloud(JournaledCloud):
         faults: Faults,
         story: Journal,
         meter: Meter = UNMETERED,
+        regions: ActiveRegions | None = None,
     ) -> None:
         self.dice = Dice(faults)
         self.processes = Processes(clock)
@@ -68,7 +71,7 @@ class FaultyCloud(JournaledCloud):
         self._works: dict[tuple[str, int], Worker] = {}
         self._hearts: list[SimulatedHeartbeat] = []
         self.dice.are_fair = True  # the first deploy has no faults
-        super().__init__(app, clock=clock, settings=settings, story=story, meter=meter)
+        super().__init__(app, clock=clock, settings=settings, story=story, meter=meter, regions=regions)
         self.dice.are_fair = False
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
@@ -105,7 +108,13 @@ class FaultyCloud(JournaledCloud):
             bookmarks=between(real.bookmarks, "bookmarks"),
             routes=between(real.routes, "routes"),
             pauses=between(real.pauses, "pauses"),
+            regions=self._regions_of(real, between),
         )
+
+    def _regions_of(self, real: MemoryBackends, between: Callable[..., Any]) -> ActiveRegions:
+        """Return the access to the active region, with faults if there is a standby region."""
+        regions: ActiveRegions = between(real.regions, "regions") if real.regions.own else real.regions
+        return regions
 
     def _row_of(self, ref: ActionRef) -> Action | None:
         return self._real.store.get(ref)

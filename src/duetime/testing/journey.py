@@ -15,6 +15,7 @@ from duetime.memory.backends import MemoryBackends
 from duetime.model.action import Action, Status
 from duetime.model.change import Change
 from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.regions import ActiveRegions
 from duetime.settings import Settings
 
 LONGEST = 20_000
@@ -62,14 +63,27 @@ class JournaledCloud(MemoryCloud):
     """A memory cloud with a journal."""
 
     def __init__(
-        self, app: App, *, clock: Clock, settings: Settings, story: Journal, meter: Meter = UNMETERED
+        self,
+        app: App,
+        *,
+        clock: Clock,
+        settings: Settings,
+        story: Journal,
+        meter: Meter = UNMETERED,
+        regions: ActiveRegions | None = None,
     ) -> None:
         self._story = story
-        super().__init__(app, clock=clock, settings=settings, instance="simulated", meter=meter)
+        super().__init__(
+            app, clock=clock, settings=settings, instance="simulated", meter=meter, regions=regions
+        )
 
     def _changed(self, change: Change) -> None:
         self._story.record_change("", change)
         super()._changed(change)
+
+    def story(self, about: str | None = None) -> str:
+        """Return the journal, optionally of one action or job."""
+        return "\n".join(self._story.lines(about))
 
     def seen_by_caller(self, name: str | None) -> MemoryBackends:
         """Return the back ends of an external caller; with faults if it has a name."""

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.clock import Clock
+from duetime.jobs.known_region import KnownRegion
 from duetime.memory.backends import MemoryBackends
 from duetime.settings import Settings
 from duetime.testing.processes import Judge, Process, Processes
@@ -18,7 +19,8 @@ class SimulatedHeartbeat(Heartbeat):
     """A heartbeat without a thread; `beat` runs in the process of the run."""
 
     def __init__(self, seen: MemoryBackends, processes: Processes, judge: Judge, settings: Settings) -> None:
-        super().__init__(seen.store, seen.queues, clock=seen.clock, settings=settings)
+        region = KnownRegion(seen.regions, seen.clock)
+        super().__init__(seen.store, seen.queues, clock=seen.clock, settings=settings, region=region)
         self._processes, self._judge, self._poll = processes, judge, settings.cancel_poll
         self._beats: list[tuple[datetime, int, Process, WatchedRun]] = []
         self._numbers = count()

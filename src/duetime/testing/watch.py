@@ -56,6 +56,12 @@ class InvariantWatch:
             self._check_run(process, old, new)
         self._remember(new)
 
+    def replicated(self, row: Action) -> None:
+        """Take note of a row that another region wrote."""
+        if row.idempotency_key is not None and row.status.is_final:
+            self._keyed.setdefault((row.tenant_id, row.idempotency_key), set()).discard(row.ref)
+        self._remember(row)
+
     def _check_late(self, old: Action, new: Action) -> None:
         """Check that no late request of an operator changes what was changed after it was sent."""
         request = self.late.arriving
@@ -81,7 +87,7 @@ class InvariantWatch:
         now = self.processes.clock.now()
         if old.status is Status.PENDING and now + process.offset < old.due_at:
             self._report(new, f"{process.name} claims it before it is due")
-        if old.status is Status.PROCESSING and self._is_live(old):
+        if old.status is Status.PROCESSING and self.is_live(old):
             self._report(new, f"{process.name} takes it over from a live lease (invariant 1)")
         self._holders[new.ref] = _Holder(process, new.fence)
         if new.concurrency_key is not None:
@@ -96,7 +102,7 @@ class InvariantWatch:
     def _check_slot_taken(self, row: Action, key: str) -> None:
         """Check that fewer other live leases than the limit exist for a concurrency key."""
         runs = self._in_turn.setdefault((row.tenant_id, key), {})
-        others = [run for ref, run in runs.items() if ref != row.ref and self._is_live(run)]
+        others = [run for ref, run in runs.items() if ref != row.ref and self.is_live(run)]
         if len(others) >= row.concurrency_limit:
             running = ", ".join(short(other.id) for other in others)
             self._report(row, f"it begins while {running} run under its concurrency key (invariant 1)")
@@ -106,7 +112,7 @@ class InvariantWatch:
         if job.definition.overlap is Overlap.ALLOW:
             return
         for ref, run in self._live.get(job.ref, {}).items():
-            if ref != row.ref and self._is_live(run):
+            if ref != row.ref and self.is_live(run):
                 self._report(row, f"it {what} while {short(run.id)} runs (invariant 1)")
 
     def _check_occurrence_begin(self, row: Action, job: Job) -> None:
@@ -138,7 +144,7 @@ class InvariantWatch:
         owner = job_ref_of(row)
         return None if owner is None else self.jobs.get(owner)
 
-    def _is_live(self, row: Action) -> bool:
+    def is_live(self, row: Action) -> bool:
         """Return whether a run's lease is live by its holder's clock."""
         holder = self._holders.get(row.ref)
         if holder is None or row.lease_until is None or holder.fence != row.fence:

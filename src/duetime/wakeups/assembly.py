@@ -18,6 +18,7 @@ from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from duetime.jobs.known_pauses import KnownPauses
+    from duetime.jobs.known_region import KnownRegion
     from duetime.jobs.maintain import Maintain, MaintainDueJobs
     from duetime.jobs.plan import Plan
     from duetime.jobs.reconcile import Reconcile
@@ -117,6 +118,7 @@ class Steps:
             settings=self._settings,
             meter=self._meter,
             pauses=self._pauses,
+            region=self.region,
         )
 
     @cached_property
@@ -211,6 +213,13 @@ class Steps:
             clock=self._clock,
             report_damaged=self._report_damaged,
         )
+
+    @cached_property
+    def region(self) -> KnownRegion:
+        """Which region is active."""
+        from duetime.jobs.known_region import KnownRegion
+
+        return KnownRegion(self._backends.regions, self._clock)
 
     @cached_property
     def _due_scanner(self) -> DueScanner:

@@ -100,7 +100,7 @@ class ClaimJobRun:
 
         def claim() -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
             context = self._read(ref, bounds)
-            if context is None:
+            if context is None or terms.is_fenced_off(context.row):
                 return None
             job, policy = context.job, handlers
             if job is not None:

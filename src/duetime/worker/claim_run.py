@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from duetime.clock import Clock
 from duetime.declare.handler_set import HandlerSet
 from duetime.ids import is_one_shot
+from duetime.jobs.known_region import KnownRegion
 from duetime.model.lease import ClaimTerms, LeaseHeld
 from duetime.ports.wakeups import Delivery
 from duetime.retry import NEVER, RetryPolicy
@@ -29,17 +30,18 @@ class ClaimRun:
         job_runs: ClaimJobRun,
         handlers: HandlerSet,
         heartbeat: Heartbeat,
+        region: KnownRegion,
         *,
         clock: Clock,
         settings: Settings,
         instance: str,
     ) -> None:
         self._one_shots, self._job_runs = one_shots, job_runs
-        self._handlers, self._heartbeat = handlers, heartbeat
+        self._handlers, self._heartbeat, self._region = handlers, heartbeat, region
         self._clock, self._settings, self._instance = clock, settings, instance
 
     def __call__(self, delivery: Delivery) -> ClaimWon | LeaseHeld | Waiting | None:
-        """Claim the run of a delivery; return None if it needs no more work.
+        """Claim the run of a delivery; return None if it needs no more work, or not in this region.
 
         Raises:
             BackendUnavailable: a service did not respond; the message must come again.
@@ -52,13 +54,16 @@ class ClaimRun:
         return claim
 
     def _claim(self, delivery: Delivery, policy: RetryPolicy) -> ClaimWon | LeaseHeld | Waiting | None:
-        message, terms = delivery.message, self._terms(delivery, policy)
+        message, now = delivery.message, self._clock.now()
+        if (epoch := self._region.epoch()) is None:
+            return None
+        terms = self._terms(delivery, policy, now, epoch)
         if is_one_shot(message.ref.id):
             return self._one_shots(message, terms)
         return self._job_runs(message.ref, terms, policy)
 
-    def _terms(self, delivery: Delivery, policy: RetryPolicy) -> ClaimTerms:
-        now = self._clock.now()
+    def _terms(self, delivery: Delivery, policy: RetryPolicy, now: datetime, epoch: int) -> ClaimTerms:
+        """Return the terms. `now` was read before the epoch: the lease ends in the next one's quiet time."""
         return ClaimTerms(
             now=now,
             lease_until=now + self._settings.lease,
@@ -67,4 +72,5 @@ class ClaimRun:
             instance=self._instance,
             queued_at=delivery.queued_at,
             retry=policy.text(),
+            epoch=epoch,
         )

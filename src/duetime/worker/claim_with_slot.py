@@ -56,6 +56,7 @@ class ClaimOneShot:
         """
         if (row := self._row(message.ref)) is None or row.status.is_final:
             return None
+        terms = replace(terms, fence=row.fence)
         claim = NeedsSlot() if row.concurrency_key else self._actions.claim(message.ref, terms)
         if isinstance(claim, NeedsSlot):
             return self.with_slot(row, terms)
@@ -78,7 +79,7 @@ class ClaimOneShot:
         return result
 
     def _try(self, row: Action | None, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
-        if row is None or row.concurrency_key is None:
+        if row is None or row.concurrency_key is None or terms.is_fenced_off(row):
             return None
         if row.status is Status.PROCESSING and row.lease_until is not None:
             if row.claim_nonce == terms.nonce:

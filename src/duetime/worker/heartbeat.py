@@ -17,8 +17,10 @@ from datetime import datetime, timedelta
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
+from duetime.jobs.known_region import KnownRegion
 from duetime.model.action import Action, ActionRef
 from duetime.ports.actions import ActionStore
+from duetime.ports.regions import NoRegions
 from duetime.ports.wakeups import Delivery, DueQueues
 from duetime.settings import Settings
 
@@ -61,6 +63,7 @@ class Heartbeat:
         *,
         clock: Clock,
         settings: Settings,
+        region: KnownRegion | None = None,
         pause: Callable[[float], object] = time.sleep,  # noqa: TID251 - see below
     ) -> None:
         """Make one for a process; its thread starts with the first run.
@@ -70,11 +73,13 @@ class Heartbeat:
             queues: hold the messages of the runs.
             clock: decides when a lease is renewed.
             settings: the deployment's.
+            region: whether this region is active; by default it always is.
             pause: waits between two polls, for a number of seconds. The default waits in the machine's time:
                 a background thread must not turn a simulated clock.
         """
         self._store, self._queues, self._pause = store, queues, pause
         self._clock, self._settings = clock, settings
+        self._region = region or KnownRegion(NoRegions(), clock)
         self._watched: set[WatchedRun] = set()
         self._beaten: WatchedRun | None = None
         self._changed = threading.Condition()
@@ -200,7 +205,9 @@ class Heartbeat:
         now = watched.now(elapsed)
         if now > watched.deadline:
             return  # the lease of an overdue run may end
-        if self._since_renewal(watched) >= self._settings.heartbeat:
+        if not self._region.is_current(watched.action.fence):
+            found = None
+        elif self._since_renewal(watched) >= self._settings.heartbeat:
             found = self._store.renew(watched.action, now + self._settings.lease)
             if found:
                 watched.renewed = elapsed

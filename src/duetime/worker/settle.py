@@ -12,6 +12,7 @@ from functools import partial
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
+from duetime.jobs.known_region import KnownRegion
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.job import JobRef, Overlap, job_ref_of
 from duetime.model.lease import Settlement, SettleResult
@@ -19,6 +20,7 @@ from duetime.model.run import Entry
 from duetime.model.run_stats import EndedRun
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, LockRequirement
+from duetime.ports.regions import NoRegions
 from duetime.ports.wakeups import DueQueues, Routes
 from duetime.wakeups.due_messages import message_of, send_wake
 from duetime.worker.claim_job_run import ClaimWon
@@ -33,13 +35,25 @@ class Settle:
     """Settles claimed runs."""
 
     def __init__(
-        self, actions: ActionStore, jobs: JobStore, queues: DueQueues, routes: Routes, *, clock: Clock
+        self,
+        actions: ActionStore,
+        jobs: JobStore,
+        queues: DueQueues,
+        routes: Routes,
+        region: KnownRegion | None = None,
+        *,
+        clock: Clock,
     ) -> None:
         self._actions, self._jobs = actions, jobs
         self._queues, self._routes, self._clock = queues, routes, clock
+        self._region = region or KnownRegion(NoRegions(), clock)
 
     def __call__(self, held: ClaimWon, settlement: Settlement) -> SettleResult:
-        """Settle a run."""
+        """Settle a run; the lease is lost if its epoch has ended.
+
+        Raises:
+            BackendUnavailable: it is unknown whether it has.
+        """
         return self._end(held, settlement, self._actions.settle, self._jobs.settle)
 
     def commit(
@@ -58,6 +72,8 @@ class Settle:
         self, held: ClaimWon, settlement: Settlement, row_alone: _SettleRow, with_job: _SettleWithJob
     ) -> SettleResult:
         action, job_ref = held.action, job_ref_of(held.action)
+        if not self._region.is_current(action.fence):
+            return SettleResult.LEASE_LOST
         if job_ref is None or held.job is None or settlement.status is Status.PENDING:
             return row_alone(action, settlement)
         ended = EndedRun(

@@ -28,6 +28,7 @@ from duetime.declare.built_in import CANARY_HANDLER
 from duetime.declare.handler_set import HandlerSet
 from duetime.errors import DuetimeError, truncate
 from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.plan import Plan, is_behind
 from duetime.model.built_in import CANARY
 from duetime.model.lease import LeaseHeld
@@ -35,6 +36,7 @@ from duetime.model.outcome import NOT_BEGUN
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import LONGEST_DELAY, Delivery, DueMessage, DueQueues, Routes, Send
 from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
 from duetime.settings import Settings
@@ -75,6 +77,7 @@ class WorkerPorts:
     routes: Routes
     heartbeat: Heartbeat
     pauses: WorkPauses = field(default_factory=NoWorkPauses)
+    regions: ActiveRegions = field(default_factory=NoRegions)
 
 
 class Worker:
@@ -100,19 +103,20 @@ class Worker:
         self._handlers, self._queues = handlers, ports.queues
         self._clock, self._settings, self._run_log = clock, settings, RunLog(meter)
         self._pauses, self._rollover = KnownPauses(ports.pauses, clock), Rollover(handlers, ports.routes)
-        self._put_offs = PutOffs()
+        self._put_offs, self._region = PutOffs(), KnownRegion(ports.regions, clock)
         self._plan = Plan(store, jobs, clock=clock, settings=settings, meter=meter)
         self._claim = ClaimRun(
             ClaimOneShot(store, jitter_draw=jitter_draw),
             ClaimJobRun(store, jobs, settings=settings),
             handlers,
             heartbeat,
+            self._region,
             clock=clock,
             settings=settings,
             instance=instance,
         )
         self._run = RunHandler(handlers, heartbeat, self._rollover, clock=clock, settings=settings)
-        settle = Settle(store, jobs, ports.queues, ports.routes, clock=clock)
+        settle = Settle(store, jobs, ports.queues, ports.routes, self._region, clock=clock)
         self._end = EndRun(
             settle, heartbeat, self._run_log, clock=clock, settings=settings, jitter_draw=jitter_draw
         )
@@ -179,11 +183,17 @@ class Worker:
         early = delay_until(message.due_at, now)
         if early > 1:
             return early
-        if not self._settings.enabled or self._pauses.of_tenant(message.ref.tenant_id) is not None:
+        if not self._may_begin(message):
             # As long again as the message has waited: a long stop costs each action four messages an hour.
             late = int((now - message.due_at).total_seconds())
             return min(max(late, _SOONEST_WHILE_OFF), LONGEST_DELAY)
         return ROLL_OVER if self._rollover.needs_newer(message.type, message.payload_version) else None
+
+    def _may_begin(self, message: DueMessage) -> bool:
+        """Return whether nothing stops the action: the switch, a pause, or an unknown active region."""
+        if not self._settings.enabled or self._pauses.of_tenant(message.ref.tenant_id) is not None:
+            return False
+        return self._region.is_active() or self._region.is_standby()
 
     def _put_off(self, delivery: Delivery, seconds: int) -> DeliveryResult:
         self._queues.send([Send(self._handlers.worker, delivery.message, min(seconds, LONGEST_DELAY))])

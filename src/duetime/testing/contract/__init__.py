@@ -52,6 +52,7 @@ from duetime.testing.contract.lists import FailedContract, ListContract
 from duetime.testing.contract.notifications import InboxContract, PreferencesContract
 from duetime.testing.contract.notified import DeliveriesContract, WindowsContract
 from duetime.testing.contract.races import RaceContract
+from duetime.testing.contract.regions import EpochContract, RegionsContract
 from duetime.testing.contract.run_counts import RunCountsContract
 from duetime.testing.contract.scheduling import PayloadContract, SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
@@ -78,6 +79,7 @@ __all__ = [
     "JobStoreContract",
     "JobWakesContract",
     "PreferencesContract",
+    "RegionsContract",
     "RoutesContract",
     "RunCountsContract",
     "TimersContract",
@@ -93,6 +95,7 @@ class ActionStoreContract(
     PayloadContract,
     ClaimContract,
     TakeOverContract,
+    EpochContract,
     LeaseContract,
     SettleContract,
     RetryContract,

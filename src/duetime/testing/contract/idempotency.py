@@ -112,6 +112,14 @@ class IdempotencyContract(StoreContract):
         assert self._rows(store) == [action.ref]
         assert store.get(action.ref) == row
 
+    def test_the_same_call_again_changes_nothing_if_its_key_is_gone(self, store: ActionStore) -> None:
+        action = under_key(store)
+        store.put_once(action, key_from(NOON))
+        row = finished(store, action)
+        store.remove_key(action.ref, KEY)
+        store.put_once(action, key_from(NOON))
+        assert store.get(action.ref) == row
+
     @pytest.mark.parametrize("changed", [{"payload": OTHER}, {"type": "send-receipt"}], ids=str)
     def test_the_same_key_for_something_else_is_a_conflict_that_names_the_first_action(
         self, store: ActionStore, changed: dict[str, str], first: Action

@@ -80,7 +80,7 @@ class OccurrenceSettleContract(JobsContract):
         self, store: ActionStore, jobs: JobStore, job: Job
     ) -> None:
         run, other = taken(store, jobs, job), planned(store, NEXT)
-        jobs.wait(job, other.ref)
+        jobs.wait(stored_job(jobs, job.ref), other.ref)
         jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
         assert stored_job(jobs, job.ref).waiting == other.ref
 

@@ -10,6 +10,7 @@ import pytest
 
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.job import Job
+from duetime.model.lease import SettleResult
 from duetime.model.transition import cancelled, skipped
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -19,6 +20,7 @@ from duetime.testing.contract.job_specimens import (
     NEXT,
     NIGHTLY,
     added,
+    ended,
     nightly,
     occurrence,
     planned,
@@ -72,6 +74,28 @@ class WaitContract(JobsContract):
         assert jobs.wait(stored_job(jobs, job.ref), row.ref)
         assert stored_job(jobs, job.ref).waiting == row.ref
 
+    def test_an_action_that_has_run_meanwhile_does_not_wait_again(
+        self, store: ActionStore, jobs: JobStore, job: Job
+    ) -> None:
+        holder, row = taken(store, jobs, job), planned(store, NEXT)
+        read = stored_job(jobs, job.ref)
+        assert jobs.wait(read, row.ref)
+        assert jobs.settle(holder, end(Status.EXECUTED), job.ref, ended(holder)) is SettleResult.SETTLED
+        assert jobs.claim(taking(row, stored_job(jobs, job.ref)))
+        assert not jobs.wait(read, row.ref)
+        assert stored_job(jobs, job.ref).waiting is None
+
+    def test_an_action_does_not_wait_for_runs_without_the_lock_that_have_ended(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        read, row = added(jobs, unlocked_since=NOON), planned(store)
+        assert jobs.wait(read, row.ref)
+        assert jobs.claim(taking(row, stored_job(jobs, read.ref), unlocked=()))
+        run = stored_row(store, row.ref)
+        assert jobs.settle(run, end(Status.EXECUTED), read.ref, ended(run)) is SettleResult.SETTLED
+        assert not jobs.wait(read, row.ref)
+        assert stored_job(jobs, read.ref).waiting is None
+
     def test_nothing_waits_for_a_job_that_never_was(self, store: ActionStore, jobs: JobStore) -> None:
         job = nightly()
         assert not jobs.wait(job, planned(store).ref)
@@ -101,7 +125,7 @@ class WaitContract(JobsContract):
     ) -> None:
         taken(store, jobs, job)
         row = planned(store, NEXT)
-        jobs.wait(job, row.ref)
+        jobs.wait(stored_job(jobs, job.ref), row.ref)
         assert not jobs.claim(taking(row, stored_job(jobs, job.ref)))
         assert stored_job(jobs, job.ref).waiting == row.ref
 

@@ -135,6 +135,7 @@ class UndeliveredContract:
         again = replace(stored, reason="later", first_at=NOON + HOUR, last_at=NOON + HOUR)
         undelivered.keep(again, expires_at=EXPIRY)
         assert undelivered.get(stored.id) == again
+        assert not undelivered.remove(replace(stored, count=2)), "what was read before the removal"
 
     def _listed(self, undelivered: UndeliveredStore, limit: int) -> list[str]:
         return [thing.id for thing in pages(lambda at: undelivered.list(limit=limit, cursor=at), limit)]

@@ -1,0 +1,407 @@
+"""The truth table of each condition: the rows that it accepts, and the rows that differ in one value.
+
+A claim reads a row before it writes, so a run of a test seldom reaches the last line of defence: a row that
+has changed since the read.
+"""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from duetime.aws import conditions, job_conditions, optimistic
+from duetime.aws.faults import ConditionFailed, TransactionFailed
+from duetime.aws.items import to_epoch, to_item, to_payload_item
+from duetime.aws.job_items import STATE, holder, job_key, to_state
+from duetime.aws.keys import Item, payload_key
+from duetime.aws.payloads import DynamoPayloads
+from duetime.aws.restored_rows import RestoredRows, free_lock
+from duetime.aws.tenant_items import forget_in_job
+from duetime.aws.transactions import update, write
+from duetime.clock import SystemClock
+from duetime.local.call_lock import CallLock
+from duetime.local.event_sources import ExpiryPoller
+from duetime.memory.store import MemoryStore
+from duetime.model import transition
+from duetime.model.action import SkipReason, Status
+from duetime.model.active_region import FENCES
+from duetime.model.idempotency import HeldKey, KeyTerms
+from duetime.ports.jobs import LockRequirement
+from duetime.testing.contract.job_specimens import ended, nightly, occurrence, taking
+from duetime.testing.contract.specimens import (
+    CALLER,
+    EXPIRY,
+    HOUR,
+    LEASE_END,
+    NOON,
+    ORPHANED_AT,
+    TICK,
+    end,
+    fresh,
+    terms,
+)
+
+STORE = MemoryStore()
+CHANGE = {"by": CALLER, "at": NOON}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A change, the item that it accepts, and other values of that item.
+
+    `accepts` and `rejects` have single attributes with another value; None is one that is absent.
+    """
+
+    change: conditions.Update
+    item: Item
+    accepts: tuple[Item, ...] = ()
+    rejects: tuple[Item, ...] = ()
+
+
+def at(when):
+    return job_conditions.at(when)
+
+
+def statuses(*but):
+    return tuple({"status": {"S": status.value}} for status in Status if status not in but)
+
+
+def around(name, number):
+    """Return a number's neighbours, and no number."""
+    return ({name: {"N": str(number - 1)}}, {name: {"N": str(number + 1)}}, {name: None})
+
+
+PENDING = replace(fresh(STORE), generation=7)
+RUN = replace(transition.started(PENDING, terms()), fence=8)
+FAILED = replace(PENDING, status=Status.FAILED, attempt=1, expires_at=EXPIRY)
+KEYED = {"concurrency_key": {"S": "invoice-17"}}
+ASKED = {"cancel_requested_at": at(NOON)}
+PROCESSING_MINE = (*statuses(Status.PROCESSING), *around("fence", 8))
+PENDING_AS_READ = (*statuses(Status.PENDING), *around("gen", 7))
+FAILED_AS_READ = (*statuses(Status.FAILED), *around("gen", 7))
+OF_ACTIONS = {
+    "claim": Table(
+        conditions.claim(terms(NOON)),
+        to_item(PENDING),
+        ({"due_at": at(NOON - TICK)},),
+        (*statuses(Status.PENDING), {"due_at": at(NOON + TICK)}, {"due_at": None}, KEYED),
+    ),
+    "take over": Table(
+        conditions.take_over(terms(ORPHANED_AT), RUN),
+        to_item(RUN),
+        ({"lease_until": at(LEASE_END - TICK)},),
+        (*PROCESSING_MINE, {"lease_until": at(LEASE_END + TICK)}, {"lease_until": None}, KEYED),
+    ),
+    "claim in an epoch": Table(
+        conditions.claim(replace(terms(), epoch=2, fence=8)),
+        to_item(replace(PENDING, fence=8)),
+        ({"due_at": at(NOON - TICK)},),
+        (*statuses(Status.PENDING), *around("fence", 8), {"due_at": at(NOON + TICK)}, KEYED),
+    ),
+    "take over in an epoch": Table(
+        conditions.take_over(replace(terms(ORPHANED_AT), epoch=2, fence=8), RUN),
+        to_item(RUN),
+        ({"lease_until": at(LEASE_END - TICK)},),
+        (*PROCESSING_MINE, {"lease_until": at(LEASE_END + TICK)}, {"lease_until": None}, KEYED),
+    ),
+    "renew": Table(
+        conditions.renew(RUN, LEASE_END),
+        to_item(RUN),
+        ({"lease_until": at(LEASE_END - TICK)}, KEYED),
+        (*PROCESSING_MINE, {"lease_until": at(LEASE_END + TICK)}),
+    ),
+    "settle": Table(
+        conditions.settle(RUN, end(Status.EXECUTED)), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE
+    ),
+    "retry": Table(
+        conditions.settle(RUN, end(Status.PENDING)), to_item(RUN), (KEYED,), (*PROCESSING_MINE, ASKED)
+    ),
+    "ask to cancel": Table(
+        conditions.ask_to_cancel(RUN, **CHANGE), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE
+    ),
+    "cancel": Table(
+        conditions.cancel(PENDING, **CHANGE, expires_at=EXPIRY), to_item(PENDING), (KEYED,), PENDING_AS_READ
+    ),
+    "skip": Table(
+        conditions.end_pending(
+            PENDING,
+            transition.skipped(PENDING, SkipReason.PAUSED, note="paused", **CHANGE, expires_at=EXPIRY),
+        ),
+        to_item(PENDING),
+        (KEYED,),
+        PENDING_AS_READ,
+    ),
+    "reschedule": Table(
+        conditions.reschedule(PENDING, NOON + HOUR, **CHANGE), to_item(PENDING), (KEYED,), PENDING_AS_READ
+    ),
+    "redrive": Table(
+        conditions.redrive(FAILED, NOON, "0", **CHANGE),
+        to_item(FAILED),
+        ({"dismissed_reason": {"S": "known"}},),
+        (*FAILED_AS_READ, {"idempotency_key": {"S": "order-17"}}),
+    ),
+    "redrive with its key": Table(
+        conditions.redrive_with_key(FAILED, NOON, "0", **CHANGE),
+        to_item(FAILED),
+        ({"idempotency_key": {"S": "order-17"}},),
+        FAILED_AS_READ,
+    ),
+    "dismiss": Table(
+        conditions.dismiss(FAILED, "known", **CHANGE),
+        to_item(FAILED),
+        (KEYED,),
+        (*FAILED_AS_READ, {"dismissed_reason": {"S": "known"}}),
+    ),
+    "claim a pending row as read": Table(
+        optimistic.claim_row(PENDING, transition.started(PENDING, terms())),
+        to_item(PENDING),
+        (),
+        (*PENDING_AS_READ, *around("fence", PENDING.fence)),
+    ),
+    "claim a dead run as read": Table(
+        optimistic.claim_row(RUN, transition.started(RUN, terms(ORPHANED_AT))),
+        to_item(RUN),
+        (),
+        (
+            *PROCESSING_MINE,
+            *around("gen", 7),
+            {"lease_until": at(LEASE_END + TICK)},
+            {"lease_until": at(LEASE_END - TICK)},
+            {"lease_until": None},
+        ),
+    ),
+    "a dead run is still dead": Table(
+        optimistic.still_dead(RUN),
+        to_item(RUN),
+        (),
+        (
+            *PROCESSING_MINE,
+            {"lease_until": at(LEASE_END + TICK)},
+            {"lease_until": at(LEASE_END - TICK)},
+            {"lease_until": None},
+        ),
+    ),
+    "a failed holder has still failed": Table(
+        optimistic.still_dead(FAILED),
+        to_item(FAILED),
+        (),
+        (*statuses(Status.FAILED), *around("fence", FAILED.fence)),
+    ),
+}
+
+ROW = replace(occurrence(STORE), generation=7)
+OTHER, THIRD = (occurrence(STORE, NOON - times * HOUR) for times in (1, 2))
+JOB = nightly(revision=5)
+REVISION = around("revision", 5)
+GONE = {"pk": None}
+
+
+def lock(**fields):
+    return {name: holder(row.ref) for name, row in fields.items()}
+
+
+def as_claimed(job, **claim):
+    return job_conditions.claim_job(taking(ROW, job, **claim))
+
+
+OF_JOBS = {
+    "change": Table(
+        job_conditions.change(JOB, replace(JOB, pauses={}), redefines=False), to_state(JOB), (), REVISION
+    ),
+    "move the cursor": Table(
+        job_conditions.move_cursor(JOB, NOON, NOON + HOUR),
+        to_state(JOB),
+        (),
+        (*REVISION, {"cursor": at(JOB.cursor + TICK)}, {"cursor": at(JOB.cursor - TICK)}),
+    ),
+    "postpone": Table(
+        job_conditions.postpone(JOB, NOON + 2 * HOUR, 1),
+        to_state(JOB),
+        (),
+        (*REVISION, {"attend_at": at(JOB.maintain_at + TICK)}, {"attend_at": at(JOB.maintain_at - TICK)}),
+    ),
+    "claim beside other runs": Table(
+        as_claimed(JOB, hold=LockRequirement.UNCHANGED), to_state(JOB), (lock(running=OTHER),), REVISION
+    ),
+    "take the lock": Table(
+        as_claimed(JOB),
+        to_state(JOB),
+        (lock(running=ROW), lock(waiting=OTHER), lock(running=ROW, waiting=OTHER)),
+        (*REVISION, lock(running=OTHER), lock(waiting=ROW)),
+    ),
+    "take the lock from the waiting place": Table(
+        as_claimed(replace(JOB, waiting=ROW.ref)),
+        to_state(JOB) | lock(waiting=ROW),
+        (lock(running=ROW),),
+        (*REVISION, lock(running=OTHER), lock(waiting=OTHER), {"waiting": None}),
+    ),
+    "take a dead run's lock": Table(
+        as_claimed(JOB, dead_ref=OTHER.ref),
+        to_state(JOB) | lock(running=OTHER),
+        (lock(running=ROW), {"running": None}, lock(waiting=THIRD)),
+        (*REVISION, lock(running=THIRD), lock(waiting=ROW)),
+    ),
+    "wait": Table(
+        job_conditions.wait(JOB, ROW.ref), to_state(JOB), (lock(running=OTHER),), (lock(waiting=OTHER), GONE)
+    ),
+    "wait instead of another": Table(
+        job_conditions.wait(replace(JOB, waiting=OTHER.ref), ROW.ref),
+        to_state(JOB) | lock(waiting=OTHER),
+        (lock(running=OTHER),),
+        (lock(waiting=THIRD), {"waiting": None}, GONE),
+    ),
+    "stop waiting": Table(
+        job_conditions.stop_waiting(ROW.ref),
+        to_state(JOB) | lock(waiting=ROW),
+        (lock(running=OTHER),),
+        (lock(waiting=OTHER), {"waiting": None}, GONE),
+    ),
+    "unlock": Table(
+        job_conditions.unlock(ROW.ref, ended(transition.started(ROW, terms()))),
+        to_state(JOB) | lock(running=ROW),
+        (lock(waiting=OTHER),),
+        (lock(running=OTHER), {"running": None}, GONE),
+    ),
+    "count a run": Table(
+        job_conditions.count(ended(transition.started(ROW, terms()))),
+        to_state(JOB),
+        (lock(running=OTHER),),
+        (GONE,),
+    ),
+}
+
+
+def holds(client, table, change, item):
+    """Store an item alone, and return whether the change is applied to it."""
+    key = {name: item[name] for name in ("pk", "sk")} if "pk" in item else None
+    place = key or {"pk": {"S": "none"}, "sk": {"S": "none"}}
+    if key is not None:
+        client.put_item(TableName=table, Item=item)
+    try:
+        write(client, [update(table, place, change)])
+    except TransactionFailed:
+        return False
+    return True
+
+
+def with_values(item, values):
+    return {name: value for name, value in (item | values).items() if value is not None}
+
+
+def check(client, name, table):
+    """Check that a change applies to the rows that its table accepts, and to none that it rejects."""
+    for values in ({}, *table.accepts):
+        assert holds(client, name, table.change, with_values(table.item, values)), f"rejects {values}"
+    for values in table.rejects:
+        assert not holds(client, name, table.change, with_values(table.item, values)), f"accepts {values}"
+
+
+@pytest.mark.parametrize("name", OF_ACTIONS)
+def test_a_change_of_an_action_applies_to_the_rows_that_its_condition_names(table, name):
+    check(table.client, table.name, OF_ACTIONS[name])
+
+
+@pytest.mark.parametrize("fence", [3 * FENCES - 1, 3 * FENCES])
+def test_a_claim_takes_no_row_of_a_later_epoch(table, fence):
+    claimed, dead = replace(terms(ORPHANED_AT), epoch=2, fence=fence), replace(RUN, fence=fence)
+    is_earlier = fence < 3 * FENCES
+    claim = conditions.claim(claimed)
+    assert holds(table.client, table.name, claim, to_item(replace(PENDING, fence=fence))) is is_earlier
+    assert holds(table.client, table.name, conditions.take_over(claimed, dead), to_item(dead)) is is_earlier
+
+
+@pytest.mark.parametrize("name", OF_JOBS)
+def test_a_change_of_a_job_applies_to_the_states_that_its_condition_names(jobs_table, name):
+    check(*jobs_table, OF_JOBS[name])
+
+
+def test_a_holder_whose_row_is_gone_is_still_dead_only_while_no_row_is_there(table):
+    gone = optimistic.still_dead(None)
+    assert holds(table.client, table.name, gone, {})
+    assert not holds(table.client, table.name, gone, to_item(RUN))
+
+
+@pytest.mark.parametrize("status", [*Status, None])
+def test_a_key_is_taken_from_an_action_that_is_final_or_gone(table, status):
+    store, former, following = table.store(), *(replace(fresh(STORE), idempotency_key="k") for _ in "ab")
+    if status is not None:
+        store.put(replace(former, status=status))
+    held = HeldKey.for_action(former, NOON)
+    *_, check_of_the_former = store._keys._taking(following, KeyTerms(NOON, EXPIRY), held)
+    if status is None or status.is_final:
+        write(table.client, [check_of_the_former])
+    else:
+        with pytest.raises(TransactionFailed):
+            write(table.client, [check_of_the_former])
+
+
+def test_a_row_that_is_there_is_not_put_again(table):
+    store = table.store()
+    store.put(PENDING)
+    store.put(replace(PENDING, generation=8, payload="{}"))
+    assert store.get(PENDING.ref) == PENDING
+
+
+@pytest.mark.parametrize(
+    ("stored", "left"), [(HOUR, 2 * HOUR), (2 * HOUR, 2 * HOUR), (3 * HOUR, 3 * HOUR), (None, None)]
+)
+def test_a_payloads_time_to_live_never_moves_back_and_creates_no_payload(table, stored, left):
+    payloads = DynamoPayloads(table.client, table.name)
+    if stored:
+        table.client.put_item(TableName=table.name, Item=to_payload_item(PENDING, NOON + stored))
+    payloads._extend(PENDING, NOON + 2 * HOUR)
+    found = table.client.get_item(TableName=table.name, Key=payload_key(PENDING.ref)).get("Item")
+    assert (found and found["ttl"]["N"]) == (left and to_epoch(NOON + left))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "gone"), [("running", "running"), ("waiting", "waiting"), ("last_id", "last_error")]
+)
+def test_a_job_forgets_an_erased_run_and_no_other(jobs_table, attribute, gone):
+    client, table = jobs_table
+    mine, other = ({"S": run.id} if attribute == "last_id" else holder(run.ref) for run in (ROW, OTHER))
+    for stored, is_gone in ((mine, True), (other, False)):
+        client.put_item(TableName=table, Item=to_state(JOB) | {"last_error": {"S": "?"}, attribute: stored})
+        forget_in_job(client, table, JOB.ref, ROW.id, holder(ROW.ref))
+        assert (gone not in client.get_item(TableName=table, Key=job_key(JOB.ref, STATE))["Item"]) is is_gone
+
+
+def test_an_item_whose_time_to_live_has_passed_is_deleted_and_no_other(table):
+    clock, now = SystemClock(), int(SystemClock().now().timestamp())
+    times = {"past": {"N": str(now - 9)}, "future": {"N": str(now + 999)}, "text": {"S": "1"}, "none": None}
+    keys = {name: {"pk": {"S": name}, "sk": {"S": name}} for name in times}
+    for name, ttl in times.items():
+        table.client.put_item(TableName=table.name, Item=keys[name] | ({"ttl": ttl} if ttl else {}))
+    poller = ExpiryPoller(table.client, table.name, CallLock(), clock)
+    for key in keys.values():
+        poller._delete(key)  # a redrive may come between its read and this
+    left = {item["pk"]["S"] for item in table.client.scan(TableName=table.name)["Items"]}
+    assert left == {"future", "text", "none"}
+
+
+@pytest.mark.parametrize("values", [{}, *PROCESSING_MINE, *around("gen", 7)], ids=str)
+def test_a_restored_run_is_held_only_as_it_was_read(table, values):
+    item = with_values(to_item(RUN), values)
+    table.client.put_item(TableName=table.name, Item=item)
+    restored = RestoredRows(table.client, table.name, due_shards=1)
+    assert restored.hold(RUN, "restored", **CHANGE) is (not values)
+
+
+@pytest.mark.parametrize("values", [{}, *PENDING_AS_READ], ids=str)
+def test_a_held_row_is_released_only_as_it_was_read(table, values):
+    table.client.put_item(TableName=table.name, Item=with_values(to_item(PENDING), values))
+    restored = RestoredRows(table.client, table.name, due_shards=1)
+    assert (restored.release(PENDING, **CHANGE) is not None) is (not values)
+
+
+def test_a_lock_is_freed_only_of_a_job_that_is_there(jobs_table):
+    client, table = jobs_table
+    with pytest.raises(ConditionFailed):
+        free_lock(client, table, JOB.ref)
+    client.put_item(TableName=table, Item=to_state(JOB) | lock(running=ROW))
+    free_lock(client, table, JOB.ref)
+    assert "running" not in client.get_item(TableName=table, Key=job_key(JOB.ref, STATE))["Item"]
+
+
+def test_a_table_detects_a_condition_that_misses_a_part(table):
+    with pytest.raises(AssertionError):
+        check(table.client, table.name, replace(OF_ACTIONS["renew"], change=conditions.renew(RUN, EXPIRY)))

@@ -1,0 +1,19 @@
+"""Mutation tests of what the protocol rests on: the conditions of writes, and the order of calls in steps.
+
+::
+
+    sites           finds the places that give DynamoDB a condition, and marks them
+    condition_text  derives the mutants of a condition
+    steps           derives the mutants of the order of calls
+    mutant          both kinds as one
+    instrument      imports the package with its conditions marked; replaces a function in this process
+    wire            records the conditions on their way to DynamoDB, or changes one
+    session         collects the tests once, and runs them in children
+    coverage_map    which tests reach which functions and conditions
+    run             the command
+
+Common mutation tools change Python's syntax; they know neither the conditions in its strings nor which calls
+have an effect.
+
+No file is changed: a child process changes its own memory, runs tests until one fails, and ends.
+"""

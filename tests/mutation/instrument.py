@@ -1,0 +1,98 @@
+"""Imports the package with its conditions marked and its functions counted; mutates them in this process.
+
+Nothing is written: the source is changed between its reading and its compilation.
+"""
+
+import ast
+import builtins
+import gc
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from types import CodeType, FunctionType
+
+from tests.mutation import sites
+
+hits = set[str]()
+"""The functions that were called since it was cleared."""
+
+
+class Marked(str):
+    """A condition that bears the site that made it."""
+
+    __slots__ = ("site",)
+    site: str
+
+
+def mark(text: str, site: str) -> Marked:
+    condition = Marked(text)
+    condition.site = site
+    return condition
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Compiles the marked source, which is never stored."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        name = fullname.removeprefix("duetime.")
+        return compiled(name, ast.parse(self.get_data(self.path), self.path), self.path)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self) -> None:
+        self._paths = sites.paths()
+
+    def find_spec(self, fullname, _path=None, _target=None):
+        found = self._paths.get(fullname.removeprefix("duetime."))
+        if found is None or not fullname.startswith("duetime."):
+            return None
+        return importlib.util.spec_from_file_location(fullname, found, loader=_Loader(fullname, str(found)))
+
+
+def compiled(module: str, tree: ast.Module, path: str) -> CodeType:
+    return compile(sites.marked(module, tree), path, "exec", dont_inherit=True)
+
+
+def install() -> None:
+    """Mark the modules that are imported from now on.
+
+    Raises:
+        RuntimeError: the package was imported before.
+    """
+    if any(name.startswith("duetime.") for name in sys.modules):
+        raise RuntimeError("the package was imported before its source could be marked")
+    setattr(builtins, sites.MARK, mark)
+    setattr(builtins, sites.HIT, hits.add)
+    sys.meta_path.insert(0, _Finder())
+
+
+def replace_function(module: str, tree: ast.Module, qualname: str) -> None:
+    """Give the living functions of that name the code that they have in `tree`.
+
+    Raises:
+        LookupError: no function has that name.
+    """
+    path = str(sites.paths()[module])
+    code = _code_of(compiled(module, tree, path), qualname)
+    living = [
+        function
+        for function in gc.get_objects()
+        if type(function) is FunctionType
+        and function.__code__.co_qualname == qualname
+        and function.__code__.co_filename == path
+    ]
+    if not living or code is None:
+        raise LookupError(f"{module} has no function {qualname}")
+    for function in living:
+        function.__code__ = code
+
+
+def _code_of(outer: CodeType, qualname: str) -> CodeType | None:
+    for constant in outer.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_qualname == qualname:
+                return constant
+            if (found := _code_of(constant, qualname)) is not None:
+                return found
+    return None

@@ -1,0 +1,78 @@
+"""All mutants: of the conditions that the tests have sent, and of the calls in the source."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tests.mutation import condition_text, sites, steps
+from tests.mutation.instrument import replace_function
+from tests.mutation.wire import Seen, Wire
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of the source.
+
+    Attributes:
+        where: the site of the condition, or the module and function of the calls.
+        done: the change.
+    """
+
+    where: str
+    done: str
+    condition: tuple[str, str, str] | None = None
+    function: steps.CallMutant | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.where} | {self.done}"
+
+    @property
+    def kind(self) -> str:
+        return "calls" if self.function else "conditions"
+
+    @property
+    def module(self) -> str:
+        return self.where.split(":")[0]
+
+    def apply(self, wire: Wire) -> None:
+        """Change this process."""
+        if self.function is None:
+            wire.mutant = self.condition
+        else:
+            replace_function(self.module, self.function.tree, self.function.function)
+
+
+def all_of(seen: Iterable[Seen]) -> Iterator[Mutant]:
+    """Yield the mutants of conditions that were seen, and those of the calls in the source."""
+    yield from of_conditions(seen)
+    yield from of_calls(trees())
+
+
+def trees() -> dict[str, ast.Module]:
+    return {module: ast.parse(path.read_text()) for module, path in sites.paths().items()}
+
+
+def of_calls(source: dict[str, ast.Module]) -> Iterator[Mutant]:
+    """Yield the mutants of the order of calls."""
+    effects = steps.Effects(steps.writing_methods(), source)
+    for module, tree in source.items():
+        if steps.is_step(module):
+            for mutant in steps.mutants(module, tree, effects):
+                yield Mutant(f"{module}:{mutant.function}", mutant.done, function=mutant)
+
+
+def of_conditions(seen: Iterable[Seen]) -> Iterator[Mutant]:
+    """Yield the mutants of the conditions that were seen at each site."""
+    types: dict[tuple[str, str], dict[str, str]] = {}
+    for site, text, values in seen:
+        types.setdefault((site, text), {}).update(values)
+    for (site, text), known in sorted(types.items()):
+        kind = site.split(":")[2].split("#")[0]
+        found = (
+            condition_text.key_mutants(text)
+            if kind == "KeyCondition"
+            else condition_text.mutants(text, known)
+        )
+        for changed, done in sorted(found.items()):
+            yield Mutant(site, f"{text} → {changed or 'none'} ({done})", condition=(site, text, changed))

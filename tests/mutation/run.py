@@ -1,0 +1,190 @@
+"""The command: records what each test reaches, runs the tests under each mutant, and reports."""
+
+import argparse
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.mutation import coverage_map, processes, report
+from tests.mutation import mutant as mutants
+from tests.mutation.coverage_map import ROOT, TestRecord
+from tests.mutation.mutant import Mutant
+from tests.mutation.results import (
+    TIMED_OUT,
+    Result,
+    Results,
+    read_conditions,
+    read_killers,
+    read_reasons,
+    write_conditions,
+    write_killers,
+)
+from tests.mutation.session import Session
+
+SUITES = "contract,journeys,functions"
+"""The tests that run under mutants: those of steps and of back ends, not of the console or of the stack."""
+
+MARKS = "not dynamodb_local and not e2e and not long and not browser and not hours"
+BUDGET = 10
+"""The longest processor time of one mutant's tests without it, in seconds: the narrow ones come first."""
+
+
+def main(parser: argparse.ArgumentParser) -> int:
+    parser.add_argument(
+        "--only", metavar="MODULE", default="", help="only mutants of this module, or package"
+    )
+    parser.add_argument(
+        "--kind", choices=("conditions", "calls"), default="", help="only mutants of this kind"
+    )
+    parser.add_argument("--sample", metavar="N", type=int, help="only so many, by their known killers")
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="the seed of the sample")
+    parser.add_argument(
+        "--tests", metavar="DIRS", default=SUITES, help="only these, such as contract,journeys"
+    )
+    parser.add_argument("--record", action="store_true", help="only record what each test reaches")
+    options = parser.parse_args()
+    run = Sample(options) if options.sample else Complete(options)
+    session = Session(run)
+    ends = pytest.main([*run.tests(), *_PYTEST, "-m", MARKS], plugins=[session])
+    return session.code if ends == pytest.ExitCode.OK else int(ends)
+
+
+_PYTEST = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--no-header", "--no-summary")
+
+
+class Complete:
+    """All mutants, over all tests that reach them."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+
+    def tests(self) -> list[str]:
+        return [str(ROOT / "tests" / suite) for suite in self._options.tests.split(",")]
+
+    def __call__(self, session: Session) -> int:
+        records = recorded(session)
+        if self._options.record:
+            return 0
+        seen = {condition for record in records for condition in record.conditions}
+        write_conditions(seen, is_complete=self._options.tests == SUITES)
+        chosen = [mutant for mutant in mutants.all_of(seen) if is_chosen(mutant, self._options)]
+        results = list(run_mutants(session, chosen, records))
+        write_killers(results, {mutant.id for mutant in mutants.all_of(read_conditions())})
+        return report.print_report(results, read_reasons())
+
+
+def is_chosen(mutant: Mutant, options: argparse.Namespace) -> bool:
+    return mutant.module.startswith(options.only) and options.kind in {mutant.kind, ""}
+
+
+def recorded(session: Session) -> list[TestRecord]:
+    """Return what each test reaches; record those files whose records are missing or old."""
+    files = session.files()
+    missing = [path for path, names in files.items() if not coverage_map.is_recorded(path, names)]
+    report.say(f"{len(files)} files of tests, {len(missing)} to record")
+
+    def record(path: Path) -> None:
+        coverage_map.write(path, session.record(files[path]))
+
+    session.warm_up()
+    for number, (path, _) in enumerate(processes.run_all(missing, record), 1):
+        report.say(f"recorded {number} of {len(missing)}: {path.relative_to(ROOT)}")
+    records = coverage_map.read(list(files))
+    for test in records:
+        if not test.passed:
+            report.say(f"fails without a mutant, left out: {test.name}")
+    return [test for test in records if test.passed]
+
+
+def run_mutants(
+    session: Session, chosen: Sequence[Mutant], records: Sequence[TestRecord]
+) -> Iterable[Result]:
+    """Yield the result of each mutant: a stored one if it holds, or a new one."""
+    stored, reaching = Results(), Reach(records)
+    left = []
+    for mutant in chosen:
+        known = stored.valid(mutant, (test.name for test in reaching.of(mutant)))
+        if known:
+            yield known
+        else:
+            left.append(mutant)
+    report.say(f"{len(chosen)} mutants, {len(left)} to run")
+
+    killed_beside = defaultdict(Counter)
+
+    def work(mutant: Mutant) -> dict[str, str | None]:
+        likely = [stored.hint(mutant), *(name for name, _ in killed_beside[mutant.where].most_common())]
+        return {"killer": session.killer(mutant, reaching.cheapest_first(mutant, likely))}
+
+    for number, (mutant, found) in enumerate(processes.run_all(left, work), 1):
+        result = Result(mutant, TIMED_OUT if found is None else found["killer"])
+        killed_beside[mutant.where].update({result.killer} - {None, TIMED_OUT})
+        stored.add(result, (test.name for test in reaching.of(mutant)))
+        report.say(f"{number}/{len(left)} {report.line(result)}")
+        yield result
+
+
+class Reach:
+    """Which tests reach which mutants."""
+
+    def __init__(self, records: Sequence[TestRecord]) -> None:
+        self._by_function, self._by_condition = defaultdict(list), defaultdict(list)
+        for record in records:
+            for name in record.functions:
+                self._by_function[name].append(record)
+            for site, text in {(site, text) for site, text, _ in record.conditions}:
+                self._by_condition[site, text].append(record)
+
+    def of(self, mutant: Mutant) -> Sequence[TestRecord]:
+        if mutant.condition:
+            return self._by_condition[mutant.condition[:2]]
+        return self._by_function[mutant.where]
+
+    def cheapest_first(self, mutant: Mutant, likely: Sequence[str | None]) -> list[tuple[str, float]]:
+        """Return the tests to run, up to the budget: the likely ones, then the cheap and narrow ones."""
+        ranks = {name: rank for rank, name in reversed(list(enumerate(likely)))}
+        order = [
+            (ranks.get(record.name, len(ranks) + 1), record.breadth, record.seconds, record.name)
+            for record in self.of(mutant)
+        ]
+        spent, chosen = 0.0, []
+        for _, _, seconds, name in sorted(order):
+            if chosen and spent + seconds > BUDGET:
+                continue
+            spent += seconds
+            chosen.append((name, seconds))
+        return chosen
+
+
+class Sample:
+    """Some mutants, over the tests that killed them in the last complete run."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        reasons, self._killers = read_reasons(), read_killers()
+        listed = [one for one in mutants.all_of(read_conditions()) if is_chosen(one, options)]
+        known = [mutant for mutant in listed if self._killers.get(mutant.id, TIMED_OUT) != TIMED_OUT]
+        unknown = [one for one in listed if one.id not in self._killers and one.id not in reasons]
+        report.say(f"{len(unknown)} mutants have no result yet; python -m tests.mutation runs them")
+        draw = random.Random(options.seed)  # noqa: S311 - a seed repeats it
+        self._chosen = draw.sample(known, min(options.sample, len(known)))
+
+    def tests(self) -> list[str]:
+        files = {self._killers[mutant.id].split("::")[0] for mutant in self._chosen}
+        return sorted(str(ROOT / path) for path in files if (ROOT / path).exists())
+
+    def __call__(self, session: Session) -> int:
+        def work(mutant: Mutant) -> dict[str, str | None]:
+            killer = self._killers[mutant.id]
+            beside = [name for name in session.names if name.split("::")[0] == killer.split("::")[0]]
+            order = sorted(beside, key=lambda name: name != killer)
+            return {"killer": session.killer(mutant, [(name, 1.0) for name in order])}
+
+        session.warm_up()
+        results = [
+            Result(mutant, TIMED_OUT if found is None else found["killer"])
+            for mutant, found in processes.run_all(self._chosen, work)
+        ]
+        return report.print_report(results, {})

@@ -1,0 +1,118 @@
+"""A plugin of pytest: it collects the tests once, and then runs them in children, under each mutant."""
+
+import gc
+import signal
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.mutation import instrument, wire
+from tests.mutation.coverage_map import TestRecord
+from tests.mutation.mutant import Mutant
+from tests.mutation.wire import Wire
+
+LEAST, TIMES = 30, 12
+"""A test may take thirty seconds, and twelve times as long as without a mutant."""
+
+TIMED_OUT = "timed out"
+
+
+class Session:
+    """The collected tests.
+
+    Args:
+        then: is called with this when all tests are collected; it returns the exit code.
+    """
+
+    def __init__(self, then: Callable[["Session"], int]) -> None:
+        self._then, self.wire = then, Wire()
+        self._items: dict[str, pytest.Item] = {}
+        self._failed, self.code = False, 1
+
+    def pytest_sessionstart(self) -> None:
+        from hypothesis import settings  # noqa: PLC0415 - pytest rewrites its plugins as it imports them
+
+        settings.register_profile(
+            "mutation", settings.get_profile("untimed"), derandomize=True, database=None
+        )
+        settings.load_profile("mutation")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise session.Interrupted("the tests cannot be collected")
+        self._items = {item.nodeid: item for item in session.items}
+        self.wire.install()
+        self.code = self._then(self)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._failed = self._failed or report.failed
+
+    def warm_up(self) -> None:
+        """Run one test over moto, so that its modules and session fixtures are ready in all children."""
+        mocked = [name for name in self._items if "moto" in name] or list(self._items)
+        elsewhere = [name for name in self._items if name.split("/")[:2] != mocked[0].split("/")[:2]]
+        self._passes(mocked[0], next(iter(elsewhere), mocked[-1]))
+        gc.collect()
+        gc.freeze()
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(self._items)
+
+    def files(self) -> dict[Path, list[str]]:
+        """Return the names of the tests in each file."""
+        found: dict[Path, list[str]] = {}
+        for name, item in self._items.items():
+            found.setdefault(item.path, []).append(name)
+        return found
+
+    def _passes(self, name: str, following: str | None) -> bool:
+        item = self._items[name]
+        self._failed = False
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=self._items.get(following or ""))
+        return not self._failed
+
+    def record(self, names: Sequence[str]) -> list[TestRecord]:
+        """Run tests without a mutant; return what each did."""
+        found = []
+        for name, following in _with_next(names):
+            instrument.hits.clear()
+            wire.seen.clear()
+            wire.unmarked.clear()
+            start = time.process_time()
+            passed = self._passes(name, following)
+            seconds = round(time.process_time() - start, 4)
+            found.append(
+                TestRecord(
+                    name,
+                    seconds,
+                    passed,
+                    frozenset(instrument.hits),
+                    frozenset(wire.seen),
+                    frozenset(wire.unmarked),
+                )
+            )
+        return found
+
+    def killer(self, mutant: Mutant, tests: Iterable[tuple[str, float]]) -> str | None:
+        """Run tests under a mutant until one fails; return its name. This process is of no use afterwards.
+
+        A test that takes too long ends the process.
+        """
+        mutant.apply(self.wire)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        listed = [(name, seconds) for name, seconds in tests if name in self._items]
+        for (name, seconds), following in _with_next(listed):
+            signal.setitimer(signal.ITIMER_REAL, LEAST + TIMES * seconds)
+            if not self._passes(name, following and following[0]):
+                return name
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return None
+
+
+def _with_next(things):
+    return zip(things, [*things[1:], None], strict=True)

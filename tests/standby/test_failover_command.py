@@ -1,0 +1,232 @@
+"""``duetime deployment failover`` with AWS credentials, over two regions of moto."""
+
+import json
+from datetime import timedelta
+
+import boto3
+import pytest
+
+from duetime import App, Payload, Run, Scheduler, Status, every
+from duetime.aws import clients
+from duetime.cli import main
+from duetime.clock import SystemClock
+from duetime.ids import SYSTEM_TENANT
+from duetime.jobs.known_region import KnownRegion
+from duetime.model.active_region import FENCES
+from duetime.ports.wakeups import Delivery
+from duetime.settings import Settings
+from duetime.standby.compare import all_rows, compare
+from duetime.standby.run_failover import RunFailover
+from duetime.testing import TurnedClock
+from duetime.wakeups.assembly import Steps
+from duetime.wakeups.due_messages import message_of
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.worker import Worker, WorkerPorts
+from tests.standby.regions import (
+    FIRST,
+    REGIONS_TABLE,
+    SECOND,
+    backends_in,
+    create_regions_table,
+    deploy,
+    in_region,
+    replicate,
+)
+
+__all__ = ["in_region"]
+MINUTE = timedelta(minutes=1)
+
+
+class Charge(Payload):
+    account: str
+
+
+def app_of(ran):
+    app = App()
+
+    @app.action
+    def charge(payload: Charge, run: Run) -> None:
+        ran.append((payload.account, run.fence // FENCES))
+
+    @app.job(every(minutes=5), name="ledger-close")
+    def close(run: Run) -> None:
+        ran.append((f"{run.nominal_at:%H:%M}", run.fence // FENCES))
+
+    return app
+
+
+@pytest.fixture
+def duetime(capsys):
+    def run(*words):
+        status = main(["deployment", "failover", *words])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def settings(mocked_aws, in_region):
+    return Settings(
+        dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
+        timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
+        regions_table=REGIONS_TABLE,
+    )
+
+
+@pytest.fixture
+def two(settings):
+    """Two regions, of which the first is active."""
+    create_regions_table()
+    found = {name: deploy(settings, name) for name in (FIRST, SECOND)}
+    assert main(["deployment", "failover", "--to", FIRST, "--yes", "--json"]) == 0
+    return found
+
+
+def test_the_first_region_becomes_active_at_epoch_1_without_a_wait(settings, duetime):
+    create_regions_table()
+    deploy(settings, FIRST)
+    status, output, _ = duetime("--to", FIRST, "--yes", "--json")
+    report = json.loads(output)
+    assert (status, report["epoch"], report["active"]) == (0, 1, FIRST)
+
+
+def test_a_dry_run_prints_what_would_happen_and_changes_nothing(two, duetime):
+    status, output, _ = duetime("--to", SECOND, "--dry-run")
+    assert status == 0
+    assert f"{SECOND} would become active; nothing has changed" in output
+    assert FIRST in output
+    assert "320 s" in output
+    assert json.loads(duetime("--to", SECOND, "--dry-run", "--json")[1])["active"] == FIRST
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--to", "eu-wset-1", "--yes"], "'eu-wset-1' is no region of DynamoDB; similar ones are eu-west-1"),
+        (["--to", FIRST, "--yes"], "eu-central-1 is active already, at epoch 1; nothing was changed"),
+        (
+            ["--to", "eu-north-1", "--yes"],
+            "the function duetime-arm does not exist in this account and region",
+        ),
+        (["--to", SECOND], "there is no terminal for the confirmation: look with --dry-run, then use --yes"),
+        (["--to", SECOND, "--reconcile"], "eu-west-1 is not active"),
+    ],
+)
+def test_bad_input_names_the_value_and_the_remedy(two, duetime, words, problem):
+    status, _, error = duetime(*words)
+    assert status != 0
+    assert problem in error
+
+
+def test_a_region_without_a_replica_is_rejected(settings, duetime):
+    create_regions_table()
+    deploy(settings, SECOND, is_new=False)
+    _, _, error = duetime("--to", SECOND, "--yes")
+    assert (
+        "duetime-jobs in eu-west-1 has the format None; allowed is 1. Add a replica of both tables" in error
+    )
+
+
+def test_a_deployment_without_the_table_of_the_active_region_names_the_setting(settings, duetime):
+    deploy(Settings(dispatch_arn=settings.dispatch_arn, timer_role_arn=settings.timer_role_arn), FIRST)
+    _, _, error = duetime("--to", FIRST, "--yes")
+    assert "has no setting regions_table" in error
+    assert "--regions-table" in error
+
+
+class Region:
+    """The processes of one region: its steps, its worker, and a caller."""
+
+    def __init__(self, name, settings, clock, ran):
+        self.clock, app = clock, app_of(ran)
+        self.backends = backends = backends_in(name, settings, clock)
+        region = KnownRegion(backends.regions, clock)
+        heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings, region=region)
+        ports = WorkerPorts(
+            backends.store,
+            backends.jobs,
+            backends.queues,
+            backends.routes,
+            heartbeat,
+            backends.pauses,
+            backends.regions,
+        )
+        self.work = Worker(app.handler_set, ports, clock=clock, settings=settings, instance=name)
+        self.steps, self.app = Steps(backends, clock=clock, settings=settings), app
+        self.scheduler = Scheduler(
+            backends.store, tenant_id="acme", actor="caller", clock=clock, settings=settings
+        )
+
+    def deliver(self, action):
+        return self.work(Delivery(message_of(action), action.due_at, "receipt"))
+
+    def rows(self):
+        return [
+            row for page in all_rows(self.backends.store._table.client, "duetime-actions") for row in page
+        ]
+
+
+def test_a_failover_fences_the_former_region_and_takes_over_its_rows_jobs_and_wakes(two):
+    ran, clock = [], TurnedClock(SystemClock().now().replace(second=0, microsecond=0))
+    first, second = (Region(name, two[name], clock, ran) for name in (FIRST, SECOND))
+    first.steps.reconcile(first.app.manifest.jobs, worker="default")
+    far, near, lost = (
+        first.scheduler.schedule(Charge(account=name), at=after)
+        for name, after in (("far", 60 * MINUTE), ("near", MINUTE), ("lost", MINUTE))
+    )
+    occurrence = next(row for row in first.rows() if row.job == "ledger-close")
+    replicate(two[FIRST], without={lost.id, occurrence.id})
+    second.deliver(near)
+    assert ran == []  # it stands by
+
+    clients.use_region(SECOND)
+    report = RunFailover(target=SECOND, settings=two[SECOND], clock=clock, by="ada")()
+    assert (report.after.epoch, report.after.region, report.after.source) == (2, SECOND, FIRST)
+    assert report.reconciled.armed >= 2
+    assert [len(times) for times in report.reconciled.missing.values()] == [1]
+    schedules = boto3.client("scheduler", region_name=SECOND)
+    assert far.id in json.dumps(schedules.list_schedules(GroupName="duetime-actions"), default=str)
+    assert "ledger-close" in json.dumps(schedules.list_schedules(GroupName="duetime-jobs"), default=str)
+    entries = second.backends.audit_trail.list(SYSTEM_TENANT, None, limit=9, cursor=None).entries
+    [entry] = [entry for entry in entries if entry.target.name == SECOND]
+    assert (entry.operation, entry.by, entry.status, len(entry.links)) == ("failover", "ada", 200, 2)
+
+    clock.wait_until(clock.now() + MINUTE)
+    first.deliver(near)
+    first.deliver(lost)
+    assert ran == []  # the former region is fenced
+    second.deliver(near)
+    second.deliver(next(row for row in second.rows() if row.id == occurrence.id))
+    assert [epoch for _, epoch in ran] == [2, 2]
+    found = compare(all_rows(clients.dynamodb(region=FIRST), "duetime-actions"), second.backends.store)
+    assert [row.id for row in found.missing] == [lost.id]
+    assert found.twice == []
+
+
+def test_a_comparison_lists_what_began_in_both_regions(two, duetime):
+    ran, clock = [], TurnedClock(SystemClock().now().replace(second=0, microsecond=0))
+    first, second = (Region(name, two[name], clock, ran) for name in (FIRST, SECOND))
+    action = first.scheduler.schedule(Charge(account="twice"), at=timedelta(0))
+    replicate(two[FIRST])
+    first.deliver(action)
+    clients.use_region(SECOND)
+    RunFailover(target=SECOND, settings=two[SECOND], clock=clock, by="ada")()
+    second.deliver(action)
+    assert ran == [("twice", 1), ("twice", 2)]
+    assert second.scheduler.get(action.id).status is Status.EXECUTED
+    report = json.loads(duetime("--to", SECOND, "--compare", FIRST, "--json")[1])
+    assert [row["id"] for row in report["ran_twice"]] == [action.id]
+    assert action.id in duetime("--to", SECOND, "--compare", FIRST)[1]
+
+
+def test_a_reconcile_of_the_active_region_makes_its_wakes_again(two, duetime):
+    clock = TurnedClock(SystemClock().now())
+    first = Region(FIRST, two[FIRST], clock, [])
+    first.scheduler.schedule(Charge(account="far"), at=60 * MINUTE)
+    status, output, _ = duetime("--to", FIRST, "--reconcile")
+    assert status == 0
+    assert "actions with a new wake" in output
+    assert boto3.client("scheduler", region_name=FIRST).list_schedules(GroupName="duetime-actions")[
+        "Schedules"
+    ]
