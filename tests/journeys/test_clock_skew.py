@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Run, Status
+from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud, WorkerDied
 from duetime.worker.worker import DeliveryResult
 from tests.journeys.conftest import NOON
@@ -118,7 +119,8 @@ def test_clocks_at_the_largest_allowed_skew_break_no_invariant(seed):
         run.clock.wait_until(run.now() + timedelta(seconds=200))
 
     calm = dict.fromkeys(("crash", "throttle", "lose_answer", "drop", "double", "delay", "reorder"), 0.0)
-    cloud = SimulatedCloud(app, faults=Faults(seed, pause=0.2, skew=SKEW, **calm))
+    settings = Settings(max_recoveries=100)  # a worker pauses beyond its lease in every fifth call
+    cloud = SimulatedCloud(app, settings=settings, faults=Faults(seed, pause=0.2, skew=SKEW, **calm))
     rows = [cloud.scheduler.schedule(Mail(), at=place * MINUTE) for place in range(20)]
     cloud.advance(hours=3)
     cloud.end_faults()
