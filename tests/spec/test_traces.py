@@ -92,7 +92,9 @@ def with_another_end(trace):
 
 
 def is_claim(line):
-    return line.write == "claim" and line.fate == "answered" and line.row[0] == "processing"
+    """Whether it is a claim that was won: the row has its nonce."""
+    is_answered = line.write == "claim" and line.fate == "answered"
+    return is_answered and line.row[0] == "processing" and line.row[5] == line.values["nonce"]
 
 
 def is_settle(line):
