@@ -49,7 +49,7 @@ def dynamodb(endpoint, session_client, monkeypatch):
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
     }.items():
         monkeypatch.setenv(name, value)
