@@ -5,11 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from duetime import ids
 from duetime.model import transition
-from duetime.model.action import Action, Ending, Status
+from duetime.model.action import Action, Ending, SkipReason, Status
 from duetime.model.change import Change
+from duetime.model.job import JobSpan, SpanKind
 from duetime.model.lease import ClaimTerms, Settlement
-from tests.chaos.checks import commits, forbidden_changes, overlaps
+from duetime.settings import Settings
+from tests.chaos.checks import commits, forbidden_changes, lost, nominal_times, not_linearizable, overlaps
+from tests.chaos.outcome import Outcome
+from tests.chaos.shop import EVERY
 
 START, SECOND, SKEW = datetime(2027, 6, 1, tzinfo=UTC), timedelta(seconds=1), timedelta(seconds=0.5)
 ROW = Action(
@@ -106,3 +111,66 @@ def test_one_commit_under_the_last_fence_is_right():
     assert not list(commits([settled(FIRST)], {"acme/a": (1, 1)}))
     assert not list(commits([settled(FIRST, Status.FAILED)], {}))
     assert list(commits([], {"acme/a": (1, 1)}))
+
+
+def outcome(rows=(), calls=(), missed=()):
+    return Outcome(
+        directory=None,
+        settings=Settings(),
+        calls=calls,
+        changes=(),
+        rows=rows,
+        unreadable=(),
+        ledger={},
+        started_at=START,
+        ended_at=START + 20 * SECOND,
+        read_at=99,
+        missed=dict.fromkeys(EVERY, missed),
+        counts={},
+    )
+
+
+def occurrences():
+    for job, step in EVERY.items():
+        for number in range(1, 20 * SECOND // step + 1):
+            at = START + number * step
+            action_id = ids.occurrence_id(job, 1, at)
+            yield replace(ROW, tenant_id="system", id=action_id, due_at=at, status=Status.EXECUTED)
+
+
+def stored(answer=None):
+    response = {} if answer is None else {"response": {"end": 1, "answer": answer}}
+    row = {"status": "pending", "fence": 0, "gen": 1, "due_at": "", "lease_until": "", "cancel": False}
+    return {"op": "put", "ref": ["acme", "a"], "start": 0, "row": row, **response}
+
+
+def test_each_nominal_time_needs_one_row_or_a_span():
+    rows = list(occurrences())
+    span = JobSpan(kind=SpanKind.MISSED, start=START, end=START + 20 * SECOND)
+    assert not list(nominal_times(outcome(rows)))
+    assert len(list(nominal_times(outcome(rows[1:])))) == 1
+    assert len(list(nominal_times(outcome([*rows, rows[0]])))) == 1
+    assert not list(nominal_times(outcome([], missed=[span])))
+
+
+def test_an_occurrence_is_skipped_only_beside_another_run_or_late():
+    rows = {row.job: row for row in occurrences()}
+    for job, seconds, reason, is_broken in (
+        ("chaos-alone", 1, SkipReason.OVERLAP, False),
+        ("chaos-free", 1, SkipReason.OVERLAP, True),
+        ("chaos-free", 1, SkipReason.MISSED, True),
+        ("chaos-free", 900, SkipReason.MISSED, False),
+    ):
+        at = rows[job].nominal_at + seconds * SECOND
+        skipped = replace(rows[job], status=Status.SKIPPED, skip_reason=reason, changed_at=at)
+        others = [row for row in occurrences() if row.id != skipped.id]
+        assert bool(list(nominal_times(outcome([*others, skipped])))) is is_broken
+
+
+def test_an_action_that_was_stored_and_is_gone_or_not_final_is_lost():
+    assert list(lost(outcome(calls=[stored("None")])))
+    assert list(not_linearizable(outcome(calls=[stored("None")])))
+    assert not list(lost(outcome(calls=[stored()])))
+    assert not list(not_linearizable(outcome(calls=[stored()])))
+    assert list(lost(outcome([ROW])))
+    assert not list(lost(outcome([settled(FIRST)])))

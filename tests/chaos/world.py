@@ -24,8 +24,8 @@ WORKERS = ("worker-1", "worker-2", "worker-3")
 ROLES = (*WORKERS, "stream", "timers", "sweep", "catchup", "caller-1", "caller-2")
 HIT = (*ROLES, *WORKERS)
 """Whom the faults hit: workers twice as often."""
-IS_FINAL_WITHIN = 120
-"""Seconds. A run whose wake was lost just before the end of the faults waits for the catch-up."""
+IS_FINAL_WITHIN = 240
+"""Seconds. A run that waits for the lock of its job claims again after up to a minute."""
 FREEZE = ((stage.LEASE + stage.SKEW).total_seconds() + 1, (stage.LEASE + stage.SKEW).total_seconds() + 6)
 PAUSE, CHANGE = (0.2, 2.5), (4, 10)
 """Seconds: how long a process is frozen, and between two faults of processes, and of the proxy's rates."""
