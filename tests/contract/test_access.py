@@ -56,6 +56,14 @@ class TestDynamoGrants(GrantsContract):
         client.put_item(TableName=table, Item=item)
         assert dict(grants.for_tenant(ACME)) == {"clerks": grant()}
 
+    def test_a_grant_replaces_the_revision_that_was_read_and_no_other(self, grants):
+        for _ in range(3):
+            grants.put(ACME, grant())
+        assert [grants._put_over(revision, ACME, nothing()) for revision in (0, 1, 2, 4, 3)] == [
+            *[False] * 4,
+            True,
+        ]
+
     @pytest.mark.parametrize("later", [nothing(), grant("clerks", Permission.READ_JOBS)])
     def test_a_repeated_request_reverts_no_later_change(self, jobs_table, grants, another, later):
         client = getattr(jobs_table[0], "_client", jobs_table[0])

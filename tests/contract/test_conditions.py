@@ -241,13 +241,52 @@ OF_JOBS = {
         (*REVISION, lock(running=THIRD), lock(waiting=ROW)),
     ),
     "wait": Table(
-        job_conditions.wait(JOB, ROW.ref), to_state(JOB), (lock(running=OTHER),), (lock(waiting=OTHER), GONE)
+        job_conditions.wait(JOB, ROW.ref),
+        to_state(JOB),
+        ({"unlocked_since": at(NOON)},),
+        (lock(running=OTHER), lock(waiting=OTHER), GONE),
+    ),
+    "wait for a lock, instead of another": Table(
+        job_conditions.wait(replace(JOB, running=THIRD.ref, waiting=OTHER.ref), ROW.ref),
+        to_state(JOB) | lock(running=THIRD, waiting=OTHER),
+        (),
+        (lock(running=OTHER), {"running": None}, lock(waiting=THIRD), {"waiting": None}, GONE),
+    ),
+    "wait for a lock": Table(
+        job_conditions.wait(replace(JOB, running=OTHER.ref), ROW.ref),
+        to_state(JOB) | lock(running=OTHER),
+        (),
+        (lock(running=THIRD), {"running": None}, lock(waiting=THIRD), GONE),
     ),
     "wait instead of another": Table(
         job_conditions.wait(replace(JOB, waiting=OTHER.ref), ROW.ref),
         to_state(JOB) | lock(waiting=OTHER),
-        (lock(running=OTHER),),
-        (lock(waiting=THIRD), {"waiting": None}, GONE),
+        (),
+        (lock(running=THIRD), lock(waiting=THIRD), {"waiting": None}, GONE),
+    ),
+    "wait for runs without the lock": Table(
+        job_conditions.wait(replace(JOB, unlocked_since=NOON), ROW.ref),
+        to_state(JOB) | {"unlocked_since": at(NOON)},
+        (),
+        (
+            {"unlocked_since": at(NOON + TICK)},
+            {"unlocked_since": at(NOON - TICK)},
+            {"unlocked_since": None},
+            lock(running=OTHER),
+            lock(waiting=OTHER),
+        ),
+    ),
+    "wait for runs with and without the lock": Table(
+        job_conditions.wait(replace(JOB, unlocked_since=NOON, running=OTHER.ref), ROW.ref),
+        to_state(JOB) | {"unlocked_since": at(NOON)} | lock(running=OTHER),
+        (),
+        ({"unlocked_since": None}, {"running": None}, lock(running=THIRD), lock(waiting=THIRD)),
+    ),
+    "wait in a place beside runs without the lock": Table(
+        job_conditions.wait(replace(JOB, unlocked_since=NOON, waiting=OTHER.ref), ROW.ref),
+        to_state(JOB) | {"unlocked_since": at(NOON)} | lock(waiting=OTHER),
+        (),
+        ({"unlocked_since": None}, lock(running=THIRD), {"waiting": None}, lock(waiting=THIRD)),
     ),
     "stop waiting": Table(
         job_conditions.stop_waiting(ROW.ref),

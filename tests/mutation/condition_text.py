@@ -149,7 +149,7 @@ def _key_comparisons(atom: Atom) -> Iterator[tuple[Atom, str]]:
         name, _, first, _, last = words
         yield Atom((name, ">=", first)), f"without the end: {atom}"
         yield Atom((name, "<=", last)), f"without the start: {atom}"
-    elif (place := atom.operator) is not None and words[place] in "<=>=":
+    elif (place := atom.operator) is not None and words[place] in {"<", "<=", ">", ">="}:
         swapped = SWAPPED[words[place]]
         yield Atom((*words[:place], swapped, *words[place + 1 :])), f"{words[place]} became {swapped}: {atom}"
 

@@ -13,6 +13,8 @@ from tests.mutation.wire import Seen
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache" / "mutation"
+CONDITIONS = sorted((ROOT / "src/duetime/aws").glob("*.py"))
+"""The modules whose conditions are recorded: after a change of one, no former record holds."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def digest(*files: Path) -> str:
 
 def record_file(test_file: Path) -> Path:
     name = str(test_file.relative_to(ROOT)).replace("/", "-").removesuffix(".py")
-    return CACHE / "map" / f"{name}.{digest(test_file)}.json"
+    return CACHE / "map" / f"{name}.{digest(test_file, *CONDITIONS)}.json"
 
 
 def is_recorded(test_file: Path, names: Sequence[str]) -> bool:

@@ -75,6 +75,7 @@ def replace_function(module: str, tree: ast.Module, qualname: str) -> None:
     """
     path = str(sites.paths()[module])
     code = _code_of(compiled(module, tree, path), qualname)
+    gc.unfreeze()  # frozen objects are not listed
     living = [
         function
         for function in gc.get_objects()

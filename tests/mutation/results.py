@@ -1,5 +1,6 @@
 """The results of mutants: those of this machine, in ``.cache``, and those that the repository holds."""
 
+import ast
 import json
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from tests.mutation.coverage_map import CACHE, ROOT, digest
 from tests.mutation.mutant import Mutant
-from tests.mutation.sites import paths
+from tests.mutation.sites import condition_sites, paths
 from tests.mutation.wire import Seen
 
 HERE = Path(__file__).parent
@@ -77,7 +78,10 @@ def read_conditions() -> list[Seen]:
 def write_conditions(seen: Iterable[Seen], *, is_complete: bool) -> None:
     """List the conditions of each site. Some tests do not send all: the former list stays beside theirs."""
     listed: dict[str, dict[str, dict[str, str]]] = {}
-    seen = [*seen, *(() if is_complete else read_conditions())]
+    sources = {module: ast.parse(path.read_text()) for module, path in paths().items()}
+    present = {site for module, tree in sources.items() for site in condition_sites(module, tree)}
+    former = () if is_complete else (row for row in read_conditions() if row[0] in present)
+    seen = [*seen, *former]
     for site, text, types in sorted(seen):
         listed.setdefault(site, {}).setdefault(text, {}).update(types)
     CONDITIONS.write_text(json.dumps(listed, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
