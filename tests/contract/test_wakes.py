@@ -132,7 +132,7 @@ class TestFairness:
 
     def test_a_deployment_of_one_tenant_pays_for_no_groups(self, moto, monkeypatch):
         sqs = moto["sqs"]
-        monkeypatch.setattr(clients, "sqs", lambda: sqs)
+        monkeypatch.setattr(clients, "sqs", lambda *_: sqs)
         url = sqs.create_queue(QueueName="duetime-due")["QueueUrl"]
         for settings, groups in ((Settings(tenants="acme"), [None]), (Settings(), ["acme"])):
             backends = AwsBackends(replace(settings, queues={"default": url}), TurnedClock(NOON))

@@ -142,7 +142,7 @@ class JobChangeContract(JobsContract):
     ) -> None:
         old = added(jobs)
         first, second = taken(store, jobs, old), occurrence(store, NOON + DAY)
-        assert jobs.wait(old, second.ref)
+        assert jobs.wait(stored_job(jobs, old.ref), second.ref)
         jobs.count(old.ref, EndedRun(id="one", status="failed", started_at=NOON, error="no ledger"))
         assert jobs.change(
             old, replace(old, wakes=WakeState(1, 0, "0a"), running=None, waiting=None, tally=RunStats())
