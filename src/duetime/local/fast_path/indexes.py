@@ -6,7 +6,7 @@ transaction takes its records back before the lock is released.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -65,7 +65,11 @@ class FastIndex:
             if place < len(entries) and entries[place] == before[1]:
                 del entries[place]
         if after is not None:
-            insort(self.entries[after[0]], after[1])
+            entries = self.entries[after[0]]
+            place = bisect_left(entries, after[1])
+            # moto creates a missing item by `UpdateItem` with two records of an insert.
+            if entries[place : place + 1] != [after[1]]:
+                entries.insert(place, after[1])
 
     def _place(self, image: Mapping[str, Any] | None) -> tuple[str, Entry] | None:
         if image is None or self.partition not in image or self.sort not in image:
