@@ -134,8 +134,12 @@ class FaultyCloud(JournaledCloud):
         return done[0]
 
     def _deploy(self, app: App, settings: Settings | None, done: list[Reconciled]) -> None:
-        self._works.clear()  # running workers keep the previous version
         done.append(super().deploy(app, settings))
+
+    def wire(self, app: App) -> None:
+        """Replace the app; running workers keep the previous one, and later runs have new workers."""
+        super().wire(app)
+        self._works.clear()
 
     def _changed(self, change: Change) -> None:
         process = self.processes.current
