@@ -69,6 +69,8 @@ def put(store, tenant_id, made):
             queued_at=NOON, started_at=NOON, instance="w", finished_at=ended_at, ending=Ending.FAILED
         )
         row = replace(row, attempts=(attempt,), attempt=1)
+    if status is Status.PROCESSING:
+        row = replace(row, lease_until=NOON + 10 * HOUR)  # without one, it is unreadable
     if status.is_final:
         row = replace(row, expires_at=EXPIRY)
     store.put(row)
