@@ -49,10 +49,11 @@ def update_item(body: Body, size: int) -> dict[str, Any]:
         raise NotCovered
     write = _update(body, size)
     _apply([write])
-    attributes = (None if write.old is None else write.old.attrs) if returned == "ALL_OLD" else write.new
-    if returned == "NONE" or attributes is None:
-        return {}
-    return {"Attributes": wire_all(attributes)}
+    if returned == "ALL_NEW" and write.new is not None:
+        return {"Attributes": wire_all(write.new)}
+    if returned == "ALL_OLD" and write.old is not None:
+        return {"Attributes": wire_all(write.old.attrs)}
+    return {}
 
 
 def delete_item(body: Body, size: int) -> dict[str, Any]:
@@ -63,13 +64,14 @@ def delete_item(body: Body, size: int) -> dict[str, Any]:
 
 def transact_write_items(body: Body, size: int) -> dict[str, Any]:
     """Answer ``TransactWriteItems``."""
-    writes = list[Write]()
+    writes, checks = list[Write](), list[Write]()
     for entry in body["TransactItems"]:
         ((kind, request),) = entry.items()
-        writes.append(_ENTRIES[kind](request, size))
-    if len({(write.table.moto.name, *write.key) for write in writes}) != len(writes):
+        (checks if kind == "ConditionCheck" else writes).append(_ENTRIES[kind](request, size))
+    keys = [(write.table.moto.name, *write.key) for write in (*writes, *checks)]
+    if len(set(keys)) != len(keys):
         raise NotCovered
-    _apply([write for write in writes if not write.is_check])
+    _apply(writes)
     return {}
 
 
@@ -77,41 +79,34 @@ def _put(body: Body, size: int) -> Write:
     table = FastTable(body["TableName"])
     key = table.key_of(body["Item"], has_more=True)
     old = table.item(key)
-    _hold(body, old)
-    return Write(table, key, old, stored_all(body["Item"]), size)
+    _values_if_true(body, old)
+    return Write.of(table, key, old, stored_all(body["Item"]), size)
 
 
 def _update(body: Body, size: int) -> Write:
     table = FastTable(body["TableName"])
     key = table.key_of(body["Key"])
     old = table.item(key)
-    values = _hold(body, old)
+    values = _values_if_true(body, old)
     before = dict(zip(table.key_names, key, strict=True)) if old is None else old.attrs
     change = update_of(body["UpdateExpression"], names_of(body))
-    return Write(table, key, old, change(before, values), size)
+    return Write.of(table, key, old, change(before, values), size)
 
 
 def _delete(body: Body, _size: int) -> Write:
+    """Plan a delete; of a condition check, only the condition counts."""
     table = FastTable(body["TableName"])
     key = table.key_of(body["Key"])
     old = table.item(key)
-    _hold(body, old)
-    return Write(table, key, old, None, 0)
+    _values_if_true(body, old)
+    return Write.of(table, key, old, None)
 
 
-def _check(body: Body, _size: int) -> Write:
-    table = FastTable(body["TableName"])
-    key = table.key_of(body["Key"])
-    old = table.item(key)
-    _hold(body, old)
-    return Write(table, key, old, None, 0, is_check=True)
-
-
-def _hold(body: Body, item: Item | None) -> dict[str, DynamoType]:
-    """Return the expression's values if the condition holds.
+def _values_if_true(body: Body, item: Item | None) -> dict[str, DynamoType]:
+    """Return the values of the expressions if the condition is true.
 
     Raises:
-        NotCovered: it does not; moto's answer has the error.
+        NotCovered: it is false; moto's answer has the error.
     """
     values = stored_all(body.get("ExpressionAttributeValues", {}))
     text = body.get("ConditionExpression")
@@ -133,5 +128,5 @@ _ENTRIES: Mapping[str, Callable[[Body, int], Write]] = {
     "Put": _put,
     "Update": _update,
     "Delete": _delete,
-    "ConditionCheck": _check,
+    "ConditionCheck": _delete,
 }

@@ -130,8 +130,8 @@ def _received(queue: Queue, message: Message) -> dict[str, Any]:
     }
     if message.group_id is not None:
         attributes["MessageGroupId"] = message.group_id
-    if message.system_attributes:
-        attributes["AWSTraceHeader"] = message.system_attributes["AWSTraceHeader"]["StringValue"]
+    if trace := message.system_attributes.get("AWSTraceHeader"):
+        attributes["AWSTraceHeader"] = trace["StringValue"]
     return {
         "MessageId": message.id,
         "ReceiptHandle": message.receipt_handle,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeAlias, cast
+from typing import Any, Self, TypeAlias, cast
 
 from moto.core.utils import utcnow
 from moto.dynamodb.models import dynamodb_backends
@@ -37,7 +37,8 @@ class Write:
         old: the item before, or None.
         new: its attributes after, or None to delete it.
         size: an upper bound of the bytes that the request adds.
-        is_check: nothing changes; only the condition counts.
+        old_image: `old` in the form of responses.
+        new_image: `new` in that form.
     """
 
     table: FastTable
@@ -45,7 +46,20 @@ class Write:
     old: Item | None
     new: dict[str, DynamoType] | None
     size: int
-    is_check: bool = False
+    old_image: Mapping[str, Any] | None
+    new_image: Mapping[str, Any] | None
+
+    @classmethod
+    def of(
+        cls, table: FastTable, key: Key, old: Item | None, new: dict[str, DynamoType] | None, size: int = 0
+    ) -> Self:
+        """Plan a change.
+
+        Raises:
+            NotCovered: the item before or after has a binary value. So nothing can fail once it is stored.
+        """
+        old_image = None if old is None else wire_all(old.attrs)
+        return cls(table, key, old, new, size, old_image, None if new is None else wire_all(new))
 
 
 class FastTable:
@@ -68,9 +82,7 @@ class FastTable:
         self.key_names = (table.hash_key_attr, table.range_key_attr)
         self._indexed = frozenset(table.attribute_keys) - set(self.key_names)
 
-    def key_of(
-        self, attributes: Mapping[str, Wire], *, has_more: bool = False
-    ) -> tuple[DynamoType, DynamoType]:
+    def key_of(self, attributes: Mapping[str, Wire], *, has_more: bool = False) -> Key:
         """Return the key from a request's ``Key``, or with `has_more` from its ``Item``."""
         if not has_more and len(attributes) != len(self.key_names):
             raise NotCovered
@@ -89,7 +101,7 @@ class FastTable:
         """Return the keys of the items whose number `attribute` lies before `now`, in seconds since 1970."""
         limit = Decimal(now.timestamp())
         return [
-            wire_all(dict(zip(self.key_names, (item.hash_key, item.range_key), strict=True)))
+            self._key_image((item.hash_key, item.range_key))
             for partition in self.moto.items.values()
             for item in partition.values()
             if (end := item.attrs.get(attribute)) and end.type == "N" and Decimal(end.value) < limit
@@ -116,35 +128,30 @@ class FastTable:
     def apply(self, write: Write) -> None:
         """Store a checked change, and add its record to the stream."""
         partition, sort = write.key
-        new = None
-        if write.new is None:
-            if write.old is None:
-                return
+        if write.new is not None:
+            self.moto.items[partition][sort] = _item(write)
+        elif write.old is not None:
             del self.moto.items[partition][sort]
         else:
-            new = _item(write)
-            self.moto.items[partition][sort] = new
+            return
         if self.moto.stream_shard is not None:
-            self._record(write.old, new)
+            self._record(write)
 
-    def _record(self, old: Item | None, new: Item | None) -> None:
+    def _record(self, write: Write) -> None:
         shard: Any = self.moto.stream_shard
         view = self.moto.stream_specification["StreamViewType"]  # type: ignore[index]  # it has a stream
-        item: Any = new or old
+        old, new = write.old_image, write.new_image
         change: dict[str, Any] = {
             "StreamViewType": view,
             "ApproximateCreationDateTime": utcnow(),
             "SequenceNumber": str(len(shard.items) + shard.starting_sequence_number),
-            "Keys": {
-                name: wire(part)
-                for name, part in zip(self.key_names, (item.hash_key, item.range_key), strict=True)
-            },
+            "SizeBytes": write.size + _size_of(write.old),
+            "Keys": self._key_image(write.key),
         }
         if new is not None and view in {"NEW_IMAGE", "NEW_AND_OLD_IMAGES"}:
-            change["NewImage"] = wire_all(new.attrs)
+            change["NewImage"] = new
         if old is not None and view in {"OLD_IMAGE", "NEW_AND_OLD_IMAGES"}:
-            change["OldImage"] = wire_all(old.attrs)
-        change["SizeBytes"] = _size_of(new) + _size_of(old)
+            change["OldImage"] = old
         record: Any = StreamRecord.__new__(StreamRecord)  # its constructor converts both images slowly
         record.record = {
             "eventID": unique(),
@@ -155,6 +162,9 @@ class FastTable:
             "dynamodb": change,
         }
         shard.items.append(record)
+
+    def _key_image(self, key: tuple[DynamoType, DynamoType | None]) -> Mapping[str, Any]:
+        return {name: wire(part) for name, part in zip(self.key_names, key, strict=True) if part}
 
 
 def _item(write: Write) -> Item:
