@@ -30,7 +30,8 @@ from duetime.lambdas import arm, dispatch, passes, work
 from duetime.local.call_lock import CallLock
 from duetime.local.functions import LocalFunction, LocalFunctions
 from duetime.local.poller import Poller
-from duetime.local.queue_poller import QueuePoller, QueueSource, SqsMessages
+from duetime.local.queue_messages import SqsMessages
+from duetime.local.queue_poller import QueuePoller, QueueSource
 from duetime.local.stream_poller import BATCH, StreamDelivery, in_lambda_form
 from duetime.model.event_pattern import matches
 from duetime.rehearsal.emulator import ACCOUNT, REGION

@@ -25,7 +25,8 @@ from duetime.local.functions import LocalFunctions
 from duetime.local.invocation_poller import InvocationPoller
 from duetime.local.options import LocalOptions
 from duetime.local.poller import Poller
-from duetime.local.queue_poller import LocalMessages, QueuePoller, QueueSource, SqsMessages
+from duetime.local.queue_messages import LocalMessages, SqsMessages
+from duetime.local.queue_poller import QueuePoller, QueueSource
 from duetime.local.schedule_poller import SchedulePoller
 from duetime.local.stream_poller import StreamPoller, StreamReader, StreamShard
 from duetime.model.event_pattern import Pattern

@@ -11,21 +11,17 @@ import json
 import logging
 import random
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from duetime.clock import Clock
 from duetime.local.addresses import REGION, queue_name
 from duetime.local.call_lock import AwsCall, CallLock
-from duetime.local.fast_path import sqs
-from duetime.local.fast_path.values import NotCovered
 from duetime.local.functions import LocalFunctions
 from duetime.local.poller import Poller, Runs
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
+from duetime.local.queue_messages import Messages
 
 log = logging.getLogger(__name__)
 
@@ -49,81 +45,6 @@ class QueueSource:
     url: str
     arn: str
     function: str
-
-
-class Messages(Protocol):
-    """A queue's messages, in the forms of SQS' requests and responses."""
-
-    def receive(self, most: int) -> Sequence[Any]:
-        """Return visible messages, at most `most` of ten, and hide them."""
-        ...
-
-    def delete(self, receipts: Sequence[str]) -> None:
-        """Delete at most ten messages."""
-        ...
-
-
-class SqsMessages:
-    """The messages of a queue through SQS' API.
-
-    Args:
-        client: the SQS client.
-        url: the queue's.
-    """
-
-    def __init__(self, client: SQSClient, url: str) -> None:
-        self._client, self._url = client, url
-
-    def receive(self, most: int) -> Sequence[Any]:
-        """Receive visible messages."""
-        answer = self._client.receive_message(
-            QueueUrl=self._url,
-            MaxNumberOfMessages=most,
-            MessageSystemAttributeNames=["All"],
-            MessageAttributeNames=["All"],
-        )
-        return answer.get("Messages", [])
-
-    def delete(self, receipts: Sequence[str]) -> None:
-        """Delete messages."""
-        entries: Any = [
-            {"Id": str(number), "ReceiptHandle": receipt} for number, receipt in enumerate(receipts)
-        ]
-        self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
-
-
-class LocalMessages:
-    """The messages of a queue of moto in this process, without boto3's work for each call.
-
-    Args:
-        url: the queue's.
-        lock: guards moto.
-        others: receives and deletes what the fast path leaves to moto.
-    """
-
-    def __init__(self, url: str, lock: CallLock, others: SqsMessages) -> None:
-        self._url, self._lock, self._others = url, lock, others
-
-    def receive(self, most: int) -> Sequence[Any]:
-        """Receive visible messages."""
-        request = {"MaxNumberOfMessages": most, "MessageSystemAttributeNames": ["All"]}
-        try:
-            received: Sequence[Any] = self._answer("ReceiveMessage", request).get("Messages", [])
-        except NotCovered:
-            return self._others.receive(most)
-        return received
-
-    def delete(self, receipts: Sequence[str]) -> None:
-        """Delete messages."""
-        entries = [{"Id": receipt, "ReceiptHandle": receipt} for receipt in receipts]
-        try:
-            self._answer("DeleteMessageBatch", {"Entries": entries})
-        except NotCovered:
-            self._others.delete(receipts)
-
-    def _answer(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        with self._lock:
-            return sqs.answer(operation, {"QueueUrl": self._url, **request}, 0)
 
 
 class QueuePoller(Poller):

@@ -7,7 +7,7 @@ from typing import Any
 
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 
-from duetime.local.fast_path.expressions import condition_of
+from duetime.local.fast_path.conditions import condition_of
 from duetime.local.fast_path.forms import Body, names_of
 from duetime.local.fast_path.tables import FastTable, Write
 from duetime.local.fast_path.updates import update_of

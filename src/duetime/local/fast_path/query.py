@@ -8,7 +8,8 @@ from typing import Any
 
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 
-from duetime.local.fast_path.expressions import condition_of, projected_names
+from duetime.local.fast_path.conditions import condition_of
+from duetime.local.fast_path.expressions import projected_names
 from duetime.local.fast_path.forms import Body, names_of
 from duetime.local.fast_path.indexes import TABLE, Entry, FastIndex, index_of, item_of
 from duetime.local.fast_path.key_conditions import KeyRange, key_range_of
