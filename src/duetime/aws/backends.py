@@ -186,7 +186,8 @@ class AwsBackends:
         table = self._settings.regions_table
         if not table:
             return NoRegions()
-        from duetime.aws.regions import DynamoActiveRegions, name_of, region_of  # noqa: PLC0415 - only with a standby region
+        # Imported only with a standby region.
+        from duetime.aws.regions import DynamoActiveRegions, name_of, region_of  # noqa: PLC0415
 
         client = clients.dynamodb(clients.BRIEF, region_of(table))
         return DynamoActiveRegions(client, name_of(table), self._dynamodb.meta.region_name)

@@ -59,13 +59,13 @@ def answer(operation: str, body: Body, _size: int) -> dict[str, Any]:
     return _OPERATIONS[operation](queue, body)
 
 
-def _send(queue: Queue, body: Body) -> dict[str, Any]:
+def _send(queue: Any, body: Body) -> dict[str, Any]:
     message = _message(queue, body)
     _append(queue, message)
     return _sent(message)
 
 
-def _send_batch(queue: Queue, body: Body) -> dict[str, Any]:
+def _send_batch(queue: Any, body: Body) -> dict[str, Any]:
     entries = body["Entries"]
     numbers = {entry["Id"] for entry in entries}
     if not 0 < len(entries) <= _LARGEST_BATCH or len(numbers) != len(entries):
@@ -79,8 +79,8 @@ def _send_batch(queue: Queue, body: Body) -> dict[str, Any]:
     return {"Successful": [{"Id": entry["Id"]} | _sent(message) for entry, message in both]}
 
 
-def _message(queue: Queue, sent: Body) -> Message:
-    body, delay = sent["MessageBody"], sent.get("DelaySeconds", queue.delay_seconds)  # type: ignore[attr-defined]
+def _message(queue: Any, sent: Body) -> Message:
+    body, delay = sent["MessageBody"], sent.get("DelaySeconds", queue.delay_seconds)
     if not (isinstance(body, str) and body and body.isprintable() and 0 <= delay <= _LONGEST_DELAY):
         raise NotCovered
     if sent.get("MessageAttributes"):
@@ -91,7 +91,7 @@ def _message(queue: Queue, sent: Body) -> Message:
     return message
 
 
-def _append(queue: Queue, message: Message) -> None:
+def _append(queue: Any, message: Message) -> None:
     with queue._messages_lock:  # noqa: SLF001 - moto's own methods count all messages
         queue._messages.append(message)  # noqa: SLF001
         queue._messages_lock.notify_all()  # noqa: SLF001
@@ -101,8 +101,8 @@ def _sent(message: Message) -> dict[str, Any]:
     return {"MD5OfMessageBody": message.body_md5, "MessageId": message.id}
 
 
-def _receive(queue: Queue, body: Body) -> dict[str, Any]:
-    if body.get("MessageSystemAttributeNames") != ["All"] or queue.receive_message_wait_time_seconds:  # type: ignore[attr-defined]
+def _receive(queue: Any, body: Body) -> dict[str, Any]:
+    if body.get("MessageSystemAttributeNames") != ["All"] or queue.receive_message_wait_time_seconds:
         raise NotCovered
     messages = in_fair_order(queue, most=body.get("MaxNumberOfMessages", 1))
     policy = getattr(queue, "redrive_policy", None)
@@ -113,11 +113,11 @@ def _receive(queue: Queue, body: Body) -> dict[str, Any]:
     return {"Messages": [_received(queue, message) for message in messages]} if messages else {}
 
 
-def _received(queue: Queue, message: Message) -> dict[str, Any]:
+def _received(queue: Any, message: Message) -> dict[str, Any]:
     now = milliseconds()
     message.approximate_first_receive_timestamp = message.approximate_first_receive_timestamp or int(now)
     message.approximate_receive_count += 1
-    message.visible_at = now + queue.visibility_timeout * 1_000  # type: ignore[attr-defined]
+    message.visible_at = now + queue.visibility_timeout * 1_000
     message._old_receipt_handles.append(message.receipt_handle)  # type: ignore[arg-type]  # noqa: SLF001
     message.receipt_handle = unique()
     queue.pending_messages.add(message)
@@ -141,7 +141,7 @@ def _received(queue: Queue, message: Message) -> dict[str, Any]:
     }
 
 
-def _delete_batch(queue: Queue, body: Body) -> dict[str, Any]:
+def _delete_batch(queue: Any, body: Body) -> dict[str, Any]:
     receipts, entries = _receipts.get(queue, {}), body["Entries"]
     messages = [receipts.get(entry["ReceiptHandle"]) for entry in entries]
     if not 0 < len(entries) <= _LARGEST_BATCH or None in messages:
@@ -151,17 +151,17 @@ def _delete_batch(queue: Queue, body: Body) -> dict[str, Any]:
     return {"Successful": [{"Id": entry["Id"]} for entry in entries]}
 
 
-def _delete(queue: Queue, message: Message, receipts: dict[str, Message]) -> None:
+def _delete(queue: Any, message: Message, receipts: dict[str, Message]) -> None:
     if message not in queue._messages:  # noqa: SLF001
         raise NotCovered
     queue._messages.remove(message)  # noqa: SLF001
     queue.pending_messages.discard(message)
     for receipt in message.all_receipt_handles:
         receipts.pop(receipt, None)  # type: ignore[arg-type]
-        queue.deleted_messages.add(receipt)  # type: ignore[arg-type]
+        queue.deleted_messages.add(receipt)
 
 
-def in_fair_order(queue: Queue, *, most: int | None = None) -> list[Message]:
+def in_fair_order(queue: Any, *, most: int | None = None) -> list[Message]:
     """Return the visible messages, those of groups with few messages in flight first.
 
     Args:
@@ -192,7 +192,7 @@ def milliseconds() -> float:
     return float(moto_sqs.unix_time_millis())  # type: ignore[attr-defined]  # it imports this function
 
 
-_OPERATIONS: Mapping[str, Callable[[Queue, Body], dict[str, Any]]] = {
+_OPERATIONS: Mapping[str, Callable[[Any, Body], dict[str, Any]]] = {
     "SendMessage": _send,
     "SendMessageBatch": _send_batch,
     "ReceiveMessage": _receive,
