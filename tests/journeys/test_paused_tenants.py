@@ -10,6 +10,7 @@ from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.jobs.register import Registration
 from duetime.model.action import SkipReason, Status
 from duetime.model.work_pause import PauseScope, WorkPause
+from duetime.ports.wakeups import Send
 from duetime.testing import SimulatedCloud
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -75,6 +76,28 @@ def test_actions_of_a_paused_tenant_wait_and_run_within_fifteen_minutes_of_the_r
     assert {acme.get(id_).status for id_ in waiting} == {Status.EXECUTED}
     assert cloud.events("tenant.paused")
     assert cloud.events("tenant.resumed")
+
+
+def test_copies_of_a_paused_action_s_message_become_one(cloud):
+    pause(cloud)
+    cloud.scheduler_for("acme").schedule(Errand(), at=MINUTE)
+    queues = cloud.memory.queues
+    cloud.advance(seconds=1)
+    (message,) = queues.messages.values()
+    queues.send([Send("default", message, 60)] * 9)
+    cloud.advance(HOUR)
+    assert list(queues.messages.values()) == [message]
+
+
+def test_a_paused_action_that_is_moved_runs_by_its_new_message(cloud, ran):
+    begun, scheduler = pause(cloud), cloud.scheduler_for("acme")
+    errand = scheduler.schedule(Errand(), at=MINUTE)
+    cloud.advance(hours=2)
+    scheduler.reschedule(errand.id, at=MINUTE)
+    cloud.advance(seconds=70)
+    resume(cloud, begun)
+    cloud.advance(minutes=3)
+    assert len(ran) == 1
 
 
 def test_a_pause_ends_by_itself(cloud, ran):

@@ -160,8 +160,8 @@ def with_puts_over_rows():
 def without_ends_of_chains():
     """Each copy of a waiting action's message is replaced for ever, as soon as it comes."""
 
-    def wait(self, delivery, claim, _now):
-        return self._put_off(delivery, min(claim.seconds, 15))
+    def wait(self, delivery, seconds):
+        return self._put_off(delivery, min(seconds, 15))
 
     return patch.object(worker.Worker, "_wait", wait)
 
@@ -206,7 +206,8 @@ def without_pauses():
     return patch.object(worker, "KnownPauses", lambda *_: never)
 
 
-OFTEN = {
+GUARDS = {
+    "1: a lease counts as ended only after the skew": with_skew(timedelta(0)),
     "1: a lease that lives is not taken over": with_skew(-timedelta(days=1)),
     "1: a settle with an old fence changes nothing": without_fence,
     "1: no two runs of a job hold its lock": without_lock,
@@ -229,10 +230,6 @@ OFTEN = {
     "a part of a pass that hangs leaves the others their share": without_shares_of_a_pass,
     "rows beyond a lowered number of due shards are found": without_surplus_shards,
     "no run begins while its tenant is paused": without_pauses,
-}
-
-SELDOM = {
-    "1: a lease counts as ended only after the skew": with_skew(timedelta(0)),
 }
 
 BEGIN = {

@@ -95,8 +95,10 @@ class FaultInjector:
         processes: Processes,
         story: Journal,
         row_of: Callable[[ActionRef], Action | None] = lambda _ref: None,
+        unanswered: Callable[[str, Args], None] = lambda _what, _args: None,
     ) -> None:
         self._dice, self._processes, self._story, self._row_of = dice, processes, story, row_of
+        self._unanswered = unanswered  # called for a call that was applied, and hangs
         self.late = LateRequests(dice, processes, story)
         faults = dice.faults
         of_requests: dict[Fault, float] = {
@@ -221,6 +223,7 @@ class FaultInjector:
         )
         if is_applied:
             method(*args)
+            self._unanswered(what, args)
         is_prompt = process.name in _PROMPT or what.startswith("timers.")
         longest = LONGEST_CALL if is_prompt else _TIME_OUT
         self._processes.wait_until(self._processes.clock.now() + longest)

@@ -24,7 +24,7 @@ from duetime.settings import Settings
 from duetime.testing.calls import FunctionCalls
 from duetime.testing.deliveries import Batch, FaultyQueues, FaultyStream
 from duetime.testing.faults import Dice, Faults
-from duetime.testing.faulty import FaultInjector
+from duetime.testing.faulty import Args, FaultInjector
 from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.message_counts import MessageCounts
 from duetime.testing.pass_liveness import MOST_TIME_OUTS, PassLiveness
@@ -63,7 +63,7 @@ class FaultyCloud(JournaledCloud):
     ) -> None:
         self.dice = Dice(faults)
         self.processes = Processes(clock)
-        self.trouble = FaultInjector(self.dice, self.processes, story, self._row_of)
+        self.trouble = FaultInjector(self.dice, self.processes, story, self._row_of, self._not_answered)
         self.stream = FaultyStream(clock, self.dice, story)
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
         self._workers, self._counts, self._liveness = Workers(self.dice), MessageCounts(), PassLiveness()
@@ -118,6 +118,11 @@ class FaultyCloud(JournaledCloud):
 
     def _row_of(self, ref: ActionRef) -> Action | None:
         return self._real.store.get(ref)
+
+    def _not_answered(self, what: str, args: Args) -> None:
+        if what == "queues.send":
+            for send in args[0]:
+                self._counts.unanswered(send.message.ref)
 
     def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
         """Deploy until it succeeds; other processes go on meanwhile, and time may pass."""

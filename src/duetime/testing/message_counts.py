@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 from duetime.model.action import Action, ActionRef
 from duetime.testing.journey import short
 
-_AT_FIRST, _OF_A_CLAIM, _A_MINUTE = 40, 20, 6
+_AT_FIRST, _OF_A_CLAIM, _A_MINUTE = 40, 20, 3
 """How many messages an action may have: in any case, for each claim, and for each minute in which it has any.
 
-A wait that backs off needs about one a minute. The rest is for sweeps and copies: a queue that hangs makes
-one each time that it takes a message and its caller gets no response.
+A wait that backs off needs about one a minute. The rest is for copies, sweeps and calls that are repeated.
 """
 
 
@@ -34,6 +33,10 @@ class MessageCounts:
         """Count a message."""
         count = self._counts.setdefault(ref, _Count(now, now))
         count.last_at, count.number = now, count.number + 1
+
+    def unanswered(self, ref: ActionRef) -> None:
+        """Do not count a message that a hanging queue took: its caller must send another."""
+        self._counts[ref].number -= 1
 
     def broken(self, rows: Iterable[Action]) -> Iterator[str]:
         """Yield a line for each action that had more messages than its claims and waits explain."""

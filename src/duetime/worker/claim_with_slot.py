@@ -129,10 +129,9 @@ class ClaimOneShot:
 
 
 def next_message(message: DueMessage, now: datetime, settings: Settings) -> DueMessage | None:
-    """Return the message of the next claim; None if the sweep has sent another one meanwhile."""
+    """Return the message to send again; None if the sweep has sent another one meanwhile."""
     if message.replaced_until is not None:
         return message if now < message.replaced_until else None
     late, longest = max(now - message.due_at, settings.grace), settings.catch_up_rate
     until_sent_again = late if 2 * late < longest else longest
-    is_keyed = message.is_keyed or ids.is_one_shot(message.ref.id)
-    return replace(message, is_keyed=is_keyed, replaced_until=now + until_sent_again + _OVERLAP)
+    return replace(message, replaced_until=now + until_sent_again + _OVERLAP)

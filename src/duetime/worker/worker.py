@@ -20,9 +20,10 @@ import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 
+from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.declare.built_in import CANARY_HANDLER
 from duetime.declare.handler_set import HandlerSet
@@ -127,35 +128,58 @@ class Worker:
         Raises:
             BackendUnavailable: the message must come again.
         """
-        delay = self._delay_of(delivery.message)
+        message = delivery.message
+        delay = self._delay_of(message)
         if delay is not None:
             return self._put_off(delivery, delay)
-        if self._is_copy(delivery.message):
+        if self._is_stopped(message):
+            return self._while_stopped(delivery)
+        if self._is_copy(message):
             return DeliveryResult.NOTHING_TO_DO
-        self._clock.wait_until(delivery.message.due_at)
+        self._clock.wait_until(message.due_at)
         since = self._clock.elapsed()
         claim = self._claim(delivery)
+        return (
+            self._execute(claim, delivery, since)
+            if isinstance(claim, ClaimWon)
+            else self._again(delivery, claim)
+        )
+
+    def _while_stopped(self, delivery: Delivery) -> DeliveryResult:
+        """Send the message again, unless another one is under way: no sweep sends one meanwhile."""
+        message, now = delivery.message, self._clock.now()
+        if self._put_offs.is_under_way(message, instant.LATEST, now):
+            return DeliveryResult.NOTHING_TO_DO
+        seconds = self._delay_while_stopped(message)
+        result = self._put_off(delivery, seconds)
+        self._put_offs.sent(message, now + timedelta(seconds=seconds), instant.LATEST, now)
+        return result
+
+    def _again(self, delivery: Delivery, claim: LeaseHeld | Waiting | None) -> DeliveryResult:
+        """Send the message of an action that was not claimed again, unless there is nothing left to claim."""
         if claim is None:
             return DeliveryResult.NOTHING_TO_DO
-        now = self._clock.now()
         if isinstance(claim, LeaseHeld):
-            return self._put_off(delivery, delay_until(claim.until + self._settings.clock_skew, now) + 1)
-        if isinstance(claim, Waiting):
-            return self._wait(delivery, claim, now)
-        return self._execute(claim, delivery, since)
+            ends_in = delay_until(claim.until + self._settings.clock_skew, self._clock.now())
+            return self._put_off(delivery, ends_in + 1)
+        is_keyed = delivery.message.is_keyed or ids.is_one_shot(delivery.message.ref.id)
+        return self._wait(
+            replace(delivery, message=replace(delivery.message, is_keyed=is_keyed)), claim.seconds
+        )
 
-    def _wait(self, delivery: Delivery, claim: Waiting, now: datetime) -> DeliveryResult:
+    def _wait(self, delivery: Delivery, seconds: int) -> DeliveryResult:
+        now = self._clock.now()
         message = next_message(delivery.message, now, self._settings)
-        if message is None or self._is_copy(delivery.message):
+        if message is None or message.replaced_until is None or self._is_copy(delivery.message):
             return DeliveryResult.NOTHING_TO_DO
-        result = self._put_off(replace(delivery, message=message), claim.seconds)
-        self._put_offs.sent(message.ref, now + timedelta(seconds=claim.seconds), now)
+        result = self._put_off(replace(delivery, message=message), seconds)
+        self._put_offs.sent(message, now + timedelta(seconds=seconds), message.replaced_until, now)
         return result
 
     def _is_copy(self, message: DueMessage) -> bool:
         """Return whether another message replaces it. One that a sweep has sent begins the next chain."""
-        is_chained = message.replaced_until is not None
-        return is_chained and self._put_offs.is_under_way(message.ref, self._clock.now())
+        until = message.replaced_until
+        return until is not None and self._put_offs.is_under_way(message, until, self._clock.now())
 
     def _execute(self, claim: ClaimWon, delivery: Delivery, since: float) -> DeliveryResult:
         action = claim.action
@@ -178,22 +202,24 @@ class Worker:
         return DeliveryResult.RAN
 
     def _delay_of(self, message: DueMessage) -> int | None:
-        """Return the seconds to delay the message by; None if its action may be claimed now."""
-        now = self._clock.now()
-        early = delay_until(message.due_at, now)
+        """Return the seconds to delay the message by; None if nothing but a stop or a claim decides."""
+        early = delay_until(message.due_at, self._clock.now())
         if early > 1:
             return early
-        if not self._may_begin(message):
-            # As long again as the message has waited: a long stop costs each action four messages an hour.
-            late = int((now - message.due_at).total_seconds())
-            return min(max(late, _SOONEST_WHILE_OFF), LONGEST_DELAY)
+        if not self._settings.enabled:
+            return self._delay_while_stopped(message)
         return ROLL_OVER if self._rollover.needs_newer(message.type, message.payload_version) else None
 
-    def _may_begin(self, message: DueMessage) -> bool:
-        """Return whether nothing stops the action: the switch, a pause, or an unknown active region."""
-        if not self._settings.enabled or self._pauses.of_tenant(message.ref.tenant_id) is not None:
-            return False
-        return self._region.is_active() or self._region.is_standby()
+    def _delay_while_stopped(self, message: DueMessage) -> int:
+        # As long again as it has waited: a long stop costs each action four messages an hour.
+        late = int((self._clock.now() - message.due_at).total_seconds())
+        return min(max(late, _SOONEST_WHILE_OFF), LONGEST_DELAY)
+
+    def _is_stopped(self, message: DueMessage) -> bool:
+        """Return whether a pause, or an unknown active region, stops the action."""
+        if self._pauses.of_tenant(message.ref.tenant_id) is not None:
+            return True
+        return not (self._region.is_active() or self._region.is_standby())
 
     def _put_off(self, delivery: Delivery, seconds: int) -> DeliveryResult:
         self._queues.send([Send(self._handlers.worker, delivery.message, min(seconds, LONGEST_DELAY))])

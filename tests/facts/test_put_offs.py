@@ -1,0 +1,35 @@
+"""Of two messages of one action, a process sends one again."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime import instant
+from duetime.model.action import ActionRef
+from duetime.ports.wakeups import DueMessage
+from duetime.testing.contract.specimens import HOUR, NOON
+from duetime.worker.put_offs import PutOffs
+
+SOON = NOON + timedelta(minutes=5)
+MESSAGE = DueMessage(ref=ActionRef("acme", "an-action"), type="errand", due_at=NOON, generation=1)
+
+
+@pytest.mark.parametrize(
+    ("until", "now", "is_replaced"),
+    [
+        (NOON + HOUR, NOON, True),
+        (NOON + HOUR, SOON, False),  # it is the one that was sent
+        (NOON + 2 * HOUR, NOON, False),  # of two chains, the one that ends later goes on
+    ],
+)
+def test_a_message_is_replaced_by_one_under_way_whose_chain_ends_no_sooner(until, now, is_replaced):
+    put_offs = PutOffs()
+    put_offs.sent(MESSAGE, SOON, NOON + HOUR, NOON)
+    assert put_offs.is_under_way(MESSAGE, until, now) is is_replaced
+
+
+def test_a_message_of_another_due_time_is_replaced_by_none():
+    put_offs = PutOffs()
+    put_offs.sent(MESSAGE, SOON, instant.LATEST, NOON)
+    assert not put_offs.is_under_way(replace(MESSAGE, generation=2), NOON, NOON)
