@@ -41,7 +41,11 @@ PIECES = [
 
 edits = st.lists(st.tuples(st.integers(0, 60), st.sampled_from(PIECES)), max_size=3)
 spellings = st.sampled_from(
-    [str, str.upper, str.title, lambda path: normalize("NFD", path), lambda path: quote(path, safe="")]
+    [
+        *(str, str.upper, str.title),
+        lambda path: normalize("NFD", path),
+        lambda path: quote(path, safe="", errors="surrogateescape"),
+    ]
 )
 
 

@@ -7,7 +7,7 @@ from itertools import groupby, islice
 
 import pytest
 
-from tests.proof.mutations import OFTEN
+from tests.proof.mutations import GUARDS
 from tests.proof.world import World
 from tests.spec import tlc
 from tests.spec.recorder import Recorder
@@ -125,6 +125,6 @@ def test_a_changed_trace_is_rejected_at_the_change(traces, tmp_path):
 
 
 def test_a_trace_of_a_simulator_that_lacks_a_guard_is_rejected(tmp_path):
-    with OFTEN["1: a lease that lives is not taken over"]():
+    with GUARDS["1: a lease that lives is not taken over"]():
         traces = [trace for seed in range(4) for trace in traces_of(seed)]
     assert "take over" in {line.write for _, line in stops_of(reached(tmp_path, traces))}
