@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.aws import clients
 from duetime.aws.at_once import AtOnce, in_threads, one_by_one
+from duetime.aws.direct_puts import direct_puts
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import translate_errors
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None = None) -> DynamoStore:
     """Return the actions table for the SDK.
 
-    With a given `client`, `at_once` makes the calls of a bulk; by default one by one.
+    With a given `client`, `at_once` makes the calls of a bulk; by default one by one. That client makes every
+    call, so that its owner's hooks see them.
 
     Raises:
         BackendMisconfigured: no AWS region is configured.
@@ -55,6 +57,7 @@ def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None 
             due_shards=settings.due_shards,
             due_order=settings.due_order,
             at_once=at_once or (in_threads if client is None else one_by_one),
+            direct=direct_puts(clients.dynamodb()) if client is None else None,
         )
 
 

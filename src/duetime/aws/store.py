@@ -11,6 +11,7 @@ from typing import Any
 
 from duetime.aws import commits, conditions
 from duetime.aws.at_once import AtOnce, one_by_one
+from duetime.aws.direct_puts import DirectPuts
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.idempotency import DynamoIdempotencyKeys
@@ -46,6 +47,7 @@ class DynamoStore:
         client: repeats failed calls by itself.
         at_once: makes the calls of `put_many`.
         due_order: the table has the index by tenant and due time, and new rows are in it.
+        direct: puts rows at less CPU; the client puts those that it does not.
     """
 
     def __init__(
@@ -56,11 +58,12 @@ class DynamoStore:
         due_shards: int,
         due_order: bool = False,
         at_once: AtOnce = one_by_one,
+        direct: DirectPuts | None = None,
     ) -> None:
         self._table = DynamoTable(client, table)
         self._queries = DynamoQueries(client, table, due_shards=due_shards)
         self.due_shards = self._queries.due_shards
-        self._at_once = at_once
+        self._at_once, self._direct = at_once, direct
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
         self._keys = DynamoIdempotencyKeys(client, table, self.get, self._item)
         self._slots = DynamoSlots(client, table)
@@ -101,8 +104,11 @@ class DynamoStore:
 
     def _put_row(self, action: Action) -> None:
         """Put a row. An existing one is the same action, because an id is unique."""
+        item, condition = self._item(action), conditions.ROW_IS_ABSENT
+        if self._direct is not None and self._direct.put(self._table.name, item, condition):
+            return
         with suppress(ConditionFailed):
-            self._table.put(self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
+            self._table.put(item, ConditionExpression=condition)
 
     def put_many(self, actions: Sequence[Action]) -> None:
         """Put each row with a condition of its own: a request that arrives late replaces no row that ran."""
