@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from duetime.aws import damaged_leases
 from duetime.aws.conditions import FENCE_IS_MINE, GEN_IS_AS_READ, ROW_IS_ABSENT, Update
 from duetime.aws.items import to_item
 from duetime.model import transition
 from duetime.model.action import Action, Status
+from duetime.ports.actions import DamagedRow, Holder
 
 STATUS_IS_AS_READ = "#status = :status"
 LEASE_IS_AS_READ = "lease_until = :lease"
@@ -39,7 +41,7 @@ def claim_row(row: Action, claimed: Action) -> Update:
     }
 
 
-def still_dead(dead: Action | None) -> Update:
+def still_dead(dead: Holder | None) -> Update:
     """Check that a holder is dead as read, or gone.
 
     A dead run loses fence and nonce: if it wakes, or receives the response of its claim late, it holds
@@ -47,6 +49,8 @@ def still_dead(dead: Action | None) -> Update:
     """
     if dead is None:
         return {"ConditionExpression": ROW_IS_ABSENT}
+    if isinstance(dead, DamagedRow):
+        return damaged_leases.still_over(dead)
     read = _as_read(dead)
     if dead.status is not Status.PROCESSING:
         return read

@@ -13,6 +13,7 @@ from duetime import ids, instant
 from duetime.aws import due_order
 from duetime.aws.dynamodb import Client, DynamoTable, cursor_parts, readable, sort_ties
 from duetime.aws.items import from_item
+from duetime.aws.damaged_leases import to_damaged_row
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key, shard_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
 from duetime.errors import DuetimeError, InvalidCursor, UnreadableRow
@@ -219,7 +220,7 @@ def _readable_rows(items: Iterable[Item], damaged: list[DamagedRow] | None) -> I
         except UnreadableRow as error:
             log.exception("row cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
             if damaged is not None:
-                damaged.append(DamagedRow(ref_of(item), str(error)))
+                damaged.append(to_damaged_row(item, error))
 
 
 def _is_row_of(entry: Item, place: str) -> bool:

@@ -15,13 +15,14 @@ Each take renews the item's time to live. DynamoDB removes a key that no run tak
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from contextlib import suppress
+from datetime import datetime, timedelta
 from functools import partial
 
-from duetime.aws import optimistic
+from duetime.aws import damaged_leases, optimistic
 from duetime.aws.conditions import Update
 from duetime.aws.dynamodb import Client, DynamoTable
-from duetime.aws.faults import TransactionCancelled, TransactionFailed
+from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import row_key, slots_key
 from duetime.aws.row_checks import UNREADABLE
@@ -29,6 +30,7 @@ from duetime.aws.transactions import Entry, retry_on_conflict, update, write
 from duetime.errors import UnreadableRow
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
+from duetime.ports.actions import DamagedRow, Holder
 
 IS_FREE = "attribute_not_exists(holders)"
 FEWER_ARE_HELD = "size(holders) < :limit"
@@ -93,7 +95,7 @@ class DynamoSlots:
         change = {"UpdateExpression": "DELETE holders :me", "ExpressionAttributeValues": mine}
         return self._slots(claimed.ref, claimed.concurrency_key, change)
 
-    def evict(self, tenant_id: TenantId, key: str, dead: ActionId, row: Action | None) -> bool:
+    def evict(self, tenant_id: TenantId, key: str, dead: ActionId, row: Holder | None) -> bool:
         ref = ActionRef(tenant_id, dead)
         drop = {
             "ConditionExpression": IT_HOLDS_ONE,
@@ -106,6 +108,10 @@ class DynamoSlots:
         except (TransactionFailed, TransactionCancelled):
             return False
         return True
+
+    def limit_lease(self, row: DamagedRow, until: datetime) -> None:
+        with suppress(ConditionFailed):
+            self._table.update(row_key(row.ref), **damaged_leases.limit(row, until))
 
     def _write(self, entries: Sequence[Entry]) -> None:
         retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)

@@ -81,6 +81,7 @@ class DynamoStore:
     holders = delegate("_slots", DynamoSlots.holders)
     claim_slot = delegate("_slots", DynamoSlots.claim_slot)
     evict = delegate("_slots", DynamoSlots.evict)
+    limit_lease = delegate("_slots", DynamoSlots.limit_lease)
 
     first_of_key = delegate("_keys", DynamoIdempotencyKeys.first)
     remove_key = delegate("_keys", DynamoIdempotencyKeys.remove_key)

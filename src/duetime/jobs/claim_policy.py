@@ -26,13 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from duetime import ids
 from duetime.model.action import Action, SkipReason, Status, Trigger
 from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
 from duetime.model.lease import LeaseHeld
+from duetime.ports.actions import DamagedRow, Holder
 from duetime.ports.jobs import LockRequirement
 
 _SECOND = timedelta(seconds=1)
@@ -85,20 +86,20 @@ class ClaimContext:
     """The rows that a claim of a job's run has read.
 
     Attributes:
-        holder: the row of the run that holds the lock, if that is another run.
+        holder: the row of the run that holds the lock, if that is another run. It may be damaged.
         waiting: the row of the run that waits for the lock, if that is another run.
         previous: the rows of recent previous versions for the same nominal time.
         problem: why the planner cannot have written the row, if so.
-        unlocked: the rows of runs in progress without the lock; None while they are not known yet.
+        unlocked: the rows of runs in progress without the lock, as above; None while they are not known yet.
     """
 
     row: Action
     job: Job | None
-    holder: Action | None
+    holder: Holder | None
     waiting: Action | None
     previous: tuple[Action, ...] = ()
     problem: str | None = None
-    unlocked: tuple[Action, ...] | None = ()
+    unlocked: tuple[Holder, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +203,7 @@ def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
     if seen.unlocked is None:
         return Wait()
     if live := _live_unlocked(seen, bounds):
-        latest = max(live, key=_place)
+        latest = max(live, key=_place_of_holder)
         seen, job = replace(seen, holder=latest), replace(job, running=latest.ref)
     return _contend_for_lock(seen, job, bounds, catches_up=catches_up)
 
@@ -220,13 +221,13 @@ def _contend_for_lock(seen: ClaimContext, job: Job, bounds: Bounds, *, catches_u
     return _beside(seen, job)
 
 
-def holders(seen: ClaimContext, bounds: Bounds) -> Sequence[Action]:
+def holders(seen: ClaimContext, bounds: Bounds) -> Sequence[Holder]:
     """Return the runs for which this one waits: live ones without the lock, or else the lock's holder."""
     return _live_unlocked(seen, bounds) or ([seen.holder] if seen.holder else [])
 
 
-def _live_unlocked(seen: ClaimContext, bounds: Bounds) -> Sequence[Action]:
-    return [row for row in seen.unlocked or () if not _has_ended(row, bounds)]
+def _live_unlocked(seen: ClaimContext, bounds: Bounds) -> Sequence[Holder]:
+    return [row for row in seen.unlocked or () if not _is_over(row, bounds)]
 
 
 def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
@@ -234,7 +235,7 @@ def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
     if overlap not in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
         return Skip(SkipReason.OVERLAP, f"{holder} was running")
     cancels, waiting = overlap is Overlap.CANCEL_RUNNING, seen.waiting
-    if cancels and seen.holder is not None and _place(seen.holder) > _place(seen.row):
+    if cancels and seen.holder is not None and _place_of_holder(seen.holder) > _place(seen.row):
         return Skip(SkipReason.OVERLAP, f"{holder} is later, and was running")
     if waiting is None or waiting.status is not Status.PENDING:
         return Wait(takes_the_place=True, cancels=cancels)
@@ -253,11 +254,25 @@ def _place(row: Action) -> tuple[datetime, str]:
     return row.nominal_at, row.id
 
 
-def _is_dead(holder: Action | None, bounds: Bounds) -> bool:
-    """Return whether the holder cannot free the lock: its row is gone or settled, or its worker died."""
+def _place_of_holder(holder: Holder) -> tuple[datetime, str]:
+    """Return the place of a holder; that of a damaged one comes first."""
+    return (datetime.min.replace(tzinfo=UTC), "") if isinstance(holder, DamagedRow) else _place(holder)
+
+
+def _is_dead(holder: Holder | None, bounds: Bounds) -> bool:
+    """Return whether the holder cannot free the lock: its row is gone or settled, or its worker died.
+
+    A damaged row cannot be retried, so a pending one counts as dead.
+    """
+    if isinstance(holder, DamagedRow):
+        return holder.is_over(bounds.now, bounds.skew)
     if holder is None or holder.status.is_final:
         return True
     return holder.status is Status.PROCESSING and _has_ended(holder, bounds)
+
+
+def _is_over(row: Holder, bounds: Bounds) -> bool:
+    return row.is_over(bounds.now, bounds.skew) if isinstance(row, DamagedRow) else _has_ended(row, bounds)
 
 
 def _has_ended(row: Action, bounds: Bounds) -> bool:

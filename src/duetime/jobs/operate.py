@@ -148,7 +148,7 @@ class JobOperations:
         return action
 
     def _refuse_running(self, job: Job, ref: ActionRef) -> None:
-        holder = self._actions.get(ref)
+        holder = next(iter(self._actions.get_rows([ref])), None)
         if holder is not None and not holder.status.is_final:
             problem = f"{ref.id} is running, and its overlap is 'skip'"
             raise JobConflict(job.name, operation="trigger", problem=problem)

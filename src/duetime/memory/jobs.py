@@ -20,6 +20,7 @@ from duetime.model.job import Job, JobRef, JobSpan, Version
 from duetime.model.job_events import JobChange, SpanKept
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
+from duetime.ports.actions import Holder
 from duetime.ports.jobs import JobPage, JobRunClaim, LockRequirement
 
 _Attention = tuple[str, str, str]
@@ -235,7 +236,7 @@ class MemoryJobStore:
             return True
         return job.running == taking.dead_ref and self._is_dead(job.running, taking.dead)
 
-    def _is_dead(self, holder: ActionRef, dead: Action | None) -> bool:
+    def _is_dead(self, holder: ActionRef, dead: Holder | None) -> bool:
         """Return whether the holder of the lock is still dead as read, or gone."""
         row = self._store.get(holder)
         return row is None if dead is None else row is not None and is_as_read(row, dead)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from duetime.ids import ActionId, TenantId
 from duetime.memory.table import MemoryTable, is_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
+from duetime.ports.actions import DamagedRow, Holder
 
 
 class MemorySlots:
@@ -43,7 +45,7 @@ class MemorySlots:
             )
             return True
 
-    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
+    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Holder | None) -> bool:
         with self._table.lock:
             current = self._table.get(ActionRef(tenant_id, dead))
             if dead not in self.holders(tenant_id, concurrency_key):
@@ -57,6 +59,9 @@ class MemorySlots:
                 self._table.write(current, transition.fenced_off(current))
             self._drop(tenant_id, concurrency_key, dead)
             return True
+
+    def limit_lease(self, row: DamagedRow, until: datetime) -> None:
+        """Do nothing: these rows are values, none of which is damaged."""
 
     def free(self, claimed: Action) -> None:
         """Free the slot of a run that is settled. The caller holds the lock."""

@@ -83,6 +83,7 @@ class MemoryStore:
     holders = delegate("slots", MemorySlots.holders)
     claim_slot = delegate("slots", MemorySlots.claim_slot)
     evict = delegate("slots", MemorySlots.evict)
+    limit_lease = delegate("slots", MemorySlots.limit_lease)
 
     def remove_expired(self, now: datetime) -> None:
         """Remove the rows that have expired, and their idempotency keys."""

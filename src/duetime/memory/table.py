@@ -11,6 +11,7 @@ from datetime import datetime
 from duetime.ids import ActionId, TenantId, place_of
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.change import Change
+from duetime.ports.actions import DamagedRow, Holder
 
 DueKey = tuple[datetime, str, str]
 
@@ -81,8 +82,10 @@ class MemoryTable:
             return tuple(sorted(self.by_ref.values(), key=lambda row: row.id))
 
 
-def is_as_read(current: Action, read: Action) -> bool:
+def is_as_read(current: Action, read: Holder) -> bool:
     """Return whether status, generation, fence and lease of a row are those that the caller read."""
+    if isinstance(read, DamagedRow):
+        return False
     states = [(row.status, row.generation, row.fence, row.lease_until) for row in (current, read)]
     return states[0] == states[1]
 

@@ -6,12 +6,12 @@ The rules of `duetime.ports.wakeups` apply.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeAlias
 
 from duetime.ids import ActionId, JobName, TenantId
-from duetime.model.action import Action, ActionRef, SkipReason
+from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
     Applied,
@@ -58,10 +58,33 @@ class DuePage:
 
 @dataclass(frozen=True, slots=True)
 class DamagedRow:
-    """A row that duetime did not write, or that was damaged: no step can read it."""
+    """A row that duetime did not write, or that was damaged: no step can read it.
+
+    Attributes:
+        status: as far as it can be read; None otherwise.
+        lease_until: the same.
+        stored: what a condition compares, in the back end's form.
+    """
 
     ref: ActionRef
     reason: str
+    status: Status | None = None
+    lease_until: datetime | None = None
+    stored: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def may_run(self) -> bool:
+        """Whether it may be processing."""
+        return self.status in {None, Status.PROCESSING}
+
+    def is_over(self, now: datetime, skew: timedelta) -> bool:
+        """Return whether no run of it has a live lease; False while the lease cannot be read."""
+        has_ended = self.lease_until is not None and self.lease_until + skew < now
+        return has_ended or not self.may_run
+
+
+Holder: TypeAlias = Action | DamagedRow
+"""The row of a run that holds a lock or a slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +199,7 @@ class ActionStore(Protocol):
         of this call: return True. Other attributes of the row, such as a request to cancel, stay as they are.
         """
 
-    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
+    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Holder | None) -> bool:
         """Free the slot of an action that cannot free it any more, if its stored row is as in `row`.
 
         `row` is not processing, or is processing under a lease that has ended, or is None if the row is gone.
@@ -184,8 +207,11 @@ class ActionStore(Protocol):
         a processing row increases by one, and its nonce is removed. If its worker wakes, or receives the
         response of its
         claim only then, it holds nothing. If the row has changed, or holds no slot, return False and change
-        nothing.
+        nothing. A damaged row loses its nonce, and its fence increases if it is a number.
         """
+
+    def limit_lease(self, row: DamagedRow, until: datetime) -> None:
+        """Write a lease into a damaged row, if its status, fence and lease are as in `row`."""
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         """*heartbeat*: move the lease to `until` if the row is processing under this fence.

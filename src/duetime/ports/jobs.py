@@ -25,6 +25,7 @@ from duetime.model.action import Action, ActionRef
 from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
+from duetime.ports.actions import Holder
 from duetime.ports.wakeups import Routes
 
 
@@ -70,7 +71,7 @@ class JobRunClaim:
     job: Job
     """The job as read."""
     hold: LockRequirement
-    dead: Action | None = None
+    dead: Holder | None = None
     """The holder of the lock as read: processing under a lease that has ended, or settled.
 
     The claim may take the lock while status, fence and lease of this row are unchanged; a late heartbeat
@@ -79,7 +80,7 @@ class JobRunClaim:
     """
     dead_ref: ActionRef | None = None
     """The holder of the lock, also if its row is gone."""
-    unlocked: tuple[Action, ...] | None = None
+    unlocked: tuple[Holder, ...] | None = None
     """All dead runs without the lock as read, if the job has `unlocked_since`.
 
     The claim checks them like `dead`, fences them off, and removes `unlocked_since`: from then on, the lock

@@ -31,10 +31,11 @@ from duetime.model.action import Action, ActionRef, Status
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, Job, job_ref_of
 from duetime.model.lease import ClaimTerms, LeaseHeld
-from duetime.ports.actions import ActionStore
+from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
+from duetime.worker.read_holders import read_holders
 from duetime.worker.unlocked_runs import find_unlocked, needs_search
 
 SHARE_OF_WAIT = 0.25
@@ -99,7 +100,7 @@ class ClaimJobRun:
         bounds = Bounds(now=terms.now, skew=terms.skew, grace=self._settings.job_grace)
 
         def claim() -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
-            context = self._read(ref, bounds)
+            context = self._read(ref, bounds, terms)
             if context is None or terms.is_fenced_off(context.row):
                 return None
             job, policy = context.job, handlers
@@ -113,22 +114,23 @@ class ClaimJobRun:
             raise BackendUnavailable("the jobs table", f"the job of {ref.id} kept changing during the claim")
         return result
 
-    def _read(self, ref: ActionRef, bounds: Bounds) -> ClaimContext | None:
+    def _read(self, ref: ActionRef, bounds: Bounds, terms: ClaimTerms) -> ClaimContext | None:
         row = self._actions.get(ref)
         owner = None if row is None else job_ref_of(row)
         if row is None or owner is None:
             return None
         job = self._jobs.get(owner)
-        others = [job.running, job.waiting] if job else [None, None]
-        holder, waiting = (self._actions.get(other) if other and other != ref else None for other in others)
+        others = {other for other in (job.running, job.waiting) if other and other != ref} if job else set()
+        rows = read_holders(self._actions, others, terms)
+        waiting = rows.get(job.waiting) if job and job.waiting else None
         previous = self._previous(row, job) if job and is_first(row) else ()
         problem = self._problem(row, job) if job else None
-        unlocked = find_unlocked(self._actions, job, ref, bounds.now, bounds.skew) if job else ()
+        unlocked = find_unlocked(self._actions, job, ref, terms) if job else ()
         return ClaimContext(
             row=row,
             job=job,
-            holder=holder,
-            waiting=waiting,
+            holder=rows.get(job.running) if job and job.running else None,
+            waiting=None if isinstance(waiting, DamagedRow) else waiting,
             previous=previous,
             problem=problem,
             unlocked=unlocked,
@@ -211,7 +213,8 @@ class ClaimJobRun:
             return CHANGED
         if decision.takes_the_place and job.waiting != ref and not self._jobs.wait(job, ref):
             return CHANGED
-        stopped = [self._stop(run, ref, terms) for run in holders(context, bounds) if decision.cancels]
+        runs = holders(context, bounds) if decision.cancels else ()
+        stopped = [self._stop(run, ref, terms) for run in runs if not isinstance(run, DamagedRow)]
         if any(stopped):
             return CHANGED
         has_place = decision.takes_the_place or job.waiting == ref

@@ -24,11 +24,12 @@ from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import Claimed, ClaimTerms, LeaseHeld, NeedsSlot
-from duetime.ports.actions import ActionStore, DamagedRow
+from duetime.ports.actions import ActionStore, DamagedRow, Holder
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
 from duetime.worker.claim_job_run import SHARE_OF_WAIT, ClaimWon, Waiting
+from duetime.worker.read_holders import read_holders
 
 log = logging.getLogger(__name__)
 
@@ -111,21 +112,23 @@ class ClaimOneShot:
         """Free the slots of dead holders; return whether there were any.
 
         A holder is dead if its row is gone or no longer processing, or if its lease has ended.
+        A damaged row counts by what can be read of it.
         """
-        found = self._actions.get_rows([ActionRef(row.tenant_id, holder) for holder in holders])
-        rows = {holder.id: holder for holder in found}
-        alive = {
-            holder.id
-            for holder in found
-            if holder.status is Status.PROCESSING and not terms.may_take_over(holder)
-        }
-        dead = [holder for holder in holders if holder not in alive]
-        for holder in dead:
-            self._actions.evict(row.tenant_id, key, holder, rows.get(holder))
+        refs = [ActionRef(row.tenant_id, holder) for holder in holders]
+        rows = read_holders(self._actions, refs, terms)
+        dead = [ref for ref in refs if _is_dead(rows.get(ref), terms)]
+        for ref in dead:
+            self._actions.evict(row.tenant_id, key, ref.id, rows.get(ref))
         return bool(dead)
 
     def _waiting(self, delay: timedelta) -> Waiting:
         return Waiting(ceil(delay.total_seconds() * (0.75 + self._jitter_draw() / 2)))
+
+
+def _is_dead(holder: Holder | None, terms: ClaimTerms) -> bool:
+    if isinstance(holder, DamagedRow):
+        return holder.is_over(terms.now, terms.skew)
+    return holder is None or holder.status is not Status.PROCESSING or terms.may_take_over(holder)
 
 
 def next_message(message: DueMessage, now: datetime, settings: Settings) -> DueMessage | None:

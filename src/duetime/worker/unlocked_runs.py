@@ -11,10 +11,12 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
 from duetime import ids
-from duetime.model.action import Action, ActionRef, Status
+from duetime.model.action import ActionRef, Status
 from duetime.model.job import Job, Overlap, job_ref_of
-from duetime.ports.actions import ActionStore
+from duetime.model.lease import ClaimTerms
+from duetime.ports.actions import ActionStore, DamagedRow, Holder
 from duetime.settings import MOST_DUE_SHARDS
+from duetime.worker.read_holders import read_holders
 
 SETTLED_AFTER = timedelta(minutes=1)
 """Longer than a claim's request, and the lag of the index."""
@@ -31,33 +33,34 @@ def needs_search(job: Job, ref: ActionRef) -> bool:
 
 
 def find_unlocked(
-    actions: ActionStore, job: Job, ref: ActionRef, now: datetime, skew: timedelta
-) -> tuple[Action, ...] | None:
+    actions: ActionStore, job: Job, ref: ActionRef, terms: ClaimTerms
+) -> tuple[Holder, ...] | None:
     """Return the rows of runs in progress without the lock, or None if these are not known yet.
 
     Args:
         actions: the rows.
         job: the job, as read before.
         ref: the run that claims; it is left out.
-        now: the claim's time.
-        skew: how far the clocks of two machines may differ.
+        terms: the claim's.
     """
     if not needs_search(job, ref):
         return ()
-    if job.unlocked_since is None or now < job.unlocked_since + SETTLED_AFTER + skew:
+    if job.unlocked_since is None or terms.now < job.unlocked_since + SETTLED_AFTER + terms.skew:
         return None
     others = {ref, job.running}
-    found: list[Action] = []
+    found: list[Holder] = []
     for shards in (actions.due_shards, set(_SHARDS) - {*actions.due_shards}):
-        rows = actions.get_rows([*_due(actions, job, shards, now + skew)])
+        rows = read_holders(actions, [*_due(actions, job, shards, terms.now + terms.skew)], terms).values()
         found += (row for row in rows if _is_run_of(row, job) and row.ref not in others)
-        if any(row.lease_until is not None and row.lease_until > now for row in found):
+        if any(row.lease_until is not None and row.lease_until > terms.now for row in found):
             break  # a live one decides; those in surplus shards matter only without it
     return tuple(found)
 
 
-def _is_run_of(row: Action, job: Job) -> bool:
-    """Return whether a row is a run of this job in progress."""
+def _is_run_of(row: Holder, job: Job) -> bool:
+    """Return whether a row is a run of this job in progress. A damaged one may be."""
+    if isinstance(row, DamagedRow):
+        return row.may_run and (row.ref.tenant_id == job.ref.tenant_id or ids.is_event_run(row.ref.id))
     return row.status is Status.PROCESSING and job_ref_of(row) == job.ref
 
 

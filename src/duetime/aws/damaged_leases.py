@@ -1,0 +1,90 @@
+"""The leases of damaged rows: what can still be read of them, and the writes that end or limit one.
+
+A damaged row may hold a lock or a slot. These writes compare its attributes as they are stored, readable or
+not, so a renewal or a repair meanwhile keeps what the row holds.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from duetime import instant
+from duetime.aws.conditions import Update
+from duetime.aws.keys import Item, ref_of
+from duetime.aws.row_checks import COUNT_LIMIT, UNREADABLE, read_instant
+from duetime.errors import UnreadableRow
+from duetime.model.action import Status
+from duetime.model.lease import FENCE_STEP
+from duetime.ports.actions import DamagedRow
+
+_DECIDING = ("status", "fence", "lease_until")
+
+
+def to_damaged_row(item: Item, error: UnreadableRow) -> DamagedRow:
+    """Return what can be read of a damaged row."""
+    return DamagedRow(
+        ref_of(item),
+        str(error),
+        status=_status(item),
+        lease_until=_lease(item),
+        stored={name: item[name] for name in _DECIDING if name in item},
+    )
+
+
+def _status(item: Item) -> Status | None:
+    try:
+        return Status(item["status"]["S"])
+    except UNREADABLE:
+        return None
+
+
+def _lease(item: Item) -> datetime | None:
+    try:
+        return read_instant(item, "lease_until")
+    except UNREADABLE:
+        return None
+
+
+def still_over(dead: DamagedRow) -> Update:
+    """Check that a damaged row is as read; one that may be processing loses nonce and fence."""
+    as_read = _as_read(dead)
+    if not dead.may_run:
+        return as_read
+    fence = _next_fence(dead)
+    return {
+        **as_read,
+        "UpdateExpression": "SET fence = :next_fence REMOVE nonce" if fence else "REMOVE nonce",
+        "ExpressionAttributeValues": as_read["ExpressionAttributeValues"] | fence,
+    }
+
+
+def limit(row: DamagedRow, until: datetime) -> Update:
+    """Write a lease into a damaged row if it is as read."""
+    as_read = _as_read(row)
+    return {
+        **as_read,
+        "UpdateExpression": "SET lease_until = :until",
+        "ExpressionAttributeValues": as_read["ExpressionAttributeValues"]
+        | {":until": {"S": instant.text(until)}},
+    }
+
+
+def _next_fence(dead: DamagedRow) -> dict[str, Any]:
+    """Return the value of the next fence; none if the fence is damaged, which no run's condition meets."""
+    try:
+        fence = int(dead.stored["fence"]["N"])
+    except UNREADABLE:
+        return {}
+    return {":next_fence": {"N": str(fence + FENCE_STEP)}} if 0 <= fence <= COUNT_LIMIT else {}
+
+
+def _as_read(row: DamagedRow) -> Update:
+    conditions = (
+        f"#{name} = :{name}" if name in row.stored else f"attribute_not_exists(#{name})" for name in _DECIDING
+    )
+    return {
+        "ConditionExpression": " AND ".join(["attribute_exists(pk)", *conditions]),
+        "ExpressionAttributeNames": {f"#{name}": name for name in _DECIDING},
+        "ExpressionAttributeValues": {f":{name}": value for name, value in row.stored.items()},
+    }
