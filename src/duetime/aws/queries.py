@@ -11,9 +11,9 @@ from itertools import islice
 
 from duetime import ids, instant
 from duetime.aws import due_order
+from duetime.aws.damaged_leases import to_damaged_row
 from duetime.aws.dynamodb import Client, DynamoTable, cursor_parts, readable, sort_ties
 from duetime.aws.items import from_item
-from duetime.aws.damaged_leases import to_damaged_row
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key, shard_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
 from duetime.errors import DuetimeError, InvalidCursor, UnreadableRow

@@ -100,7 +100,7 @@ class ClaimJobRun:
         bounds = Bounds(now=terms.now, skew=terms.skew, grace=self._settings.job_grace)
 
         def claim() -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
-            context = self._read(ref, bounds, terms)
+            context = self._read(ref, terms)
             if context is None or terms.is_fenced_off(context.row):
                 return None
             job, policy = context.job, handlers
@@ -114,7 +114,7 @@ class ClaimJobRun:
             raise BackendUnavailable("the jobs table", f"the job of {ref.id} kept changing during the claim")
         return result
 
-    def _read(self, ref: ActionRef, bounds: Bounds, terms: ClaimTerms) -> ClaimContext | None:
+    def _read(self, ref: ActionRef, terms: ClaimTerms) -> ClaimContext | None:
         row = self._actions.get(ref)
         owner = None if row is None else job_ref_of(row)
         if row is None or owner is None:
