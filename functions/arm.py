@@ -8,4 +8,4 @@ with cold_start():
     from duetime.settings import Settings
 
     write_json_logs()
-    handler = make_handler(Settings.from_env())
+    handler = make_handler(Settings.from_env(), in_phase=True)

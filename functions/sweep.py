@@ -9,4 +9,4 @@ with cold_start():
     from duetime.settings import Settings
 
     write_json_logs()
-    handler = make_sweep_handler(Settings.from_env(), instance=instance_name())
+    handler = make_sweep_handler(Settings.from_env(), instance=instance_name(), in_phase=True)

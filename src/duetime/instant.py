@@ -7,7 +7,7 @@ so that texts sort as the instants do: DynamoDB compares strings.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from duetime.errors import InvalidTime
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 When = datetime | timedelta
 """A caller's time: an aware datetime, or a span from now; with a zone, also a naive local time."""
+
+Precision = Literal["second", "millisecond"]
+"""What a span from now is rounded up to: a whole second, or nothing."""
+
+_SECOND = timedelta(seconds=1)
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2199, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -71,6 +76,22 @@ def resolve(at: When, *, now: datetime, tz: str | None = None, field: str = "at"
         shown = at.isoformat() if isinstance(at, datetime) else str(at)
         raise InvalidTime(shown, "lies outside the years 1970 to 2199, which EventBridge admits", field=field)
     return instant
+
+
+def due_time(at: When, *, now: datetime, tz: str | None = None, precision: Precision = "second") -> datetime:
+    """Return the due time that a caller names; a span of more than 0 ends at a whole second.
+
+    Messages for whole seconds can be sent together. With the precision `millisecond`, a span stays as it is.
+
+    Raises:
+        InvalidTime: see `resolve`; or there is no such precision.
+    """
+    if precision not in get_args(Precision):
+        raise InvalidTime(precision, "is no precision; use second or millisecond", field="precision")
+    due_at = resolve(at, now=now, tz=tz)
+    if precision == "millisecond" or not isinstance(at, timedelta) or due_at <= now or not due_at.microsecond:
+        return due_at
+    return floor(due_at, _SECOND) + _SECOND
 
 
 NOT_ZONES, OTHER_CLOCKS = ("localtime", "posixrules", "Factory"), ("posix/", "right/")

@@ -17,7 +17,7 @@ from duetime.actions.order import Order, ScheduleResult
 from duetime.actions.usage_quotas import Orders, UsageQuotas
 from duetime.clock import Clock, SystemClock
 from duetime.errors import OperatorsOnly, Unsupported
-from duetime.instant import When
+from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext, tenant_of
 from duetime.model.action import Action, Status
 from duetime.model.idempotency import KeyTerms
@@ -191,8 +191,11 @@ class Scheduler:
         idempotency_ttl: timedelta | None = None,
         concurrency_key: str | None = None,
         concurrency_limit: int = 1,
+        precision: Precision = "second",
     ) -> Action:
         """Schedule a payload; it runs at `at`, or at once if that time has passed.
+
+        A span ends at a whole second: it is rounded up, unless `precision` is ``"millisecond"``.
 
         A repeated `idempotency_key` returns the first action in its present state, whatever its due time. A
         key holds for its time to live (1 minute to 30 days; the settings give the default), and at least
@@ -226,6 +229,7 @@ class Scheduler:
             idempotency_ttl,
             concurrency_key,
             concurrency_limit,
+            precision,
         )
         return self.place(order).action
 
@@ -273,6 +277,7 @@ class Scheduler:
         idempotency_ttl: timedelta | None = None,
         concurrency_key: str | None = None,
         concurrency_limit: int = 1,
+        precision: Precision = "second",
     ) -> tuple[Action, Sequence[Mapping[str, Any]]]:
         """Return an action, and the ``TransactItems`` entries that schedule it in your own transaction.
 
@@ -292,6 +297,7 @@ class Scheduler:
             idempotency_ttl,
             concurrency_key,
             concurrency_limit,
+            precision,
         )
         with self._span() as span:
             action, terms = self._new(order)
@@ -376,19 +382,32 @@ class Scheduler:
             includes_runs=selection.has_runs,
         )
 
-    def reschedule(self, action_id: str, at: When, *, tz: str | None = None) -> Action:
+    def reschedule(
+        self, action_id: str, at: When, *, tz: str | None = None, precision: Precision = "second"
+    ) -> Action:
         """Change the due time of a pending action; a wake for its old due time then has no effect.
+
+        `at` and `precision` are those of `schedule`.
 
         Raises:
             InvalidTime: see `schedule`.
             ActionNotFound: this tenant has no such action.
             ActionConflict: it is not pending.
         """
-        due_at = instant.resolve(at, now=self._context.clock.now(), tz=tz)
+        due_at = instant.due_time(at, now=self._context.clock.now(), tz=tz, precision=precision)
         return self._actions.reschedule(self._actions.ref(action_id), due_at)
 
-    def redrive(self, action_id: str, *, at: When = timedelta(0), tz: str | None = None) -> Action:
+    def redrive(
+        self,
+        action_id: str,
+        *,
+        at: When = timedelta(0),
+        tz: str | None = None,
+        precision: Precision = "second",
+    ) -> Action:
         """Run a failed action again, with all attempts that its policy allows.
+
+        `at` and `precision` are those of `schedule`.
 
         Raises:
             ActionNotFound: this tenant has no such action.
@@ -396,7 +415,7 @@ class Scheduler:
             TooManyDueShards: see `schedule`.
         """
         self._check_shards()
-        due_at = instant.resolve(at, now=self._context.clock.now(), tz=tz)
+        due_at = instant.due_time(at, now=self._context.clock.now(), tz=tz, precision=precision)
         return self._actions.redrive(self._actions.ref(action_id), due_at)
 
     def redrive_many(
@@ -404,6 +423,7 @@ class Scheduler:
         *,
         at: When = timedelta(0),
         tz: str | None = None,
+        precision: Precision = "second",
         dry_run: bool = False,
         limit: int = 200,
         cursor: str | None = None,
@@ -414,6 +434,7 @@ class Scheduler:
         Args:
             at: their due time, now by default.
             tz: the zone of a local `at`.
+            precision: see `schedule`.
             dry_run: change nothing, and return what would be changed.
             limit: the most actions in one step, 1 to 200.
             cursor: the `cursor` of the previous step, with the same filters.
@@ -424,7 +445,7 @@ class Scheduler:
         """
         self._check_shards()
         now = self._context.clock.now()
-        due_at = instant.resolve(at, now=now, tz=tz)
+        due_at = instant.due_time(at, now=now, tz=tz, precision=precision)
         selection = bulk_selection(filters, now, "redrive", {Status.FAILED})
         page = self._actions.page(selection, limit, cursor)
         return change_many(

@@ -23,6 +23,9 @@ _DAY = 86_400
 SHORTEST_KEY_TTL, LONGEST_KEY_TTL = timedelta(minutes=1), timedelta(days=30)
 """The limits of an idempotency key's time to live."""
 
+Start = Literal["instant", "second"]
+"""When runs start: at the due time, or within the second after it."""
+
 ROLES = {
     "viewers": "actions:read jobs:read",
     "members": "actions:manage jobs:manage",
@@ -68,6 +71,14 @@ class Settings(GivenFields):
     )
     wake_early: timedelta = seconds(
         90, "A timer wakes this long before the due time; EventBridge may be 60 s late.", low=0, high=840
+    )
+    start: Start = field(
+        default="instant",
+        metadata={
+            "about": "When runs start. instant: at the due time. second: up to a second later, since delays"
+            " are rounded up; no function waits for the fraction of a second.",
+            "choices": ("instant", "second"),
+        },
     )
     lease: timedelta = seconds(300, "How long a run's lease lasts without a heartbeat.", low=2, high=43_000)
     heartbeat: timedelta = seconds(60, "How often a run renews its lease.", low=0.2, high=3_600)

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from duetime import instant
 from duetime.model.action import Ending, Status
 
 ACTION_MEMBERS = {
@@ -36,7 +37,7 @@ def test_scheduling_returns_the_full_action_and_its_location(call):
 
 def test_an_action_can_be_due_in_some_seconds(call):
     action = call.schedule(body={"type": "remark", "payload": {}, "in": 1.5})
-    assert action["due_at"] == "2026-03-01T12:00:01.500000Z"
+    assert action["due_at"] == "2026-03-01T12:00:02Z"
 
 
 def test_a_due_time_in_the_past_is_taken_and_runs_at_once(call):
@@ -56,6 +57,18 @@ def test_a_deeply_nested_valid_payload_is_returned_unchanged(call):
         nested = {"n": nested}
     made = call.schedule(body={"type": "remark", "payload": {"rest": nested}, "in": 0})
     assert call("get", action_id=made["id"]).json["payload"]["rest"] == nested
+
+
+def test_a_span_ends_at_a_whole_second_unless_it_is_to_be_precise(call, clock, failed):
+    clock.wait_until(clock.now().replace(microsecond=250_000))
+    begin = clock.now().replace(microsecond=0)
+    precise = {"precision": "millisecond", "in": 5}
+    order = {"type": "remark", "payload": {}}
+    made = [call.schedule(body={**order, **when}) for when in ({"in": 5}, precise)]
+    moved = call("reschedule", action_id=made[0]["id"], body=precise).json
+    redriven = call("redrive", action_id=failed, body={"in": 5}).json
+    due = [instant.parse(action["due_at"]) - begin for action in (*made, moved, redriven)]
+    assert [span.total_seconds() for span in due] == [6, 5.25, 5.25, 6]
 
 
 def test_an_action_is_returned_by_its_id(call):

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from duetime import instant
 from duetime.cli import main
 
 LATER = ("--at", "2027-06-01T09:00:00", "--tz", "Europe/Paris")
@@ -26,6 +27,12 @@ def test_an_action_is_scheduled_and_shown(duetime):
     assert "due 2027-06-01T07:00:00Z (in " in first
     second_line = f"look at it: duetime actions show {first.split()[1].rstrip(',')}"
     assert second == f"{second_line} --url {duetime.url}"
+
+
+def test_a_span_ends_at_a_whole_second_unless_it_is_to_be_precise(duetime):
+    usual = duetime.json("schedule", "remark", "--in", "5m")
+    moved = duetime.json("actions", "reschedule", usual["id"], "--in", "2h", "--precision", "millisecond")
+    assert [instant.parse(action["due_at"]).microsecond == 0 for action in (usual, moved)] == [True, False]
 
 
 def test_json_is_the_response_of_the_api(duetime, planned):

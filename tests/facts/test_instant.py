@@ -131,3 +131,35 @@ def test_what_is_no_zone_of_the_iana_list_is_rejected_for_actions_as_for_jobs(na
 
 def test_actions_and_jobs_reject_the_same_names():
     assert (instant.NOT_ZONES, instant.OTHER_CLOCKS) == (zones.NOT_ZONES, zones.OTHER_CLOCKS)
+
+
+LATE = datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("at", "precision", "due"),
+    [
+        (timedelta(seconds=5), "second", LATE.replace(second=6, microsecond=0)),
+        (timedelta(milliseconds=1), "second", LATE.replace(second=1, microsecond=0)),
+        (timedelta(milliseconds=750), "second", LATE.replace(second=1, microsecond=0)),
+        (timedelta(seconds=5), "millisecond", LATE.replace(second=5)),
+        (timedelta(0), "second", LATE),
+        (-timedelta(seconds=1), "second", LATE - timedelta(seconds=1)),
+        (LATE + timedelta(seconds=5), "second", LATE + timedelta(seconds=5)),
+    ],
+)
+def test_a_span_ends_at_a_whole_second_unless_it_is_to_be_precise(at, precision, due):
+    assert instant.due_time(at, now=LATE, precision=precision) == due
+
+
+@given(st.timedeltas(timedelta(0), timedelta(days=60_000)), st.integers(0, 999_999))
+def test_a_span_never_ends_early_nor_a_second_late(span, microsecond):
+    now = LATE.replace(microsecond=microsecond)
+    due_at = instant.due_time(span, now=now)
+    assert now + span <= due_at < now + span + timedelta(seconds=1)
+
+
+def test_another_precision_is_rejected():
+    with pytest.raises(InvalidTime, match=r"is no precision; use second or millisecond") as rejected:
+        instant.due_time(timedelta(seconds=5), now=LATE, precision="minute")
+    assert rejected.value.field == "precision"

@@ -6,15 +6,17 @@ from datetime import timedelta
 import boto3
 import pytest
 
-from duetime import Scheduler, Status
+from duetime import Scheduler, Status, instant
 from duetime.aws import action_store, clients
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable
+from duetime.ids import new_action_id
 from duetime.model.transition import started
 from duetime.testing.contract.specimens import end
 from duetime.testing.contract.specimens import terms as claim_terms
 from duetime.wakeups.due_messages import message_of
+from duetime.wakeups.phase import PhaseSleep
 from examples.billing import SendReceipt
 from tests.functions.aws_faults import failing
 from tests.functions.conftest import Context, sample
@@ -29,6 +31,25 @@ def test_a_new_row_due_in_the_past_is_sent_to_its_queue_at_once(function, queued
     assert answer == {"batchItemFailures": []}
     [message] = queued()
     assert (message["id"], message["delay"]) == (_row_of(sample("arm"))["sk"]["S"], 0)
+
+
+@pytest.mark.parametrize("name", ["arm", "dispatch", "sweep"])
+def test_each_deployed_function_that_sends_messages_does_so_in_phase(function, deployed, monkeypatch, name):
+    phases, now = [], SystemClock().now()
+    monkeypatch.setattr(PhaseSleep, "until", lambda _, at: phases.append(at))
+    monkeypatch.setenv("DUETIME_TIMERS", "wheel")
+    due_at = now + timedelta(minutes=5)
+    event = sample(name)
+    if name == "arm":
+        _row_of(event)["due_at"]["S"] = instant.text(due_at)
+        _row_of(event)["sk"]["S"] = new_action_id(now, lambda size: bytes([5] * size))
+    elif name == "dispatch":
+        event["due_at"] = instant.text(due_at)
+    else:
+        Scheduler.from_env(tenant_id="acme", actor="test").schedule(SendReceipt(order="o-1"), at=due_at)
+    function(name)(event, Context())
+    assert len(phases) == 1
+    assert phases[0] - now < timedelta(minutes=1)
 
 
 def test_a_new_far_row_gets_a_schedule_that_fires_early_and_deletes_itself(function, deployed, queued):

@@ -12,7 +12,9 @@ from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
 
 
 def test_a_near_action_runs_once_at_its_due_time(shop, cloud):
-    action = cloud.scheduler.schedule(Charge(), at=timedelta(seconds=90.25), correlation_id="order:1")
+    action = cloud.scheduler.schedule(
+        Charge(), at=timedelta(seconds=90.25), precision="millisecond", correlation_id="order:1"
+    )
     cloud.advance(seconds=90)
     assert shop.charged == []
     cloud.advance(hours=12)
@@ -23,7 +25,7 @@ def test_a_near_action_runs_once_at_its_due_time(shop, cloud):
 
 
 def test_a_far_action_is_woken_early_and_runs_at_its_due_time(shop, cloud):
-    cloud.scheduler.schedule(Charge(), at=timedelta(days=60, seconds=0.5))
+    cloud.scheduler.schedule(Charge(), at=timedelta(days=60, seconds=0.5), precision="millisecond")
     cloud.advance(days=61)
     assert shop.charged == [("o-1", NOON + timedelta(days=60, seconds=0.5))]
 

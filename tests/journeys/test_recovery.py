@@ -288,7 +288,7 @@ def test_embedded_runs_without_any_cloud_by_the_real_clock(shop):
         done.set()
 
     with app.embedded(tenant_id="acme", actor="test") as scheduler:
-        action = scheduler.schedule(Ping(), at=timedelta(seconds=0.2))
+        action = scheduler.schedule(Ping(), at=timedelta(seconds=0.2), precision="millisecond")
         assert done.wait(30)
         while scheduler.get(action.id).status is not Status.EXECUTED:
             threading.Event().wait(0.01)

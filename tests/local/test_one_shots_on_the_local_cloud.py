@@ -26,7 +26,7 @@ from tests.local.conftest import (
 
 
 def test_a_near_action_runs_when_it_is_due_and_not_before(cloud, notes):
-    action = cloud.scheduler().schedule(Note(text="near"), at=timedelta(seconds=1.2))
+    action = cloud.scheduler().schedule(Note(text="near"), at=timedelta(seconds=1.2), precision="millisecond")
     (run,) = notes.wait_for("near")
     done = settled(cloud, action)
     assert done.status is Status.EXECUTED
@@ -41,7 +41,7 @@ def test_an_action_that_is_already_due_runs_at_once(cloud, notes):
 
 
 def test_a_schedule_wakes_a_far_action_and_is_then_deleted(cloud, notes):
-    action = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=3.5))
+    action = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=3.5), precision="millisecond")
     assert eventually(lambda: schedules_in(cloud), "the schedule") == [f"{action.tenant_id}.{action.id}.1"]
     notes.wait_for("far")
     done = settled(cloud, action)
@@ -51,13 +51,13 @@ def test_a_schedule_wakes_a_far_action_and_is_then_deleted(cloud, notes):
 
 def test_a_cancelled_action_does_not_run_and_its_schedule_is_deleted(cloud, notes):
     scheduler = cloud.scheduler()
-    near = scheduler.schedule(Note(text="near"), at=timedelta(seconds=1.9))
+    near = scheduler.schedule(Note(text="near"), at=timedelta(seconds=1.9), precision="millisecond")
     far = scheduler.schedule(Note(text="far"), at=timedelta(seconds=4))
     eventually(lambda: schedules_in(cloud), "the schedule")
     scheduler.cancel(near.id)
     scheduler.cancel(far.id)
     eventually(lambda: not schedules_in(cloud), "the schedule's end")
-    scheduler.schedule(Note(text="later"), at=timedelta(seconds=1.9))
+    scheduler.schedule(Note(text="later"), at=timedelta(seconds=1.9), precision="millisecond")
     notes.wait_for("later")
     assert notes.of("near") == []
     assert status_of(cloud, far) is Status.CANCELLED
@@ -65,8 +65,8 @@ def test_a_cancelled_action_does_not_run_and_its_schedule_is_deleted(cloud, note
 
 def test_a_rescheduled_action_runs_at_its_new_time_only(cloud, notes):
     scheduler = cloud.scheduler()
-    action = scheduler.schedule(Note(text="moved"), at=timedelta(seconds=0.8))
-    moved = scheduler.reschedule(action.id, timedelta(seconds=3.5))
+    action = scheduler.schedule(Note(text="moved"), at=timedelta(seconds=0.8), precision="millisecond")
+    moved = scheduler.reschedule(action.id, timedelta(seconds=3.5), precision="millisecond")
     (run,) = notes.wait_for("moved")
     assert run.now() >= moved.due_at
     settled(cloud, action)
@@ -101,8 +101,10 @@ def test_a_disabled_deployment_runs_nothing_and_runs_it_once_when_enabled(notes)
 def test_a_message_that_sqs_delivers_twice_runs_once(notes, caplog):
     doubled = LocalOptions(settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=1.0)
     with LocalCloud(notes.app, doubled) as cloud:
-        near = cloud.scheduler().schedule(Note(text="near"), at=timedelta(seconds=0.5))
-        far = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=2.5))
+        near = cloud.scheduler().schedule(
+            Note(text="near"), at=timedelta(seconds=0.5), precision="millisecond"
+        )
+        far = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=2.5), precision="millisecond")
         for action in (near, far):
             settled(cloud, action)
         rest(1)
@@ -122,7 +124,7 @@ def test_a_schedule_that_aws_would_reject_is_logged_and_delays_no_other(cloud, n
             make_schedule(cloud, name, bad)
         make_schedule(cloud, "zone", "cron(0 9 * * ? *)", tz="Mars/X")
         make_schedule(cloud, "input", "rate(1 minute)", target_input="no JSON")
-        cloud.scheduler().schedule(Note(text="good"), at=timedelta(seconds=3.5))
+        cloud.scheduler().schedule(Note(text="good"), at=timedelta(seconds=3.5), precision="millisecond")
         assert notes.wait_for("good")
     for name in ("hello", "cron", "zone", "input"):
         assert f"schedule {name}" in caplog.text

@@ -237,6 +237,7 @@ BEGIN = {
     "runs without the lock count as its holders": 60,
     "who was asked to stop is not run again": 80,
     "a part of a pass that hangs leaves the others their share": 25,
+    "a run is counted once": 290,
 }
 """The first seed to try for a guard that the first worlds do not need.
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
-from duetime.instant import When
+from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action
 from duetime.model.idempotency import KeyTerms, key_terms
@@ -29,6 +29,7 @@ class Order:
     idempotency_ttl: timedelta | None = None
     concurrency_key: str | None = None
     concurrency_limit: int = 1
+    precision: Precision = "second"
 
     def action(self, context: TenantContext, *, trace: str | None = None) -> tuple[Action, KeyTerms | None]:
         """Return a new pending action, and the terms of its idempotency key if it has one; write nothing.
@@ -45,7 +46,7 @@ class Order:
         concurrency = concurrency_of(self.concurrency_key, self.concurrency_limit)
         action = new_action(
             self.payload,
-            due_at=instant.resolve(self.at, now=now, tz=self.tz),
+            due_at=instant.due_time(self.at, now=now, tz=self.tz, precision=self.precision),
             now=now,
             tenant_id=context.tenant_id,
             actor=context.actor,

@@ -15,7 +15,9 @@ from duetime.api.body import RequestContent
 from duetime.api.routes import RouteMatch
 from duetime.errors import InvalidCursor
 
-_FREE = frozenset({"cursor", "limit", "dry_run", "at", "in", "tz", "language", "until", "created_until"})
+_FREE = frozenset(
+    {"cursor", "limit", "dry_run", "at", "in", "tz", "precision", "language", "until", "created_until"}
+)
 """Fields that do not change which items follow; and the ends of a window, which the first page may set."""
 
 _DIGITS = 12

@@ -12,7 +12,7 @@ from pydantic.config import JsonDict
 from duetime.actions.order import Order
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.errors import InvalidTime, truncate
-from duetime.instant import When
+from duetime.instant import Precision, When
 from duetime.model.new_action import MOST_SLOTS
 from duetime.payload import Payload
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
@@ -59,6 +59,10 @@ class RequestedTime(RequestBody):
         ),
     ] = None
     tz: Annotated[str | None, Field(description="the IANA zone of a local `at`, such as Europe/Paris")] = None
+
+    precision: Annotated[
+        Precision, Field(description="what `in` is rounded up to: a whole second, or nothing")
+    ] = "second"
 
     @model_validator(mode="after")
     def _says_when(self) -> Self:
@@ -141,6 +145,7 @@ class ScheduleRequest(RequestedTime):
             idempotency_ttl=None if self.idempotency_ttl is None else timedelta(seconds=self.idempotency_ttl),
             concurrency_key=self.concurrency_key,
             concurrency_limit=self.concurrency_limit,
+            precision=self.precision,
         )
 
 

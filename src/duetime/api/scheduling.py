@@ -118,7 +118,9 @@ class Scheduling(ApiRoutes):
     ) -> ActionSummary:
         """Give a pending action another due time."""
         return ActionSummary.from_action(
-            self.api.scheduler_for(request, action_id).reschedule(action_id, due.when(), tz=due.tz)
+            self.api.scheduler_for(request, action_id).reschedule(
+                action_id, due.when(), tz=due.tz, precision=due.precision
+            )
         )
 
     @route(
@@ -135,7 +137,9 @@ class Scheduling(ApiRoutes):
         scheduler = self.api.scheduler_for(request, action_id)
         if due is None:
             return ActionSummary.from_action(scheduler.redrive(action_id))
-        return ActionSummary.from_action(scheduler.redrive(action_id, at=due.when(), tz=due.tz))
+        return ActionSummary.from_action(
+            scheduler.redrive(action_id, at=due.when(), tz=due.tz, precision=due.precision)
+        )
 
     @route(
         "dismissAction",
@@ -177,6 +181,7 @@ class Scheduling(ApiRoutes):
         redrive = partial(
             self.api.scheduler(request).redrive_many,
             at=body.when(),
+            precision=body.precision,
             tz=body.tz,
             dry_run=body.dry_run,
             **filters,

@@ -79,7 +79,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 
 def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Add ``--at`` or ``--in``, and ``--tz``."""
+    """Add ``--at`` or ``--in``, ``--tz`` and ``--precision``."""
     choice = parser.add_mutually_exclusive_group(required=required)
     choice.add_argument(
         "--at", metavar="TIME", help="ISO 8601: 2027-06-01T09:00:00Z, or a local time and --tz"
@@ -88,6 +88,11 @@ def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
         "--in", dest="after", metavar="SPAN", type=seconds, help="from now: 3s, 5m, 2h30m, 1d"
     )
     parser.add_argument("--tz", metavar="ZONE", help="the zone of a local --at, such as Europe/Paris")
+    parser.add_argument(
+        "--precision",
+        choices=("second", "millisecond"),
+        help="second (default): --in is rounded up; or millisecond",
+    )
 
 
 def add_end(parser: argparse.ArgumentParser) -> None:
@@ -124,9 +129,9 @@ def client_of(arguments: argparse.Namespace) -> Client:
 
 def due_time_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the due time as the API expects it: now, if none was given."""
-    if arguments.at is None:
-        return {"in": arguments.after or 0} | ({"tz": arguments.tz} if arguments.tz else {})
-    return {"at": arguments.at} | ({"tz": arguments.tz} if arguments.tz else {})
+    due = {"in": arguments.after or 0} if arguments.at is None else {"at": arguments.at}
+    options = {name: getattr(arguments, name) for name in ("tz", "precision")}
+    return due | {name: value for name, value in options.items() if value}
 
 
 def add_job(parser: argparse.ArgumentParser) -> None:

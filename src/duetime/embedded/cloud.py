@@ -62,6 +62,9 @@ _PASS_LIMIT = timedelta(seconds=50)
 class MemoryCloud:
     """Store, queues, timers, and the steps over them, in one process."""
 
+    _in_phase = False
+    """A sleep would hold up all steps of the process."""
+
     def __init__(
         self,
         app: App,
@@ -156,7 +159,9 @@ class MemoryCloud:
     def wire(self, app: App) -> None:
         """Make the steps and workers anew, as after a restart."""
         seen, settings = self.backends, self.settings
-        self.steps = Steps(seen, clock=seen.clock, settings=settings, meter=self.meter)
+        self.steps = Steps(
+            seen, clock=seen.clock, settings=settings, meter=self.meter, in_phase=self._in_phase
+        )
         self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=self._instance)
         passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings)
         self._usual, self.heartbeat = app.worker, self._heartbeat()

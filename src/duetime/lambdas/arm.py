@@ -51,20 +51,23 @@ expiries never reach the function.
 
 
 def make_handler(
-    settings: Settings, *, metrics: HandOver = write_metrics
+    settings: Settings, *, metrics: HandOver = write_metrics, in_phase: bool = False
 ) -> Callable[[Event, LambdaContext], Event]:
     """Return the handler of stream events; it returns a partial batch response.
 
     Args:
         settings: the deployment's.
         metrics: writes the metrics of each invocation.
+        in_phase: see `Steps`; so does Lambda, where workers pay for waiting.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
     notice = TransitionLog(meter)
     stuck = StuckWork(settings, "arm", clock)
-    steps = Steps(backends, clock=clock, settings=settings, meter=meter, report_stuck=stuck)
+    steps = Steps(
+        backends, clock=clock, settings=settings, meter=meter, report_stuck=stuck, in_phase=in_phase
+    )
     arm = steps.arm
     report_damaged = DamagedRows(settings, "arm")
 

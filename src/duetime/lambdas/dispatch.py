@@ -33,18 +33,19 @@ Event = Mapping[str, Any]
 
 
 def make_handler(
-    settings: Settings, *, metrics: HandOver = write_metrics
+    settings: Settings, *, metrics: HandOver = write_metrics, in_phase: bool = False
 ) -> Callable[[Event, object], Event]:
     """Return the handler of wakes and events. Lambda repeats a failed call, then uses the failure queue.
 
     Args:
         settings: the deployment's.
         metrics: writes the metrics of each invocation.
+        in_phase: see `Steps`; so does Lambda, where workers pay for waiting.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
-    dispatched = make_dispatch(backends, settings, clock, meter)
+    dispatched = make_dispatch(backends, settings, clock, meter, in_phase=in_phase)
 
     def handler(event: Event, _context: object) -> Event:
         return dispatched(event)
@@ -53,10 +54,10 @@ def make_handler(
 
 
 def make_dispatch(
-    backends: AwsBackends, settings: Settings, clock: Clock, meter: Meter
+    backends: AwsBackends, settings: Settings, clock: Clock, meter: Meter, *, in_phase: bool = False
 ) -> Callable[[Event], Event]:
     """Return the function that dispatches one input; the undelivered handler repeats failed ones with it."""
-    steps = Steps(backends, clock=clock, settings=settings, meter=meter)
+    steps = Steps(backends, clock=clock, settings=settings, meter=meter, in_phase=in_phase)
 
     def dispatched(event: Event) -> Event:
         if "job" not in event:

@@ -54,6 +54,7 @@ class PassSteps:
         *,
         report_damaged: ReportDamaged = lambda _rows: None,
         report_stuck: ReportStuck = lambda _text: None,
+        in_phase: bool = False,
     ) -> None:
         self._settings, self._clock = settings, clock
         at_once = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="duetime-scanner")
@@ -65,6 +66,7 @@ class PassSteps:
             parallel_map=at_once.map,
             report_damaged=report_damaged,
             report_stuck=report_stuck,
+            in_phase=in_phase,
         )
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
@@ -130,15 +132,18 @@ Event = Mapping[str, Any]
 Handler = Callable[[Event, LambdaContext], Event]
 
 
-def make_sweep_handler(settings: Settings, *, instance: str, metrics: HandOver = write_metrics) -> Handler:
+def make_sweep_handler(
+    settings: Settings, *, instance: str, metrics: HandOver = write_metrics, in_phase: bool = False
+) -> Handler:
     """Return the handler of the minute's schedule.
 
     Args:
         settings: the deployment's.
         instance: the name of this process in the record of a pass.
         metrics: writes the metrics of each invocation.
+        in_phase: see `Steps`; so does Lambda, where workers pay for waiting.
     """
-    recorded = _Recorded(settings, SWEEP, instance, metrics)
+    recorded = _Recorded(settings, SWEEP, instance, metrics, in_phase=in_phase)
     return recorded.handler(SWEEP, recorded.passes.sweep)
 
 
@@ -163,7 +168,15 @@ def make_catch_up_handler(settings: Settings, *, instance: str, metrics: HandOve
 class _Recorded:
     """The passes of one deployment, each recorded as a run of its job."""
 
-    def __init__(self, settings: Settings, job: JobName, instance: str, metrics: HandOver) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        job: JobName,
+        instance: str,
+        metrics: HandOver,
+        *,
+        in_phase: bool = False,
+    ) -> None:
         self._clock = SystemClock()
         backends = AwsBackends(settings, self._clock, calls=clients.PROMPT)
         self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
@@ -177,6 +190,7 @@ class _Recorded:
             self.meter,
             report_damaged=report,
             report_stuck=StuckWork(settings, source, self._clock),
+            in_phase=in_phase,
         )
         self._region = KnownRegion(backends.regions, self._clock)
         self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)

@@ -49,6 +49,7 @@ class FaultyCloud(JournaledCloud):
     """A memory cloud whose `turn` also runs the handlers, at most `concurrency` at once."""
 
     concurrency = 100_000
+    _in_phase = True
 
     def __init__(
         self,

@@ -10,6 +10,10 @@ A slow, throttled or hanging EventBridge must not delay the near actions of the 
 timers for at most `TIMER_TIME`, and a circuit breaker stops the calls after three failures in a row, and at
 once at the quota of timers. The actions whose timers were not tried are left to the wheel, which then turns
 beside the timers until a later pass has set all of them (`duetime.wakeups.wheel`).
+
+With `in_phase`, a batch sleeps once so that its messages arrive at their due times: `duetime.wakeups.phase`.
+The sleep holds up the records behind it in the stream. So there is none while a backlog waits, nor within a
+minute of an action that was due within seconds: the next ones may be due as soon.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from duetime.ports.circuit_breaker import CircuitBreaker
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import ReportStuck, message_of, send_wakes
+from duetime.wakeups.phase import PhaseSleep
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +41,12 @@ TIMER_TIME = timedelta(seconds=20)
 
 WITHOUT_TIMERS, LATEST = "without-timers", "latest"
 """The bookmark of when an action was left to the wheel last."""
+
+FULL_BATCH = 100
+"""The most records of the stream in one batch: others may wait behind it."""
+
+_BEHIND, _SOON, _AWAKE = timedelta(seconds=2), timedelta(seconds=2), timedelta(minutes=1)
+"""The age of records that shows a backlog; what is due soon; how long no batch sleeps after that."""
 
 _WRITTEN_EVERY = timedelta(minutes=1)
 """How often one process writes that bookmark. The wheel stands in for much longer than this."""
@@ -55,11 +66,13 @@ class Arm:
         clock: Clock,
         settings: Settings,
         report_stuck: ReportStuck = lambda _text: None,
+        in_phase: bool = False,
     ) -> None:
         self._store, self._queues, self._timers, self._routes = store, queues, timers, routes
         self._clock, self._settings = clock, settings
         self._bookmarks, self._left_at = bookmarks, instant.EARLIEST
         self._breaker, self._report_stuck = CircuitBreaker(clock), report_stuck
+        self._in_phase, self._soon_at = in_phase, instant.EARLIEST
 
     def __call__(self, changes: Iterable[Change], *, stop_at: datetime | None = None) -> None:
         """Arm the rows that became pending, the soonest first; then clear those that left pending.
@@ -73,16 +86,30 @@ class Arm:
         limit = now + TIMER_TIME
         stop_at = limit if stop_at is None else min(stop_at, limit)
         pending = [action for change in listed if (action := change.became_pending)]
-        failed, untried = self.set_wakes(pending, stop_at=stop_at)
+        is_full = len(listed) >= FULL_BATCH
+        sleep = PhaseSleep(self._clock, stop_at) if self._may_sleep(pending, now) and not is_full else None
+        failed, untried = self.set_wakes(pending, stop_at=stop_at, sleep=sleep)
         self._send(failed)
         self._leave_to_wheel(untried)
         for change in listed:
             self._clear(change, now, stop_at)
 
+    def _may_sleep(self, pending: Sequence[Action], now: datetime) -> bool:
+        """Return whether a sleep delays no action that is or will be in the stream, as far as it is known."""
+        if any(action.due_at - now < _SOON for action in pending):
+            self._soon_at = now
+        newest = max((action.pending_since for action in pending), default=now)
+        return self._in_phase and now - self._soon_at >= _AWAKE and now - newest < _BEHIND
+
     def set_wakes(
-        self, pending: Iterable[Action], *, stop_at: datetime
+        self, pending: Iterable[Action], *, stop_at: datetime, sleep: PhaseSleep | None = None
     ) -> tuple[Sequence[Action], Sequence[Action]]:
         """Send the near actions and set timers of the far ones, the soonest first.
+
+        Args:
+            pending: the actions.
+            stop_at: after it no timer is set.
+            sleep: sleeps until the near ones' phases; None: send them at once.
 
         Returns:
             The actions whose timer failed, and those for which none was tried or there is no room.
@@ -92,7 +119,7 @@ class Arm:
         """
         by_time, now = sorted(pending, key=lambda action: action.due_at), self._clock.now()
         near = [action for action in by_time if action.due_at - now <= self._settings.near_limit]
-        self._send(near)
+        self._send(near, sleep)
         failed, untried = list[Action](), list[Action]()
         for action in by_time[len(near) :]:
             if self._is_over(stop_at):
@@ -110,9 +137,9 @@ class Arm:
             self._bookmarks.write(WITHOUT_TIMERS, {LATEST: instant.text(now)})
             self._left_at = now
 
-    def _send(self, actions: Sequence[Action]) -> None:
-        messages = [message_of(action) for action in actions]
-        for aside in send_wakes(messages, self._queues, self._routes, self._clock):
+    def _send(self, actions: Sequence[Action], sleep: PhaseSleep | None = None) -> None:
+        messages, start = [message_of(action) for action in actions], self._settings.start
+        for aside in send_wakes(messages, self._queues, self._routes, self._clock, start=start, sleep=sleep):
             log.error("actions set aside", extra={"queue": aside.queue, "reason": aside.text})
             self._report_stuck(aside.text)
 

@@ -45,6 +45,7 @@ class Steps:
         parallel_map: scans due shards in parallel, as an executor's `map`; by default one after another.
         report_damaged: stores rows that no step can read as undelivered.
         report_stuck: reports what waits for the operators.
+        in_phase: arm, dispatch and the wheel sleep once, so that workers need not (`duetime.wakeups.phase`).
     """
 
     def __init__(
@@ -57,10 +58,11 @@ class Steps:
         parallel_map: Callable[..., Iterable[Any]] = map,
         report_damaged: Callable[[Sequence[DamagedRow]], None] = lambda _rows: None,
         report_stuck: Callable[[str], None] = lambda _text: None,
+        in_phase: bool = False,
     ) -> None:
         self._backends, self._clock, self._settings, self._meter = backends, clock, settings, meter
         self._map, self._report_damaged = parallel_map, report_damaged
-        self._report_stuck = report_stuck
+        self._report_stuck, self._in_phase = report_stuck, in_phase
 
     @cached_property
     def arm(self) -> Arm:
@@ -76,6 +78,7 @@ class Steps:
             clock=self._clock,
             settings=self._settings,
             report_stuck=self._report_stuck,
+            in_phase=self._in_phase,
         )
 
     @cached_property
@@ -90,7 +93,13 @@ class Steps:
         """Sends the due message of an action whose timer fired."""
         from duetime.wakeups.dispatch import Dispatch
 
-        return Dispatch(self._backends.queues, self._backends.routes, clock=self._clock)
+        return Dispatch(
+            self._backends.queues,
+            self._backends.routes,
+            clock=self._clock,
+            settings=self._settings,
+            in_phase=self._in_phase,
+        )
 
     @cached_property
     def dispatch_jobs(self) -> DispatchJobs:
@@ -235,6 +244,7 @@ class Steps:
             report_stuck=self._report_stuck,
             pauses=self._pauses,
             map_=self._map,
+            in_phase=self._in_phase,
         )
 
     @cached_property

@@ -31,6 +31,7 @@ from duetime.ports.jobs import JobStore
 from duetime.ports.wakeups import DueMessage, DueQueues, Routes
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import delay_until, send_wake
+from duetime.wakeups.phase import PhaseSleep
 
 if TYPE_CHECKING:
     from duetime.cadence.triggers import OnEvent
@@ -46,8 +47,11 @@ Event = Mapping[str, Any]
 class Dispatch:
     """Turns fired timers into due messages. Holds no user code."""
 
-    def __init__(self, queues: DueQueues, routes: Routes, *, clock: Clock) -> None:
+    def __init__(
+        self, queues: DueQueues, routes: Routes, *, clock: Clock, settings: Settings, in_phase: bool = False
+    ) -> None:
         self._queues, self._routes, self._clock = queues, routes, clock
+        self._start, self._in_phase = settings.start, in_phase
 
     def __call__(self, message: DueMessage) -> int:
         """Send `message` to its worker's queue; return the remaining seconds.
@@ -55,8 +59,9 @@ class Dispatch:
         Raises:
             BackendUnavailable: the queue did not take it; the wake may be repeated.
         """
-        send_wake(message, self._queues, self._routes, self._clock)
-        return delay_until(message.due_at, self._clock.now())
+        sleep = PhaseSleep(self._clock) if self._in_phase else None
+        send_wake(message, self._queues, self._routes, self._clock, start=self._start, sleep=sleep)
+        return delay_until(message.due_at, self._clock.now(), self._start)
 
 
 class DispatchJobs:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, QueueMissing
 from duetime.ids import DEFAULT_WORKER
 from duetime.model.action import Action
 from duetime.ports.wakeups import LONGEST_DELAY, DueMessage, DueQueues, Routes, Send
+from duetime.settings import Start
+from duetime.wakeups.phase import PhaseSleep, SendCall, calls_at_once, calls_in_phase
 
 ReportStuck = Callable[[str], None]
 """Reports to the operators, as text, what waits until they change something."""
 
-_GROUP = 10
-"""The most messages in one call of SQS."""
+_SECOND = timedelta(seconds=1)
 
 
 def message_of(action: Action) -> DueMessage:
@@ -32,9 +33,14 @@ def message_of(action: Action) -> DueMessage:
     )
 
 
-def delay_until(due_at: datetime, now: datetime) -> int:
-    """Return the delay of a message in whole seconds, 0 to 900; the worker waits for the fraction."""
-    return max(0, min(LONGEST_DELAY, int((due_at - now).total_seconds())))
+def delay_until(due_at: datetime, now: datetime, start: Start = "instant") -> int:
+    """Return the delay of a message in whole seconds, 0 to 900.
+
+    With the start `instant` it is rounded down, and the worker waits for the fraction; with `second` up.
+    """
+    left = due_at - now
+    seconds = -(-left // _SECOND) if start == "second" else left // _SECOND
+    return max(0, min(LONGEST_DELAY, seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +72,21 @@ def send_wakes(
     routes: Routes,
     clock: Clock,
     *,
+    start: Start = "instant",
+    sleep: PhaseSleep | None = None,
     leaving: type[BackendMisconfigured] = QueueMissing,
 ) -> tuple[SetAside, ...]:
     """Send each message to the queue of its type; the default worker fails types without a manifest.
 
-    Each group computes its delays anew, because the sends before it took time.
+    Each call computes its delays anew, because the calls before it took time.
 
     Args:
         messages: the messages.
         queues: the workers' queues.
         routes: the queue of each type.
         clock: the clock of the delays.
+        start: the setting, which rounds the delays.
+        sleep: sleeps until the phases of the due times; None: send all at once.
         leaving: a queue's error that stops no other queue's messages.
 
     Returns:
@@ -85,31 +95,56 @@ def send_wakes(
     Raises:
         BackendUnavailable: some may not have been sent; sending all again is safe.
     """
-    by_queue: dict[str, list[DueMessage]] = defaultdict(list)
-    for message in messages:
-        by_queue[routes.queue_for(message.type) or DEFAULT_WORKER].append(message)
-    asides = []
-    for queue, mine in by_queue.items():
-        sent = 0
-        try:
-            for sent in range(0, len(mine), _GROUP):
-                _send_group(queue, mine[sent : sent + _GROUP], queues, clock)
-        except leaving as error:
-            asides.append(SetAside(queue, len(mine) - sent, str(error)))
-    return tuple(asides)
+    asides: dict[str, SetAside] = {}
+    for call in _calls_of(messages, routes, clock, start, sleep):
+        left = asides.get(call.queue)
+        if left is None:
+            try:
+                _send_call(call, queues, clock, start, sleep)
+            except leaving as error:
+                left = SetAside(call.queue, 0, str(error))
+        if left is not None:
+            asides[call.queue] = replace(left, number=left.number + len(call.messages))
+    return tuple(asides.values())
 
 
-def send_wake(message: DueMessage, queues: DueQueues, routes: Routes, clock: Clock) -> None:
-    """Send one message to the queue of its type.
+def send_wake(
+    message: DueMessage,
+    queues: DueQueues,
+    routes: Routes,
+    clock: Clock,
+    *,
+    start: Start = "instant",
+    sleep: PhaseSleep | None = None,
+) -> None:
+    """Send one message to the queue of its type; the arguments are those of `send_wakes`.
 
     Raises:
         BackendMisconfigured: its queue does not exist, or denies it.
         BackendUnavailable: it may not have been sent; sending it again is safe.
     """
-    _send_group(routes.queue_for(message.type) or DEFAULT_WORKER, [message], queues, clock)
+    for call in _calls_of([message], routes, clock, start, sleep):
+        _send_call(call, queues, clock, start, sleep)
 
 
-def _send_group(queue: str, messages: Sequence[DueMessage], queues: DueQueues, clock: Clock) -> None:
-    """Send messages of one queue with their delays from now."""
+def _calls_of(
+    messages: Sequence[DueMessage], routes: Routes, clock: Clock, start: Start, sleep: PhaseSleep | None
+) -> Iterable[SendCall]:
+    by_queue: dict[str, list[DueMessage]] = defaultdict(list)
+    for message in messages:
+        by_queue[routes.queue_for(message.type) or DEFAULT_WORKER].append(message)
+    if sleep is None or start == "second":
+        return [call for queue, mine in by_queue.items() for call in calls_at_once(queue, mine)]
+    return calls_in_phase(by_queue, clock.now())
+
+
+def _send_call(
+    call: SendCall, queues: DueQueues, clock: Clock, start: Start, sleep: PhaseSleep | None
+) -> None:
+    """Send the messages of one call with their delays from now, at its time."""
+    if sleep is not None and call.at is not None:
+        sleep.until(call.at)
     now = clock.now()
-    queues.send([Send(queue, message, delay_until(message.due_at, now)) for message in messages])
+    queues.send(
+        [Send(call.queue, message, delay_until(message.due_at, now, start)) for message in call.messages]
+    )

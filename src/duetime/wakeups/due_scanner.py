@@ -22,6 +22,7 @@ from duetime.ports.wakeups import Bookmarks, DueQueues, Routes
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import ReportStuck, SetAside, message_of, send_wakes, sum_of
 from duetime.wakeups.due_shards import DueShards
+from duetime.wakeups.phase import PhaseSleep
 
 log = logging.getLogger(__name__)
 
@@ -100,10 +101,12 @@ class DueScanner:
         report_damaged: ReportDamaged = lambda _rows: None,
         report_stuck: ReportStuck = lambda _text: None,
         map_: Callable[..., Iterable[_ScannedWindow]] = map,
+        in_phase: bool = False,
     ) -> None:
         self._store, self._queues, self._routes = store, queues, routes
         self._clock, self._settings, self._pauses, self._map = clock, settings, pauses, map_
         self._report_damaged, self._report_stuck = report_damaged, report_stuck
+        self._in_phase = in_phase
         self._begun: dict[str, datetime] = {}
 
     def shards(self, bookmarks: Bookmarks) -> DueShards:
@@ -122,7 +125,8 @@ class DueScanner:
         marks: dict[str, str] = {}
         now, never = self._clock.now(), instant.EARLIEST
         ordered = sorted(windows, key=lambda window: self._begun.get(window.name, never))
-        for woken in self._map(lambda window: self._wake_one(window, stop_at), ordered):
+        sleep = PhaseSleep(self._clock, stop_at) if self._in_phase else None
+        for woken in self._map(lambda window: self._wake_one(window, stop_at, sleep), ordered):
             total = total.plus(woken.passed)
             self._remember(woken, now)
             if woken.mark is not None:
@@ -136,10 +140,10 @@ class DueScanner:
         if woken.mark is not None or woken.passed.failed_shards:
             self._begun[woken.window.name] = now
 
-    def _wake_one(self, window: DueWindow, stop_at: datetime) -> _ScannedWindow:
+    def _wake_one(self, window: DueWindow, stop_at: datetime, sleep: PhaseSleep | None) -> _ScannedWindow:
         passed, mark = _NOTHING, None
         try:
-            for sent, mark in self._pages(window, stop_at):  # noqa: B007 - the last mark stands after the loop
+            for sent, mark in self._pages(window, stop_at, sleep):  # noqa: B007 - the last mark stands after the loop
                 passed = passed.plus(sent)
         except (DuetimeError, ValueError, TypeError, LookupError, OverflowError) as error:
             log.warning("shard not finished", extra={"shard": window.shard, "reason": truncate(error)})
@@ -149,24 +153,34 @@ class DueScanner:
         is_complete = mark is not None and not is_cursor(mark)
         return _ScannedWindow(window, passed if is_complete else passed.plus(_CUT_SHORT), mark)
 
-    def _pages(self, window: DueWindow, stop_at: datetime) -> Iterator[tuple[ScanResult, str]]:
+    def _pages(
+        self, window: DueWindow, stop_at: datetime, sleep: PhaseSleep | None
+    ) -> Iterator[tuple[ScanResult, str]]:
         after, cursor = _read(window.start)
         while self._clock.now() < stop_at:
             page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
             cursor = page.cursor
-            sent = self._send(page) if page.entries else _NOTHING
+            sent = self._send(page, sleep) if page.entries else _NOTHING
             yield sent, _text(window.until) if cursor is None else _CURSOR + cursor
             if cursor is None:
                 return
 
-    def _send(self, page: DuePage) -> ScanResult:
+    def _send(self, page: DuePage, sleep: PhaseSleep | None) -> ScanResult:
         now = self._clock.now()
         damaged: list[DamagedRow] = []
         rows = self._store.get_rows([entry.ref for entry in page.entries], damaged=damaged)
         self._report_damaged(damaged)
         waiting = [row for row in rows if self._needs_a_wake(row, now)]
         messages = [message_of(row) for row in waiting]
-        asides = send_wakes(messages, self._queues, self._routes, self._clock, leaving=BackendMisconfigured)
+        asides = send_wakes(
+            messages,
+            self._queues,
+            self._routes,
+            self._clock,
+            start=self._settings.start,
+            sleep=sleep,
+            leaving=BackendMisconfigured,
+        )
         late = [row for row in waiting if row.concurrency_key is None]  # others may wait for a slot
         ages = [(now - row.due_at).total_seconds() for row in late]
         return ScanResult(

@@ -203,7 +203,7 @@ class Worker:
 
     def _delay_of(self, message: DueMessage) -> int | None:
         """Return the seconds to delay the message by; None if nothing but a stop or a claim decides."""
-        early = delay_until(message.due_at, self._clock.now())
+        early = delay_until(message.due_at, self._clock.now(), self._settings.start)
         if early > 1:
             return early
         if not self._settings.enabled:

@@ -1,0 +1,226 @@
+"""Messages are sent in phase with their due times: small functions sleep once, so that workers need not."""
+
+from datetime import timedelta
+from itertools import count
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duetime.ids import TenantId, new_action_id
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.store import MemoryStore
+from duetime.memory.wakes import MemoryTimers
+from duetime.model.action import ActionRef
+from duetime.model.change import Change
+from duetime.model.new_action import new_action
+from duetime.ports.wakeups import DueMessage
+from duetime.settings import Settings
+from duetime.testing import Faults, SimulatedCloud, TurnedClock
+from duetime.wakeups.arm import FULL_BATCH, Arm
+from duetime.wakeups.dispatch import Dispatch
+from duetime.wakeups.due_messages import delay_until, send_wakes
+from duetime.wakeups.due_scanner import PAGE, DueScanner
+from duetime.wakeups.phase import GROUP, PhaseSleep
+from duetime.wakeups.wheel import Wheel
+from tests.journeys.conftest import NOON, Charge
+
+MS, SECOND, MINUTE = timedelta(milliseconds=1), timedelta(seconds=1), timedelta(minutes=1)
+EARLIEST = 300 * MS
+"""How much before its due time a message in phase arrives at most: the time of ten calls, and a reserve."""
+
+
+class Clock(TurnedClock):
+    """Counts the time of its sleeps."""
+
+    def __init__(self, now):
+        super().__init__(now)
+        self.slept = timedelta(0)
+
+    def wait_until(self, instant):
+        self.slept += max(timedelta(0), instant - self.now())
+        super().wait_until(instant)
+
+
+class Queue:
+    """Takes a time for each call, and records when each message will arrive."""
+
+    def __init__(self, clock, takes=15 * MS):
+        self.clock, self.takes, self.calls, self.arrivals = clock, takes, 0, {}
+
+    def send(self, sends):
+        self.calls += 1
+        for send in sends:
+            self.arrivals[send.message.ref.id] = self.clock.now() + send.delay * SECOND - send.message.due_at
+        TurnedClock.wait_until(self.clock, self.clock.now() + self.takes)
+
+
+@pytest.fixture
+def clock():
+    return Clock(NOON + 437 * MS)
+
+
+@pytest.fixture
+def queue(clock):
+    return Queue(clock)
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+def arm_of(store, queue, clock, **settings):
+    ports = (store, queue, MemoryTimers(), MemoryRoutes([]), MemoryBookmarks())
+    return Arm(*ports, clock=clock, settings=Settings(**settings), in_phase=True)
+
+
+def pending(clock, *due, since=timedelta(0)):
+    return [
+        new_action(
+            Charge(),
+            due_at=due_at,
+            now=clock.now() - since,
+            tenant_id=TenantId("acme"),
+            actor="test",
+            correlation_id=None,
+            due_shards=16,
+        )
+        for due_at in due
+    ]
+
+
+def changes(clock, *due, **given):
+    return [Change(None, action) for action in pending(clock, *due, **given)]
+
+
+def in_minutes(number):
+    return [NOON + MINUTE + index * 7 * SECOND for index in range(number)]
+
+
+def are_in_phase(queue):
+    return all(-EARLIEST <= late <= timedelta(0) for late in queue.arrivals.values())
+
+
+def test_arm_sleeps_once_for_a_batch_whose_due_times_are_whole_seconds(store, queue, clock):
+    arm_of(store, queue, clock)(changes(clock, *in_minutes(40)))
+    assert (len(queue.arrivals), queue.calls) == (40, 40 / GROUP)
+    assert are_in_phase(queue)
+    assert timedelta(0) < clock.slept < SECOND
+
+
+def test_each_fraction_of_a_second_has_its_phase_within_the_same_second(store, queue, clock):
+    fractions = [0, 20, 250, 437, 500, 730, 999]
+    arm_of(store, queue, clock)(changes(clock, *(NOON + MINUTE + fraction * MS for fraction in fractions)))
+    assert are_in_phase(queue)
+    assert clock.slept <= SECOND
+
+
+@pytest.mark.parametrize(
+    ("number", "since"),
+    [(FULL_BATCH, timedelta(0)), (3, 3 * SECOND)],
+    ids=["a full batch", "old records"],
+)
+def test_a_backlog_of_the_stream_is_armed_without_a_sleep(store, queue, clock, number, since):
+    arm_of(store, queue, clock)(changes(clock, *in_minutes(number), since=since))
+    assert len(queue.arrivals) == number
+    assert clock.slept == timedelta(0)
+
+
+def test_after_an_action_that_is_due_soon_nothing_sleeps_for_a_minute(store, queue, clock):
+    arm = arm_of(store, queue, clock)
+    for ahead in (SECOND, MINUTE):
+        arm(changes(clock, clock.now() + ahead, *in_minutes(2)))
+        assert clock.slept == timedelta(0)
+    TurnedClock.wait_until(clock, clock.now() + MINUTE)
+    arm(changes(clock, NOON + 10 * MINUTE))
+    assert clock.slept > timedelta(0)
+
+
+def test_arm_does_not_sleep_beyond_its_time(store, queue, clock):
+    arm_of(store, queue, clock)(changes(clock, *in_minutes(3)), stop_at=clock.now() + 100 * MS)
+    assert len(queue.arrivals) == 3
+    assert clock.slept == timedelta(0)
+
+
+def test_a_far_action_gets_its_timer_without_a_sleep(store, queue, clock):
+    arm_of(store, queue, clock)(changes(clock, NOON + 5 * timedelta(hours=1)))
+    assert (queue.calls, clock.slept) == (0, timedelta(0))
+
+
+def test_dispatch_sleeps_until_the_phase_of_its_timer(queue, clock):
+    [action] = pending(clock, NOON + 40 * SECOND + 900 * MS)
+    dispatch = Dispatch(queue, MemoryRoutes([]), clock=clock, settings=Settings(), in_phase=True)
+    delay = dispatch(DueMessage(ref=action.ref, type=action.type, due_at=action.due_at, generation=0))
+    assert delay in {39, 40}
+    assert are_in_phase(queue)
+
+
+@pytest.mark.parametrize("number", [PAGE // 2, 5 * PAGE])
+def test_a_turn_of_the_wheel_sleeps_for_a_second_at_most(store, queue, clock, number):
+    for action in pending(clock, *[NOON + 10 * MINUTE] * number):
+        store.put(action)
+    settings = Settings(timers="wheel")
+    scanner = DueScanner(store, queue, MemoryRoutes([]), clock=clock, settings=settings, in_phase=True)
+    passed = Wheel(scanner, MemoryBookmarks(), clock=clock, settings=settings)(stop_at=NOON + MINUTE)
+    assert passed.sent == len(queue.arrivals) == number
+    assert timedelta(0) < clock.slept <= SECOND
+    assert all(-SECOND < late <= timedelta(0) for late in queue.arrivals.values())
+
+
+NUMBERS = count()
+due_times = st.lists(st.integers(min_value=-2_000, max_value=950_000), min_size=1, max_size=60)
+
+
+@given(due_times, st.integers(min_value=0, max_value=999), st.booleans())
+def test_no_sleep_delays_a_message_past_its_due_time(ahead, fraction, has_two_queues):
+    begin = NOON + fraction * MS
+    clock, lazy = Clock(begin), Clock(begin)
+    queue, control = Queue(clock), Queue(lazy)
+    routes = SimpleNamespace(queue_for=lambda name: name)
+    messages = [
+        DueMessage(
+            ref=ActionRef(TenantId("acme"), new_action_id(NOON, lambda size: next(NUMBERS).to_bytes(size))),
+            type="b" if has_two_queues and number % 2 else "a",
+            due_at=begin + milliseconds * MS,
+            generation=0,
+        )
+        for number, milliseconds in enumerate(ahead)
+    ]
+    send_wakes(messages, queue, routes, clock, sleep=PhaseSleep(clock))
+    send_wakes(messages, control, routes, lazy)
+    assert queue.arrivals.keys() == control.arrivals.keys()
+    assert clock.slept <= SECOND
+    for message in messages:
+        late, late_without = (arrivals[message.ref.id] for arrivals in (queue.arrivals, control.arrivals))
+        assert late <= max(timedelta(0), late_without)
+
+
+@pytest.mark.parametrize("start", ["instant", "second"])
+def test_simulated_runs_start_by_the_setting_and_their_messages_are_in_phase(shop, start):
+    cloud = SimulatedCloud(
+        shop.app, start=NOON + 437 * MS, settings=Settings(start=start), faults=Faults.only(1)
+    )
+    for number in range(30):
+        cloud.scheduler.schedule(Charge(), at=NOON + MINUTE * (1 + number) + (number % 3) * 300 * MS)
+    cloud.advance(hours=1)
+    runs = [(row.due_at, row.attempts[0]) for row in cloud.actions("executed")]
+    cloud.close()
+    waits = [max(timedelta(0), due_at - run.queued_at) for due_at, run in runs]
+    late = [run.started_at - due_at for due_at, run in runs]
+    assert len(runs) == 30
+    assert min(late) >= timedelta(0)
+    if start == "instant":
+        assert max(late) == timedelta(0)
+        assert max(waits) <= EARLIEST
+    else:
+        assert max(late) < SECOND
+        assert max(waits) == timedelta(0)
+
+
+@pytest.mark.parametrize("start", ["instant", "second"])
+def test_no_delay_is_longer_than_sqs_allows(start):
+    assert delay_until(NOON + 900 * SECOND, NOON + MS, start) == (899 if start == "instant" else 900)
+    assert delay_until(NOON + 5_000 * SECOND, NOON, start) == 900
+    assert delay_until(NOON, NOON + MS, start) == 0
