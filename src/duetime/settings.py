@@ -75,8 +75,7 @@ class Settings(GivenFields):
     start: Start = field(
         default="instant",
         metadata={
-            "about": "When runs start. instant: at the due time. second: up to a second later, since delays"
-            " are rounded up; no function waits for the fraction of a second.",
+            "about": "When runs start. instant: at the due time. second: up to a second later, no waits.",
             "choices": ("instant", "second"),
         },
     )
