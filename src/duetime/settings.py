@@ -198,6 +198,12 @@ class Settings(GivenFields):
     failure_queue: str = text(
         "", "The failure queue's URL, which receives requests to redrive undelivered inputs."
     )
+    sleeps_from: int = number(
+        1,
+        "The fewest messages for which arm, dispatch and the wheel sleep instead of the worker.",
+        low=1,
+        high=100,
+    )
     dispatch_arn: str = text("", "The dispatch function that timers invoke.")
     timer_role_arn: str = text("", "The role in which EventBridge Scheduler invokes the dispatch function.")
     timer_dlq_arn: str = text("", "The queue of wakes that could not be delivered.")

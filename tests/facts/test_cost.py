@@ -74,6 +74,30 @@ def test_small_action_takes_five_write_units_and_three_queue_requests():
     assert line_of(work, "queues: requests").grows == 1_000 * 30 * 3
 
 
+def near(**options):
+    return replace(NOTHING, actions_per_day=10_000_000, far_share=0, retries_share=0, **options)
+
+
+def test_many_messages_share_the_requests_that_send_them_and_the_sleeps_of_arm():
+    actions = 10_000_000 * 30
+    assert 2 * actions < line_of(near(), "queues: requests").grows < 2.15 * actions
+    halves = actions * units.WAIT_MS / 1_000 * 512 / 1_024
+    assert line_of(near(), "functions: waiting").grows < halves / 4
+
+
+@pytest.mark.parametrize("memory", [128, 256, 512, 1_024, 10_240])
+@pytest.mark.parametrize("actions", [1_000, 1_000_000, 100_000_000])
+def test_no_deployment_waits_for_more_than_half_a_second_in_each_worker(memory, actions):
+    work = replace(near(), actions_per_day=actions, handler_memory=memory)
+    half = actions * 30 * units.WAIT_MS / 1_000 * memory / 1_024
+    assert line_of(work, "functions: waiting").grows <= half * 1.000001
+
+
+def test_a_start_within_a_second_takes_no_waiting():
+    assert line_of(near(start="second"), "functions: waiting").grows == 0
+    assert priced(near(start="second")).dollars < priced(near()).dollars
+
+
 @pytest.mark.parametrize(
     ("field", "value", "more"),
     [

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from duetime.cost.estimate import estimate
 from duetime.cost.prices import usual_prices
-from duetime.cost.workload import ARCHITECTURES, EVENTS, TIMERS, Workload
+from duetime.cost.workload import ARCHITECTURES, EVENTS, STARTS, TIMERS, Workload
 
 PRICES = usual_prices()
 NUMBERS = [field for field in fields(Workload) if "choices" not in field.metadata]
@@ -50,4 +50,5 @@ def workloads(draw):
         architecture=draw(st.sampled_from(ARCHITECTURES)),
         events=draw(st.sampled_from(EVENTS)),
         timers=draw(st.sampled_from(TIMERS)),
+        start=draw(st.sampled_from(STARTS)),
     )

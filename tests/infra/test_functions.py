@@ -46,8 +46,8 @@ def test_machines_python_memory_and_logs_are_settings():
 
 
 def test_the_functions_read_the_settings_that_the_deployment_was_given():
-    settings = Settings(prefix="x-", lease=timedelta(minutes=2), enabled=False, due_shards=32)
-    made, _ = stack(settings=settings)
+    settings = Settings(prefix="x-", lease=timedelta(minutes=2), enabled=False, due_shards=32, start="second")
+    made, _ = stack(settings=settings, deployment=Deployment(worker_memory=200))
     chosen = Synthesised.from_stack(made)
     for name in {function["FunctionName"] for function in chosen.of_type("AWS::Lambda::Function")} - {
         "x-console"
@@ -57,6 +57,9 @@ def test_the_functions_read_the_settings_that_the_deployment_was_given():
         assert variables["DUETIME_LEASE"] == "120"
         assert variables["DUETIME_ENABLED"] == "false"
         assert variables["DUETIME_DUE_SHARDS"] == "32"
+        assert variables["DUETIME_START"] == "second"
+        sleeps = name in {"x-arm", "x-dispatch", "x-sweep", "x-catch-up"}
+        assert variables.get("DUETIME_SLEEPS_FROM") == ("3" if sleeps else None)
 
 
 @pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up", "salvage"])

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from duetime.cost import units
 from duetime.lambdas.arm import FILTERS
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.settings import Settings
+from duetime.wakeups.arm import FULL_BATCH
 from tests.infra.synthesis import Synthesised, stack
 
 MOST_FILTERS = 5
@@ -21,6 +23,11 @@ def readers(synthesised, name):
         if "FilterCriteria" in source
         and synthesised.function_names[source["FunctionName"]["Ref"]] == f"duetime-{name}"
     ]
+
+
+def test_arm_knows_a_full_batch(synthesised):
+    [source] = readers(synthesised, "arm")
+    assert source["BatchSize"] == FULL_BATCH == units.BATCH
 
 
 @pytest.mark.parametrize(

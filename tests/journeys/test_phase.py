@@ -1,14 +1,17 @@
 """Messages are sent in phase with their due times: small functions sleep once, so that workers need not."""
 
 from datetime import timedelta
-from itertools import count
+from itertools import chain, count
+from random import Random
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from duetime.cost import units
 from duetime.ids import TenantId, new_action_id
+from duetime.instant import due_time
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryTimers
@@ -157,6 +160,13 @@ def test_dispatch_sleeps_until_the_phase_of_its_timer(queue, clock):
     assert are_in_phase(queue)
 
 
+@pytest.mark.parametrize(("number", "sleeps"), [(3, False), (4, True)])
+def test_nothing_sleeps_for_fewer_messages_than_are_worth_it(store, queue, clock, number, sleeps):
+    arm_of(store, queue, clock, sleeps_from=4)(changes(clock, clock.now() + 3 * SECOND, *in_minutes(number)))
+    assert len(queue.arrivals) == number + 1
+    assert (clock.slept > timedelta(0)) is sleeps
+
+
 @pytest.mark.parametrize("number", [PAGE // 2, 5 * PAGE])
 def test_a_turn_of_the_wheel_sleeps_for_a_second_at_most(store, queue, clock, number):
     for action in pending(clock, *[NOON + 10 * MINUTE] * number):
@@ -167,6 +177,40 @@ def test_a_turn_of_the_wheel_sleeps_for_a_second_at_most(store, queue, clock, nu
     assert passed.sent == len(queue.arrivals) == number
     assert timedelta(0) < clock.slept <= SECOND
     assert all(-SECOND < late <= timedelta(0) for late in queue.arrivals.values())
+
+
+POLL, MINUTES = 250 * MS, 2
+"""How often Lambda reads a shard of a stream; how long the metered stream flows."""
+
+
+def test_a_stream_of_ten_million_a_day_takes_the_units_of_the_cost_estimate(store):
+    """Records of one of four shards come at random; arm's calls take the time that the estimate assumes."""
+    draw, clock = Random(26), Clock(NOON)  # noqa: S311 - the same stream each time
+    queue = Queue(clock, takes=20 * MS)
+    arm, waiting, batches = arm_of(store, queue, clock), [], 0
+    times = [NOON + MINUTES * MINUTE * draw.random() for _ in range(MINUTES * 60 * 29)]
+    for at in sorted(times):
+        ahead = timedelta(seconds=draw.uniform(10, 880))
+        waiting.append((at, due_time(ahead, now=at)))
+    total = len(waiting)
+    while waiting:
+        ready = [(at, due_at) for at, due_at in waiting if at <= clock.now()][:FULL_BATCH]
+        if ready:
+            batches += 1
+            waiting = waiting[len(ready) :]
+            arm([*chain(*(changes(clock, due_at, since=clock.now() - at) for at, due_at in ready))])
+            TurnedClock.wait_until(
+                clock, clock.now() + units.ARM_MS * MS + units.ARM_RECORD_MS * MS * len(ready)
+            )
+        else:
+            TurnedClock.wait_until(clock, clock.now() + POLL)
+    month = timedelta(days=units.DAYS) / (MINUTES * MINUTE)
+    waits = -sum(queue.arrivals.values(), timedelta(0)) / total
+    assert len(queue.arrivals) == total
+    assert batches * month <= units.PHASE_BATCHES / units.STREAM_SHARDS * 1.01
+    assert clock.slept / batches <= units.LONGEST_SLEEP_MS * MS
+    assert queue.calls <= batches + total / units.SEND_GROUP
+    assert units.PHASE_WAIT_MS * MS * 0.5 <= waits <= units.PHASE_WAIT_MS * MS
 
 
 NUMBERS = count()

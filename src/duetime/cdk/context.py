@@ -25,7 +25,7 @@ KEY = "duetime:"
 MADE_BY_THE_STACK = frozenset(
     {
         "actions_table", "jobs_table", "schedule_group", "job_group", "queues", "queue_visibility",
-        "failure_queue", "notification_queue", "canary",
+        "failure_queue", "notification_queue", "canary", "sleeps_from",
         "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
     }
 )  # fmt: skip

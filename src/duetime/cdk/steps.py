@@ -12,6 +12,7 @@ from constructs import Construct
 from duetime.aws.tables import DUE
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.changes import StreamSource
+from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_schedule_canaries, let_start_by_events
 from duetime.cdk.queues import visibility_of
@@ -54,12 +55,16 @@ class StepFunctions(Construct):
             *self._wakes.let_set_timers(),
         ]
         self._code = Bundle.for_deployment(resources.deployment).code()
-        self._settings = replace(resources.settings, app="", queues=resources.queue_urls)
+        sleeps_from = _sleeps_from(resources.deployment)
+        self._settings = replace(
+            resources.settings, app="", queues=resources.queue_urls, sleeps_from=sleeps_from
+        )
         self._settings_to_wake = replace(
             self._wakes.settings,
             app="",
             queues=resources.queue_urls,
             failure_queue=resources.failures.queue_url,
+            sleeps_from=sleeps_from,
         )
         TimerResources(self, "Timers", resources.settings)
         self.dispatch = self._dispatch()
@@ -192,3 +197,8 @@ class StepFunctions(Construct):
         if retries is not None:
             function.set_retries(retries, at_most=_HOUR, failures=self._resources.failures.queue_arn)
         return function
+
+
+def _sleeps_from(deployment: Deployment) -> int:
+    """Return for how many messages a sleep costs no more than their workers' waits: by the memory of both."""
+    return max(1, -(-deployment.function_memory // deployment.worker_memory))

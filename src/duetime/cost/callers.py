@@ -1,7 +1,8 @@
 """The most that the callers of each role can cost in a day: all requests that the limits allow.
 
 Each request is the most expensive of its kind. The rates are those of the stack: each of the API's URLs
-counts all of its callers together. A handler's own time is not included.
+counts all of its callers together. A handler's own time is not included. Its due times have no common
+fraction of a second, so that no sleep saves many waits.
 """
 
 from __future__ import annotations
@@ -59,4 +60,4 @@ def caller_table(costs: Iterator[CallerCost]) -> str:
 
 
 def _a_day(work: Workload, prices: Prices) -> float:
-    return estimate(work, prices).growing_dollars / DAYS
+    return estimate(work, prices, may_sleep=False).growing_dollars / DAYS

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from duetime.cost import tables, units
 from duetime.cost.alternatives import Alternative, alternatives
-from duetime.cost.functions import compute, fixed_calls, growing_calls, invocations, starts, waiting
+from duetime.cost.functions import (
+    compute,
+    fixed_calls,
+    growing_calls,
+    invocations,
+    queue_requests,
+    starts,
+    waiting,
+)
 from duetime.cost.prices import CostLine, Prices, total
 from duetime.cost.protection import protection
 from duetime.cost.units import DAYS
@@ -49,18 +57,30 @@ class Estimate:
         return self.dollars / self.done * _MILLION if self.done else None
 
 
-def estimate(workload: Workload, prices: Prices) -> Estimate:
-    """Return the estimate of a workload."""
+def estimate(workload: Workload, prices: Prices, *, may_sleep: bool = True) -> Estimate:
+    """Return the estimate of a workload.
+
+    Args:
+        workload: the work; its due times are whole seconds.
+        prices: the price list.
+        may_sleep: small functions may sleep so that workers need not, as the stack does if it costs less.
+    """
     volume = Volume.from_workload(workload)
-    lines = (
-        *_tables(workload, volume, prices),
-        *_messaging(workload, volume, prices),
-        *_functions(workload, volume, prices),
-        *_surroundings(workload, volume, prices),
-        *protection(workload, volume, prices),
-    )
+    ways = (True, False) if may_sleep else (False,)
+    lines = min((_lines(workload, volume, prices, in_phase=way) for way in ways), key=total)
     others = (*alternatives(workload, volume, prices), *variants(lines, prices))
     return Estimate(workload, prices, volume.done, lines, others)
+
+
+def _lines(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool) -> tuple[CostLine, ...]:
+    """Return the lines if small functions sleep so that workers need not, or if none sleeps."""
+    return (
+        *_tables(work, volume, prices),
+        *_messaging(work, volume, prices, in_phase=in_phase),
+        *_functions(work, volume, prices, in_phase=in_phase),
+        *_surroundings(work, volume, prices),
+        *protection(work, volume, prices, in_phase=in_phase),
+    )
 
 
 def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
@@ -78,13 +98,13 @@ def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine
     yield CostLine("tables: recovery", prices["table-recovery"], stored, 0, "to any second of 35 days")
 
 
-def _messaging(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
+def _messaging(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool) -> Iterator[CostLine]:
     """Yield the lines of queues, timers and events."""
     queues = units.queues_of(work.workers)
     polls = units.pollers_of(work.workers) * units.POLLS * DAYS
     canaries = work.canaries * units.MESSAGE_REQUESTS
     note = f"send, receive, delete; long polls of {queues:g} queues"
-    requests = volume.messages * units.MESSAGE_REQUESTS
+    requests = queue_requests(work, volume, in_phase=in_phase)
     yield CostLine("queues: requests", prices["queue-requests"], requests, polls + canaries, note)
     if work.tenants == "several":
         yield CostLine("queues: groups", prices["fair-requests"], requests, canaries, "fair among tenants")
@@ -94,15 +114,15 @@ def _messaging(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostL
     yield CostLine("events", prices["events"], volume.events, 0, f"published: {work.events}")
 
 
-def _functions(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
-    grow, fixed = list(growing_calls(work, volume)), list(fixed_calls(work))
+def _functions(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool) -> Iterator[CostLine]:
+    grow, fixed = list(growing_calls(work, volume, in_phase=in_phase)), list(fixed_calls(work))
     note = "arm, dispatch, work, publish, api; sweep, catch-up, canaries"
     yield CostLine("functions: calls", prices["lambda-requests"], invocations(grow), invocations(fixed), note)
     price = prices[f"lambda-{work.architecture}"]
     note = f"handlers of {work.handler_ms:g} ms, and duetime's own; the passes"
     yield CostLine("functions: compute", price, compute(grow), compute(fixed), note)
-    note = f"{units.WAIT_MS} ms an attempt, to start to the second"
-    yield CostLine("functions: waiting", price, waiting(work, volume).gigabyte_seconds, 0, note)
+    note = "for the fraction of a second: arm, dispatch and the wheel once for many, workers for the rest"
+    yield CostLine("functions: waiting", price, compute(waiting(work, volume, in_phase=in_phase)), 0, note)
     note = f"INIT of {units.INIT_MS:,} ms, in one of a hundred calls"
     yield CostLine("functions: starts", price, compute(starts(grow)), compute(starts(fixed)), note)
     written = volume.messages * units.LINE_BYTES / _GB

@@ -33,10 +33,10 @@ class InvocationCounts:
         return self.milliseconds / 1_000 * self.memory / _MB_OF_GB
 
 
-def growing_calls(work: Workload, volume: Volume) -> Iterator[InvocationCounts]:
+def growing_calls(work: Workload, volume: Volume, *, in_phase: bool) -> Iterator[InvocationCounts]:
     """Yield the calls that grow with the work."""
     own, messages = work.function_memory, volume.messages
-    batches = units.batches(volume.armed)
+    batches = _arm_batches(volume, in_phase=in_phase)
     arm = batches * units.ARM_MS + volume.armed * units.ARM_RECORD_MS + volume.timers * units.ARM_TIMER_MS
     yield InvocationCounts("arm", batches, arm, own)
     wakes = volume.timers + volume.runs
@@ -64,9 +64,39 @@ def fixed_calls(work: Workload) -> Iterator[InvocationCounts]:
     yield InvocationCounts("catch-up", catch_ups, catch_ups * units.CATCH_UP_MS, work.function_memory)
 
 
-def waiting(work: Workload, volume: Volume) -> InvocationCounts:
-    """Return the time that workers wait, within their calls, for an action's due time."""
-    return InvocationCounts("work", 0, volume.messages * units.WAIT_MS, work.handler_memory)
+def waiting(work: Workload, volume: Volume, *, in_phase: bool) -> Iterator[InvocationCounts]:
+    """Yield the time that functions sleep or wait, within their calls, for the fraction of a second."""
+    if work.start == "second":
+        return
+    late = volume.messages
+    if in_phase:
+        arm = min(volume.near * units.SLEEP_MS, units.PHASE_BATCHES * units.LONGEST_SLEEP_MS)
+        sweep = min(_turned(volume), units.SWEEPS * DAYS) * units.LONGEST_SLEEP_MS
+        yield InvocationCounts("arm", 0, arm, work.function_memory)
+        yield InvocationCounts("dispatch", 0, volume.timers * units.SLEEP_MS, work.function_memory)
+        yield InvocationCounts("sweep", 0, sweep, work.function_memory)
+        late = max(0, volume.near - units.PHASE_BATCHES * units.BATCH)
+        late += max(0, _turned(volume) - units.WHEEL_IN_PHASE)
+    waits = (volume.messages - late) * units.PHASE_WAIT_MS + late * units.WAIT_MS
+    yield InvocationCounts("work", 0, waits, work.handler_memory)
+
+
+def queue_requests(work: Workload, volume: Volume, *, in_phase: bool) -> float:
+    """Return the requests that send, receive and delete messages; arm and the wheel send several in one."""
+    batches, turns = _arm_batches(volume, in_phase=in_phase), units.DUE_SHARDS * units.SWEEPS * DAYS
+    sends = volume.timers
+    for messages, calls in ((volume.near, batches), (_turned(volume), turns)):
+        sends += min(messages, calls * work.workers + messages / units.SEND_GROUP)
+    return sends + (units.MESSAGE_REQUESTS - 1) * volume.messages
+
+
+def _arm_batches(volume: Volume, *, in_phase: bool) -> float:
+    return units.batches(volume.armed, units.PHASE_BATCHES if in_phase else units.STREAM_BATCHES)
+
+
+def _turned(volume: Volume) -> float:
+    """Return the messages that the wheel sends."""
+    return volume.messages - volume.near - volume.timers
 
 
 def starts(calls: Iterable[InvocationCounts]) -> Iterator[InvocationCounts]:

@@ -87,8 +87,9 @@ POLLS = 3 * 60 * 24
 # Concurrent pollers of an idle queue: of one with a bound of its concurrency, and of others.
 BOUNDED_POLLERS, POLLERS = 5, 2
 
-# Send, receive, delete: the worker takes messages one by one.
+# Send, receive, delete: the worker takes messages one by one. One request sends up to ten.
 MESSAGE_REQUESTS = 3
+SEND_GROUP = 10
 
 # Records of the stream in one invocation, at most.
 BATCH = 100
@@ -103,10 +104,20 @@ CAPACITIES = 8
 
 # Batches a month: Lambda reads each of a table's four shards four times a second.
 # Evenly spread records cost the most, because records in bursts share batches.
-STREAM_BATCHES = 4 * 4 * 86_400 * DAYS
+STREAM_SHARDS = 4
+STREAM_BATCHES = STREAM_SHARDS * 4 * 86_400 * DAYS
 
-# SQS delays whole seconds; a worker waits for the rest, half a second on average.
+# SQS delays whole seconds; without a sleep, a worker waits for the rest, half a second on average.
 WAIT_MS = 500
+
+# In phase, metered in simulated time (`tests/journeys/test_phase.py`), if SQS' delays end in phase with their
+# send: a worker's wait; the sleep of a function for a message on its own; that of arm's batches. Each batch
+# sleeps until a whole second, so that one ends in each shard and second.
+PHASE_WAIT_MS, SLEEP_MS, LONGEST_SLEEP_MS = 80, 420, 900
+PHASE_BATCHES = STREAM_SHARDS * 86_400 * DAYS
+
+# A turn of the wheel sleeps once; one page of each due shard is in phase.
+WHEEL_IN_PHASE = DUE_SHARDS * 100 * SWEEPS * DAYS
 
 # Claim and settle, without the handler.
 WORK_MS = 30
@@ -171,6 +182,6 @@ def kilobytes(size: float) -> int:
     return max(1, math.ceil(size / KB))
 
 
-def batches(records: float) -> float:
-    """Return the invocations a month for a number of records of the stream."""
-    return max(min(records, STREAM_BATCHES), records / BATCH)
+def batches(records: float, most: float = STREAM_BATCHES) -> float:
+    """Return the invocations a month for a number of records; `most`: while their batches are not full."""
+    return max(min(records, most), records / BATCH)

@@ -14,6 +14,7 @@ ARCHITECTURES = ("arm64", "x86_64")
 EVENTS = ("standard", "all", "off")
 TIMERS = ("eventbridge", "wheel")
 TENANTS = ("several", "one")
+STARTS = ("instant", "second")
 _MOST = 1e12
 
 
@@ -63,6 +64,7 @@ class Workload:
     runs_per_day: float = _number(24, "runs of each job a day")
     events: str = _one_of(EVENTS, "which lifecycle events are published")
     timers: str = _one_of(TIMERS, "what wakes a far action")
+    start: str = _one_of(STARTS, "when runs start; second: up to a second late")
     tenants: str = _one_of(TENANTS, "how many tenants; with several, due queues are fair among them")
     workers: float = _number(1, "workers, each with queues of its own", low=1, high=1_000)
     retention_days: float = _number(30, "days that a settled action is kept", low=1, high=3_650)
@@ -168,6 +170,11 @@ class Volume:
     def messages(self) -> float:
         """Due messages: one for each attempt."""
         return self.done + self.retries
+
+    @property
+    def near(self) -> float:
+        """Due messages that arm sends."""
+        return self.messages - self.far - self.runs
 
     @property
     def armed(self) -> float:

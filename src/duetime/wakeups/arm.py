@@ -87,7 +87,9 @@ class Arm:
         stop_at = limit if stop_at is None else min(stop_at, limit)
         pending = [action for change in listed if (action := change.became_pending)]
         is_full = len(listed) >= FULL_BATCH
-        sleep = PhaseSleep(self._clock, stop_at) if self._may_sleep(pending, now) and not is_full else None
+        may_sleep = self._may_sleep(pending, now) and not is_full
+        fewest = self._settings.sleeps_from
+        sleep = PhaseSleep(self._clock, stop_at, fewest=fewest) if may_sleep else None
         failed, untried = self.set_wakes(pending, stop_at=stop_at, sleep=sleep)
         self._send(failed)
         self._leave_to_wheel(untried)

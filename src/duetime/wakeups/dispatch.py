@@ -51,7 +51,7 @@ class Dispatch:
         self, queues: DueQueues, routes: Routes, *, clock: Clock, settings: Settings, in_phase: bool = False
     ) -> None:
         self._queues, self._routes, self._clock = queues, routes, clock
-        self._start, self._in_phase = settings.start, in_phase
+        self._settings, self._in_phase = settings, in_phase
 
     def __call__(self, message: DueMessage) -> int:
         """Send `message` to its worker's queue; return the remaining seconds.
@@ -59,9 +59,10 @@ class Dispatch:
         Raises:
             BackendUnavailable: the queue did not take it; the wake may be repeated.
         """
-        sleep = PhaseSleep(self._clock) if self._in_phase else None
-        send_wake(message, self._queues, self._routes, self._clock, start=self._start, sleep=sleep)
-        return delay_until(message.due_at, self._clock.now(), self._start)
+        start, fewest = self._settings.start, self._settings.sleeps_from
+        sleep = PhaseSleep(self._clock, fewest=fewest) if self._in_phase else None
+        send_wake(message, self._queues, self._routes, self._clock, start=start, sleep=sleep)
+        return delay_until(message.due_at, self._clock.now(), start)
 
 
 class DispatchJobs:

@@ -135,7 +135,7 @@ def _calls_of(
         by_queue[routes.queue_for(message.type) or DEFAULT_WORKER].append(message)
     if sleep is None or start == "second":
         return [call for queue, mine in by_queue.items() for call in calls_at_once(queue, mine)]
-    return calls_in_phase(by_queue, clock.now())
+    return calls_in_phase(by_queue, clock.now(), sleep.fewest)
 
 
 def _send_call(

@@ -125,7 +125,8 @@ class DueScanner:
         marks: dict[str, str] = {}
         now, never = self._clock.now(), instant.EARLIEST
         ordered = sorted(windows, key=lambda window: self._begun.get(window.name, never))
-        sleep = PhaseSleep(self._clock, stop_at) if self._in_phase else None
+        fewest = self._settings.sleeps_from
+        sleep = PhaseSleep(self._clock, stop_at, fewest=fewest) if self._in_phase else None
         for woken in self._map(lambda window: self._wake_one(window, stop_at, sleep), ordered):
             total = total.plus(woken.passed)
             self._remember(woken, now)

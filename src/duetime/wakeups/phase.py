@@ -42,10 +42,11 @@ class PhaseSleep:
     Args:
         clock: the clock that sleeps.
         stop_at: when the invocation must not sleep any more.
+        fewest: the fewest messages that are worth a sleep.
     """
 
-    def __init__(self, clock: Clock, stop_at: datetime = instant.LATEST) -> None:
-        self._clock, self._stop_at = clock, stop_at
+    def __init__(self, clock: Clock, stop_at: datetime = instant.LATEST, *, fewest: int = 1) -> None:
+        self._clock, self._stop_at, self.fewest = clock, stop_at, fewest
         self._ends_at: datetime | None = None
 
     def until(self, at: datetime) -> None:
@@ -74,8 +75,13 @@ def calls_at_once(queue: str, messages: Sequence[DueMessage]) -> Iterator[SendCa
         yield SendCall(queue, messages[first : first + GROUP])
 
 
-def calls_in_phase(by_queue: dict[str, list[DueMessage]], now: datetime) -> list[SendCall]:
-    """Return the calls in their order: first what is due soon, then the others by their phases."""
+def calls_in_phase(by_queue: dict[str, list[DueMessage]], now: datetime, fewest: int) -> list[SendCall]:
+    """Return the calls in their order: first what is due soon, then the others by their phases.
+
+    With fewer than `fewest` others, all calls begin at once.
+    """
+    if sum(_has_phase(message, now) for messages in by_queue.values() for message in messages) < fewest:
+        return [call for queue, messages in by_queue.items() for call in calls_at_once(queue, messages)]
     calls = [
         call
         for queue, messages in by_queue.items()
