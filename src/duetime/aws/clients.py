@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
-import boto3
 from botocore.config import Config
 
+from duetime.aws.sessions import create_client, default_session
 from duetime.environment import aws_variables
 from duetime.errors import DuetimeError, truncate
 
@@ -63,15 +63,13 @@ class _Shared:
 
     def client(self, service: Any, config: Config, region: str | None = None) -> Any:
         with self._lock:
-            session = boto3.DEFAULT_SESSION
-            if session is None:
-                session = boto3.DEFAULT_SESSION = boto3.Session()
+            session = default_session()
             owner = (os.getpid(), session, aws_variables())
             if self._owner != owner:
                 self._owner, self._clients = owner, {}
             key = (service, config, region)
             if key not in self._clients:
-                self._clients[key] = session.client(service, config=config, region_name=region)
+                self._clients[key] = create_client(session, service, config=config, region_name=region)
             return self._clients[key]
 
 
@@ -84,6 +82,8 @@ def use_region(region: str) -> None:
     Raises:
         UnknownRegion: DynamoDB has no such region.
     """
+    import boto3  # noqa: PLC0415 - only the operator's commands name a region
+
     session = boto3.Session(region_name=region)
     known = [
         name

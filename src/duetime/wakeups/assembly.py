@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.clock import Clock
 from duetime.ports.actions import DamagedRow
-from duetime.ports.backends import Backends
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.settings import Settings
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from duetime.jobs.plan import Plan
     from duetime.jobs.reconcile import Reconcile
     from duetime.jobs.repair import Repair
+    from duetime.ports.backends import Backends
     from duetime.wakeups.arm import Arm
     from duetime.wakeups.canary import Canary
     from duetime.wakeups.deep_sweep import DeepSweep
