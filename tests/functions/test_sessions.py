@@ -53,7 +53,7 @@ def test_the_models_are_those_that_botocore_loads(session, monkeypatch, tmp_path
 
 
 def test_a_service_without_a_model_is_named_beside_the_known_ones(session):
-    with pytest.raises(UnknownServiceError, match="'no-such-service'.*dynamodb"):
+    with pytest.raises(UnknownServiceError, match=r"'no-such-service'.*dynamodb"):
         session.client("no-such-service", region_name="eu-west-1")
 
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
+from duetime.api.api_model import ApiModel
 from duetime.api.context import caller_at
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import LARGEST_PAGE
@@ -27,7 +28,7 @@ GRANTS = "/grants"
 _ROLE_LIMIT = 128
 
 
-class CallerView(BaseModel):
+class CallerView(ApiModel):
     """The caller and its permissions."""
 
     tenant_id: str
@@ -61,7 +62,7 @@ class GrantView(View):
     """The time of the request."""
 
 
-class GrantList(BaseModel):
+class GrantList(ApiModel):
     """The grants of the caller's tenant."""
 
     items: list[GrantView]
@@ -124,7 +125,7 @@ class TenantEraseView(View):
     """The latest instant at which the retention of a removed entry would have ended."""
 
 
-class AuditPageView(BaseModel):
+class AuditPageView(ApiModel):
     """A page of the trail, latest first; `next_cursor` is null on the last page."""
 
     items: list[AuditEntryView]

@@ -8,8 +8,8 @@ from typing import Annotated, Self
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel
 
+from duetime.api.api_model import ApiModel
 from duetime.api.background_jobs import DAY, jobs_page
 from duetime.api.context import JOBS, ApiRoutes
 from duetime.api.errors import Flaw, InvalidRequest
@@ -29,7 +29,7 @@ MOST_TOLD, MOST_COUNTED = 200, 1_000
 _TOLD = 50
 
 
-class ComingView(BaseModel):
+class ComingView(ApiModel):
     """A job and its upcoming times."""
 
     name: str
@@ -60,7 +60,7 @@ class ComingView(BaseModel):
         )
 
 
-class ComingPage(BaseModel):
+class ComingPage(ApiModel):
     """The upcoming times of a page of jobs; `next_cursor` is null on the last page."""
 
     items: list[ComingView]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal, Self, cast
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from duetime.actions.bulk import BulkResult
+from duetime.api.api_model import ApiModel
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RedriveBody, RequestBody, read_time
 from duetime.api.views import ActionPage, ActionSummary, Instant
@@ -98,7 +99,7 @@ class BulkRedriveRequest(BulkRequest, RedriveBody):
     """A redrive of all that match the filters: at once, without `at` and `in`."""
 
 
-class SkippedView(BaseModel):
+class SkippedView(ApiModel):
     """An action that was left as it is, and why."""
 
     id: str
@@ -107,7 +108,7 @@ class SkippedView(BaseModel):
     """Why it was left."""
 
 
-class MatchedView(BaseModel):
+class MatchedView(ApiModel):
     """How many actions a bulk change would change."""
 
     count: int
@@ -120,7 +121,7 @@ class MatchedView(BaseModel):
     """How many of each status; `retrying` are the pending ones whose last attempt failed."""
 
 
-class BulkView(BaseModel):
+class BulkView(ApiModel):
     """The result of a step; with `dry_run` a preview of it. `next_cursor` is null after the last step."""
 
     changed: list[ActionSummary]

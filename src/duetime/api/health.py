@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel
-
+from duetime.api.api_model import ApiModel
 from duetime.api.errors import Unhealthy
 from duetime.api.health_details import Details
 from duetime.api.routes import RouteGroup, route
@@ -36,7 +35,7 @@ def probes(store: ActionStore, bookmarks: Bookmarks) -> Mapping[str, Probe]:
     }
 
 
-class HealthView(BaseModel):
+class HealthView(ApiModel):
     """All parts respond."""
 
     status: Literal["ok"] = "ok"

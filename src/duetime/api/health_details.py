@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Literal, TypeVar
 
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel
 
 from duetime import instant
+from duetime.api.api_model import ApiModel
 from duetime.api.context import ApiContext, caller_at
 from duetime.api.routes import RouteGroup, route
 from duetime.api.views import Instant, View
@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 Waiting = Callable[[], int]
 
 
-class CountView(BaseModel):
+class CountView(ApiModel):
     """How many there are; `more` where a page did not hold them all."""
 
     count: int
@@ -51,7 +51,7 @@ class CountView(BaseModel):
     """Whether there are more than that."""
 
 
-class PassView(BaseModel):
+class PassView(ApiModel):
     """The latest pass of the sweep or of the catch-up."""
 
     began_at: Instant
@@ -75,7 +75,7 @@ class OverdueView(View):
     """Since when it is due."""
 
 
-class LimitsView(BaseModel):
+class LimitsView(ApiModel):
     """Settings in seconds; `duetime deployment verify` waits and measures by them."""
 
     near_limit: float
@@ -90,7 +90,7 @@ class LimitsView(BaseModel):
     """The interval of the sweep; the console judges the age of the last one by it."""
 
 
-class HealthDetails(BaseModel):
+class HealthDetails(ApiModel):
     """The state of the deployment; null if a part did not respond or has no data."""
 
     status: Literal["ok", "ill"]

@@ -8,8 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Self
 
-from pydantic import BaseModel
-
+from duetime.api.api_model import ApiModel
 from duetime.api.time_views import LastRunView, NextRunView, RecentRunView
 from duetime.api.views import Instant, View
 from duetime.jobs.upcoming import upcoming
@@ -36,7 +35,7 @@ class PauseView(View):
     """When it ends by itself."""
 
 
-class CadenceView(BaseModel):
+class CadenceView(ApiModel):
     """One cadence of a job."""
 
     name: str
@@ -49,7 +48,7 @@ class CadenceView(BaseModel):
     """Of this cadence alone; the job has the pause of all its cadences."""
 
 
-class RetryView(BaseModel):
+class RetryView(ApiModel):
     """A retry policy; spans are in seconds."""
 
     attempts: int
@@ -72,7 +71,7 @@ class RetryView(BaseModel):
         )
 
 
-class TuningView(BaseModel):
+class TuningView(ApiModel):
     """What operators set on top of the retry policy; null leaves the policy's."""
 
     cadence: str | None
@@ -100,7 +99,7 @@ class RunStatsView(View):
     """Who triggered a run last."""
 
 
-class JobSummary(BaseModel):
+class JobSummary(ApiModel):
     """A job in a list."""
 
     name: str
@@ -262,7 +261,7 @@ class RegisteredView(JobView):
     """The run that was triggered with it, if one was asked for."""
 
 
-class JobPageView(BaseModel):
+class JobPageView(ApiModel):
     """A page of jobs; `next_cursor` is null on the last one."""
 
     items: list[JobSummary]

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Self
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from duetime.api.api_model import ApiModel
 from duetime.api.context import NOTIFICATIONS, ApiRoutes, caller_at
 from duetime.api.notification_access import READ, Scope, Whose, seen_by, whose
 from duetime.api.parameters import LARGEST_PAGE
@@ -41,7 +42,7 @@ class NotificationQuery(RequestBody):
     cursor: str | None = None
 
 
-class NotificationView(BaseModel):
+class NotificationView(ApiModel):
     """A notification, in words and in facts."""
 
     id: str
@@ -90,7 +91,7 @@ class NotificationView(BaseModel):
         )
 
 
-class NotificationList(BaseModel):
+class NotificationList(ApiModel):
     """A page of a list; `next_cursor` is null on the last one."""
 
     items: list[NotificationView]
@@ -110,7 +111,7 @@ class ReadMany(RequestBody):
     """`next_cursor` of the step before, with the same kind"""
 
 
-class ManyRead(BaseModel):
+class ManyRead(ApiModel):
     """What a step did; `next_cursor` is null after the last one."""
 
     read: int

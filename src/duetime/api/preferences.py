@@ -10,8 +10,9 @@ from typing import Annotated, Self
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from duetime.api.api_model import ApiModel
 from duetime.api.authenticator import Caller, require
 from duetime.api.context import NOTIFICATIONS, ApiRoutes, caller_at
 from duetime.api.errors import Flaw, InvalidRequest, PreferencesConflict
@@ -90,7 +91,7 @@ def _flaw(problem: str) -> Flaw:
     return Flaw(where, truncate(explanation, 400))
 
 
-class PreferencesView(BaseModel):
+class PreferencesView(ApiModel):
     """The chosen preferences, their effect, and the available choices."""
 
     language: str

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from duetime.actions.order import Order
+from duetime.api.api_model import ApiModel
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.errors import InvalidTime, truncate
 from duetime.instant import Precision, When
@@ -24,7 +25,7 @@ FARTHEST = 80_000_000_000_000
 """Seconds: within what a ``timedelta`` holds, and beyond every instant that the scheduler admits."""
 
 
-class RequestBody(BaseModel):
+class RequestBody(ApiModel):
     """The base of every body."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

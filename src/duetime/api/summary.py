@@ -9,8 +9,9 @@ from typing import Annotated, Self
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from duetime.api.api_model import ApiModel
 from duetime.api.context import ApiRoutes, caller_at
 from duetime.api.routes import route
 from duetime.api.views import Instant, View
@@ -22,7 +23,7 @@ _MINUTE = timedelta(minutes=1)
 _LONGEST = 24 * 60
 
 
-class EndingsView(BaseModel):
+class EndingsView(ApiModel):
     """The numbers of runs by their end."""
 
     executed: int
@@ -67,7 +68,7 @@ class CountedNameView(EndingsView):
     """How many of them failed for good."""
 
 
-class LatenessView(BaseModel):
+class LatenessView(ApiModel):
     """How many runs began with a lateness up to a bound, and above the bound before."""
 
     up_to: float | None
@@ -93,7 +94,7 @@ class TenantPauseView(View):
     """When it ends by itself; null: when an operator resumes the tenant."""
 
 
-class SummaryView(BaseModel):
+class SummaryView(ApiModel):
     """The ended runs of a span, of the caller's tenant; for operators also those of code's jobs."""
 
     since: Instant

@@ -8,9 +8,10 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from duetime import ids
+from duetime.api.api_model import ApiModel
 from duetime.api.context import ApiRoutes, caller_at
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import instant_of
@@ -42,7 +43,7 @@ class TenantPauseRequest(RequestBody):
     ] = None
 
 
-class TenantPauseList(BaseModel):
+class TenantPauseList(ApiModel):
     """Pauses of tenants."""
 
     items: list[TenantPauseView]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
+from duetime.api.api_model import ApiModel
 from duetime.api.views import Instant, View
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
@@ -21,7 +22,7 @@ class NextRunView(View):
     """Their names."""
 
 
-class LastRunView(BaseModel):
+class LastRunView(ApiModel):
     """The run that ended last."""
 
     id: str | None
@@ -32,7 +33,7 @@ class LastRunView(BaseModel):
     """When it began."""
 
 
-class RecentRunView(BaseModel):
+class RecentRunView(ApiModel):
     """One of a job's last runs, in few words."""
 
     id: str
@@ -95,7 +96,7 @@ class OccurrenceView(View):
     """Its run; null where it has no row."""
 
 
-class OccurrencePage(BaseModel):
+class OccurrencePage(ApiModel):
     """The accounts of a window, in order; `next_from` is null at its end, else where to go on."""
 
     items: list[OccurrenceView]
@@ -117,7 +118,7 @@ class PreviewedView(View):
     """What that change did, as a sentence; may be empty."""
 
 
-class PreviewView(BaseModel):
+class PreviewView(ApiModel):
     """A cadence's times, and the other output of `duetime preview`."""
 
     cadence: str

@@ -7,8 +7,9 @@ from typing import Annotated, Self
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from duetime.api.api_model import ApiModel
 from duetime.api.context import UNDELIVERED, ApiRoutes
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.redactor import reader_at
@@ -25,7 +26,7 @@ _REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
 _REDRIVE_MANY = Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True)
 
 
-class UndeliveredSummary(BaseModel):
+class UndeliveredSummary(ApiModel):
     """Something undelivered without its body: in lists."""
 
     id: str
@@ -74,7 +75,7 @@ class UndeliveredView(UndeliveredSummary):
         )
 
 
-class UndeliveredList(BaseModel):
+class UndeliveredList(ApiModel):
     """A page of a list; `next_cursor` is null on the last one."""
 
     items: list[UndeliveredSummary]
@@ -91,7 +92,7 @@ class RedriveMany(RequestBody):
     dry_run: Annotated[bool, Field(strict=True, description="only say which")] = False
 
 
-class Redriven(BaseModel):
+class Redriven(ApiModel):
     """Those that are redriven, or would be, as they are before."""
 
     items: list[UndeliveredSummary]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic import ConfigDict, PlainSerializer, WithJsonSchema
 
+from duetime.api.api_model import ApiModel
 from duetime.model.action import Action, Attempt, SkipReason, Status, Trigger
 from duetime.model.redaction import Redacted
 
@@ -23,13 +24,13 @@ Instant = Annotated[
 ]
 
 
-class View(BaseModel):
+class View(ApiModel):
     """The base of views whose fields are attributes of one object."""
 
     model_config = ConfigDict(from_attributes=True)
 
 
-class AttemptView(BaseModel):
+class AttemptView(ApiModel):
     """One run of an action."""
 
     number: int
@@ -62,7 +63,7 @@ class AttemptView(BaseModel):
         )
 
 
-class ActionSummary(BaseModel):
+class ActionSummary(ApiModel):
     """An action without its payload: in lists, and after a change."""
 
     id: str
@@ -142,7 +143,7 @@ class ActionView(ActionSummary):
         return cls(**summary, payload=redacted_payload.payload, redacted=list(redacted_payload.paths))
 
 
-class ActionPage(BaseModel):
+class ActionPage(ApiModel):
     """A page of a list; `next_cursor` is null on the last one."""
 
     items: list[ActionSummary]
