@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.aws import clients
 from duetime.aws.at_once import AtOnce, in_threads, one_by_one
-from duetime.aws.direct_puts import direct_puts
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import translate_errors
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from botocore.config import Config
 
     from duetime.aws.access import DynamoAuditTrail, DynamoGrants
+    from duetime.aws.direct_puts import DirectPuts
     from duetime.aws.event_bus import EventBridgeBus
     from duetime.aws.job_wakes import EventBridgeJobWakes
     from duetime.aws.jobs import DynamoJobStore
@@ -57,8 +57,14 @@ def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None 
             due_shards=settings.due_shards,
             due_order=settings.due_order,
             at_once=at_once or (in_threads if client is None else one_by_one),
-            direct=direct_puts(clients.dynamodb()) if client is None else None,
+            direct=_direct_puts() if client is None else None,
         )
+
+
+def _direct_puts() -> DirectPuts:
+    from duetime.aws.direct_puts import direct_puts  # noqa: PLC0415 - only callers that schedule
+
+    return direct_puts(clients.dynamodb())
 
 
 def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:

@@ -7,11 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.aws import commits, conditions
 from duetime.aws.at_once import AtOnce, one_by_one
-from duetime.aws.direct_puts import DirectPuts
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.idempotency import DynamoIdempotencyKeys
@@ -38,6 +37,9 @@ from duetime.model.lease import (
     applied_if_mine,
 )
 from duetime.ports.delegate import delegate
+
+if TYPE_CHECKING:
+    from duetime.aws.direct_puts import DirectPuts
 
 
 class DynamoStore:

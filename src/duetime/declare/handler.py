@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import typing
 from collections.abc import Callable, Hashable, Mapping
@@ -113,6 +112,8 @@ class Handler:
         if self.run_parameter is not None:
             given[self.run_parameter] = run
         if inspect.iscoroutinefunction(self.function):
+            import asyncio  # noqa: PLC0415 - only for async handlers
+
             raised: list[BaseException] = []
             asyncio.run(self._caught(given, run, raised))
             if raised:
@@ -128,6 +129,8 @@ class Handler:
             raised.append(error)
 
     async def _awaited(self, given: dict[str, object], run: Run) -> None:
+        import asyncio  # noqa: PLC0415 - loaded already
+
         left = (run.deadline - run.now()).total_seconds()
         try:
             async with asyncio.timeout(left) as limit:

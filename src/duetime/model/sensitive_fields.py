@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel
 
 from duetime.errors import DeclarationError
 
@@ -89,6 +89,8 @@ def _is_known(reached: Any) -> bool:
         return False
     if not issubclass(reached, BaseModel):
         return issubclass(reached, _PLAIN)
+    from pydantic import RootModel  # noqa: PLC0415 - few classes have sensitive fields
+
     return not issubclass(reached, RootModel) and reached.model_config.get("extra") != "allow"
 
 
