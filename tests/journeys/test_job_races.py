@@ -11,10 +11,18 @@ from duetime import App, Run, every
 from duetime.errors import BackendUnavailable, InvalidCursor, JobNotFound
 from duetime.ids import SYSTEM_TENANT
 from duetime.jobs.register import Registration
-from duetime.model.action import Status
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.store import MemoryStore
+from duetime.model.action import SkipReason, Status
+from duetime.model.transition import started
 from duetime.ports.wakeups import Delivery
+from duetime.retry import NEVER
+from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from duetime.testing.contract.job_specimens import added, occurrence
+from duetime.testing.contract.specimens import NOON, put, stored_row, terms
 from duetime.wakeups.due_messages import message_of
+from duetime.worker.claim_job_run import ClaimJobRun
 from tests.hooked import Hooked, hook_backend
 from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
 
@@ -319,3 +327,15 @@ def test_operators_changes_lose_no_run_of_a_frequent_job():
     cadence_runs = [nominal for trigger, nominal, _ in recorded.runs if trigger == "cadence"]
     assert len(cadence_runs) == len(set(cadence_runs))
     assert all(nominal == ran_at for trigger, nominal, ran_at in recorded.runs if trigger == "cadence")
+
+
+def test_a_time_that_an_earlier_version_ran_is_covered_though_a_third_version_has_taken_over():
+    store = MemoryStore()
+    jobs = MemoryJobStore(store)
+    added(jobs, version=3, ends={1: NOON - SECOND, 2: NOON + MINUTE}, since=NOON + MINUTE)
+    ran = put(store, occurrence(store, version=1))
+    store.write(ran, started(ran, terms()))
+    row = put(store, occurrence(store, version=2))
+    claim = ClaimJobRun(store, jobs, settings=Settings())
+    assert claim(row.ref, terms(NOON + 2 * MINUTE), NEVER) is None
+    assert stored_row(store, row.ref).skip_reason is SkipReason.COVERED

@@ -153,10 +153,12 @@ class ClaimJobRun:
         Such a run may have begun after its version ended and before the write of that end. After this claim
         has read the job, no run of a previous version begins; this read finds those that have begun.
         """
-        if ids.version_of(row.id) != job.version or ids.is_manual_run(row.id):
+        version = ids.version_of(row.id)
+        if version is None or ids.is_manual_run(row.id):
             return ()
         nominal_at = ids.nominal_at(row.id)
-        ended = [number for number, end in job.ends.items() if nominal_at - _CHANGE <= end < nominal_at]
+        ends = (item for item in job.ends.items() if item[0] < version)
+        ended = [number for number, end in ends if nominal_at - _CHANGE <= end < nominal_at]
         refs = [ActionRef(row.tenant_id, ids.occurrence_id(job.name, number, nominal_at)) for number in ended]
         return tuple(self._actions.get_rows(refs)) if refs else ()
 
