@@ -32,7 +32,15 @@ from duetime.wakeups import system_jobs
 from tests.e2e.deployment import ROOT
 from tests.e2e.emulated import use_emulator
 from tests.e2e.region_process import EFFECTS, SHARED_REGION, Errand, app, wait
-from tests.standby.regions import FIRST, REGIONS_TABLE, SECOND, create_regions_table, deploy, replicate
+from tests.standby.regions import (
+    FIRST,
+    REGIONS_TABLE,
+    SECOND,
+    create_regions_table,
+    deploy,
+    deploy_again,
+    replicate,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.drill]
 
@@ -67,7 +75,7 @@ def eventually(found, within=60):
 
 class Drill:
     def __init__(self):
-        self.settings = {name: deploy(SETTINGS, name) for name in (FIRST, SECOND)}
+        self.settings = {name: deploy(SETTINGS, name, is_fenced=name == SECOND) for name in (FIRST, SECOND)}
         create_regions_table()
         effects = create_table_request(REGIONS, EFFECTS)
         clients.dynamodb(region=SHARED_REGION).create_table(**effects)
@@ -142,7 +150,8 @@ def drill(tmp_path_factory):
         use_emulator(patch, endpoint)
         drill = Drill()
         drill.endpoint, drill.directory = endpoint, directory
-        assert failover("--to", FIRST, "--yes")["epoch"] == 1
+        assert failover("--to", FIRST, "--regions-table", REGIONS_TABLE, "--yes")["epoch"] == 1
+        deploy_again(drill.settings[FIRST], FIRST)
         yield drill
     boto3.DEFAULT_SESSION = before
 

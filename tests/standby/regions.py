@@ -17,8 +17,11 @@ FIRST, SECOND = "eu-central-1", "eu-west-1"
 REGIONS_TABLE = "arn:aws:dynamodb:eu-west-3:123456789012:table/duetime-regions"
 
 
-def deploy(settings, region, *, is_new=True):
-    """Create the tables, the queue, the groups and the function arm of one region; return its settings."""
+def deploy(settings, region, *, is_new=True, is_fenced=True):
+    """Create the tables, the queue, the groups and the function arm of one region; return its settings.
+
+    Without `is_fenced`, the deployment does not have the setting `regions_table` yet.
+    """
     clients.use_region(region)
     dynamodb, url = boto3.client("dynamodb"), boto3.client("sqs").create_queue(QueueName="due")["QueueUrl"]
     settings = replace(settings, queues={"default": url, "system": url})
@@ -28,7 +31,7 @@ def deploy(settings, region, *, is_new=True):
         DeployedTables.from_settings(settings).mark(FORMAT)
     for group in {settings.schedule_group, settings.job_group}:
         boto3.client("scheduler").create_schedule_group(Name=group)
-    deploy_arm(settings)
+    deploy_arm(settings if is_fenced else replace(settings, regions_table=""))
     return settings
 
 
@@ -47,6 +50,14 @@ def deploy_arm(settings):
         Handler="index.handler",
         Code={"ZipFile": code.getvalue()},
         Environment={"Variables": settings.to_env()},
+    )
+
+
+def deploy_again(settings, region):
+    """Give the function arm of a region these settings."""
+    clients.use_region(region)
+    boto3.client("lambda").update_function_configuration(
+        FunctionName=f"{settings.prefix}arm", Environment={"Variables": settings.to_env()}
     )
 
 

@@ -10,7 +10,9 @@ from duetime import App, Payload, Run, Scheduler, Status, every
 from duetime.aws import clients
 from duetime.cli import main
 from duetime.clock import SystemClock
+from duetime.errors import BackendMisconfigured
 from duetime.ids import SYSTEM_TENANT
+from duetime.instant import text
 from duetime.jobs.known_region import KnownRegion
 from duetime.model.active_region import FENCES
 from duetime.ports.wakeups import Delivery
@@ -20,6 +22,8 @@ from duetime.standby.run_failover import RunFailover
 from duetime.testing import TurnedClock
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
+from duetime.wakeups.sweep import BOOKMARK as SWEEP
+from duetime.wakeups.sweep import bands
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker, WorkerPorts
 from tests.standby.regions import (
@@ -29,12 +33,14 @@ from tests.standby.regions import (
     backends_in,
     create_regions_table,
     deploy,
+    deploy_again,
     in_region,
     replicate,
 )
 
 __all__ = ["in_region"]
 MINUTE = timedelta(minutes=1)
+FIRST_FAILOVER = ("--to", FIRST, "--regions-table", REGIONS_TABLE, "--yes", "--json")
 
 
 class Charge(Payload):
@@ -78,15 +84,16 @@ def settings(mocked_aws, in_region):
 def two(settings):
     """Two regions, of which the first is active."""
     create_regions_table()
-    found = {name: deploy(settings, name) for name in (FIRST, SECOND)}
-    assert main(["deployment", "failover", "--to", FIRST, "--yes", "--json"]) == 0
+    found = {name: deploy(settings, name, is_fenced=name == SECOND) for name in (FIRST, SECOND)}
+    assert main(["deployment", "failover", *FIRST_FAILOVER]) == 0
+    deploy_again(found[FIRST], FIRST)
     return found
 
 
 def test_the_first_region_becomes_active_at_epoch_1_without_a_wait(settings, duetime):
     create_regions_table()
-    deploy(settings, FIRST)
-    status, output, _ = duetime("--to", FIRST, "--yes", "--json")
+    deploy(settings, FIRST, is_fenced=False)
+    status, output, _ = duetime(*FIRST_FAILOVER)
     report = json.loads(output)
     assert (status, report["epoch"], report["active"]) == (0, 1, FIRST)
 
@@ -165,6 +172,42 @@ class Region:
         return [
             row for page in all_rows(self.backends.store._table.client, "duetime-actions") for row in page
         ]
+
+
+class SweepingClock(TurnedClock):
+    """While it waits, a region sweeps each minute, whose bookmarks are replicated here."""
+
+    def __init__(self, start, bookmarks):
+        super().__init__(start)
+        self.bookmarks = bookmarks
+
+    def wait_until(self, instant):
+        while self.now() < instant:
+            super().wait_until(min(instant, self.now() + MINUTE))
+            late = bands(Settings())[0]
+            mark = text(self.now() - late)
+            self.bookmarks.write(SWEEP, {f"{late.total_seconds():g}/0": mark})
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_failover_from_a_region_without_the_setting_is_rejected_and_leaves_the_target_standing_by(
+    settings, is_first
+):
+    create_regions_table()
+    deploy(settings, FIRST, is_fenced=False)
+    if not is_first:
+        assert main(["deployment", "failover", *FIRST_FAILOVER]) == 0
+    second = deploy(settings, SECOND)
+    start = SystemClock().now().replace(microsecond=0)
+    backends = backends_in(SECOND, second, TurnedClock(start))
+    clock = SweepingClock(start, backends.bookmarks)
+    with pytest.raises(
+        BackendMisconfigured, match="does not have the setting regions_table; eu-west-1 has not"
+    ):
+        RunFailover(target=SECOND, settings=second, clock=clock, by="ada")()
+    assert KnownRegion(backends.regions, clock).is_standby()
+    RunFailover(target=SECOND, settings=second, clock=TurnedClock(clock.now()), by="ada")()
+    assert KnownRegion(backends.regions, clock).is_active()
 
 
 def test_a_failover_fences_the_former_region_and_takes_over_its_rows_jobs_and_wakes(two):

@@ -61,10 +61,11 @@ def _run(arguments: argparse.Namespace) -> int:
     from duetime.aws import clients  # noqa: PLC0415 - as above
 
     clients.use_region(arguments.to)
-    settings = _deployed(arguments)
+    deployed = _deployed(arguments)
+    settings = replace(deployed, regions_table=arguments.regions_table or deployed.regions_table)
     if arguments.compare:
         return _compare(arguments, settings)
-    step = _failover(arguments, settings)
+    step = _failover(arguments, settings, is_fenced=bool(deployed.regions_table))
     if arguments.dry_run:
         return _print(arguments, step.preview())
     if arguments.reconcile:
@@ -77,11 +78,10 @@ def _run(arguments: argparse.Namespace) -> int:
 def _deployed(arguments: argparse.Namespace) -> Settings:
     from duetime.aws.function_logs import settings_of_deployment  # noqa: PLC0415 - as above
 
-    settings = settings_of_deployment(arguments.prefix)
-    return replace(settings, regions_table=arguments.regions_table or settings.regions_table)
+    return settings_of_deployment(arguments.prefix)
 
 
-def _failover(arguments: argparse.Namespace, settings: Settings) -> RunFailover:
+def _failover(arguments: argparse.Namespace, settings: Settings, *, is_fenced: bool) -> RunFailover:
     from duetime.clock import SystemClock  # noqa: PLC0415 - as above
     from duetime.standby.run_failover import RunFailover  # noqa: PLC0415 - as above
 
@@ -90,6 +90,7 @@ def _failover(arguments: argparse.Namespace, settings: Settings) -> RunFailover:
         settings=settings,
         clock=SystemClock(),
         by=operator(),
+        is_fenced=is_fenced,
         note=lambda line: print(line, file=sys.stderr, flush=True),
     )
 

@@ -17,13 +17,15 @@ from duetime.aws.tables import FORMAT
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured
 from duetime.ids import SYSTEM_TENANT, new_action_id
-from duetime.model.active_region import ActiveRegion
+from duetime.model.active_region import TRUSTED, ActiveRegion
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.model.audit_chain import ChainHead
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.wakeups.failover import Reconciled, Switch, TakeOver
 from duetime.wakeups.sweep import BOOKMARK
+
+_LONGEST_SWEEP = timedelta(minutes=1)
 
 Note = Callable[[str], None]
 """Receives a line at each step."""
@@ -74,6 +76,8 @@ class RunFailover:
         settings: those that are deployed there, with `regions_table`.
         clock: the present time.
         by: the operator.
+        is_fenced: the target's deployment has the setting, so it stands by until the item names it. Otherwise
+            it runs already, and its first failover needs no wait.
         note: receives a line at each step.
 
     Raises:
@@ -84,6 +88,7 @@ class RunFailover:
     settings: Settings
     clock: Clock
     by: str
+    is_fenced: bool = True
     note: Note = lambda _line: None
     _backends: AwsBackends = field(init=False)
 
@@ -112,15 +117,18 @@ class RunFailover:
         Raises:
             AlreadyActive: the target is active; nothing was changed.
             BackendUnavailable: not all was done; repeat it.
+            BackendMisconfigured: another region goes on; the target has not become active.
         """
-        before, switch = self._backends.regions.read(), self._switch
+        before, switch, began_at = self._backends.regions.read(), self._switch, self.clock.now()
         fenced = switch.fence(self.target)
         since = self.clock.elapsed()
         entry = self._entry(before, fenced)
         self._backends.audit_trail.begin(entry)
-        if before is not None:
-            self.note(f"epoch {fenced.epoch}: no region claims; wait {switch.quiet_time}")
-            switch.wait(since)
+        if before is not None or self.is_fenced:
+            quiet_time = switch.quiet_time if before else max(switch.quiet_time, self._two_sweeps)
+            self.note(f"epoch {fenced.epoch}: no region claims; wait {quiet_time}")
+            switch.wait(since, quiet_time)
+            self._check_all_are_fenced(began_at)
         after = switch.activate(fenced)
         self.note(f"epoch {after.epoch}: {after.region} is active")
         return self._take_over(before, after, entry)
@@ -156,6 +164,31 @@ class RunFailover:
             reconciled=done,
             entry_id=entry.id,
         )
+
+    @property
+    def _two_sweeps(self) -> timedelta:
+        """How long a failover waits in which a region without the setting would sweep."""
+        return self._last_sweep_after + 2 * self.settings.sweep_rate
+
+    @property
+    def _last_sweep_after(self) -> timedelta:
+        """How long after the begin of an epoch a fenced region may begin to read the due index."""
+        return TRUSTED + self.settings.clock_skew + _LONGEST_SWEEP
+
+    def _check_all_are_fenced(self, began_at: datetime) -> None:
+        """Check that no region has swept during the wait: one without the setting does not stop.
+
+        Raises:
+            BackendMisconfigured: one has.
+        """
+        swept_at = self._last_sweep_at() if self.is_fenced else None
+        if swept_at is not None and swept_at > began_at + self._last_sweep_after:
+            raise BackendMisconfigured(
+                "duetime",
+                f"another region swept at {swept_at:%Y-%m-%dT%H:%M:%SZ}, after the epoch had moved, so it"
+                f" does not have the setting regions_table; {self.target} has not become active",
+                "Deploy that region with the setting, or make it active with --regions-table; then repeat",
+            )
 
     @property
     def _switch(self) -> Switch:

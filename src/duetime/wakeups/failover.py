@@ -113,9 +113,9 @@ class Switch:
 
         return change_with_retry(move, "the active region", table="the regions table")
 
-    def wait(self, since: float) -> None:
-        """Wait out the quiet time; `since` is the clock's `elapsed` after the epoch has moved."""
-        left = self.quiet_time.total_seconds() - (self._clock.elapsed() - since)
+    def wait(self, since: float, quiet_time: timedelta) -> None:
+        """Wait for this time; `since` is the clock's `elapsed` after the epoch has moved."""
+        left = quiet_time.total_seconds() - (self._clock.elapsed() - since)
         if left > 0:
             self._clock.wait_until(self._clock.now() + timedelta(seconds=left))
 
