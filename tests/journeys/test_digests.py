@@ -147,3 +147,15 @@ def test_a_digest_names_the_most_frequent_and_counts_the_rest(world):
     assert len(facts["by_name"]) == 50
     assert facts["by_name"]["job-60"] == 60
     assert sum(facts["by_name"].values()) + facts["others"] == facts["total"] == 120
+
+
+def test_a_deploy_that_lowers_the_burst_within_a_window_loses_no_notification(world):
+    world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
+    for number in range(SETTINGS.notification_burst):
+        world.notify(job_failing(number))
+    lowered = replace(SETTINGS, notification_burst=1)
+    deployed = Notify(world.ports, PlainWords(), clock=world.clock, settings=lowered)
+    deployed(job_failing(99))
+    world.advance(hours=1)
+    assert world.entries()[0].is_digest
+    assert world.entries()[0].facts["total"] == SETTINGS.notification_burst + 1

@@ -96,17 +96,18 @@ class DynamoWindows:
             "number": {"N": str(place.number)},
             "since": {"S": instant.text(window.since)},
             "until": {"S": instant.text(window.until)},
+            "burst": {"N": str(window.burst)},
             "ttl": ttl,
         }
         one = {":one": {"N": "1"}, ":ttl": ttl}
         is_first = place.number == 1
         seen = {} if is_first else {":seen": {"N": str(place.number - 1)}}
-        until = {":until": {"S": instant.text(window.until)}}
+        begun = {":until": {"S": instant.text(window.until)}, ":burst": {"N": str(window.burst)}}
         counts = {
             "ConditionExpression": IS_NEW if is_first else f"{COUNTS_AS_SEEN} AND {IS_OPEN}",
-            "UpdateExpression": "SET #ttl = :ttl, #until = :until ADD #total :one",
+            "UpdateExpression": "SET #ttl = :ttl, #until = :until, burst = :burst ADD #total :one",
             "ExpressionAttributeNames": {"#ttl": "ttl", "#until": "until", "#total": "total"},
-            "ExpressionAttributeValues": one | seen | until,
+            "ExpressionAttributeValues": one | seen | begun,
         }
         names = {
             "UpdateExpression": "SET #ttl = :ttl ADD #total :one",
@@ -189,16 +190,23 @@ def _reading(item: Item) -> Iterator[None]:
 def _to_place(window: DigestWindow, item: Item) -> DigestPosition:
     with _reading(item):
         since, until = (instant.parse(item[name]["S"]) for name in ("since", "until"))
+        burst = _burst(window, item)
         return DigestPosition(
-            DigestWindow(window.tenant_id, window.kind, since, until), int(item["number"]["N"])
+            DigestWindow(window.tenant_id, window.kind, since, until, burst), int(item["number"]["N"])
         )
 
 
 def _as_begun(window: DigestWindow, item: Item) -> DigestWindow:
-    """Return the window with the end that its first notification set."""
+    """Return the window with the end and the burst that its first notification set."""
     with _reading(item):
         until = instant.parse(item["until"]["S"]) if "until" in item else window.until
-    return DigestWindow(window.tenant_id, window.kind, window.since, until)
+        burst = _burst(window, item)
+    return DigestWindow(window.tenant_id, window.kind, window.since, until, burst)
+
+
+def _burst(window: DigestWindow, item: Item) -> int:
+    """Return the burst of an item; former versions wrote none."""
+    return int(item["burst"]["N"]) if "burst" in item else window.burst
 
 
 def _total(item: Item) -> int:

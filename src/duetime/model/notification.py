@@ -185,12 +185,17 @@ def of_event(detail: Mapping[str, Any]) -> Iterator[Notification]:
 
 @dataclass(frozen=True, slots=True)
 class DigestWindow:
-    """A time in which a tenant's notifications of a kind are counted."""
+    """A time in which a tenant's notifications of a kind are counted.
+
+    Its end and its burst are those of its first notification, whatever later settings are.
+    """
 
     tenant_id: TenantId
     kind: NotificationKind
     since: datetime
     until: datetime
+    burst: int = 0
+    """How many are sent one by one; one more starts the digest's timer. Unknown in a request."""
 
     @property
     def request(self) -> Mapping[str, Any]:

@@ -74,19 +74,20 @@ class Notify:
         if not chosen.channels_for(notification.kind):
             log.debug("no subscriber for this notification", extra=log_fields(notification))
             return
-        position, burst = self._counted(notification), self._settings.notification_burst
-        if position.number <= burst:
+        position = self._counted(notification)
+        if position.number <= position.window.burst:
             self._deliver(notification, chosen)
-        elif position.number == burst + 1:
+        elif position.number == position.window.burst + 1:
             self._request_digest(position.window)
             log.info("more of a kind are sent as a digest", extra=log_fields(notification))
 
     def _counted(self, notification: Notification) -> DigestPosition:
         """Return its position in the present window, or in the next if a faster clock has closed this one."""
-        length, expires_at = self._settings.notification_window, self._clock.now() + REMEMBERED
+        length, burst = self._settings.notification_window, self._settings.notification_burst
+        expires_at = self._clock.now() + REMEMBERED
         since = instant.floor(self._clock.now(), length)
         while True:
-            window = DigestWindow(notification.tenant_id, notification.kind, since, since + length)
+            window = DigestWindow(notification.tenant_id, notification.kind, since, since + length, burst)
             position = self._ports.windows.count(notification, window, expires_at=expires_at)
             if position is not None:
                 return position

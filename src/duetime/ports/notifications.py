@@ -149,6 +149,7 @@ class Windows(Protocol):
     ) -> DigestPosition | None:
         """Count a notification. A repeat returns its first position and window, whatever `window` it passes.
 
+        The returned window has the end and the burst of its first notification.
         Return None if the window is closed and the notification has no position: it belongs to a later
         window.
         """
