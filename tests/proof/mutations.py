@@ -1,15 +1,18 @@
 """Schedulers that lack a guard of the protocol, each under the rule that it breaks."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 from unittest.mock import patch
 
 from duetime.embedded import cloud
+from duetime.errors import BackendUnavailable
+from duetime.events.publish import Publish
 from duetime.jobs import claim_policy
 from duetime.jobs.plan import Plan
 from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.notifications import MemoryDeliveries
 from duetime.memory.queries import MemoryQueries
 from duetime.memory.slots import MemorySlots
 from duetime.memory.store import MemoryStore
@@ -17,15 +20,18 @@ from duetime.model import transition
 from duetime.model.action import Status
 from duetime.model.idempotency import HeldKey
 from duetime.model.lease import SettleResult
+from duetime.notifications.notify import Notify
 from duetime.ports.actions import DuePage
 from duetime.ports.jobs import LockRequirement
+from duetime.ports.notifications import SendPermit
 from duetime.wakeups import pass_parts
 from duetime.wakeups.due_shards import DueShards
 from duetime.worker import claim_job_run, worker
-from tests.proof import world
+from tests.proof import policies, world
 from tests.proof.operations import OPERATIONS, WEIGHTS, deploy, register, trigger
 from tests.proof.tenant_pauses import BLOCK
 
+PUBLISH = Publish.__call__
 IN_TURN = pass_parts.in_turn
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
 
@@ -206,6 +212,33 @@ def without_pauses():
     return patch.object(worker, "KnownPauses", lambda *_: never)
 
 
+def where_events_are_published():
+    return patch.object(policies, "has_events", lambda _seed: True)
+
+
+@contextmanager
+def without_repeats_of_batches():
+    def call(self, changes):
+        with suppress(BackendUnavailable):
+            return PUBLISH(self, changes)
+
+    with where_events_are_published(), patch.object(Publish, "__call__", call):
+        yield
+
+
+@contextmanager
+def without_digests():
+    with where_events_are_published(), patch.object(Notify, "_request_digest", lambda *_: None):
+        yield
+
+
+@contextmanager
+def without_records_of_deliveries():
+    always = patch.object(MemoryDeliveries, "begin", lambda *_, **__: SendPermit.YES)
+    with where_events_are_published(), always:
+        yield
+
+
 GUARDS = {
     "1: a lease counts as ended only after the skew": with_skew(timedelta(0)),
     "1: a lease that lives is not taken over": with_skew(-timedelta(days=1)),
@@ -230,6 +263,9 @@ GUARDS = {
     "a part of a pass that hangs leaves the others their share": without_shares_of_a_pass,
     "rows beyond a lowered number of due shards are found": without_surplus_shards,
     "no run begins while its tenant is paused": without_pauses,
+    "10: a batch that failed is published again": without_repeats_of_batches,
+    "11: a digest reports the rest of a window": without_digests,
+    "12: a notification is sent once": without_records_of_deliveries,
 }
 
 BEGIN = {

@@ -5,6 +5,7 @@ from random import Random
 
 from duetime.settings import Settings
 from tests.proof.shop import CADENCES, OVERLAPS, app_of
+from tests.proof.subscribers import NotificationLimits
 
 MINUTE = timedelta(minutes=1)
 DUE_SHARDS = [16, 16, 16, 18, 24]
@@ -13,16 +14,22 @@ WORKERS = [4, 12, 100_000]
 PLENTY = WORKERS[-1]
 
 
+def has_events(seed):
+    """Whether a world publishes events and notifies of them: a fifth of them do, for a tenth of the time."""
+    return seed % 5 == 0
+
+
 class Policies:
     """Draws apps and settings apart from the world's other decisions."""
 
     def __init__(self, seed, skew):
         self.draw = Random(f"policies {seed}")  # noqa: S311 - the same policies for the same seed
-        self.skew, self.events = skew, "off" if seed % 5 else "standard"  # events cost a tenth of the time
+        self.limits = NotificationLimits(seed)
+        self.skew, self.events = skew, "standard" if has_events(seed) else "off"
 
     def settings(self):
         draw = self.draw
-        return Settings(
+        settings = Settings(
             clock_skew=self.skew,
             timers=draw.choice(["eventbridge", "wheel"]),
             due_shards=draw.choice(DUE_SHARDS),
@@ -32,6 +39,7 @@ class Policies:
             near_limit=timedelta(minutes=draw.choice([4, 15])),
             events=self.events,
         )
+        return self.limits.in_settings(settings)
 
     def app(self, draw):
         """An app with the jobs of a choice, half of the time with other overlap policies than usual."""

@@ -16,6 +16,7 @@ from tests.proof.keys import Keys
 from tests.proof.ledger import Ledger
 from tests.proof.operations import OPERATIONS, WEIGHTS
 from tests.proof.policies import PLENTY, Policies
+from tests.proof.subscribers import subscribe
 from tests.proof.tenant_pauses import TenantPauses, has_pauses
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
@@ -65,6 +66,8 @@ class World:
             faults=Faults(seed, skew=skew, **rates_of(self.draw)),
             on_commit=self.ledger,
         )
+        if settings.events != "off":
+            subscribe(self.cloud.memory.follow_events())
         self.meet_callers()
         self.pauses = TenantPauses(seed, self.cloud, TENANTS) if has_pauses(seed) else None
         self.made = {tenant: [] for tenant in TENANTS}

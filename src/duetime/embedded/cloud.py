@@ -327,9 +327,12 @@ class MemoryCloud:
     def _publish_changes(self) -> None:
         facts = [self._facts.popleft() for _ in range(len(self._facts))]
         if facts and not self.steps.region.is_standby():
-            self._publish(facts)
+            self._publish_facts(facts)
             self._count_runs(facts)
             self._count_usage(facts)
+
+    def _publish_facts(self, facts: Sequence[tuple[PublishedFact, datetime]]) -> None:
+        self._publish(facts)
 
     def _arm_changes(self) -> None:
         if changes := [self.changes.popleft() for _ in range(len(self.changes))]:

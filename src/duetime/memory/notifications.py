@@ -152,7 +152,7 @@ class MemoryWindows:
 
     def __init__(self) -> None:
         self._windows: dict[tuple[TenantId, NotificationKind, datetime], _Counted] = {}
-        self._places: dict[tuple[TenantId, str], DigestPosition] = {}
+        self.places: dict[tuple[TenantId, str], DigestPosition] = {}
         self._lock = threading.Lock()
 
     def count(
@@ -164,14 +164,14 @@ class MemoryWindows:
     ) -> DigestPosition | None:
         mine = window.tenant_id, notification.id
         with self._lock:
-            if mine in self._places:
-                return self._places[mine]
+            if mine in self.places:
+                return self.places[mine]
             counted = self._windows.setdefault(_key(window), _Counted(window))
             if counted.is_closed:
                 return None
             counted.total += 1
             counted.names[notification.about] += 1
-            return self._places.setdefault(mine, DigestPosition(counted.window, counted.total))
+            return self.places.setdefault(mine, DigestPosition(counted.window, counted.total))
 
     def close(self, window: DigestWindow) -> Digest | None:
         with self._lock:

@@ -23,6 +23,7 @@ TIME_OUTS = {
     "catch-up": timedelta(minutes=15),
     "arm": timedelta(seconds=60),
     "publish": timedelta(seconds=60),
+    "notify": timedelta(minutes=3),
 }
 """The time-outs of the functions, as the CDK constructs set them."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Generic, TypeVar
 
 from duetime import ids
 from duetime.clock import Clock
@@ -17,6 +18,7 @@ from duetime.testing.journey import Journal
 from duetime.testing.message_counts import MessageCounts
 
 LATEST_RECORD = timedelta(minutes=5)
+LATEST_RETRY = timedelta(minutes=1)
 LATEST_MESSAGE = timedelta(minutes=1)
 OVERTAKEN_BY = timedelta(seconds=10)
 
@@ -68,45 +70,69 @@ class FaultyQueues:
         return replace(send, delay=send.delay + seconds)
 
 
+R = TypeVar("R")
+
+
 @dataclass(eq=False, slots=True)
-class Batch:
-    """Records of one shard that `arm` receives together, until it succeeds."""
+class Batch(Generic[R]):
+    """Records of one shard that a function receives together, until it succeeds."""
 
     shard: int
-    changes: Sequence[Change]
+    records: Sequence[R]
     tries: int = 0
     time_outs: int = 0
 
 
+def place_of(change: Change) -> str:
+    """Return the partition of the row that changed."""
+    row = change.new or change.old
+    return "" if row is None else f"{row.tenant_id}#{ids.place_of(row.id)}"
+
+
+def id_of(change: Change) -> str:
+    """Return the id of the row that changed."""
+    row = change.new or change.old
+    return row.id if row else ""
+
+
 @dataclass(eq=False, slots=True)
-class FaultyStream:
-    """The table's stream: each row's changes in order, at least once; a batch blocks its shard."""
+class FaultyStream(Generic[R]):
+    """A table's stream: each item's changes in order, at least once; a batch blocks its shard.
+
+    Args:
+        clock: the common clock.
+        dice: draw the faults.
+        story: the journal.
+        place_of: returns the partition of a record's item.
+        id_of: returns the id of an action, for the story.
+        is_repaired: another step does the work of a lost batch; otherwise none is lost or given up.
+    """
 
     clock: Clock
     dice: Dice
     story: Journal
-    _waiting: list[deque[tuple[datetime, Change]]] = field(
+    place_of: Callable[[R], str]
+    id_of: Callable[[R], str]
+    is_repaired: bool = True
+    _waiting: list[deque[tuple[datetime, R]]] = field(
         default_factory=lambda: [deque() for _ in range(_SHARDS)]
     )
-    _again: dict[int, tuple[datetime, Batch]] = field(default_factory=dict)
+    _again: dict[int, tuple[datetime, Batch[R]]] = field(default_factory=dict)
     _busy: set[int] = field(default_factory=set)
 
-    def add(self, change: Change) -> None:
-        """Add a change."""
-        row = change.new or change.old
-        if row is None:
-            return
-        shard = zlib.crc32(f"{row.tenant_id}#{ids.place_of(row.id)}".encode()) % _SHARDS
+    def add(self, record: R) -> None:
+        """Add a record."""
+        shard = zlib.crc32(self.place_of(record).encode()) % _SHARDS
         at, waiting = self.clock.now(), self._waiting[shard]
         if self.dice.hits(self.dice.faults.delay):
             at += self.dice.span(LATEST_RECORD)
-        waiting.append((max(at, waiting[-1][0]) if waiting else at, change))
+        waiting.append((max(at, waiting[-1][0]) if waiting else at, record))
 
     def next_at(self) -> datetime | None:
         """Return when the next batch can be read."""
         return min((at for shard in range(_SHARDS) if (at := self._next_of(shard))), default=None)
 
-    def read(self) -> Batch | None:
+    def read(self) -> Batch[R] | None:
         """Return the next batch, which blocks its shard until it is `done` or `failed`."""
         now = self.clock.now()
         for shard in range(_SHARDS):
@@ -116,24 +142,24 @@ class FaultyStream:
                 return self._again.pop(shard)[1] if shard in self._again else self._fresh(shard, now)
         return None
 
-    def done(self, batch: Batch) -> None:
+    def done(self, batch: Batch[R]) -> None:
         """Finish a batch; a fault may repeat it."""
         self._busy.discard(batch.shard)
         if batch.tries < _RETRIES and self.dice.hits(self.dice.faults.double):
             self._record(batch, "✗ the batch with it comes again")
             self._repeat(batch)
 
-    def failed(self, batch: Batch) -> None:
+    def failed(self, batch: Batch[R]) -> None:
         """Retry a batch, up to a limit."""
         self._busy.discard(batch.shard)
-        if batch.tries < _RETRIES:
+        if batch.tries < _RETRIES or not self.is_repaired:
             self._repeat(batch)
         else:
             self._record(batch, "the batch with it is given up")
 
-    def _repeat(self, batch: Batch) -> None:
+    def _repeat(self, batch: Batch[R]) -> None:
         batch.tries += 1
-        self._again[batch.shard] = (self.clock.now() + SECOND * batch.tries, batch)
+        self._again[batch.shard] = (self.clock.now() + min(SECOND * batch.tries, LATEST_RETRY), batch)
 
     def _next_of(self, shard: int) -> datetime | None:
         if shard in self._busy:
@@ -142,17 +168,16 @@ class FaultyStream:
             return self._again[shard][0]
         return self._waiting[shard][0][0] if self._waiting[shard] else None
 
-    def _fresh(self, shard: int, now: datetime) -> Batch:
-        waiting, changes = self._waiting[shard], list[Change]()
-        while waiting and waiting[0][0] <= now and len(changes) < _BATCH:
-            changes.append(waiting.popleft()[1])
-        batch = Batch(shard, changes)
-        if self.dice.hits(self.dice.faults.drop):
+    def _fresh(self, shard: int, now: datetime) -> Batch[R]:
+        waiting, records = self._waiting[shard], list[R]()
+        while waiting and waiting[0][0] <= now and len(records) < _BATCH:
+            records.append(waiting.popleft()[1])
+        batch = Batch(shard, records)
+        if self.is_repaired and self.dice.hits(self.dice.faults.drop):
             self._record(batch, "✗ the stream loses the batch with it")
             return Batch(shard, ())
         return batch
 
-    def _record(self, batch: Batch, what: str) -> None:
-        for change in batch.changes:
-            row = change.new or change.old
-            self.story.record("stream", row.id if row else "", what)
+    def _record(self, batch: Batch[R], what: str) -> None:
+        for record in batch.records:
+            self.story.record("stream", self.id_of(record), what)

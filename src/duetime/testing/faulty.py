@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -29,15 +30,17 @@ READS = frozenset(
 
 _SHARE_OF_READS = 0.03
 
-BATCHES = frozenset({"send", "put_many"})
+BATCHES = frozenset({"queues.send", "store.put_many", "bus.put"})
 """Methods with a partial effect."""
 
 REPEATED = frozenset(
     {"put", "put_many", "claim", "renew", "settle", "cancel", "ask_to_cancel", "skip", "record"}
     | {"reschedule", "redrive", "dismiss"}
     | {"remove_payload", "send", "extend", "set", "clear", "write"}
+    | {"inbox.add", "deliveries.begin", "deliveries.end", "deliveries.forget", "windows.close"}
+    | {"digests.at_end_of", "topic.publish"}
 )
-"""Methods that AWS' SDK repeats after a lost answer; transactions have a token instead."""
+"""Methods, some of one port alone, that AWS' SDK repeats after a lost answer; transactions have a token."""
 
 OF_OPERATORS = frozenset({"reschedule", "redrive", "dismiss", "cancel", "ask_to_cancel"})
 """Methods by which callers and operators change a row that they have read."""
@@ -116,6 +119,8 @@ class FaultInjector:
         self._hanging: dict[tuple[str, str], datetime] = {}
         self.hit_at: dict[str, datetime] = {}
         """By name of a process, the latest fault of its calls."""
+        self.hits: Counter[str] = Counter()
+        """How many faults the calls of processes met, by name."""
 
     def between(self, port: P, name: str, caller: Process | None = None) -> P:
         """Return a port with faulty calls, for the running process or for a caller."""
@@ -128,12 +133,16 @@ class FaultInjector:
         if process.is_dead:
             raise Crashed
         if self._hanging and self._is_hanging(what, args):
-            self.hit_at[process.name] = self._processes.clock.now()
+            self._hit(process)
             return self._hang(what, process, partial(method, **more), args)
         if not process.meets_faults or not self._dice.hits(self._all.of(what)):
             return method(*args, **more)
-        kind, self.hit_at[process.name] = self._all.draw(self._dice), self._processes.clock.now()
-        return kind(what, process, partial(method, **more), args)
+        self._hit(process)
+        return self._all.draw(self._dice)(what, process, partial(method, **more), args)
+
+    def _hit(self, process: Process) -> None:
+        self.hit_at[process.name] = self._processes.clock.now()
+        self.hits[process.name] += 1
 
     def call_as(self, caller: Process, what: str, method: Method, *args: Any, **more: Any) -> Any:
         """Call a method for an external caller, which neither crashes nor pauses."""
@@ -158,12 +167,12 @@ class FaultInjector:
 
     def _throttle(self, what: str, process: Process, method: Method, args: Args) -> Any:
         self._story.record(process.name, _about(args), f"✗ {what} is throttled")
-        if _name(what) in BATCHES and len(args[0]) > 1:
+        if what in BATCHES and len(args[0]) > 1:
             method(args[0][: self._dice.random.randrange(len(args[0]))], *args[1:])
         raise BackendUnavailable(what, "throttled by the simulation")
 
     def _lose_answer(self, what: str, process: Process, method: Method, args: Args) -> Any:
-        repeats = _name(what) in REPEATED and self._dice.is_heads()
+        repeats = not REPEATED.isdisjoint({what, _name(what)}) and self._dice.is_heads()
         self._story.record(
             process.name,
             _about(args),
@@ -179,7 +188,7 @@ class FaultInjector:
     def _send_late(self, what: str, process: Process, method: Method, args: Args) -> Any:
         if _name(what) in READS:
             return self._throttle(what, process, method, args)
-        repeats = _name(what) in REPEATED and self._dice.is_heads()
+        repeats = not REPEATED.isdisjoint({what, _name(what)}) and self._dice.is_heads()
         self._story.record(
             process.name,
             _about(args),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from duetime.app import App
 from duetime.errors import DuetimeError
+from duetime.events.publish import PublishedFact
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
@@ -22,7 +23,8 @@ from duetime.ports.regions import ActiveRegions
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing.calls import FunctionCalls
-from duetime.testing.deliveries import Batch, FaultyQueues, FaultyStream
+from duetime.testing.deliveries import Batch, FaultyQueues, FaultyStream, id_of, place_of
+from duetime.testing.event_path import EventPath
 from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import Args, FaultInjector
 from duetime.testing.journey import Journal, JournaledCloud
@@ -33,6 +35,7 @@ from duetime.testing.run_tallies import RunTallies
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import InvariantWatch
+from duetime.wakeups.dispatch import Event
 from duetime.wakeups.sweep import BOOKMARK as SWEEP_MARKS
 from duetime.wakeups.sweep import bands
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
@@ -50,6 +53,8 @@ class FaultyCloud(JournaledCloud):
 
     concurrency = 100_000
     _in_phase = True
+    event_path: EventPath | None = None
+    """Set by `follow_events`."""
 
     def __init__(
         self,
@@ -65,7 +70,7 @@ class FaultyCloud(JournaledCloud):
         self.dice = Dice(faults)
         self.processes = Processes(clock)
         self.trouble = FaultInjector(self.dice, self.processes, story, self._row_of, self._not_answered)
-        self.stream = FaultyStream(clock, self.dice, story)
+        self.stream = FaultyStream[Change](clock, self.dice, story, place_of, id_of)
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
         self._workers, self._counts, self._liveness = Workers(self.dice), MessageCounts(), PassLiveness()
         self._swept_at = clock.now()
@@ -86,6 +91,28 @@ class FaultyCloud(JournaledCloud):
         self._looks = (*bands(settings), *ahead)
         hearts = SimulatedHeartbeat(self.seen_by(None), self.processes, self._judge, settings)
         self._hearts.append(hearts)  # those before go on with the runs that they watch
+        if self.event_path is not None:
+            self.event_path.configure(settings)
+
+    def follow_events(self) -> EventPath:
+        """Let publish and notify run as processes with faults; otherwise changes are published at once."""
+        self.event_path = EventPath(
+            self._real,
+            self.bus,
+            self.processes,
+            clock=self.clock,
+            faults=self.dice.faults,
+            story=self._story,
+            judge=self._judge,
+            settings=self.settings,
+        )
+        return self.event_path
+
+    def event(self, event: Event) -> None:
+        """Start the jobs whose rules match an event of the bus, and notify of it."""
+        super().event(event)
+        if self.event_path is not None:
+            self.event_path.receive(event)
 
     def seen_by_caller(self, name: str | None) -> MemoryBackends:
         """Return the back ends of a caller outside; with a name they have faults."""
@@ -162,12 +189,17 @@ class FaultyCloud(JournaledCloud):
         yield from self._tallies.broken()
         yield from self._liveness.broken
         yield from self._counts.broken(self.store.rows())
+        if self.event_path is not None:
+            yield from self.event_path.broken()
 
     def turn(self) -> None:
         """Do what is due now; `next_at` returns the time of what becomes due by that."""
         while True:
             self.processes.resume_due()
             self.trouble.late.arrive()
+            if self.event_path is not None:
+                self.event_path.dice.are_fair = self.dice.are_fair
+                self.event_path.turn()
             for hearts in self._hearts:
                 hearts.beat(self.clock)
             self.calls.make_due()
@@ -179,7 +211,10 @@ class FaultyCloud(JournaledCloud):
     def next_at(self) -> datetime:
         """Return when the next work is due."""
         sources = (self.processes, self.stream, self.calls, self.trouble.late)
-        others = [source.next_at() for source in sources] + [hearts.next_at() for hearts in self._hearts]
+        events_at = None if self.event_path is None else self.event_path.next_at()
+        others = [events_at, *(source.next_at() for source in sources)] + [
+            hearts.next_at() for hearts in self._hearts
+        ]
         return min([super().next_at(), *(other for other in others if other is not None)])
 
     def _sweeps(self, now: datetime) -> bool:
@@ -194,18 +229,24 @@ class FaultyCloud(JournaledCloud):
         since = now - self._swept_at + self.dice.faults.skew
         return any(look <= late < look + since for late in lateness for look in self._looks)
 
+    def _publish_facts(self, facts: Sequence[tuple[PublishedFact, datetime]]) -> None:
+        if self.event_path is None:
+            super()._publish_facts(facts)
+        else:
+            self.event_path.add(facts)
+
     def _arm_changes(self) -> None:
         while (batch := self.stream.read()) is not None:
-            if batch.changes:
+            if batch.records:
                 self.processes.start(
                     self.calls.process("arm"),
-                    partial(self._arm_and_notice, batch.changes),
+                    partial(self._arm_and_notice, batch.records),
                     partial(self._armed, batch),
                 )
             else:
                 self.stream.done(batch)
 
-    def _armed(self, batch: Batch, error: BaseException | None) -> None:
+    def _armed(self, batch: Batch[Change], error: BaseException | None) -> None:
         batch.time_outs += isinstance(error, TimedOut)
         if batch.time_outs == MOST_TIME_OUTS:
             self._liveness.broken.append(f"a batch of arm was ended at its time-out {MOST_TIME_OUTS} times")
