@@ -71,6 +71,10 @@ def test_delays_end_exactly_or_at_the_next_whole_second(receive, is_in_phase):
     assert in_phase([(at, receive(at) * SECOND) for at in ready]) is is_in_phase
 
 
+def test_a_delay_that_ends_just_before_a_whole_second_shows_no_phase():
+    assert in_phase([(NOON - 50 * timedelta(milliseconds=1), timedelta(milliseconds=20))] * 10) is None
+
+
 def test_without_a_delayed_message_the_phase_is_not_measured():
     found = measures(lab_of(row(delay=0)), LIMITS)
     assert (found.delays_in_phase, found.delay_excess) == (None, None)

@@ -135,7 +135,11 @@ def _checks(results: Sequence[Result]) -> str:
 
 def _measured(measured: Measures) -> str:
     clocks = {"API's clock": measured.api_clock_ahead, "workers' clock": measured.worker_clock_ahead}
-    phases = {True: "in phase with the send", False: "at whole seconds", None: "not measured"}
+    phases = {
+        True: "in phase with the send",
+        False: "at whole seconds, so workers wait longer",
+        None: "not measured",
+    }
     values = [
         *((name, _ahead(bounds)) for name, bounds in clocks.items()),
         ("cold starts", f"{measured.cold_starts}{_at_most(measured.cold_lateness)}"),

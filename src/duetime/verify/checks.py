@@ -54,7 +54,7 @@ def _at_most_late(trial: Trial) -> str:
 
 def _reschedule(trial: Trial) -> None:
     row = trial.schedule(trial.lab.now() + timedelta(hours=1))
-    due_at = trial.soon()
+    due_at = trial.between_seconds()
     trial.lab.change("reschedule", row, at=instant.text(due_at))
     trial.until = due_at + PATIENCE
 
@@ -133,7 +133,7 @@ def _one_at_a_time(trial: Trial) -> str:
 
 
 def _repeat(trial: Trial) -> None:
-    due_at, key = trial.soon(), trial.lab.run_id
+    due_at, key = trial.between_seconds(), trial.lab.run_id
     body = {
         "type": trial.type,
         "at": instant.text(due_at),
@@ -234,7 +234,7 @@ OF_ONE_WORKER: Sequence[Check] = (
     Check(
         "settled in its own transaction",
         _ONE_RUN,
-        lambda trial: trial.schedule(trial.soon(), commit=True),
+        lambda trial: trial.schedule(trial.between_seconds(), commit=True),
         _one_run,
         remedy="read the worker's log; compare its rights on the actions table",
     ),

@@ -16,6 +16,9 @@ LIMITS = (10, 25, 50, 100, 250, 500, 1_000, 2_000, 5_000)
 """The upper limits of the histogram's bars, in milliseconds; the last bar is open."""
 
 _SECOND = timedelta(seconds=1)
+_DISTINCT = timedelta(milliseconds=250)
+"""The least difference between the rules for which a receipt shows which of them holds."""
+
 _MOST_HELD = timedelta(seconds=30)
 _ARMED_WITHIN = timedelta(seconds=30)
 """Arm decides between a queue and a timer some time after the action was scheduled."""
@@ -106,9 +109,12 @@ def histogram(late: Iterable[float]) -> dict[str, int]:
 def in_phase(held: Sequence[tuple[datetime, timedelta]]) -> bool | None:
     """Return which rule explains the receipts better: the exact delay, or the next whole second.
 
+    A message whose delay ends just before a whole second shows nothing.
+
     Args:
         held: of each message the exact end of its delay, and how long after it the message was received.
     """
+    held = [(queued_at, excess) for queued_at, excess in held if _to_next_second(queued_at) >= _DISTINCT]
     if not held:
         return None
     exact = [excess for _, excess in held]

@@ -113,6 +113,10 @@ class Trial:
         """Return a whole second, a few seconds ahead."""
         return instant.floor(self.lab.now() + _LEAD, SECOND) + SECOND
 
+    def between_seconds(self) -> datetime:
+        """Return half a second after `soon`: a message in phase shows whether its delay ends exactly."""
+        return self.soon() + SECOND / 2
+
     def _run(self, act: Callable[[Trial], object]) -> None:
         try:
             act(self)
