@@ -275,6 +275,9 @@ class SimulatedCloud:
             self._table.write()
 
     def _read_table(self) -> None:
-        """Take the table's rows; the clock is at least at the newest row's creation."""
+        """Take the table's rows; the clock is at least at the whole second after the newest one's creation.
+
+        A span of that row then ends at the latest when the clock has advanced by it.
+        """
         if self._table is not None and (newest := self._table.read()) is not None:
-            self.clock.wait_until(newest)
+            self.clock.wait_until(newest + (instant.EARLIEST - newest) % _FRACTION)
