@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.aws.usage import DynamoUsageCounts
+from duetime.clock import SystemClock
+from duetime.local.moto_patches import repeated_transactions
 from duetime.memory.usage import MemoryUsageCounts
 from duetime.model.usage import day_name
 from duetime.testing.contract import UsageCountsContract
@@ -32,14 +34,14 @@ class TestDynamoUsageCounts(UsageCountsContract):
         client.put_item(TableName=table, Item=damaged)
         assert DynamoUsageCounts(client, table).read(ACME, NOON) == (1, 9)
 
-    def test_a_repeated_request_counts_nothing_twice(self, jobs_table, request):
-        if "moto" in request.node.name:
-            pytest.skip("moto recognises no token of a repeated transaction")
-        client, table = getattr(jobs_table[0], "_client", jobs_table[0]), jobs_table[1]
+    def test_a_repeated_request_counts_nothing_twice(self, jobs_table):
+        client, table = jobs_table
         later = {(ACME, "m209901"): 5}
-        with repeating(
-            client, "TransactWriteItems", lambda: DynamoUsageCounts(client, table).add(later, now=NOON)
-        ):
+
+        def meanwhile():
+            DynamoUsageCounts(client, table).add(later, now=NOON)
+
+        with repeated_transactions(SystemClock()), repeating(client, "TransactWriteItems", meanwhile):
             DynamoUsageCounts(client, table).add({(ACME, "m209901"): 2}, now=NOON)
         assert DynamoUsageCounts(client, table).read(ACME, NOON).pending == 7
 

@@ -1,12 +1,15 @@
 """A rejected transaction changes neither moto's tables nor their streams."""
 
+from datetime import UTC, datetime, timedelta
+
 import boto3
 import pytest
 from moto import mock_aws
 from moto.dynamodb.models import dynamodb_backends
 
 from duetime.aws.tables import ACTIONS, create_table_request
-from duetime.local.moto_patches import undone_transactions
+from duetime.local.moto_patches import repeated_transactions, undone_transactions
+from duetime.testing import TurnedClock
 
 KEY = {"pk": {"S": "acme#1"}, "sk": {"S": "a"}}
 OTHER = {"pk": {"S": "acme#1"}, "sk": {"S": "b"}}
@@ -74,3 +77,20 @@ def test_a_transaction_on_a_missing_table_is_rejected(dynamodb):
         dynamodb.transact_write_items(
             TransactItems=[{"Put": {"TableName": "missing", "Item": {**KEY, "n": {"N": "1"}}}}]
         )
+
+
+@pytest.mark.parametrize(("minutes", "counted"), [(9, "6"), (11, "11")])
+def test_a_transaction_that_comes_again_with_its_token_is_applied_once_in_ten_minutes(
+    dynamodb, minutes, counted
+):
+    clock = TurnedClock(datetime(2026, 3, 1, tzinfo=UTC))
+    add = {"Key": KEY, "UpdateExpression": "ADD n :n", "ExpressionAttributeValues": {":n": {"N": "5"}}}
+    request = {
+        "TransactItems": [{"Update": {"TableName": "actions", **add}}],
+        "ClientRequestToken": "token-1",
+    }
+    with repeated_transactions(clock):
+        dynamodb.transact_write_items(**request)
+        clock.wait_until(clock.now() + timedelta(minutes=minutes))
+        dynamodb.transact_write_items(**request)
+    assert stored(dynamodb) == {"a": counted}

@@ -49,6 +49,7 @@ class Emulator:
             moto_patches.sqs_milliseconds(self._clock),
             moto_patches.fair_queues(),
             moto_patches.undone_transactions(),
+            moto_patches.repeated_transactions(self._clock),
             moto_patches.single_partition_queries(),
             moto_patches.quick_strings(),
             moto_patches.quick_items(),

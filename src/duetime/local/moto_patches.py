@@ -6,19 +6,24 @@ Every patch is a context manager over `replaced`. When its block ends, moto has 
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
+from datetime import datetime, timedelta
 from functools import partial
+from hashlib import sha256
 from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
 from moto.core.models import botocore_stubber
+from moto.core.responses import ActionResult
 from moto.core.serialize import ResponseSerializer
 from moto.dynamodb import models as dynamodb
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
+from moto.dynamodb.responses import DynamoHandler
 from moto.events.models import EventsBackend, Rule
 from moto.ses.models import SESBackend
 from moto.sns.models import Topic
@@ -31,6 +36,7 @@ Patch = AbstractContextManager[None]
 Wrap = Callable[[Any], Any]
 """Makes the replacement; it gets moto's own function."""
 
+_TOKEN_LIVES = timedelta(minutes=10)
 _query_arguments = signature(Table.query)
 _visible_rows: ContextVar[list[Any] | None] = ContextVar("rows that a query sees", default=None)
 
@@ -216,6 +222,34 @@ def undone_transactions() -> Iterator[None]:
     with ExitStack() as patches:
         patches.enter_context(replaced(dynamodb, "copy", lambda _: SimpleNamespace(deepcopy=_copy)))
         patches.enter_context(replaced(dynamodb.DynamoDBBackend, "transact_write_items", _undo_on_error))
+        yield
+
+
+@contextmanager
+def repeated_transactions(clock: Clock) -> Iterator[None]:
+    """Apply a transaction once, however often it comes with its token, as DynamoDB does for ten minutes.
+
+    moto ignores tokens. A client repeats a request whose response was lost.
+    """
+    applied: dict[str, datetime] = {}  # oldest first
+
+    def wrap(original: Any) -> Any:
+        def transact(handler: Any) -> Any:
+            now = clock.now()
+            request = sha256(json.dumps(handler.body, sort_keys=True).encode()).hexdigest()
+            has_token = "ClientRequestToken" in handler.body
+            while applied and applied[oldest := next(iter(applied))] < now - _TOKEN_LIVES:
+                del applied[oldest]
+            if has_token and request in applied:
+                return ActionResult({})
+            response = original(handler)
+            if has_token:
+                applied[request] = now
+            return response
+
+        return transact
+
+    with replaced(DynamoHandler, "transact_write_items", wrap):
         yield
 
 
