@@ -139,6 +139,7 @@ class MemoryCloud:
         if settings is not None:
             self._sweep(self.clock.now() + _PASS_LIMIT)  # idle ones were left out; each writes bookmarks
             self._configure(settings)
+            self._catch_up_at = min(self._catch_up_at, self.clock.now() + settings.catch_up_rate)
         self.routes.publish([app.manifest, system_jobs.manifest(self.settings)])
         self.wire(app)
         if self.steps.region.is_standby():
