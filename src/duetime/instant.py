@@ -31,7 +31,8 @@ _OFFSET = len("+00:00")
 
 def text(instant: datetime) -> str:
     """Return ``2027-06-01T07:00:00.000000Z``: 27 characters, always in UTC and with microseconds."""
-    return instant.astimezone(UTC).isoformat(timespec="microseconds")[:-_OFFSET] + "Z"
+    utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
+    return utc.isoformat(timespec="microseconds")[:-_OFFSET] + "Z"
 
 
 def parse(written: str) -> datetime:
@@ -91,7 +92,7 @@ def due_time(at: When, *, now: datetime, tz: str | None = None, precision: Preci
     due_at = resolve(at, now=now, tz=tz)
     if precision == "millisecond" or not isinstance(at, timedelta) or due_at <= now or not due_at.microsecond:
         return due_at
-    return floor(due_at, _SECOND) + _SECOND
+    return due_at.replace(microsecond=0) + _SECOND
 
 
 NOT_ZONES, OTHER_CLOCKS = ("localtime", "posixrules", "Factory"), ("posix/", "right/")

@@ -532,8 +532,9 @@ class Scheduler:
         return self._quotas.take_new(self.tenant_id, orders, self._context.store.first_of_key)
 
     def _give_back(self, counted: Sequence[Action], placed: Sequence[Action]) -> None:
-        repeats = {action.id for action in counted} - {action.id for action in placed}
-        if self._quotas is not None and repeats:
+        if self._quotas is None:
+            return
+        if repeats := {action.id for action in counted} - {action.id for action in placed}:
             self._quotas.give_back(self.tenant_id, [action for action in counted if action.id in repeats])
 
     def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:

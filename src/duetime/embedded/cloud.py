@@ -75,7 +75,21 @@ class MemoryCloud:
         wake: Callable[[], None] = lambda: None,
         meter: Meter = UNMETERED,
         regions: ActiveRegions | None = None,
+        events_wait: timedelta = timedelta(0),
     ) -> None:
+        """Make the steps and workers of an app.
+
+        Args:
+            app: the app.
+            clock: the clock of all steps.
+            settings: the deployment's.
+            instance: the name of the worker in attempts.
+            wake: called when there is new work.
+            meter: receives the counts.
+            regions: the active regions; by default there is one.
+            events_wait: how long lifecycle events wait for deliveries, so that due runs start sooner.
+        """
+        self._events_wait = events_wait
         self.clock, self.settings, self.meter = clock, settings, meter
         self._transition_log = TransitionLog(meter)
         self.changes: deque[Change] = deque()
@@ -246,7 +260,9 @@ class MemoryCloud:
     def turn(self) -> Delivery | None:
         """Do all work that is due now except handlers; then take the next delivery, if there is one."""
         now = self.clock.now()
-        self._publish_changes()
+        publishes = not self._facts or now - self._facts[0][1] >= self._events_wait
+        if publishes:
+            self._publish_changes()
         self._arm_changes()
         for message in self.timers.fire(now):
             self._invoke("dispatch", partial(self.steps.dispatch, message))
@@ -258,8 +274,18 @@ class MemoryCloud:
             self._catch_up_at = now + self.settings.catch_up_rate
             self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
             self.store.remove_expired(now)
-        self._publish_changes()
-        self._arm_changes()
+        if publishes:
+            self._publish_changes()
+            self._arm_changes()
+        delivery = self.receive()
+        if delivery is None and not publishes:
+            self._publish_changes()
+            self._arm_changes()
+            delivery = self.receive()
+        return delivery
+
+    def receive(self) -> Delivery | None:
+        """Take the next delivery, if one is there and there is room; several threads may call it."""
         received = self.queues.receive() if self.has_room else None
         if received is None:
             return None

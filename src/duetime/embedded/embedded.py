@@ -11,11 +11,13 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime.clock import SystemClock
 from duetime.embedded.cloud import MemoryCloud
 from duetime.environment import instance_name
+from duetime.model.quota import has_quotas
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
@@ -27,6 +29,9 @@ log = logging.getLogger(__name__)
 
 
 CONCURRENCY = 8
+_EVENTS_WAIT = timedelta(seconds=0.2)
+_RUNS_ON = 0.1
+"""Seconds for which a thread takes its next deliveries itself, before the engine's thread has its turn."""
 
 
 @contextmanager
@@ -44,7 +49,7 @@ def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
                 settings=engine.settings,
                 jobs=engine.cloud.job_ports,
                 undelivered=engine.cloud.undelivered_ports,
-                quotas=engine.cloud.usage_quotas,
+                quotas=engine.cloud.usage_quotas if has_quotas(engine.settings) else None,
             )
         finally:
             engine.stop()
@@ -62,7 +67,8 @@ class Engine:
             clock=self.clock,
             settings=self.settings,
             instance=instance_name(),
-            wake=self._woken.set,
+            wake=self._wake,
+            events_wait=_EVENTS_WAIT,
         )
         self._pool = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="duetime-worker")
         self._free = threading.Semaphore(CONCURRENCY)
@@ -90,13 +96,26 @@ class Engine:
             self._woken.wait((self.cloud.next_at() - self.clock.now()).total_seconds())
             self._woken.clear()
 
-    def _run(self, delivery: Delivery) -> None:
+    def _wake(self) -> None:
+        if not self._woken.is_set():  # cheaper than to set it again
+            self._woken.set()
+
+    def _run(self, delivery: Delivery | None) -> None:
+        """Run a delivery, and for a moment the next ones: a hand-over to a thread takes as long as a run."""
+        until = self.clock.elapsed() + _RUNS_ON
+        try:
+            while delivery is not None:
+                self._handle(delivery)
+                goes_on = not self._stopped and self.clock.elapsed() < until
+                delivery = self.cloud.receive() if goes_on else None
+        finally:
+            self._free.release()
+
+    def _handle(self, delivery: Delivery) -> None:
         try:
             self.cloud.run(delivery)
         except Exception:
             log.exception("delivery failed, it will come again")
-        finally:
-            self._free.release()
 
 
 _FAILURE_LOGGERS = ("duetime.worker.run_handler", "duetime.telemetry.run_log")

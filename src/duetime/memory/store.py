@@ -94,7 +94,7 @@ class MemoryStore:
     def put(self, action: Action) -> None:
         with self.lock:
             if action.ref not in self._rows:
-                self.write(None, action)
+                self.table.write(None, action)
 
     record = put
 

@@ -7,6 +7,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from duetime.ids import ActionId, TenantId, place_of
 from duetime.model.action import Action, ActionRef, Status
@@ -14,6 +15,7 @@ from duetime.model.change import Change
 from duetime.ports.actions import DamagedRow, Holder
 
 DueKey = tuple[datetime, str, str]
+K = TypeVar("K", DueKey, ActionId)
 
 
 class MemoryTable:
@@ -44,12 +46,12 @@ class MemoryTable:
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace the row `old` by `new`, or add `new` if `old` is None. The caller holds the lock."""
         if old is None:
-            insort(self.partitions.setdefault(_partition(new), []), new.id)
+            _insert(self.partitions.setdefault(_partition(new), []), new.id)
         elif not old.status.is_final:
             entries = self.due_index[old.due_shard]
             del entries[bisect_left(entries, _due_key(old))]
         if not new.status.is_final:
-            insort(self.due_index[new.due_shard], _due_key(new))
+            _insert(self.due_index[new.due_shard], _due_key(new))
         self.by_ref[new.ref] = new
         self._on_change(Change(old, new))
         return new
@@ -88,6 +90,14 @@ def is_as_read(current: Action, read: Holder) -> bool:
         return False
     states = [(row.status, row.generation, row.fence, row.lease_until) for row in (current, read)]
     return states[0] == states[1]
+
+
+def _insert(entries: list[K], entry: K) -> None:
+    """Insert an entry in order. Most new ones belong at the end."""
+    if entries and entry < entries[-1]:
+        insort(entries, entry)
+    else:
+        entries.append(entry)
 
 
 def _partition(row: Action) -> tuple[TenantId, str]:

@@ -7,8 +7,9 @@ the due time, and by day: an error ends with them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from duetime.ids import SYSTEM_TENANT, TenantId
@@ -65,9 +66,14 @@ def day_name(at: datetime) -> str:
     return at.astimezone(UTC).strftime("d%Y%m%d")
 
 
-def stale_names(now: datetime) -> list[str]:
+def stale_names(now: datetime) -> Sequence[str]:
     """Return the names of days that nothing reads any more."""
-    return [day_name(now - timedelta(days=days)) for days in _STALE]
+    return _stale_names(now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
+
+
+@lru_cache(maxsize=1)
+def _stale_names(today: datetime) -> Sequence[str]:
+    return tuple(day_name(today - timedelta(days=days)) for days in _STALE)
 
 
 def _is_unsettled(row: Action) -> bool:
