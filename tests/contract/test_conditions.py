@@ -136,6 +136,12 @@ OF_ACTIONS = {
     "redrive": Table(
         conditions.redrive(FAILED, NOON, "0", **CHANGE),
         to_item(FAILED),
+        (),
+        (*FAILED_AS_READ, {"idempotency_key": {"S": "order-17"}}, {"dismissed_reason": {"S": "known"}}),
+    ),
+    "redrive a dismissed row": Table(
+        conditions.redrive(replace(FAILED, dismissed_reason="known"), NOON, "0", **CHANGE),
+        to_item(FAILED),
         ({"dismissed_reason": {"S": "known"}},),
         (*FAILED_AS_READ, {"idempotency_key": {"S": "order-17"}}),
     ),
@@ -143,7 +149,7 @@ OF_ACTIONS = {
         conditions.redrive_with_key(FAILED, NOON, "0", **CHANGE),
         to_item(FAILED),
         ({"idempotency_key": {"S": "order-17"}},),
-        FAILED_AS_READ,
+        (*FAILED_AS_READ, {"dismissed_reason": {"S": "known"}}),
     ),
     "dismiss": Table(
         conditions.dismiss(FAILED, "known", **CHANGE),

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from duetime.model.action import TRANSITIONS
+from duetime.model.action import TRANSITIONS, Status
 from tests.model.guards import ALL, Guard
 from tests.model.protocol import Protocol
 from tests.model.search import Checked, Model, search
 from tests.model.states import (
     ASKED,
     ENDED,
+    FAILED,
     LAST_INSTANT,
     LIVE,
     PENDING,
@@ -34,6 +35,8 @@ class Scenario:
     left: tuple[str, ...]
     loses: bool = True
     """Whether messages and timers are lost or doubled."""
+    commits: bool = False
+    """Whether runs commit."""
 
 
 SCENARIOS = (
@@ -43,6 +46,9 @@ SCENARIOS = (
     Scenario("callers ask a run to stop and redrive it", 2, ("ask", "put", "redrive")),
     Scenario("requests arrive late", 2, ("cancel", "late", "reschedule"), loses=False),
     Scenario("requests to runs arrive late", 2, ("ask", "late", "redrive"), loses=False),
+    Scenario("dismissals arrive late", 2, ("dismiss", "late", "redrive"), loses=False),
+    Scenario("runs commit, die and are redriven", 2, ("death", "redrive"), loses=False, commits=True),
+    Scenario("a heartbeat arrives late", 2, ("death", "slow heartbeat"), loses=False),
 )
 EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redrive", "reschedule"))
 """3.7 million states: ``python -m tests.model.check`` goes through them in some minutes."""
@@ -50,7 +56,9 @@ EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redriv
 
 def check(scenario: Scenario, retained: frozenset[Guard] = ALL, *, at_most: float = inf) -> Checked:
     """Search a scenario under the guards that are kept."""
-    protocol = Protocol(retained, most_runs=scenario.most_runs, loses=scenario.loses)
+    protocol = Protocol(
+        retained, most_runs=scenario.most_runs, loses=scenario.loses, commits=scenario.commits
+    )
     finishes: dict[Row, bool] = {}
 
     def broken_in(state: State) -> Iterator[str]:
@@ -74,10 +82,13 @@ def _broken_by(step: Step, before: State) -> Iterator[str]:
         return
     if new.status is not old.status and new.status not in TRANSITIONS[old.status]:
         yield f"no action goes from {old.status} to {new.status}"
-    if new.status.is_final and old.status.is_final and step.name != "the row's lease ends":
+    dismisses = old.status is FAILED and not old.dismissed and new == old._replace(dismissed=new.dismissed)
+    if new.status.is_final and old.status.is_final and not dismisses and step.name != "the row's lease ends":
         yield "a settled row stays as it is"
     if step.by is not None and (old.run != step.by.run or old.status is not PROCESSING):
         yield "a run that was taken over, or has ended, settles nothing"
+    if new.run == old.run and new.until < old.until:
+        yield "a lease does not move back"
     if new.status is PROCESSING:
         yield from _broken_by_a_run(before, old, new)
 
@@ -99,6 +110,10 @@ def _broken_in(state: State) -> Iterator[str]:
     row = state.row
     if row is None:
         return
+    if row.commits > (row.status is Status.EXECUTED):
+        yield "an action commits once, and is executed then"
+    if row.dismissed and row.status is not FAILED:
+        yield "only failed actions are dismissed"
     if row.in_due_index and row.status.is_final:
         yield "a settled row is not in the due index"
     if row.status is PENDING and state.is_lossless and not state.stream and not _has_its_wake(state, row):

@@ -20,6 +20,7 @@ class Guard(StrEnum):
     TAKE_OVER_FENCE = "take over: the dead run's fence"
     RENEW_PROCESSING = "renew: processing"
     RENEW_FENCE = "renew: the fence is mine"
+    RENEW_NOT_LATER = "renew: the lease is not later"
     SETTLE_PROCESSING = "settle: processing"
     SETTLE_FENCE = "settle: the fence is mine"
     SETTLE_ENDS_LEASE = "settle: the lease ends"
@@ -27,6 +28,9 @@ class Guard(StrEnum):
     RETRY_NO_CANCEL = "settle for retry: no cancel was asked for"
     RETRY_GEN = "settle for retry: the next gen"
     RETRY_IN_DUE_INDEX = "settle for retry: stays in the due index"
+    COMMIT_PROCESSING = "settle by commit: processing"
+    COMMIT_FENCE = "settle by commit: the fence is mine"
+    COMMIT_SETTLES = "settle by commit: the row is settled with the entries"
     CANCEL_PENDING = "cancel: pending"
     CANCEL_AS_READ = "cancel: the gen is as read"
     ASK_PROCESSING = "ask to cancel: processing"
@@ -39,6 +43,11 @@ class Guard(StrEnum):
     REDRIVE_IN_DUE_INDEX = "redrive: in the due index again"
     REDRIVE_NO_EXPIRY = "redrive: no longer expiring"
     REDRIVE_AS_READ = "redrive: the gen is as read"
+    REDRIVE_SEES_DISMISSAL = "redrive: not dismissed since it was read"
+    REDRIVE_NOT_DISMISSED = "redrive: no longer dismissed"
+    DISMISS_FAILED = "dismiss: failed"
+    DISMISS_AS_READ = "dismiss: the gen is as read"
+    DISMISS_ONCE = "dismiss: not dismissed"
     TIMER_OF_A_GEN = "arm: a timer for each gen"
 
 
@@ -56,6 +65,7 @@ BREAKS_WITHOUT = {
     Guard.TAKE_OVER_FENCE: "only with 'take over: the lease has ended': as there",
     Guard.RENEW_PROCESSING: "a late heartbeat writes to a settled row",
     Guard.RENEW_FENCE: "a run that was taken over has a lease again",
+    Guard.RENEW_NOT_LATER: "a late heartbeat moves the lease back, and a run that goes on is taken over",
     Guard.SETTLE_PROCESSING: "a repeated settle counts twice",
     Guard.SETTLE_FENCE: "a run that was taken over settles its successor's",
     Guard.SETTLE_ENDS_LEASE: "only with 'take over: processing': a settled action runs again",
@@ -63,6 +73,9 @@ BREAKS_WITHOUT = {
     Guard.RETRY_NO_CANCEL: "a run with a request to cancel runs again",
     Guard.RETRY_GEN: "nothing arms the next attempt",
     Guard.RETRY_IN_DUE_INDEX: "a lost wake loses the action",
+    Guard.COMMIT_PROCESSING: "a repeated commit is applied twice",
+    Guard.COMMIT_FENCE: "a run that was taken over commits beside its successor",
+    Guard.COMMIT_SETTLES: "a worker dies after its commit, and the next run commits again",
     Guard.CANCEL_PENDING: "an executed action becomes cancelled",
     Guard.ASK_PROCESSING: "a request is left where no run will see it",
     Guard.RESCHEDULE_PENDING: "a settled row gets another due time",
@@ -75,6 +88,11 @@ BREAKS_WITHOUT = {
     Guard.ASK_AS_READ: "a late request to cancel stops a later run",
     Guard.RESCHEDULE_AS_READ: "a late reschedule undoes a later one",
     Guard.REDRIVE_AS_READ: "a late redrive runs an action that failed again once more",
+    Guard.REDRIVE_SEES_DISMISSAL: "a late redrive runs an action that was dismissed since",
+    Guard.REDRIVE_NOT_DISMISSED: "a dismissed action runs, and is hidden when it fails again",
+    Guard.DISMISS_FAILED: "an executed action is dismissed",
+    Guard.DISMISS_AS_READ: "a late dismissal hides a later failure",
+    Guard.DISMISS_ONCE: "a late dismissal replaces the reason of another",
     Guard.TIMER_OF_A_GEN: "a late clear of the old timer removes the new one",
 }
 """What happens without each guard."""

@@ -2,8 +2,8 @@
 
 Two workers, a table, its stream, timers and a queue. A message may be lost, doubled, delivered late and in
 any order; an answer may be lost, and the call repeated; a worker may die, or sleep past its lease and go on;
-people cancel, reschedule and redrive at any moment. Each guard of the protocol has a name and can be left
-out.
+people cancel, reschedule, redrive and dismiss at any moment. Each guard of the protocol has a name and can be
+left out.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,6 +13,7 @@ from tests.model.guards import ALL, Guard
 from tests.model.states import (
     ASKED,
     CANCELLED,
+    COMMITTED,
     ENDED,
     FAILED,
     IDLE,
@@ -24,6 +25,7 @@ from tests.model.states import (
     PROCESSING,
     RUNNING,
     SETTLING,
+    Heartbeat,
     Row,
     State,
     Step,
@@ -37,15 +39,23 @@ from tests.model.world import World
 class Protocol(World):
     """The steps that may follow a state, under the guards that are kept."""
 
-    def __init__(self, retained: frozenset[Guard] = ALL, *, most_runs: int = 3, loses: bool = True) -> None:
+    def __init__(
+        self,
+        retained: frozenset[Guard] = ALL,
+        *,
+        most_runs: int = 3,
+        loses: bool = True,
+        commits: bool = False,
+    ) -> None:
         super().__init__(retained, loses=loses)
-        self._most_runs = most_runs
+        self._most_runs, self._commits = most_runs, commits
 
     def steps(self, state: State) -> Iterator[Step]:
         """Each thing that may happen next, with what comes of it."""
         yield from self.time(state)
         yield from self.wakes(state)
         yield from self.people(state)
+        yield from self._late_heartbeat(state)
         for place, worker in enumerate(state.workers):
             yield from self._worker(state, place, worker)
 
@@ -69,7 +79,7 @@ class Protocol(World):
             yield Step("a claim is repeated", now_is(self._recognised(state.row, worker), state))
             return
         if worker.phase is SETTLING:
-            if self._may_renew(state.row, worker):
+            if self._may_renew(state.row, worker.fence, worker.until):
                 yield Step("a late heartbeat arrives", state._replace(row=state.row._replace(lease=LIVE)))
             yield Step(
                 "a settle is repeated", now_is(Worker(), self._settled(state, worker, worker.outcome)), worker
@@ -113,7 +123,9 @@ class Protocol(World):
 
     def _taken(self, row: Row, attempts: int) -> Row:
         fence = row.fence + self.has(Guard.NEXT_FENCE)
-        return row._replace(status=PROCESSING, fence=fence, run=row.run + 1, lease=LIVE, attempts=attempts)
+        return row._replace(
+            status=PROCESSING, fence=fence, run=row.run + 1, lease=LIVE, attempts=attempts, until=0
+        )
 
     def _recognised(self, row: Row | None, worker: Worker) -> Worker:
         is_mine = row is not None and row.status is PROCESSING and row.run == worker.run
@@ -123,10 +135,15 @@ class Protocol(World):
         row = state.row
         if row is None:
             return
-        if self._may_renew(row, worker):
-            renewed = state._replace(row=row._replace(lease=LIVE))
-            yield Step("renew", now_is(worker._replace(is_live=True), renewed))
+        until = int(state.heartbeat is not None and state.heartbeat.fence == worker.fence)
+        if self._may_renew(row, worker.fence, until):
+            renewed = state._replace(row=row._replace(lease=LIVE, until=until))
+            yield Step("renew", now_is(worker._replace(is_live=True, until=until), renewed))
+        if "slow heartbeat" in state.left:
+            sent = less(state, "slow heartbeat")._replace(heartbeat=Heartbeat(worker.fence))
+            yield Step("a heartbeat is under way", sent)
         outcomes = [Status.EXECUTED, FAILED]
+        outcomes += [COMMITTED] if self._commits else []
         outcomes += [PENDING] if row.attempts < MOST_ATTEMPTS else []
         outcomes += [CANCELLED] if row.requested else []
         for outcome in outcomes:
@@ -138,11 +155,21 @@ class Protocol(World):
         if row.run != worker.run or row.status is not PROCESSING:
             yield Step("a run finds its lease lost", now_is(Worker(), state))
 
-    def _settled(self, state: State, worker: Worker, outcome: Status | None) -> State:
+    def _late_heartbeat(self, state: State) -> Iterator[Step]:
+        if state.heartbeat is None:
+            return
+        row, after = state.row, state._replace(heartbeat=None)
+        if self._may_renew(row, *state.heartbeat):
+            after = after._replace(row=row._replace(lease=LIVE, until=state.heartbeat.until))
+        yield Step("the heartbeat that was under way arrives", after)
+
+    def _settled(self, state: State, worker: Worker, outcome: str | None) -> State:
         row = state.row
         if row is None or outcome is None:
             return state
-        if not self._is_mine(row, worker, Guard.SETTLE_PROCESSING, Guard.SETTLE_FENCE):
+        if outcome is COMMITTED:
+            return self._committed(state, row, worker)
+        if not self._is_mine(row, worker.fence, Guard.SETTLE_PROCESSING, Guard.SETTLE_FENCE):
             return state
         ended = row._replace(status=outcome, lease=None if self.has(Guard.SETTLE_ENDS_LEASE) else row.lease)
         if outcome is not PENDING:
@@ -156,12 +183,22 @@ class Protocol(World):
         )
         return write(state, again)
 
-    def _may_renew(self, row: Row | None, worker: Worker) -> bool:
-        return row is not None and self._is_mine(row, worker, Guard.RENEW_PROCESSING, Guard.RENEW_FENCE)
+    def _committed(self, state: State, row: Row, worker: Worker) -> State:
+        if not self._is_mine(row, worker.fence, Guard.COMMIT_PROCESSING, Guard.COMMIT_FENCE):
+            return state
+        row = row._replace(commits=row.commits + 1)
+        if not self.has(Guard.COMMIT_SETTLES):
+            return write(state, row)
+        return write(state, self.final(row._replace(status=Status.EXECUTED, lease=None)))
 
-    def _is_mine(self, row: Row, worker: Worker, processing: Guard, fence: Guard) -> bool:
+    def _may_renew(self, row: Row | None, fence: int, until: int) -> bool:
+        if row is None or (row.until > until and self.has(Guard.RENEW_NOT_LATER)):
+            return False
+        return self._is_mine(row, fence, Guard.RENEW_PROCESSING, Guard.RENEW_FENCE)
+
+    def _is_mine(self, row: Row, fence: int, processing: Guard, fence_is_mine: Guard) -> bool:
         return (row.status is PROCESSING or not self.has(processing)) and (
-            row.fence == worker.fence or not self.has(fence)
+            row.fence == fence or not self.has(fence_is_mine)
         )
 
 
@@ -180,7 +217,7 @@ def _placing(state: State, place: int) -> Placing:
 
 
 def _order(worker: Worker) -> tuple[object, ...]:
-    return (*worker[:4], worker.outcome or "")
+    return (*worker[:-1], worker.outcome or "")
 
 
 def _won(name: str, after: State, taken: Row, now_is: Placing) -> Iterator[Step]:

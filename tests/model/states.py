@@ -8,10 +8,15 @@ PENDING, PROCESSING, FAILED, CANCELLED = Status.PENDING, Status.PROCESSING, Stat
 LAST_INSTANT, MOST_ATTEMPTS = 1, 2
 LIVE, ENDED = "live", "ended"
 IDLE, LOOKING, ASKED, RUNNING, SETTLING = "idle", "looking", "asked", "running", "settling"
+COMMITTED = "committed"
+"""An outcome: executed, with the handler's entries."""
 
 
 class Row(NamedTuple):
-    """The action's row; `run` counts claims as an onlooker would, whatever the fence says."""
+    """The action's row; an onlooker counts claims in `run` and commits in `commits`, whatever the fence says.
+
+    Of two ends of a run's lease, `until` is larger for the later one.
+    """
 
     status: Status = PENDING
     due: int = 0
@@ -23,16 +28,20 @@ class Row(NamedTuple):
     requested: bool = False
     in_due_index: bool = True
     expires: bool = False
+    until: int = 0
+    dismissed: str = ""
+    commits: int = 0
 
 
 class Worker(NamedTuple):
-    """What a worker is at; `is_live` is its own belief that its lease has not ended."""
+    """What a worker is at; `is_live` is its own belief that its lease, up to `until`, has not ended."""
 
     phase: str = IDLE
     fence: int = 0
     run: int = 0
     is_live: bool = False
-    outcome: Status | None = None
+    until: int = 0
+    outcome: str | None = None
 
 
 class Late(NamedTuple):
@@ -41,8 +50,16 @@ class Late(NamedTuple):
     name: str
     generation: int
     fence: int
+    dismissed: str = ""
     is_overtaken: bool = False
     """Whether another change was acknowledged since."""
+
+
+class Heartbeat(NamedTuple):
+    """A renewal under way, which its worker has given up."""
+
+    fence: int
+    until: int = 0
 
 
 class State(NamedTuple):
@@ -58,6 +75,7 @@ class State(NamedTuple):
     is_lossless: bool = True
     has_died: bool = False
     late: Late | None = None
+    heartbeat: Heartbeat | None = None
 
 
 class Step(NamedTuple):

@@ -39,7 +39,10 @@ class World:
             return
         if row.expires:
             yield Step("the row expires", write(state, None))
-        holder_is_sure = any(worker.is_live and worker.run == row.run for worker in state.workers)
+        held = (row.run, row.until)
+        holder_is_sure = any(
+            worker.is_live and held == (worker.run, worker.until) for worker in state.workers
+        )
         if row.lease is LIVE and not (holder_is_sure and self.has(Guard.SKEW)):
             yield Step("the row's lease ends", state._replace(row=row._replace(lease=ENDED)))
 
@@ -90,6 +93,7 @@ class World:
             "ask": self._ask_to_cancel,
             "reschedule": self._reschedule,
             "redrive": self._redrive,
+            "dismiss": self._dismiss,
         }
         if row is None:
             return
@@ -98,7 +102,7 @@ class World:
             if requested in state.left and changed is not row:
                 yield Step(requested, _acknowledged(write(less(state, requested), changed)))
             if requested in state.left and "late" in state.left and changed is not row:
-                late = Late(requested, row.generation, row.fence)
+                late = Late(requested, row.generation, row.fence, row.dismissed)
                 yield Step(f"{requested}, and its caller gives up", less(state, "late")._replace(late=late))
         if state.late is not None:
             changed = changes[state.late.name](state, row, state.late)
@@ -133,6 +137,8 @@ class World:
             return row
         if row.generation != read.generation and self.has(Guard.REDRIVE_AS_READ):
             return row
+        if row.dismissed and not read.dismissed and self.has(Guard.REDRIVE_SEES_DISMISSAL):
+            return row
         return row._replace(
             status=PENDING,
             due=state.now,
@@ -141,7 +147,17 @@ class World:
             requested=False,
             in_due_index=self.has(Guard.REDRIVE_IN_DUE_INDEX),
             expires=not self.has(Guard.REDRIVE_NO_EXPIRY),
+            dismissed="" if self.has(Guard.REDRIVE_NOT_DISMISSED) else row.dismissed,
         )
+
+    def _dismiss(self, _state: State, row: Row, read: Row | Late) -> Row:
+        if row.status is not FAILED and self.has(Guard.DISMISS_FAILED):
+            return row
+        if row.generation != read.generation and self.has(Guard.DISMISS_AS_READ):
+            return row
+        if row.dismissed and self.has(Guard.DISMISS_ONCE):
+            return row
+        return row._replace(dismissed="later" if isinstance(read, Late) else "at once")
 
     def final(self, row: Row) -> Row:
         return row._replace(in_due_index=not self.has(Guard.FINAL_LEAVES_DUE_INDEX), expires=True)

@@ -40,7 +40,7 @@ Conditions ==
   @@ "cancel"           :> {"IS_PENDING", "GEN_IS_AS_READ"}
   @@ "ask to cancel"    :> {"IS_PROCESSING", "FENCE_IS_MINE"}
   @@ "reschedule"       :> {"IS_PENDING", "GEN_IS_AS_READ"}
-  @@ "redrive"          :> {"IS_FAILED", "GEN_IS_AS_READ"}
+  @@ "redrive"          :> {"IS_FAILED", "GEN_IS_AS_READ", "IS_NOT_DISMISSED"}
   @@ "dismiss"          :> {"IS_FAILED", "GEN_IS_AS_READ", "IS_NOT_DISMISSED"}
 
 Holds(condition, q) ==
@@ -54,7 +54,7 @@ Holds(condition, q) ==
     [] condition = "LEASE_HAS_ENDED"         -> row.lease # None /\ row.lease < q.ended_before
     [] condition = "LEASE_IS_NOT_LATER"      -> row.lease # None /\ row.lease <= q.until
     [] condition = "NO_CANCEL_WAS_ASKED_FOR" -> ~row.asked
-    [] condition = "IS_NOT_DISMISSED"        -> row.dismissed = None
+    [] condition = "IS_NOT_DISMISSED"        -> row.dismissed = None \/ q.sees_dismissal
 
 IsMet(q) ==
   /\ q.write = "schedule" \/ row # NoRow
@@ -89,7 +89,7 @@ After(q) ==
     [] q.write = "redrive" ->
          [row EXCEPT !.status = "pending", !.due = q.due, !.gen = @ + Step("NEXT_GEN"), !.asked = FALSE,
                      !.dismissed = None, !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @,
-                     !.strays = q.gen # row.gen]
+                     !.strays = q.gen # row.gen \/ (row.dismissed # None /\ ~q.sees_dismissal)]
     [] q.write = "dismiss" -> [row EXCEPT !.dismissed = q.reason, !.strays = q.gen # row.gen]
 
 Apply(q) == row' = IF IsMet(q) THEN After(q) ELSE row

@@ -21,7 +21,7 @@ Scenario(g) ==
     [] g[1] = "settle for retry" -> {"retry", "cancel"}
     [] g[1] = "cancel" -> {"cancel", "reschedule"}
     [] g[1] = "ask to cancel" -> {"ask to cancel", "retry"}
-    [] g[1] = "dismiss" -> {"dismiss", "redrive"}
+    [] g[1] = "dismiss" \/ g = <<"redrive", "IS_NOT_DISMISSED">> -> {"dismiss", "redrive"}
     [] OTHER -> {g[1]} \cap DOMAIN Conditions \cap {"reschedule", "redrive"}
 TakesTime(g) ==
   g[1] \in {"take over", "heartbeat", "settle", "settle by commit", "settle for retry", "effect"}

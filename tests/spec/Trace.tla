@@ -13,7 +13,8 @@ IsOf(l, q) == q.write = l.write /\ \A name \in DOMAIN q \cap DOMAIN l : q[name] 
 
 Request(l) ==  \* by a caller
   IF l.write = "schedule" THEN [write |-> l.write, due |-> l.due]
-  ELSE [write |-> l.write, due |-> l.due, gen |-> l.gen, fence |-> l.fence, reason |-> l.at]
+  ELSE [write |-> l.write, due |-> l.due, gen |-> l.gen, fence |-> l.fence, reason |-> l.at,
+        sees_dismissal |-> l.write = "redrive" /\ l.sees_dismissal]
 
 Sends(w, l) ==
   CASE l.write = "claim"            -> l.now = Clock(w) /\ Claim(w, l.nonce, l.until)

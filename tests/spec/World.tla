@@ -22,7 +22,8 @@ Progress(w) ==  \* without a heartbeat
 Requests(write) ==  \* with what the caller has read
   IF write = "schedule" THEN {[write |-> write, due |-> now]}
   ELSE IF row = NoRow THEN {}
-  ELSE {[write |-> write, gen |-> row.gen, fence |-> row.fence, due |-> now + Skew + 1, reason |-> now]}
+  ELSE {[write |-> write, gen |-> row.gen, fence |-> row.fence, due |-> now + Skew + 1, reason |-> now,
+         sees_dismissal |-> write = "redrive" /\ row.dismissed # None]}
 
 IsHeld == \E w \in Workers : worker[w].phase \in {"running", "unsure"}
 WaitsForTime ==

@@ -26,6 +26,7 @@ class Recorded:
         read = read if isinstance(read, Action) else self.before  # what the caller has read
         values = {"due": self.trace.units(due)}
         values |= {} if write == "schedule" else {"gen": read.generation, "fence": read.fence}
+        values |= {"sees_dismissal": read.dismissed_reason is not None} if write == "redrive" else {}
         at, row = self.trace.units(self.now), self.trace.seen(self.after)
         self.trace.lines.append(Line(at, 0, write, values, row))
 

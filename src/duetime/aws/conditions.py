@@ -233,9 +233,15 @@ def redrive(row: Action, due_at: datetime, due_shard: str, *, by: str, at: datet
 
 
 def redrive_with_key(row: Action, due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
-    """Redrive in a transaction that takes the row's key again."""
+    """Redrive in a transaction that takes the row's key again.
+
+    A dismissal leaves the generation as it is, so a redrive from before it has a condition of its own.
+    """
+    condition = f"{IS_FAILED} AND {GEN_IS_AS_READ}"
+    if row.dismissed_reason is None:
+        condition += f" AND {IS_NOT_DISMISSED}"
     return {
-        "ConditionExpression": f"{IS_FAILED} AND {GEN_IS_AS_READ}",
+        "ConditionExpression": condition,
         "UpdateExpression": (
             "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at), due_at = :due_at,"
             " due_shard = :due_shard, gen = gen + :one, redriven_after = attempt,"

@@ -222,6 +222,7 @@ class MemoryStore:
                 expires_at=None,
                 dismissed_reason=None,
             ),
+            may=lambda current: current.is_dead_letter or row.dismissed_reason is not None,
         )
         return applied_if_mine(self.keys.take_again(row, at, redrive), Status.PENDING, by=by, at=at)
 

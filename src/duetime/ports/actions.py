@@ -299,9 +299,9 @@ class ActionStore(Protocol):
     def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         """*redrive*: failed → pending, with the next `generation`, in the due index, without an expiry.
 
-        The row must have failed under the `generation` of `row`. A row with an idempotency key takes the key
-        again in the same transaction. If another action has the key, return `Rejected` with the id of that
-        action.
+        The row must have failed under the `generation` of `row`. If it was dismissed since it was read,
+        the redrive is rejected. A row with an idempotency key takes the key again in the same transaction. If
+        another action has the key, return `Rejected` with the id of that action.
         """
 
     def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:

@@ -277,11 +277,17 @@ class DismissContract(StoreContract):
         assert store.dismiss(failed, "twice", by="another caller", at=LATER) == Rejected(row)
         assert stored_row(store, failed.ref) == row
 
+    def test_a_late_redrive_does_not_undo_a_dismissal(self, store: ActionStore, failed: Action) -> None:
+        store.dismiss(failed, "by hand", by="ops", at=LATER)
+        with unchanged(store.get, failed.ref):
+            assert isinstance(store.redrive(failed, LATER, by="ops", at=LATER + SECOND), Rejected)
+
     def test_a_dismissed_action_is_redriven_and_a_dead_letter_once_it_fails_again(
         self, store: ActionStore, failed: Action
     ) -> None:
         store.dismiss(failed, "by hand", by="ops", at=LATER)
-        row = applied(store, failed.ref, store.redrive(failed, LATER, by="ops", at=LATER + SECOND))
+        dismissed = stored_row(store, failed.ref)
+        row = applied(store, failed.ref, store.redrive(dismissed, LATER, by="ops", at=LATER + SECOND))
         assert (row.status, row.dismissed_reason) == (Status.PENDING, None)
         store.settle(claim(store, failed.ref, LATER), end(Status.FAILED, LATER + MINUTE))
         listed = store.failed([failed.tenant_id], limit=10, cursor=None)
