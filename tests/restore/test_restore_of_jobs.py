@@ -96,6 +96,19 @@ def test_unknown_times_of_a_job_that_would_make_up_for_them_are_reported(drill):
 
 
 @pytest.mark.long
+def test_lost_times_of_a_version_that_has_ended_since_are_reported_and_explained(drill):
+    story = Story(drill, "actions")
+    change_cadence(drill)
+    since = drill.backends.jobs.get(REF).since
+    report = story.restore().adopt()
+    [account] = [account for account in report.jobs if account.ref == REF]
+    lost = [at for at in account.times if at <= since]
+    assert lost
+    spans = drill.backends.jobs.spans(REF, story.point, report.at)
+    assert all(any(span.start < at <= span.end for span in spans) for at in lost)
+
+
+@pytest.mark.long
 def test_a_version_that_the_restore_lost_is_not_used_again(drill):
     story = Story(drill, "jobs", after=change_cadence)
     lost = drill.backends.jobs.get(REF)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from itertools import islice
 
 from duetime import ids
-from duetime.model.job import Job
+from duetime.model.cadence_set import CadenceSet
+from duetime.model.job import Job, Version
 from duetime.ports.actions import ActionStore
 
 _MOST_TIMES = 10_000
@@ -15,16 +17,33 @@ _PAGE = 100
 
 
 def times_without_rows(
-    job: Job, actions: ActionStore, start: datetime, until: datetime
+    job: Job,
+    actions: ActionStore,
+    start: datetime,
+    until: datetime,
+    versions: Sequence[Version] = (),
 ) -> AbstractSet[datetime]:
-    """Return the nominal times after `start` and until `until` without a row of this or a recent version."""
-    start = max(start, job.since)
-    if not job.is_live or job.definition.self_scheduled or start >= until:
+    """Return the nominal times after `start` and until `until` without a row of this or a recent version.
+
+    The times of former versions count, too, if `versions` has them.
+    """
+    if not job.is_live or job.definition.self_scheduled:
         return frozenset()
-    times = {due.at for due in islice(job.cadence_set.between(start, until), _MOST_TIMES)}
+    times = {due.at for due in islice(job.cadence_set.between(max(start, job.since), until), _MOST_TIMES)}
+    for former in versions:
+        if former.until is not None:
+            times |= set(_times_of(former, job.anchor, start, min(until, former.until)))
+    if not times:
+        return frozenset()
     for version in (job.version, *(number for number, end in job.ends.items() if end > start)):
         times -= _with_rows(job, version, actions, start, until)
     return times
+
+
+def _times_of(version: Version, anchor: datetime, start: datetime, until: datetime) -> Iterator[datetime]:
+    cadences = CadenceSet.parse(version.definition.cadences, anchor)
+    dues = () if version.definition.self_scheduled else cadences.between(max(start, version.since), until)
+    return (due.at for due in islice(dues, _MOST_TIMES))
 
 
 def _with_rows(

@@ -145,7 +145,16 @@ class Restore:
             held=len(found.held),
             doubtful=doubtful,
             lost=found.lost,
-            jobs=tuple(accounts(found, self._tables, self._backends.store, now)),
+            jobs=tuple(
+                accounts(
+                    found,
+                    self._tables,
+                    self._backends.store,
+                    self._backends.jobs,
+                    now=now,
+                    grace=self._settings.job_grace,
+                )
+            ),
             enabled={},
             settings={},
         )
@@ -178,7 +187,9 @@ class Restore:
             job = self._backends.jobs.get(ref)
             if job is None:
                 return None
-            after, spans = current(job, self._rows.newest_of(ref), self._tables, self._clock)
+            after, spans = current(
+                job, self._rows.newest_of(ref), self._tables, self._clock, self._settings.job_grace
+            )
             return None if self._backends.jobs.change(job, after, spans=spans) else CHANGED
 
         change_with_retry(write, f"job {ref.name}")
