@@ -6,6 +6,7 @@ from typing import Any
 
 from botocore.client import BaseClient
 
+from duetime.aws import direct_puts
 from tests.mutation.condition_text import ALWAYS
 from tests.mutation.instrument import Marked
 from tests.mutation.sites import KINDS
@@ -36,6 +37,8 @@ class Wire:
             return wire._send(client, operation, request)
 
         BaseClient._make_api_call = send
+        encode = direct_puts._encode  # a direct put does not pass through a client
+        direct_puts._encode = lambda request: encode(wire._entry(request))
 
     def changed(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         if operation != "TransactWriteItems":
