@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from duetime.expressions.values import NotCovered
 from duetime.local.call_lock import CallLock
 from duetime.local.fast_path import sqs
-from duetime.local.fast_path.values import NotCovered
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from duetime.local.fast_path.values import NotCovered
+from duetime.expressions.values import NotCovered
 
 Body = Mapping[str, Any]
 

@@ -15,8 +15,9 @@ from weakref import WeakKeyDictionary
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import StreamShard
 
+from duetime.expressions.values import NotCovered
 from duetime.local.fast_path.tables import FastTable
-from duetime.local.fast_path.values import NotCovered, wire
+from duetime.local.fast_path.values import wire
 
 TABLE = ""
 """The name of the table itself among its indexes."""

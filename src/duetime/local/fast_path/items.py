@@ -7,11 +7,12 @@ from typing import Any
 
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 
-from duetime.local.fast_path.conditions import condition_of
+from duetime.expressions.conditions import condition_of
+from duetime.expressions.updates import update_of
+from duetime.expressions.values import NotCovered
 from duetime.local.fast_path.forms import Body, names_of
 from duetime.local.fast_path.tables import FastTable, Write
-from duetime.local.fast_path.updates import update_of
-from duetime.local.fast_path.values import NotCovered, stored_all, wire_all
+from duetime.local.fast_path.values import stored_all, wire_all
 
 _MOST_KEYS = 100
 

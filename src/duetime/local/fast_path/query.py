@@ -8,11 +8,11 @@ from typing import Any
 
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 
-from duetime.local.fast_path.conditions import condition_of
-from duetime.local.fast_path.expressions import projected_names
+from duetime.expressions.conditions import condition_of
+from duetime.expressions.key_conditions import KeyRange, key_range_of
+from duetime.expressions.reader import projected_names
 from duetime.local.fast_path.forms import Body, names_of
 from duetime.local.fast_path.indexes import TABLE, Entry, FastIndex, index_of, item_of
-from duetime.local.fast_path.key_conditions import KeyRange, key_range_of
 from duetime.local.fast_path.tables import FastTable
 from duetime.local.fast_path.values import Attributes, stored_all, wire_all
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from botocore.handlers import BUILTIN_HANDLERS
 
+from duetime.expressions.values import NotCovered
 from duetime.local.addresses import REGION
 from duetime.local.call_lock import AwsCall, CallLock
 from duetime.local.fast_path import dynamodb, sqs
-from duetime.local.fast_path.values import NotCovered, unique
+from duetime.local.fast_path.values import unique
 
 _FORM = "duetime_fast_path_form"
 _HELD_NOT = "ConditionalCheckFailedException"

@@ -12,8 +12,9 @@ from weakref import WeakKeyDictionary
 from moto.sqs import models as moto_sqs
 from moto.sqs.models import Message, Queue, sqs_backends
 
+from duetime.expressions.values import NotCovered
 from duetime.local.addresses import ACCOUNT, REGION, queue_name
-from duetime.local.fast_path.values import NotCovered, unique
+from duetime.local.fast_path.values import unique
 
 Body = Mapping[str, Any]
 

@@ -13,8 +13,9 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import StreamRecord, Table
 
+from duetime.expressions.values import NotCovered
 from duetime.local.addresses import ACCOUNT, REGION
-from duetime.local.fast_path.values import Attributes, NotCovered, Wire, stored, unique, wire, wire_all
+from duetime.local.fast_path.values import Attributes, Wire, stored, unique, wire, wire_all
 
 _LARGEST_ITEM = 300_000
 """Bytes from which moto judges the size: DynamoDB allows 400 KB, and this size is only an upper bound."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Any
 
 from moto.dynamodb.models.dynamo_type import DynamoType
+
+from duetime.expressions.values import NotCovered
 
 Attributes = Mapping[str, DynamoType]
 Wire = Mapping[str, Any]
@@ -17,10 +18,6 @@ Wire = Mapping[str, Any]
 _NUMBER = re.compile(r"-?\d{1,20}(\.\d{1,6})?", re.ASCII)
 _PLAIN = frozenset({"S", "BOOL"})
 _SETS = frozenset({"SS", "NS"})
-
-
-class NotCovered(Exception):
-    """The fast path does not answer this request; moto does."""
 
 
 def stored(wire: Wire) -> DynamoType:
@@ -68,40 +65,9 @@ def wire_all(attributes: Attributes) -> dict[str, Any]:
     return {name: wire(value) for name, value in attributes.items()}
 
 
-def same(one: DynamoType, other: DynamoType) -> bool:
-    """Return whether both are of one type and equal; the order of a set does not matter."""
-    return one.type == other.type and (one.value is other.value or comparable(one) == comparable(other))
-
-
-def comparable(value: DynamoType) -> Any:
-    """Return a Python value that compares as DynamoDB compares values of this type."""
-    kind = value.type
-    if kind in _PLAIN:
-        return value.value
-    if kind == "N":
-        return Decimal(value.value)
-    if kind in _SETS:
-        return frozenset(map(Decimal, value.value) if kind == "NS" else value.value)
-    if kind == "L":
-        return [(part.type, comparable(part)) for part in value.value]
-    if kind == "M":
-        return {name: (part.type, comparable(part)) for name, part in value.value.items()}
-    raise NotCovered
-
-
-def number(value: Decimal | int) -> DynamoType:
-    """Return a stored number, without zeros behind its last decimal, as DynamoDB returns it."""
-    return _made("N", f"{Decimal(value).normalize():f}")
-
-
 def unique() -> str:
     """Return a random identifier. Unlike ``uuid4``, it does not let another thread run."""
     return f"{random.getrandbits(128):032x}"
-
-
-def of_kind(kind: str, value: Any) -> DynamoType:
-    """Return a stored value of a type; `value` has moto's form."""
-    return _made(kind, value)
 
 
 def _made(kind: str, value: Any) -> DynamoType:

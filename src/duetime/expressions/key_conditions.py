@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-from moto.dynamodb.models.dynamo_type import DynamoType
-
-from duetime.local.fast_path.expressions import Names, Path, Reader
-from duetime.local.fast_path.values import NotCovered
+from duetime.expressions.reader import Names, Path, Reader
+from duetime.expressions.values import NotCovered, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class KeyRange:
     first: _Term
     second: _Term | None
 
-    def partition(self, names: Sequence[str], values: Mapping[str, DynamoType]) -> DynamoType:
+    def partition(self, names: Sequence[str], values: Mapping[str, Value]) -> Any:
         """Return the value of the partition key.
 
         Raises:
@@ -55,7 +54,7 @@ class KeyRange:
             raise NotCovered
         return values[self.first.values[0]]
 
-    def bounds(self, values: Mapping[str, DynamoType]) -> tuple[Bound | None, Bound | None]:
+    def bounds(self, values: Mapping[str, Value]) -> tuple[Bound | None, Bound | None]:
         """Return the first and the last sort key; None for an open end."""
         if self.second is None:
             return None, None

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from typing import Any
 
-from moto.dynamodb.models.dynamo_type import DynamoType
+from duetime.expressions.reader import Names, Operand, Path, Reader, value_at
+from duetime.expressions.values import Attributes, NotCovered, Value, number, of_kind
 
-from duetime.local.fast_path.expressions import Names, Operand, Path, Reader, value_at
-from duetime.local.fast_path.values import Attributes, NotCovered, number, of_kind
-
-Change = Callable[[dict[str, DynamoType], Attributes, Attributes], None]
+Change = Callable[[dict[str, Value], Attributes, Attributes], None]
 """Changes the new attributes, given the old ones and the expression's values."""
 
-Update = Callable[[Attributes, Attributes], dict[str, DynamoType]]
+Update = Callable[[Attributes, Attributes], dict[str, Any]]
 
 
 @lru_cache(1_000)
@@ -33,7 +32,7 @@ def update_of(text: str, names: Names) -> Update:
         changes[clause] = _CLAUSES[clause](reader)
     ordered = [change for clause in _CLAUSES for change in changes.get(clause, ())]
 
-    def update(attributes: Attributes, values: Attributes) -> dict[str, DynamoType]:
+    def update(attributes: Attributes, values: Attributes) -> dict[str, Any]:
         new = dict(attributes)
         for change in ordered:
             change(new, attributes, values)
@@ -51,7 +50,7 @@ def _set(reader: Reader) -> Change:
     reader.expect("=")
     compute = _sum(reader)
 
-    def change(new: dict[str, DynamoType], old: Attributes, values: Attributes) -> None:
+    def change(new: dict[str, Value], old: Attributes, values: Attributes) -> None:
         value = compute(old, values)
         if value is None:
             raise NotCovered
@@ -76,7 +75,7 @@ def _set_operand(reader: Reader) -> Operand:
         default = _set_operand(reader)
         reader.expect(")")
 
-        def first_of(old: Attributes, values: Attributes) -> DynamoType | None:
+        def first_of(old: Attributes, values: Attributes) -> Value | None:
             found = value_at(old, path)
             return default(old, values) if found is None else found
 
@@ -90,16 +89,16 @@ def _set_operand(reader: Reader) -> Operand:
     return reader.operand()
 
 
-def _added(one: DynamoType | None, other: DynamoType | None, factor: int = 1) -> DynamoType:
+def _added(one: Value | None, other: Value | None, factor: int = 1) -> Value:
     if one is None or other is None or (one.type, other.type) != ("N", "N"):
         raise NotCovered
-    return number(Decimal(one.value) + factor * Decimal(other.value))
+    return number(Decimal(one.value) + factor * Decimal(other.value), one)
 
 
-def _appended(front: DynamoType | None, back: DynamoType | None) -> DynamoType:
+def _appended(front: Value | None, back: Value | None) -> Value:
     if front is None or back is None or (front.type, back.type) != ("L", "L"):
         raise NotCovered
-    return of_kind("L", [*front.value, *back.value])
+    return of_kind("L", [*front.value, *back.value], front)
 
 
 def _removals(reader: Reader) -> Sequence[Change]:
@@ -113,7 +112,7 @@ def _last_first(path: Path) -> list[tuple[int, str, int]]:
 
 
 def _removal(path: Path) -> Change:
-    def change(new: dict[str, DynamoType], _old: Attributes, _values: Attributes) -> None:
+    def change(new: dict[str, Value], _old: Attributes, _values: Attributes) -> None:
         if len(path) == 1:
             new.pop(str(path[0]), None)
             return
@@ -136,15 +135,13 @@ def _deletions(reader: Reader) -> Sequence[Change]:
     return reader.listed(lambda: _combined(reader, _minus))
 
 
-def _combined(
-    reader: Reader, combine: Callable[[DynamoType | None, DynamoType], DynamoType | None]
-) -> Change:
+def _combined(reader: Reader, combine: Callable[[Value | None, Value], Value | None]) -> Change:
     path, operand = reader.path(), reader.operand()
     if len(path) != 1:
         raise NotCovered
     name = str(path[0])
 
-    def change(new: dict[str, DynamoType], old: Attributes, values: Attributes) -> None:
+    def change(new: dict[str, Value], old: Attributes, values: Attributes) -> None:
         value = operand(old, values)
         if value is None:
             raise NotCovered
@@ -157,29 +154,29 @@ def _combined(
     return change
 
 
-def _plus(old: DynamoType | None, value: DynamoType) -> DynamoType:
+def _plus(old: Value | None, value: Value) -> Value:
     if value.type == "N":
-        return _added(number(0) if old is None else old, value)
+        return _added(number(0, value) if old is None else old, value)
     return _of_set(value, [] if old is None else _members(old, value), value.value)
 
 
-def _minus(old: DynamoType | None, value: DynamoType) -> DynamoType | None:
+def _minus(old: Value | None, value: Value) -> Value | None:
     if old is None:
         return None
     left = [member for member in _members(old, value) if member not in value.value]
     return _of_set(value, left) if left else None
 
 
-def _members(old: DynamoType, value: DynamoType) -> list[str]:
+def _members(old: Value, value: Value) -> list[str]:
     if (old.type, value.type) != ("SS", "SS"):
         raise NotCovered
     return list(old.value)
 
 
-def _of_set(value: DynamoType, *members: list[str]) -> DynamoType:
+def _of_set(value: Value, *members: list[str]) -> Value:
     if value.type != "SS":
         raise NotCovered
-    return of_kind("SS", list(dict.fromkeys(member for part in members for member in part)))
+    return of_kind("SS", list(dict.fromkeys(member for part in members for member in part)), value)
 
 
 _CLAUSES: Mapping[str, Callable[[Reader], Sequence[Change]]] = {
@@ -190,7 +187,7 @@ _CLAUSES: Mapping[str, Callable[[Reader], Sequence[Change]]] = {
 }
 
 
-def _assign(new: dict[str, DynamoType], path: Path, value: DynamoType) -> None:
+def _assign(new: dict[str, Value], path: Path, value: Value) -> None:
     if len(path) == 1:
         new[str(path[0])] = value
         return
@@ -203,7 +200,7 @@ def _assign(new: dict[str, DynamoType], path: Path, value: DynamoType) -> None:
         raise NotCovered
 
 
-def _copied_parent(new: dict[str, DynamoType], path: Path) -> DynamoType:
+def _copied_parent(new: dict[str, Value], path: Path) -> Value:
     """Return the container of a path's value, after copying it and all containers above it."""
     first = str(path[0])
     if first not in new:
@@ -221,9 +218,9 @@ def _copied_parent(new: dict[str, DynamoType], path: Path) -> DynamoType:
     return node
 
 
-def _copied(container: DynamoType) -> DynamoType:
+def _copied(container: Value) -> Value:
     if container.type == "M":
-        return of_kind("M", dict(container.value))
+        return of_kind("M", dict(container.value), container)
     if container.type == "L":
-        return of_kind("L", list(container.value))
+        return of_kind("L", list(container.value), container)
     raise NotCovered

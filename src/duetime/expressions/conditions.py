@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from duetime.local.fast_path.expressions import Names, Operand, Reader, value_at
-from duetime.local.fast_path.values import Attributes, NotCovered, comparable, same
+from duetime.expressions.reader import Names, Operand, Reader, value_at
+from duetime.expressions.values import Attributes, NotCovered, Value, comparable, of_kind, same
 
 Condition = Callable[[Attributes, Attributes], bool]
 
@@ -23,6 +23,7 @@ _ORDERS: Mapping[str, Callable[..., bool]] = {
     ">=": operator.ge,
 }
 _ORDERED = frozenset({"S", "N"})
+_SIZED = frozenset({"S", "SS", "NS", "L", "M"})
 
 
 @lru_cache(1_000)
@@ -30,7 +31,7 @@ def condition_of(text: str, names: Names) -> Condition:
     """Compile a condition or a filter.
 
     Raises:
-        NotCovered: it has a part that the fast path does not know, such as ``size``.
+        NotCovered: it has an unknown part.
     """
     reader = Reader(text, names)
     condition = _either(reader)
@@ -72,17 +73,17 @@ def _single(reader: Reader) -> Condition:
 
 
 def _comparison(reader: Reader) -> Condition:
-    left, sign = reader.operand(), reader.take().upper()
+    left, sign = _operand(reader), reader.take().upper()
     if sign == "BETWEEN":
-        first = reader.operand()
+        first = _operand(reader)
         reader.expect("AND")
-        return _all_of(_ordered(">=", left, first), _ordered("<=", left, reader.operand()))
+        return _all_of(_ordered(">=", left, first), _ordered("<=", left, _operand(reader)))
     if sign == "IN":
         reader.expect("(")
-        members = [_equal(left, member) for member in reader.listed(reader.operand)]
+        members = [_equal(left, member) for member in reader.listed(lambda: _operand(reader))]
         reader.expect(")")
         return lambda attributes, values: any(member(attributes, values) for member in members)
-    right = reader.operand()
+    right = _operand(reader)
     if sign == "=":
         return _equal(left, right)
     if sign == "<>":
@@ -91,6 +92,24 @@ def _comparison(reader: Reader) -> Condition:
     if sign not in _ORDERS:
         raise NotCovered
     return _ordered(sign, left, right)
+
+
+def _operand(reader: Reader) -> Operand:
+    if not reader.is_call("SIZE"):
+        return reader.operand()
+    path = reader.path()
+    reader.expect(")")
+
+    def size(attributes: Attributes, _values: Attributes) -> Value | None:
+        found = value_at(attributes, path)
+        if found is None:
+            return None
+        if found.type not in _SIZED:
+            raise NotCovered
+        counted = found.value.encode() if found.type == "S" else found.value
+        return of_kind("N", str(len(counted)), found)
+
+    return size
 
 
 def _all_of(*parts: Condition) -> Condition:

@@ -10,9 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
-from moto.dynamodb.models.dynamo_type import DynamoType
-
-from duetime.local.fast_path.values import Attributes, NotCovered
+from duetime.expressions.values import Attributes, NotCovered, Value
 
 T = TypeVar("T")
 
@@ -22,7 +20,7 @@ Path: TypeAlias = tuple[str | int, ...]
 Names: TypeAlias = tuple[tuple[str, str], ...]
 """The placeholders of attribute names with the names."""
 
-Operand = Callable[[Attributes, Attributes], DynamoType | None]
+Operand = Callable[[Attributes, Attributes], Value | None]
 """Computes a value from an item's attributes and the expression's values; None if the item lacks it."""
 
 _TOKEN = re.compile(r"\s*([#:]?[A-Za-z_]\w*|\d+|<=|>=|<>|[=<>()+\-,.\[\]])", re.ASCII)
@@ -44,7 +42,7 @@ def tokens_of(text: str) -> list[str]:
     return tokens
 
 
-def value_at(attributes: Attributes, path: Path) -> DynamoType | None:
+def value_at(attributes: Attributes, path: Path) -> Value | None:
     """Return the value at a path, or None."""
     found = attributes.get(path[0])  # type: ignore[arg-type]  # the first part is a name
     for part in path[1:]:
