@@ -18,6 +18,7 @@ _ROWS = {
     "cdk": "deploy, command line",
     "local": "local cloud, checks",
     "lambdas": "Lambda, simulated time",
+    "sqlite": "tables in a file",
     "api": "HTTP, embedded, asyncio",
     "aws": "back ends",
     "scheduler": "what callers use",

@@ -9,6 +9,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -276,19 +277,35 @@ class App:
 
     def embedded(
         self,
+        path: Path | str | None = None,
         *,
         tenant_id: str = "default",
         actor: str = "embedded",
         resources: Mapping[Any, object] | None = None,
     ) -> AbstractContextManager[Scheduler]:
-        """Run everything in this process: memory back ends, the real clock, no cloud.
+        """Run everything in this process: by the real clock, without AWS.
 
-        ``with app.embedded() as scheduler: scheduler.schedule(…)``. An action that is not due when the block
-        ends never runs. `resources` replace the app's own of those types.
+        ``with app.embedded() as scheduler: scheduler.schedule(…)`` has all in memory: an action that is not
+        due when the block ends never runs. ``app.embedded("jobs.db")`` has actions and jobs in a SQLite file
+        that outlasts the process. Several processes of one machine may share the file; each runs the app.
+
+        Args:
+            path: the file; by default there is none. It must be on a local disk.
+            tenant_id: the tenant of the scheduler.
+            actor: who schedules, in the rows' history.
+            resources: replace the app's own of those types.
+
+        Raises:
+            BackendMisconfigured: the file cannot be opened, or duetime did not make it.
         """
         from duetime.embedded.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 
-        return embedded(self.with_resources(resources or {}), tenant_id=tenant_id, actor=actor)
+        app, options = self.with_resources(resources or {}), dict[str, Any]()
+        if path is not None:
+            from duetime.sqlite.cloud import SqliteCloud  # noqa: PLC0415 - as above
+
+            options = {"make": SqliteCloud, "path": Path(path)}
+        return embedded(app, tenant_id=tenant_id, actor=actor, **options)
 
 
 def _apps_in(module: ModuleType) -> list[App]:

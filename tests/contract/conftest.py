@@ -23,9 +23,12 @@ from duetime.model.action import ActionRef
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.settings import DUE_SHARDS
+from duetime.sqlite.client import SqliteClient
+from duetime.sqlite.database import Database
 from tests import dynamodb_local
 
 MOTO, LOCAL = "moto", pytest.param("dynamodb-local", marks=pytest.mark.dynamodb_local)
+SQLITE = "sqlite"
 
 
 class OneAtATime:
@@ -130,19 +133,36 @@ def local_table(local_client):
     local_client.delete_table(TableName="duetime-actions")
 
 
+@pytest.fixture
+def sqlite_client(tmp_path):
+    """A client to a file."""
+    database = Database(tmp_path / "duetime.db")
+    yield SqliteClient(database)
+    database.close()
+
+
+@pytest.fixture
+def sqlite_table(sqlite_client):
+    """An actions table in SQLite."""
+    sqlite_client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+    return Table(sqlite_client, "duetime-actions")
+
+
+TABLES = {"moto": "moto_table", "dynamodb-local": "local_table", "sqlite": "sqlite_table"}
+
+
 @pytest.fixture(params=[MOTO, LOCAL])
 def table(request):
     """An actions table, in each engine."""
-    return request.getfixturevalue({"moto": "moto_table", "dynamodb-local": "local_table"}[request.param])
+    return request.getfixturevalue(TABLES[request.param])
 
 
-@pytest.fixture(params=["memory", MOTO, LOCAL])
+@pytest.fixture(params=["memory", MOTO, LOCAL, SQLITE])
 def store(request):
     """An empty store of each back end."""
     if request.param == "memory":
         return MemoryStore()
-    tables = {"moto": "moto_table", "dynamodb-local": "local_table"}
-    return request.getfixturevalue(tables[request.param]).store()
+    return request.getfixturevalue(TABLES[request.param]).store()
 
 
 @pytest.fixture
@@ -161,22 +181,30 @@ def local_ordered_table(local_client):
     local_client.delete_table(TableName="duetime-ordered")
 
 
-@pytest.fixture(params=["memory", MOTO, LOCAL])
+@pytest.fixture
+def sqlite_ordered_table(sqlite_client):
+    """One with it in SQLite."""
+    sqlite_client.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
+    return Table(sqlite_client, "duetime-ordered", due_order=True)
+
+
+@pytest.fixture(params=["memory", MOTO, LOCAL, SQLITE])
 def ordered_store(request):
     """An empty store of each back end, set up with ``due_order``."""
     if request.param == "memory":
         return MemoryStore()
-    tables = {"moto": "moto_ordered_table", "dynamodb-local": "local_ordered_table"}
-    return request.getfixturevalue(tables[request.param]).store()
+    return request.getfixturevalue(TABLES[request.param].replace("_table", "_ordered_table")).store()
 
 
-@pytest.fixture(params=[MOTO, LOCAL])
+@pytest.fixture(params=[MOTO, LOCAL, SQLITE])
 def jobs_table(request):
     """A jobs table, in each engine: the client and its name."""
     if request.param == "moto":
         client = request.getfixturevalue("moto")["dynamodb"]
     else:
-        client = request.getfixturevalue("local_client")
+        client = request.getfixturevalue(
+            "local_client" if request.param == "dynamodb-local" else "sqlite_client"
+        )
     client.create_table(**create_table_request(JOBS, "duetime-jobs"))
     yield client, "duetime-jobs"
     client.delete_table(TableName="duetime-jobs")
@@ -194,15 +222,14 @@ class BackEnd:
     remove: Callable[[ActionRef], object]
 
 
-@pytest.fixture(params=["memory", MOTO, LOCAL])
+@pytest.fixture(params=["memory", MOTO, LOCAL, SQLITE])
 def back_end(request):
     """Each back end's actions and jobs."""
     if request.param == "memory":
         store = MemoryStore()
         yield BackEnd(store, MemoryJobStore(store), lambda _ref: store.remove_expired(instant.LATEST))
         return
-    tables = {"moto": "moto_table", "dynamodb-local": "local_table"}
-    actions = request.getfixturevalue(tables[request.param])
+    actions = request.getfixturevalue(TABLES[request.param])
     actions.client.create_table(**create_table_request(JOBS, "duetime-jobs"))
     jobs = DynamoJobStore(actions.client, actions.name, "duetime-jobs", due_shards=DUE_SHARDS)
     yield BackEnd(

@@ -39,7 +39,9 @@ from duetime.model.change import Change
 from duetime.ports.jobs import JobPorts
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.regions import ActiveRegions, NoRegions
+from duetime.ports.run_counts import RunCounts
 from duetime.ports.undelivered import UndeliveredPorts
+from duetime.ports.usage import UsageCounts
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog, transition_of
@@ -96,14 +98,10 @@ class MemoryCloud:
         self._facts: deque[tuple[PublishedFact, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
         self._wake = wake
-        self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
+        self._open(settings)
         self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
-        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
-        self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
         self.job_wakes = MemoryJobWakes(clock)
-        self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
-        self.pauses = MemoryWorkPauses(on_change=self._record_fact)
         self._instance = instance
         self.backends = self._as_seen(
             MemoryBackends(
@@ -120,13 +118,22 @@ class MemoryCloud:
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
-        self.run_counts, self._usage = MemoryRunCounts(), MemoryUsageCounts()
         self._count_runs, self._count_usage = CountRuns(self.run_counts), CountUsage(self._usage)
         self._own_timers = self.backends.timers
         self._configure(settings)
         self.sweep_at = clock.now() + settings.sweep_rate
         self._catch_up_at = clock.now() + settings.catch_up_rate
         self.deploy(app)
+
+    def _open(self, settings: Settings) -> None:
+        """Create the tables' back ends."""
+        self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
+        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
+        self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
+        self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
+        self.pauses = MemoryWorkPauses(on_change=self._record_fact)
+        self.run_counts: RunCounts = MemoryRunCounts()
+        self._usage: UsageCounts = MemoryUsageCounts()
 
     @property
     def job_ports(self) -> JobPorts:
@@ -136,12 +143,18 @@ class MemoryCloud:
     def _configure(self, settings: Settings) -> None:
         """Use other settings, as the functions do after a deploy; names of tables and groups stay."""
         self.settings = settings
-        self.store.due_shards = tuple(map(str, range(settings.due_shards)))
+        self._use_due_shards(settings.due_shards)
         self.queues.visibility = settings.queue_visibility
         self.usage_quotas = UsageQuotas(self._usage, self.clock, settings)
         self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
         timers = WheelTimers() if settings.timers == "wheel" else self._own_timers
         self.backends = replace(self.backends, timers=timers)
+
+    def _use_due_shards(self, number: int) -> None:
+        self.store.due_shards = tuple(map(str, range(number)))
+
+    def _remove_expired(self, now: datetime) -> None:
+        self.store.remove_expired(now)
 
     def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
         """Replace the app, and optionally the settings; return the changes of its jobs.
@@ -273,7 +286,7 @@ class MemoryCloud:
         if now >= self._catch_up_at:
             self._catch_up_at = now + self.settings.catch_up_rate
             self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
-            self.store.remove_expired(now)
+            self._remove_expired(now)
         if publishes:
             self._publish_changes()
             self._arm_changes()
@@ -364,6 +377,9 @@ class MemoryCloud:
     def _arm_changes(self) -> None:
         if changes := [self.changes.popleft() for _ in range(len(self.changes))]:
             self._invoke("arm", partial(self._arm_and_notice, changes))
+
+    def close(self) -> None:
+        """Release what the process holds; in memory, nothing."""
 
     def _arm_and_notice(self, changes: Sequence[Change]) -> None:
         if not self.steps.region.is_standby():

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duetime.clock import SystemClock
 from duetime.embedded.cloud import MemoryCloud
@@ -30,14 +30,17 @@ log = logging.getLogger(__name__)
 
 CONCURRENCY = 8
 _EVENTS_WAIT = timedelta(seconds=0.2)
+_AFTER_A_FAILURE = 1.0
 _RUNS_ON = 0.1
 """Seconds for which a thread takes its next deliveries itself, before the engine's thread has its turn."""
 
 
 @contextmanager
-def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
-    """See `duetime.App.embedded`."""
-    engine = Engine(app)
+def embedded(
+    app: App, *, tenant_id: str, actor: str, make: Callable[..., MemoryCloud] = MemoryCloud, **options: Any
+) -> Iterator[Scheduler]:
+    """See `duetime.App.embedded`. `make` creates the cloud, with `options`."""
+    engine = Engine(app, make, **options)
     with failures_logged():
         engine.start()
         try:
@@ -58,12 +61,13 @@ def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
 class Engine:
     """One thread turns the memory cloud; a pool runs the handlers."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, make: Callable[..., MemoryCloud] = MemoryCloud, **options: Any) -> None:
         self.clock, self.settings = SystemClock(), Settings()
         self._woken = threading.Event()
         self._stopped = False
-        self.cloud = MemoryCloud(
+        self.cloud = make(
             app,
+            **options,
             clock=self.clock,
             settings=self.settings,
             instance=instance_name(),
@@ -84,16 +88,21 @@ class Engine:
         self._woken.set()
         self._thread.join()
         self._pool.shutdown(wait=True)
+        self.cloud.close()
 
     def _turn(self) -> None:
         while not self._stopped:
             self._free.acquire()
-            delivery = self.cloud.turn()
+            try:
+                delivery, rest = self.cloud.turn(), None
+            except Exception:  # no error ends the thread
+                log.exception("a turn failed, the next one begins soon")
+                delivery, rest = None, _AFTER_A_FAILURE
             if delivery is not None:
                 self._pool.submit(self._run, delivery)
                 continue
             self._free.release()
-            self._woken.wait((self.cloud.next_at() - self.clock.now()).total_seconds())
+            self._woken.wait(rest or (self.cloud.next_at() - self.clock.now()).total_seconds())
             self._woken.clear()
 
     def _wake(self) -> None:

@@ -1,0 +1,1 @@
+"""The tables in one SQLite file: DynamoDB's requests, answered without AWS."""

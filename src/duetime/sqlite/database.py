@@ -1,0 +1,127 @@
+"""The file: its connection, transactions and tables."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from duetime.errors import BackendMisconfigured, BackendUnavailable
+
+SERVICE = "SQLite"
+FORMAT = 1
+"""The version of the file. A process rejects a file with another version."""
+
+_BUSY = 10.0
+"""Seconds that a write waits for another process."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS tables (name TEXT PRIMARY KEY, indexes TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS items (
+    place TEXT, pk TEXT, sk TEXT, attributes TEXT NOT NULL, ends REAL, PRIMARY KEY (place, pk, sk)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ends ON items (ends) WHERE ends IS NOT NULL;
+CREATE TABLE IF NOT EXISTS entries (
+    place TEXT, name TEXT, part TEXT, sort TEXT, pk TEXT, sk TEXT,
+    PRIMARY KEY (place, name, part, sort, pk, sk)
+) WITHOUT ROWID;
+"""
+
+
+class Database:
+    """One SQLite file, which several processes may share.
+
+    A write is in the file when its call returns: a process that is killed afterwards loses nothing.
+
+    Args:
+        path: of the file, which is created if it is missing.
+
+    Raises:
+        BackendMisconfigured: the file is no database, or has another format.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._is_writing = self._is_synchronous = False
+        with _translated(path):
+            self._connection = sqlite3.connect(
+                path, timeout=_BUSY, isolation_level=None, check_same_thread=False, cached_statements=200
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            with self.writing() as connection:
+                self._check_format(connection)
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    connection.execute(statement)
+
+    def _check_format(self, connection: sqlite3.Connection) -> None:
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found not in {0, FORMAT}:
+            raise BackendMisconfigured(
+                SERVICE,
+                f"{self.path} has format {found}; this version of duetime reads format {FORMAT}",
+                "Use the version of duetime that wrote the file",
+            )
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read while no other thread of this process writes."""
+        with self._lock, _translated(self.path):
+            yield self._connection
+
+    @contextmanager
+    def writing(self, *, survives_power_cuts: bool = True) -> Iterator[sqlite3.Connection]:
+        """Write all or, if the block raises, nothing; no other process or thread writes meanwhile.
+
+        Args:
+            survives_power_cuts: wait until the disk has the write, and all earlier ones. Else only a loss of
+                power can undo it, and only together with all that was written since.
+        """
+        with self._lock, _translated(self.path):
+            if self._is_writing:
+                yield self._connection
+                return
+            if self._is_synchronous != survives_power_cuts:
+                self._connection.execute(
+                    f"PRAGMA synchronous = {'FULL' if survives_power_cuts else 'NORMAL'}"
+                )
+                self._is_synchronous = survives_power_cuts
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._is_writing = True
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._is_writing = False
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is within a transaction; the caller holds the lock."""
+        return self._is_writing
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+
+@contextmanager
+def _translated(path: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "unable to open" in str(error):
+            raise BackendMisconfigured(
+                SERVICE, f"{path}: {error}", "Name a file in a folder that exists and is writable"
+            ) from error
+        raise BackendUnavailable(SERVICE, f"{path}: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise BackendMisconfigured(
+            SERVICE, f"{path}: {error}", "Name a file that duetime has made"
+        ) from error

@@ -1,0 +1,85 @@
+"""Attribute values: between the form of requests, that of expressions, and the text in the file."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.expressions.values import NotCovered
+
+Wire = Mapping[str, Any]
+"""A value as in requests and responses: ``{"S": "pending"}``."""
+
+_BYTES = "$bytes"
+_PLAIN = frozenset({"S", "N", "B", "BOOL", "NULL"})
+_SETS = frozenset({"SS", "NS", "BS"})
+
+
+class Attribute:
+    """A value that an expression reads; see `duetime.expressions.values.Value`."""
+
+    __slots__ = ("type", "value")
+
+    def __init__(self, kind: str, value: Any) -> None:
+        self.type, self.value = kind, value
+
+
+def read(wire: Wire) -> Attribute:
+    """Convert a value of a request.
+
+    Raises:
+        NotCovered: it is no value, or an empty set.
+    """
+    if len(wire) != 1:
+        raise NotCovered
+    ((kind, value),) = wire.items()
+    if kind in _PLAIN:
+        return Attribute(kind, value)
+    if kind == "M":
+        return Attribute(kind, read_all(value))
+    if kind == "L":
+        return Attribute(kind, [read(part) for part in value])
+    if kind in _SETS and value:
+        return Attribute(kind, list(dict.fromkeys(value)))
+    raise NotCovered
+
+
+def read_all(wires: Mapping[str, Wire]) -> dict[str, Attribute]:
+    """Convert the values of an item or of an expression."""
+    return {name: read(wire) for name, wire in wires.items()}
+
+
+def wire(value: Attribute) -> dict[str, Any]:
+    """Convert a value to the form of responses."""
+    if value.type == "M":
+        return {"M": wire_all(value.value)}
+    if value.type == "L":
+        return {"L": [wire(part) for part in value.value]}
+    return {value.type: value.value}
+
+
+def wire_all(attributes: Mapping[str, Attribute]) -> dict[str, Any]:
+    """Convert the attributes of an item, or the members of a map."""
+    return {name: wire(value) for name, value in attributes.items()}
+
+
+def to_text(item: Mapping[str, Wire]) -> str:
+    """Return an item as it is in the file."""
+    return json.dumps(item, default=_from_bytes, separators=(",", ":"))
+
+
+def from_text(text: str) -> dict[str, Any]:
+    """Return an item of the file."""
+    found = json.loads(text, object_hook=_to_bytes) if _BYTES in text else json.loads(text)
+    return dict(found)
+
+
+def _from_bytes(value: Any) -> Mapping[str, str]:
+    return {_BYTES: base64.b64encode(bytes(value)).decode()}
+
+
+def _to_bytes(made: dict[str, Any]) -> Any:
+    held = made.get(_BYTES)
+    return base64.b64decode(held) if isinstance(held, str) else made
