@@ -36,6 +36,7 @@ class Wire:
                 request = wire.changed(operation, request)
             return wire._send(client, operation, request)
 
+        send.__module__ = BaseClient.__module__  # a tracer's function would end direct puts
         BaseClient._make_api_call = send
         encode = direct_puts._encode  # a direct put does not pass through a client
         direct_puts._encode = lambda request: encode(wire._entry(request))
