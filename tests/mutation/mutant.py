@@ -64,10 +64,7 @@ def of_calls(source: dict[str, ast.Module]) -> Iterator[Mutant]:
 
 def of_conditions(seen: Iterable[Seen]) -> Iterator[Mutant]:
     """Yield the mutants of the conditions that were seen at each site."""
-    types: dict[tuple[str, str], dict[str, str]] = {}
-    for site, text, values in seen:
-        types.setdefault((site, text), {}).update(values)
-    for (site, text), known in sorted(types.items()):
+    for (site, text), known in sorted(types_of(seen).items()):
         kind = site.split(":")[2].split("#")[0]
         found = (
             condition_text.key_mutants(text)
@@ -76,3 +73,16 @@ def of_conditions(seen: Iterable[Seen]) -> Iterator[Mutant]:
         )
         for changed, done in sorted(found.items()):
             yield Mutant(site, f"{text} → {changed or 'none'} ({done})", condition=(site, text, changed))
+
+
+def types_of(seen: Iterable[Seen]) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the types of the values of each condition at its site.
+
+    A damaged value may have several types. The first by name is used: a number, N, has more mutants than a
+    text, S.
+    """
+    types: dict[tuple[str, str], dict[str, str]] = {}
+    for site, text, values in seen:
+        known = types.setdefault((site, text), {})
+        known.update({name: min(kind, known.get(name, kind)) for name, kind in values})
+    return types

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.mutation.coverage_map import CACHE, ROOT, digest
-from tests.mutation.mutant import Mutant
+from tests.mutation.mutant import Mutant, types_of
 from tests.mutation.sites import condition_sites, paths
 from tests.mutation.wire import Seen
 
@@ -81,9 +81,8 @@ def write_conditions(seen: Iterable[Seen], *, is_complete: bool) -> None:
     sources = {module: ast.parse(path.read_text()) for module, path in paths().items()}
     present = {site for module, tree in sources.items() for site in condition_sites(module, tree)}
     former = () if is_complete else (row for row in read_conditions() if row[0] in present)
-    seen = [*seen, *former]
-    for site, text, types in sorted(seen):
-        listed.setdefault(site, {}).setdefault(text, {}).update(types)
+    for (site, text), types in types_of([*seen, *former]).items():
+        listed.setdefault(site, {})[text] = types
     CONDITIONS.write_text(json.dumps(listed, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 

@@ -119,3 +119,10 @@ def atoms(text):
         else:
             parts += inner
     return found
+
+
+def test_the_mutants_of_a_value_of_several_types_do_not_depend_on_the_order_of_the_tests():
+    seen = [("site:f:Condition", "fence = :fence", ((":fence", kind), (":me", "S"))) for kind in "SN"]
+    mutants = [*of_conditions(seen)]
+    assert mutants == [*of_conditions(reversed(seen))]
+    assert [mutant for mutant in mutants if "fence <= :fence" in mutant.done]
