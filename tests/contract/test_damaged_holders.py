@@ -35,6 +35,7 @@ from duetime.testing.contract.specimens import (
     NOON,
     SECOND,
     SKEW,
+    TICK,
     end,
     stored_row,
     terms,
@@ -48,6 +49,12 @@ OVERLAPPED = NOON + LEASE / 2
 OVER = LEASE_END + SKEW
 LONGEST_OVER = OVERLAPPED + max(LEASE, LONGEST_RUN) + SKEW
 HOLDS, FREE = False, True
+OTHER_VALUES = {
+    "status": [{"S": "pending"}, {"S": "skipped"}],
+    "fence": [{"N": "0"}, {"N": "2"}],
+    "lease_until": [{"S": text(LEASE_END + step)} for step in (-TICK, TICK)],
+}
+"""Neighbours of what a damaged row's eviction depends on: the row is processing, with the fence 1."""
 
 
 def unreadable(item):
@@ -93,6 +100,16 @@ class Holders:
     def item(self, row):
         return self.table.client.get_item(TableName=self.table.name, Key=row_key(row.ref))["Item"]
 
+    def items(self):
+        found = self.table.client.scan(TableName=self.table.name, ConsistentRead=True)["Items"]
+        return {(item["pk"]["S"], item["sk"]["S"]): item for item in found}
+
+    def replace_item(self, row, item):
+        if item:
+            self.table.client.put_item(TableName=self.table.name, Item=item)
+        else:
+            self.table.client.delete_item(TableName=self.table.name, Key=row_key(row.ref))
+
     def settles_nothing(self, dead):
         before = self.item(dead)
         with suppress(UnreadableRow):
@@ -133,6 +150,30 @@ def test_a_slot_of_a_damaged_row_that_waits_for_a_retry_is_free(holders):
         Damage("type removed", {**retried, "status": {"S": "pending"}}),
     )
     assert isinstance(claim.with_slot(following, terms(OVERLAPPED)), ClaimWon)
+
+
+@pytest.mark.parametrize("absent", [(), *((name,) for name in OTHER_VALUES), (*OTHER_VALUES,)], ids=str)
+def test_a_damaged_row_that_changed_since_the_read_is_neither_limited_nor_evicted(holders, absent):
+    store, dead, damaged = holders.store, holding(holders.store), []
+    item = {name: value for name, value in holders.item(dead).items() if name not in {"type", *absent}}
+    holders.replace_item(dead, item)
+    store.get_rows([dead.ref], damaged=damaged)
+    writes = [lambda: store.limit_lease(damaged[0], LATEST)]
+    if damaged[0].stored:  # without status and lease, a row is limited before it is evicted
+        writes.append(lambda: store.evict(ACME, dead.concurrency_key, dead.id, damaged[0]))
+    others = [{**item, name: value} for name, values in OTHER_VALUES.items() for value in values]
+    removed = [{key: item[key] for key in item if key != name} for name in OTHER_VALUES if name in item]
+    for changed in (*others, *removed, None):
+        holders.replace_item(dead, changed)
+        before = holders.items()
+        for write in writes:
+            write()
+        assert holders.items() == before, changed
+    for write in writes:
+        holders.replace_item(dead, item)
+        before = holders.items()
+        write()
+        assert holders.items() != before
 
 
 class TestLocks:
