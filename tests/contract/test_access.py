@@ -13,6 +13,7 @@ from duetime.testing import TurnedClock
 from duetime.testing.contract import AuditTrailContract, GrantsContract
 from duetime.testing.contract.access import JOB, RETENTION, entry, grant, nothing
 from duetime.testing.contract.specimens import ACME, NOON
+from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.networks import LosesAnAnswer, SendsTwice, repeating
 
 
@@ -65,6 +66,7 @@ class TestDynamoGrants(GrantsContract):
         ]
 
     @pytest.mark.parametrize("later", [nothing(), grant("clerks", Permission.READ_JOBS)])
+    @pytest.mark.parametrize("jobs_table", [MOTO, LOCAL], indirect=True)  # SQLite repeats no request
     def test_a_repeated_request_reverts_no_later_change(self, jobs_table, grants, another, later):
         client = getattr(jobs_table[0], "_client", jobs_table[0])
         with repeating(client, "PutItem", lambda: another.put(ACME, later)):

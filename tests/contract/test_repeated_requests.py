@@ -28,7 +28,11 @@ from duetime.testing.contract.specimens import (
     scheduled,
     stored_row,
 )
+from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.networks import repeating
+
+OF_A_CLIENT = pytest.mark.parametrize("jobs_table", [MOTO, LOCAL], indirect=True)
+"""SQLite repeats no request."""
 
 
 @pytest.fixture
@@ -88,6 +92,7 @@ def paused(job):
     return replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by=CALLER, reason="stock-taking")})
 
 
+@OF_A_CLIENT
 def test_a_repeated_pause_does_not_undo_the_end_of_the_pause(jobs):
     def resumes():
         job = jobs.store.get(jobs.job.ref)
@@ -101,12 +106,14 @@ def test_a_repeated_pause_does_not_undo_the_end_of_the_pause(jobs):
     assert not jobs.store.get(jobs.job.ref).pauses
 
 
+@OF_A_CLIENT
 def test_a_repeated_pause_without_a_later_change_succeeds(jobs):
     with repeating(jobs.client, "UpdateItem", lambda: None):
         assert jobs.store.change(jobs.job, paused(jobs.job))
     assert jobs.store.get(jobs.job.ref).revision == jobs.job.revision + 1
 
 
+@OF_A_CLIENT
 def test_a_repeated_registration_does_not_undo_a_later_one(jobs):
     def redefined(job, title):
         return replace(job, definition=replace(job.definition, title=title))

@@ -11,6 +11,7 @@ from duetime.memory.usage import MemoryUsageCounts
 from duetime.model.usage import day_name
 from duetime.testing.contract import UsageCountsContract
 from duetime.testing.contract.specimens import ACME, GLOBEX, NOON
+from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.networks import repeating
 
 
@@ -34,6 +35,7 @@ class TestDynamoUsageCounts(UsageCountsContract):
         client.put_item(TableName=table, Item=damaged)
         assert DynamoUsageCounts(client, table).read(ACME, NOON) == (1, 9)
 
+    @pytest.mark.parametrize("jobs_table", [MOTO, LOCAL], indirect=True)  # SQLite repeats no request
     def test_a_repeated_request_counts_nothing_twice(self, jobs_table):
         client, table = jobs_table
         later = {(ACME, "m209901"): 5}

@@ -5,8 +5,10 @@ import { written } from "../time";
 import { say } from "./changes.words";
 
 export type ActionView = Schemas["ActionView"];
-/** When: at an instant, or in so many seconds. */
-export type When = { at: string; tz: null } | { in: number };
+/** When: at an instant, or in so many seconds, rounded up to a whole one. */
+export type When = ({ at: string; tz: null } | { in: number }) & typeof WHOLE;
+
+export const WHOLE = { precision: "second" } as const;
 
 export interface Seen {
   action: ActionView;
@@ -46,14 +48,14 @@ export async function reschedule({ action, etag }: Seen, when: When): Promise<Do
   const after = await put(when, etag);
   return {
     text: say("rescheduled", { type: action.type, at: written(after.due_at) }),
-    undo: () => put({ at: action.due_at, tz: null }),
+    undo: () => put({ at: action.due_at, tz: null, ...WHOLE }),
   };
 }
 
 export async function redrive(
   id: string,
   type: string,
-  when: When = { in: 0 },
+  when: When = { in: 0, ...WHOLE },
   etag?: string,
 ): Promise<string> {
   const after = await call(api.POST("/actions/{action_id}/redrive", { params: of(id, etag), body: when }));

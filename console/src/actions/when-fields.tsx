@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { zone } from "../time";
 import { Flawed, type Flaws, Unusable } from "../ui/dialog";
-import type { When } from "./changes";
+import { WHOLE, type When } from "./changes";
 import { instantOf, localOf } from "./filters";
 import { say } from "./when-fields.words";
 
@@ -67,9 +67,9 @@ export function WhenFields({ flaws, ways, at }: WhenFieldsProps) {
 /** What the fields say. */
 export function whenOf(form: FormData): When {
   const way = form.get("way") as Way;
-  if (way === "now") return { in: 0 };
-  if (way === "in") return { in: Number(form.get("in")) * UNITS[form.get("unit") as Unit] };
+  if (way === "now") return { in: 0, ...WHOLE };
+  if (way === "in") return { in: Number(form.get("in")) * UNITS[form.get("unit") as Unit], ...WHOLE };
   const at = instantOf(String(form.get("at") ?? ""));
   if (!at) throw new Unusable({ at: say("no_instant") });
-  return { at, tz: null };
+  return { at, tz: null, ...WHOLE };
 }
