@@ -271,9 +271,9 @@ GUARDS = {
 BEGIN = {
     "no run begins while its tenant is paused": BLOCK,
     "runs without the lock count as its holders": 60,
-    "who was asked to stop is not run again": 80,
+    "who was asked to stop is not run again": 158,
     "a part of a pass that hangs leaves the others their share": 25,
-    "a run is counted once": 290,
+    "a run is counted once": 597,
 }
 """The first seed to try for a guard that the first worlds do not need.
 
