@@ -151,6 +151,12 @@ OF_ACTIONS = {
         ({"idempotency_key": {"S": "order-17"}},),
         (*FAILED_AS_READ, {"dismissed_reason": {"S": "known"}}),
     ),
+    "redrive a dismissed row with its key": Table(
+        conditions.redrive_with_key(replace(FAILED, dismissed_reason="known"), NOON, "0", **CHANGE),
+        to_item(FAILED),
+        ({"idempotency_key": {"S": "order-17"}}, {"dismissed_reason": {"S": "known"}}),
+        FAILED_AS_READ,
+    ),
     "dismiss": Table(
         conditions.dismiss(FAILED, "known", **CHANGE),
         to_item(FAILED),
