@@ -22,6 +22,7 @@ ARGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+TRANSITIONS = "document.getAnimations().filter(one => one instanceof CSSTransition)"
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 ZONE = "Europe/Paris"
 PATIENCE = 30_000
@@ -87,6 +88,8 @@ def signed_in(
 
 def flaws(page: Page) -> list[str]:
     """What axe finds wrong for people who do not see or do not point, each with where; colours included."""
+    page.wait_for_function("!document.querySelector('[aria-busy=true]')")  # it dims what is outdated
+    page.evaluate(f"Promise.all({TRANSITIONS}.map(transition => transition.finished.catch(() => null)))")
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
