@@ -98,7 +98,10 @@ def _simulated(*, is_alone: bool) -> Mapping[str, list[float]]:
         if not is_alone:
             cloud.scheduler_for("noisy").schedule_many([Order(payload=Work(), at=_SECOND)] * BURST)
         quiet = cloud.scheduler_for("quiet")
-        quiet.schedule_many(Order(payload=Work(), at=_SECOND + _EVERY * place) for place in range(QUIET))
+        quiet.schedule_many(
+            Order(payload=Work(), at=_SECOND + _EVERY * place, precision="millisecond")
+            for place in range(QUIET)
+        )
         cloud.advance(minutes=5)
     finally:
         cloud.close()
