@@ -9,7 +9,7 @@ from duetime.api.access import Access
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
-from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.settings import Settings
 from duetime.testing import TurnedClock

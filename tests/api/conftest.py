@@ -15,7 +15,7 @@ from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.health import Health, probes
 from duetime.api.health_details import Details
-from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.ids import ActionId, TenantId
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.jobs import MemoryJobStore

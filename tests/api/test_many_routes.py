@@ -396,4 +396,4 @@ class TestDeadLetters:
     def test_take_each_parameter_once(self, call):
         response = call("dead-letters", multiValueQueryStringParameters={"type": ["remark", "other"]})
         assert (response.status, response.code) == (422, "invalid-request")
-        assert response.json["detail"] == "type is said twice"
+        assert response.json["detail"] == "type is given twice"

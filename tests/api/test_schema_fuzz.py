@@ -22,7 +22,7 @@ from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.document import generate
-from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import proxy_event, response_of

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, Run
-from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings

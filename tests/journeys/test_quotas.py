@@ -9,7 +9,7 @@ from duetime import App, Order, Payload, RetryPolicy, Run, Scheduler, every, on_
 from duetime._quota_words import QUOTAS
 from duetime.actions.order import ScheduleResult
 from duetime.actions.usage_quotas import UsageQuotas
-from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.errors import BackendUnavailable, IdempotencyConflict, QuotaExceeded, SettingsError
 from duetime.ids import TenantId
 from duetime.jobs.register import Registration

@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -18,11 +19,17 @@ def path(tmp_path):
 
 @pytest.fixture
 def client(path):
-    database = Database(path)
-    client = SqliteClient(database)
-    client.create_table(**create_table_request(ACTIONS, "actions"))
-    yield client
-    database.close()
+    with closing(Database(path)) as database:
+        client = SqliteClient(database)
+        client.create_table(**create_table_request(ACTIONS, "actions"))
+        yield client
+
+
+@pytest.fixture
+def another(path):
+    """A client as of another process, through a connection of its own."""
+    with closing(Database(path)) as database:
+        yield SqliteClient(database)
 
 
 def item(name, **attributes):
@@ -52,9 +59,8 @@ def test_a_file_of_a_later_format_is_rejected(path):
         Database(path)
 
 
-def test_the_items_are_there_when_the_file_is_opened_again(path, client):
+def test_the_items_are_there_when_the_file_is_opened_again(client, another):
     put(client, "one", data={"B": b"\x00\xff"}, parts={"M": {"$bytes": {"S": "text"}}})
-    another = SqliteClient(Database(path))
     found = another.get_item(TableName="actions", Key=item("one"))["Item"]
     assert found == item("one", data={"B": b"\x00\xff"}, parts={"M": {"$bytes": {"S": "text"}}})
 
@@ -90,9 +96,8 @@ def test_changes_come_in_the_order_of_the_writes(client):
     assert [change.new["counted"]["N"] for change in changes] == [str(number) for number in range(1, 201)]
 
 
-def test_two_clients_of_one_file_count_together(path, client):
-    other = SqliteClient(Database(path))
-    for one in (client, other) * 5:
+def test_two_clients_of_one_file_count_together(client, another):
+    for one in (client, another) * 5:
         one.update_item(
             TableName="actions",
             Key=item("one"),

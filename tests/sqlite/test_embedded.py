@@ -160,3 +160,10 @@ def test_a_call_fails_while_another_process_holds_the_file_and_the_scheduler_goe
         another.rollback()
         action = scheduler.schedule(Errand(number=1), at=timedelta(seconds=1))
         wait_for(lambda: scheduler.get(action.id).status is Status.EXECUTED)
+
+
+def test_a_scheduler_whose_block_has_ended_is_not_available(database, runs):
+    with shop(runs).embedded(database) as scheduler:
+        pass
+    with pytest.raises(BackendUnavailable, match=r"the block of app\.embedded has ended"):
+        scheduler.list()

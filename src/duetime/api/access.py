@@ -211,7 +211,7 @@ class Access(RouteGroup):
     ) -> AuditPageView:
         """Return a page of the trail, latest first: of the tenant, or of one action or job."""
         if action is not None and job is not None:
-            raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
+            raise InvalidRequest([Flaw("job", "cannot be used with action; leave out one of them")])
         filters = {AuditKind.ACTION: action, AuditKind.JOB: job}
         target = next((AuditTarget(kind, name) for kind, name in filters.items() if name is not None), None)
         tenant_id = caller_at(request).tenant_id

@@ -101,7 +101,7 @@ class NotificationList(ApiModel):
 
 
 class ReadMany(RequestBody):
-    """Which are to be marked as read: all that are unread, if nothing is said."""
+    """Which are to be marked as read: by default all that are unread."""
 
     kind: NotificationKind | None = None
     """only those of this kind"""

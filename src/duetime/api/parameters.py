@@ -35,7 +35,7 @@ def refuse_parameters(event: Mapping[str, Any], route: Route) -> None:
         sorted(event["queryStringParameters"].keys() - known.keys() - IDENTITY),
         f"is not known here; known are {', '.join(known)}",
     ) or {
-        name: "is said twice"
+        name: "is given twice"
         for name, values in sorted(event["multiValueQueryStringParameters"].items())
         if len(values) > 1 and not admits_lists(known.get(name))
     }

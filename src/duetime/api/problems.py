@@ -74,7 +74,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "unknown-type": (HTTPStatus.UNPROCESSABLE_ENTITY, "No handler is registered for the type"),
         "type-not-hosted": (HTTPStatus.UNPROCESSABLE_ENTITY, "No worker hosts the type"),
         "tenant-required": (HTTPStatus.UNPROCESSABLE_ENTITY, "The deployment has several tenants"),
-        "bad-declaration": (HTTPStatus.UNPROCESSABLE_ENTITY, "The job cannot work as it was said"),
+        "bad-declaration": (HTTPStatus.UNPROCESSABLE_ENTITY, "The job cannot work as declared"),
         "naive-instant": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
         "error": (HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here"),
         "bad-settings": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),

@@ -163,7 +163,7 @@ class DismissRequest(RequestBody):
 
 
 class RedriveBody(RequestedTime):
-    """A redrive: at once, if neither `at` nor `in` is said."""
+    """A redrive: at once, without `at` and `in`."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [DUE_AT, DUE_IN, NOT_SAID]})
 

@@ -134,7 +134,7 @@ class PreviewView(ApiModel):
     is_cut: bool
     """Whether there are more in what was asked for."""
     changes: list[PreviewedView]
-    """What changes of the clocks do within a year of the last one shown; empty where `until` was said."""
+    """What changes of the clocks do within a year of the last one shown; empty if `until` is given."""
     notes: list[str]
     """What is right and may be meant otherwise, a sentence each."""
     disagreements: list[str]

@@ -1,4 +1,4 @@
-"""All steps wired over the memory back ends, in one process and without a thread.
+"""All steps wired over the tables of one process, without a thread.
 
 `App.embedded` drives them with the real clock, a simulation with a manual one. The driver decides when to
 continue and where handlers run.
@@ -7,6 +7,7 @@ continue and where handlers run.
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,36 +23,30 @@ from duetime.events.count_usage import CountUsage
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.ids import JobName
 from duetime.jobs.known_region import KnownRegion
-from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
 from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
-from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
-from duetime.memory.run_counts import MemoryRunCounts
-from duetime.memory.store import MemoryStore
-from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
-from duetime.memory.usage import MemoryUsageCounts
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
-from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.change import Change
-from duetime.ports.jobs import JobPorts
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobPorts, JobStore
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.run_counts import RunCounts
 from duetime.ports.undelivered import UndeliveredPorts
 from duetime.ports.usage import UsageCounts
 from duetime.ports.wakeups import Delivery
+from duetime.ports.work_pauses import WorkPauses
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog, transition_of
 from duetime.wakeups import system_jobs
-from duetime.wakeups.arm import WITHOUT_TIMERS
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Event
 from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, PassHistory
-from duetime.wakeups.wheel import BOOKMARK, TURN, WheelTimers
+from duetime.wakeups.wheel import WheelTimers
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker, WorkerPorts
 
@@ -61,8 +56,15 @@ if TYPE_CHECKING:
 _PASS_LIMIT = timedelta(seconds=50)
 
 
-class MemoryCloud:
-    """Store, queues, timers, and the steps over them, in one process."""
+class InProcessCloud(ABC):
+    """Queues and timers in memory, and the steps over them and over the tables that a subclass opens."""
+
+    store: ActionStore
+    job_store: JobStore
+    pauses: WorkPauses
+    run_counts: RunCounts
+    usage_counts: UsageCounts
+    undelivered_ports: UndeliveredPorts
 
     _in_phase = False
     """A sleep would hold up all steps of the process."""
@@ -98,7 +100,8 @@ class MemoryCloud:
         self._facts: deque[tuple[PublishedFact, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
         self._wake = wake
-        self._open(settings)
+        self.open_tables(settings)
+        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
         self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
         self.job_wakes = MemoryJobWakes(clock)
@@ -118,22 +121,28 @@ class MemoryCloud:
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
-        self._count_runs, self._count_usage = CountRuns(self.run_counts), CountUsage(self._usage)
+        self._count_runs, self._count_usage = CountRuns(self.run_counts), CountUsage(self.usage_counts)
         self._own_timers = self.backends.timers
         self._configure(settings)
         self.sweep_at = clock.now() + settings.sweep_rate
         self._catch_up_at = clock.now() + settings.catch_up_rate
         self.deploy(app)
 
-    def _open(self, settings: Settings) -> None:
-        """Create the tables' back ends."""
-        self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
-        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
-        self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
-        self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
-        self.pauses = MemoryWorkPauses(on_change=self._record_fact)
-        self.run_counts: RunCounts = MemoryRunCounts()
-        self._usage: UsageCounts = MemoryUsageCounts()
+    @abstractmethod
+    def open_tables(self, settings: Settings) -> None:
+        """Set the back ends of the tables. They call `_changed` and `_record_fact` with each change."""
+
+    @abstractmethod
+    def use_due_shards(self, number: int) -> None:
+        """Write rows to so many due shards from now on."""
+
+    @abstractmethod
+    def remove_expired(self, now: datetime) -> None:
+        """Remove the rows whose time to live has ended."""
+
+    @abstractmethod
+    def next_sweep_at(self) -> datetime | None:
+        """Return the time of the first sweep that can find a row; earlier ones are left out."""
 
     @property
     def job_ports(self) -> JobPorts:
@@ -143,18 +152,12 @@ class MemoryCloud:
     def _configure(self, settings: Settings) -> None:
         """Use other settings, as the functions do after a deploy; names of tables and groups stay."""
         self.settings = settings
-        self._use_due_shards(settings.due_shards)
+        self.use_due_shards(settings.due_shards)
         self.queues.visibility = settings.queue_visibility
-        self.usage_quotas = UsageQuotas(self._usage, self.clock, settings)
+        self.usage_quotas = UsageQuotas(self.usage_counts, self.clock, settings)
         self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
         timers = WheelTimers() if settings.timers == "wheel" else self._own_timers
         self.backends = replace(self.backends, timers=timers)
-
-    def _use_due_shards(self, number: int) -> None:
-        self.store.due_shards = tuple(map(str, range(number)))
-
-    def _remove_expired(self, now: datetime) -> None:
-        self.store.remove_expired(now)
 
     def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
         """Replace the app, and optionally the settings; return the changes of its jobs.
@@ -185,7 +188,7 @@ class MemoryCloud:
         do()
 
     def wire(self, app: App) -> None:
-        """Make the steps and workers anew, as after a restart."""
+        """Make the steps and workers again, as after a restart."""
         seen, settings = self.backends, self.settings
         self.steps = Steps(
             seen, clock=seen.clock, settings=settings, meter=self.meter, in_phase=self._in_phase
@@ -286,7 +289,7 @@ class MemoryCloud:
         if now >= self._catch_up_at:
             self._catch_up_at = now + self.settings.catch_up_rate
             self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
-            self._remove_expired(now)
+            self.remove_expired(now)
         if publishes:
             self._publish_changes()
             self._arm_changes()
@@ -323,7 +326,7 @@ class MemoryCloud:
             return self.clock.now()
         instants = (
             self._catch_up_at,
-            self._next_sweep_at(),
+            self.next_sweep_at(),
             self.queues.next_at() if self.has_room else None,
             self.timers.next_at(),
             self.job_wakes.next_at(),
@@ -336,33 +339,6 @@ class MemoryCloud:
             return False
         self.sweep_at = now + self.settings.sweep_rate
         return True
-
-    def _next_sweep_at(self) -> datetime | None:
-        """Return the time of the first sweep that can find a row; earlier ones are left out."""
-        overdue_at = self.sweep_at if self._hands_over else self._overdue_at()
-        maintain_at = self.job_store.earliest_maintenance()
-        finds = [
-            instant for instant in (overdue_at, maintain_at and maintain_at - LEAD) if instant is not None
-        ]
-        if not finds:
-            return None
-        idle = max(min(finds) - self.sweep_at, timedelta(0))
-        return self.sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
-
-    @property
-    def _hands_over(self) -> bool:
-        """Whether each pass hands rows of the wheel over to timers."""
-        return self.settings.timers == "eventbridge" and bool(self.bookmarks.read(BOOKMARK))
-
-    def _overdue_at(self) -> datetime | None:
-        """Return when the sweep, or the wheel, finds the row that is due first."""
-        earliest = self.store.earliest_due()
-        if earliest is None:
-            return None
-        has_wheel = self.settings.timers == "wheel" or any(
-            map(self.bookmarks.read, (BOOKMARK, WITHOUT_TIMERS))
-        )
-        return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _publish_changes(self) -> None:
         facts = [self._facts.popleft() for _ in range(len(self._facts))]
@@ -378,8 +354,8 @@ class MemoryCloud:
         if changes := [self.changes.popleft() for _ in range(len(self.changes))]:
             self._invoke("arm", partial(self._arm_and_notice, changes))
 
-    def close(self) -> None:
-        """Release what the process holds; in memory, nothing."""
+    def close(self) -> None:  # noqa: B027 - most hold nothing
+        """Release what the process holds."""
 
     def _arm_and_notice(self, changes: Sequence[Change]) -> None:
         if not self.steps.region.is_standby():

@@ -15,7 +15,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime.clock import SystemClock
-from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.cloud import InProcessCloud
+from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.environment import instance_name
 from duetime.model.quota import has_quotas
 from duetime.ports.wakeups import Delivery
@@ -37,7 +38,7 @@ _RUNS_ON = 0.1
 
 @contextmanager
 def embedded(
-    app: App, *, tenant_id: str, actor: str, make: Callable[..., MemoryCloud] = MemoryCloud, **options: Any
+    app: App, *, tenant_id: str, actor: str, make: Callable[..., InProcessCloud] = MemoryCloud, **options: Any
 ) -> Iterator[Scheduler]:
     """See `duetime.App.embedded`. `make` creates the cloud, with `options`."""
     engine = Engine(app, make, **options)
@@ -59,9 +60,9 @@ def embedded(
 
 
 class Engine:
-    """One thread turns the memory cloud; a pool runs the handlers."""
+    """One thread turns the cloud; a pool runs the handlers."""
 
-    def __init__(self, app: App, make: Callable[..., MemoryCloud] = MemoryCloud, **options: Any) -> None:
+    def __init__(self, app: App, make: Callable[..., InProcessCloud] = MemoryCloud, **options: Any) -> None:
         self.clock, self.settings = SystemClock(), Settings()
         self._woken = threading.Event()
         self._stopped = False

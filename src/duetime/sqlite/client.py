@@ -183,12 +183,9 @@ class SqliteClient:
                 raise _condition_failed(operation, reasons, is_single=is_single)
             changes = [table.write(key, old, new) for table, key, old, new in planned]
             self._written += changes
-        returned = request.get("ReturnValues", "NONE")
-        shown = {"ALL_NEW": changes[0].new, "ALL_OLD": changes[0].old}.get(returned) if changes else None
-        if returned == "UPDATED_NEW" and changes and changes[0].new is not None:
-            before = changes[0].old or {}
-            shown = {name: value for name, value in changes[0].new.items() if before.get(name) != value}
-        return {} if shown is None else {"Attributes": dict(shown)}
+        if request.get("ReturnValues") == "ALL_NEW":
+            return {"Attributes": changes[0].new}
+        return {}
 
 
 def _table(connection: Any, operation: str, request: Request) -> Table:
@@ -278,9 +275,8 @@ def _projected(item: dict[str, Any], request: Request) -> dict[str, Any]:
 
 def _reason(entry: Request, old: Mapping[str, Any] | None) -> dict[str, Any]:
     is_shown = old is not None and entry.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-    return {"Code": _HELD_NOT, "Message": "The conditional request failed"} | (
-        {"Item": dict(old or {})} if is_shown else {}
-    )
+    reason = {"Code": _HELD_NOT, "Message": "The conditional request failed"}
+    return reason | ({"Item": old} if is_shown else {})
 
 
 def _condition_failed(operation: str, reasons: Sequence[dict[str, Any]], *, is_single: bool) -> ClientError:

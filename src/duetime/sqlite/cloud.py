@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from duetime import instant
 from duetime.aws.jobs import DynamoJobStore
@@ -23,9 +23,8 @@ from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.aws.undelivered import DynamoUndelivered
 from duetime.aws.usage import DynamoUsageCounts
 from duetime.aws.work_pauses import DynamoWorkPauses
-from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.cloud import InProcessCloud
 from duetime.errors import UnreadableRow, Unsupported
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.undelivered import MemoryBodies
 from duetime.model.action import Action
 from duetime.model.change import Change
@@ -38,9 +37,6 @@ from duetime.wakeups.wheel import BOOKMARK
 
 if TYPE_CHECKING:
     from duetime.app import App
-    from duetime.memory.jobs import MemoryJobStore
-    from duetime.memory.store import MemoryStore
-    from duetime.memory.work_pauses import MemoryWorkPauses
     from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -48,7 +44,6 @@ log = logging.getLogger(__name__)
 _GRACE = timedelta(minutes=1)
 """How late the rows of a process that ended are sent by another one."""
 
-_FROM_THE_FIRST = instant.text(datetime(1970, 1, 1, tzinfo=UTC))
 _ACTIONS, _JOBS = "actions", "jobs"
 
 
@@ -67,11 +62,11 @@ class SqliteStore(DynamoStore):
         )
 
 
-class SqliteCloud(MemoryCloud):
-    """A `MemoryCloud` whose tables are in a file.
+class SqliteCloud(InProcessCloud):
+    """The cloud whose tables are in a file.
 
     Args:
-        app: as for `MemoryCloud`, like `options`.
+        app: as for `InProcessCloud`, like `settings` and `options`.
         path: of the file.
 
     Raises:
@@ -80,24 +75,27 @@ class SqliteCloud(MemoryCloud):
 
     def __init__(self, app: App, *, path: Path, settings: Settings, **options: Any) -> None:
         self._database = Database(path)
-        super().__init__(app, settings=replace(settings, timers="wheel", grace=_GRACE), **options)
-        self.sweep_at = self.clock.now()  # the first turn of the wheel sends all rows that are due
-        self.bookmarks.write(BOOKMARK, dict.fromkeys(self.store.due_shards, _FROM_THE_FIRST))
+        try:
+            super().__init__(app, settings=replace(settings, timers="wheel", grace=_GRACE), **options)
+        except BaseException:
+            self._database.close()
+            raise
+        # The first turn of the wheel sends all rows that are due, for an earlier process may have left some.
+        self.sweep_at, first = self.clock.now(), instant.text(instant.EARLIEST)
+        self.bookmarks.write(BOOKMARK, dict.fromkeys(self.store.due_shards, first))
 
-    def _open(self, settings: Settings) -> None:
+    def open_tables(self, settings: Settings) -> None:
+        """See `InProcessCloud`, here and below."""
         client: Any = SqliteClient(self._database)
         for shape, name in ((ACTIONS, _ACTIONS), (JOBS, _JOBS)):
             client.create_table(**create_table_request(shape, name))
         client.on_change = self._written
         self._client, shards = client, settings.due_shards
-        self.store = cast(
-            "MemoryStore", SqliteStore(client, _ACTIONS, due_shards=shards, at_once=client.at_once)
-        )
-        self.job_store = cast("MemoryJobStore", DynamoJobStore(client, _ACTIONS, _JOBS, due_shards=shards))
-        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
+        self.store = SqliteStore(client, _ACTIONS, due_shards=shards, at_once=client.at_once)
+        self.job_store = DynamoJobStore(client, _ACTIONS, _JOBS, due_shards=shards)
         self.undelivered_ports = UndeliveredPorts(DynamoUndelivered(client, _JOBS), MemoryBodies())
-        self.pauses = cast("MemoryWorkPauses", DynamoWorkPauses(client, _JOBS))
-        self.run_counts, self._usage = DynamoRunCounts(client, _JOBS), DynamoUsageCounts(client, _JOBS)
+        self.pauses = DynamoWorkPauses(client, _JOBS)
+        self.run_counts, self.usage_counts = DynamoRunCounts(client, _JOBS), DynamoUsageCounts(client, _JOBS)
 
     def _written(self, written: Written) -> None:
         images: Mapping[str, Any] = {
@@ -115,15 +113,16 @@ class SqliteCloud(MemoryCloud):
         elif fact is not None:
             self._record_fact(fact)
 
-    def _use_due_shards(self, number: int) -> None:
-        """Keep the number with which the process began."""
+    def use_due_shards(self, number: int) -> None:
+        """Do nothing: the settings of an embedded scheduler do not change."""
 
-    def _remove_expired(self, now: datetime) -> None:
+    def remove_expired(self, now: datetime) -> None:
+        """Of both tables."""
         for name in (_ACTIONS, _JOBS):
             self._client.remove_expired(name, now.timestamp())
 
-    def _next_sweep_at(self) -> datetime | None:
-        """Sweep each time: another process may have written."""
+    def next_sweep_at(self) -> datetime | None:
+        """Leave none out: another process may have written."""
         return self.sweep_at
 
     def close(self) -> None:

@@ -45,16 +45,24 @@ class Database:
     def __init__(self, path: Path | str) -> None:
         self.path = path
         self._lock = threading.RLock()
-        self._is_writing = self._is_synchronous = False
+        self._is_writing = False
+        self._waits_for_disk: bool | None = None
         with _translated(path):
             self._connection = sqlite3.connect(
                 path, timeout=_BUSY, isolation_level=None, check_same_thread=False, cached_statements=200
             )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            with self.writing() as connection:
-                self._check_format(connection)
-                for statement in filter(str.strip, _TABLES.split(";")):
-                    connection.execute(statement)
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        with self.writing() as connection:
+            self._check_format(connection)
+            for statement in filter(str.strip, _TABLES.split(";")):
+                connection.execute(statement)
 
     def _check_format(self, connection: sqlite3.Connection) -> None:
         (found,) = connection.execute("PRAGMA user_version").fetchone()
@@ -84,11 +92,10 @@ class Database:
             if self._is_writing:
                 yield self._connection
                 return
-            if self._is_synchronous != survives_power_cuts:
-                self._connection.execute(
-                    f"PRAGMA synchronous = {'FULL' if survives_power_cuts else 'NORMAL'}"
-                )
-                self._is_synchronous = survives_power_cuts
+            if self._waits_for_disk != survives_power_cuts:
+                level = "FULL" if survives_power_cuts else "NORMAL"
+                self._connection.execute(f"PRAGMA synchronous = {level}")
+                self._waits_for_disk = survives_power_cuts
             self._connection.execute("BEGIN IMMEDIATE")
             self._is_writing = True
             try:
@@ -121,6 +128,8 @@ def _translated(path: Path | str) -> Iterator[None]:
                 SERVICE, f"{path}: {error}", "Name a file in a folder that exists and is writable"
             ) from error
         raise BackendUnavailable(SERVICE, f"{path}: {error}") from error
+    except sqlite3.ProgrammingError as error:
+        raise BackendUnavailable(SERVICE, f"{path}: {error}; the block of app.embedded has ended") from error
     except sqlite3.DatabaseError as error:
         raise BackendMisconfigured(
             SERVICE, f"{path}: {error}", "Name a file that duetime has made"

@@ -15,7 +15,6 @@ from duetime.sqlite.values import from_text, to_text
 TABLE = ""
 """The name of the table itself among its indexes."""
 
-
 _OF_TABLE = "SELECT attributes FROM items WHERE place = ? AND pk = ?"
 _OF_INDEX = "SELECT sort, pk, sk FROM entries WHERE place = ? AND part = ? AND name = ?"
 
@@ -84,8 +83,9 @@ class Table:
     def create(connection: sqlite3.Connection, name: str, indexes: Mapping[str, Keys]) -> None:
         """Create a table; one that exists keeps its items, and gets the entries of a new index."""
         before = connection.execute("SELECT indexes FROM tables WHERE name = ?", (name,)).fetchone()
-        connection.execute("INSERT OR REPLACE INTO tables VALUES (?, ?)", (name, json.dumps(indexes)))
-        if before is None or json.loads(before[0]) == json.loads(json.dumps(indexes)):
+        listed = json.dumps(indexes)
+        connection.execute("INSERT OR REPLACE INTO tables VALUES (?, ?)", (name, listed))
+        if before in {None, (listed,)}:
             return
         table = Table(connection, name)
         connection.execute("DELETE FROM entries WHERE place = ?", (name,))

@@ -10,7 +10,7 @@ from datetime import datetime
 from duetime import ids
 from duetime.app import App
 from duetime.clock import Clock
-from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.memory.backends import MemoryBackends
 from duetime.model.action import Action, Status
 from duetime.model.change import Change

@@ -78,7 +78,7 @@ def send_wakes(
 ) -> tuple[SetAside, ...]:
     """Send each message to the queue of its type; the default worker fails types without a manifest.
 
-    Each call computes its delays anew, because the calls before it took time.
+    Each call computes its delays again, because the calls before it took time.
 
     Args:
         messages: the messages.

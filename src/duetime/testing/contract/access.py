@@ -33,7 +33,7 @@ _numbers = count()
 
 
 def grant(role: str = "clerks", *permissions: Permission) -> Grant:
-    """A grant of these to a role; of all that may be granted, if none is said."""
+    """A grant of these to a role; by default of all that may be granted."""
     return Grant(role, frozenset(permissions) or GRANTABLE, CALLER, NOON)
 
 

@@ -57,7 +57,7 @@ def commit(
     number: int = 1,
     at: datetime = NOON + SECOND,
 ) -> SettleResult:
-    """Commit a run, a second after noon unless another instant is said."""
+    """Commit a run, a second after noon unless another instant is given."""
     return store.commit(claimed, executed(at), entries=entries, number=number)
 
 
