@@ -246,6 +246,12 @@ OF_JOBS = {
         (lock(running=ROW),),
         (*REVISION, lock(running=OTHER), lock(waiting=OTHER), {"waiting": None}),
     ),
+    "take a dead run's lock from the waiting place": Table(
+        as_claimed(replace(JOB, waiting=ROW.ref), dead_ref=OTHER.ref),
+        to_state(JOB) | lock(running=OTHER, waiting=ROW),
+        (lock(running=ROW), {"running": None}),
+        (*REVISION, lock(running=THIRD), lock(waiting=THIRD), {"waiting": None}),
+    ),
     "take a dead run's lock": Table(
         as_claimed(JOB, dead_ref=OTHER.ref),
         to_state(JOB) | lock(running=OTHER),

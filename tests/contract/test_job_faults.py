@@ -159,8 +159,11 @@ def test_a_definition_read_before_a_change_is_not_taken_for_that_of_the_state_re
 
 
 def cancelling(*codes, calls=None):
-    """A real client whose every transaction is cancelled for those reasons."""
-    client = boto3.client("dynamodb", config=ONCE, **CREDENTIALS)
+    """A real client whose every transaction is cancelled for those reasons, before moto could answer.
+
+    A client with a session token is none of the local cloud's, whose fast path sends nothing.
+    """
+    client = boto3.client("dynamodb", config=ONCE, aws_session_token="another's", **CREDENTIALS)
     body = {
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
         "Message": "Transaction cancelled, please refer cancellation reasons for specific reasons "
@@ -178,7 +181,7 @@ def cancelling(*codes, calls=None):
             MockRawResponse(json.dumps(body)),
         )
 
-    client.meta.events.register("before-send", answer)
+    client.meta.events.register_first("before-send", answer)
     return client
 
 
@@ -197,19 +200,21 @@ def test_a_conflict_is_tried_again_and_then_unavailable():
 @pytest.mark.parametrize("reason", ["TransactionConflict", "ThrottlingError"])
 def test_a_run_without_the_lock_ends_even_if_it_cannot_be_counted(table, jobs, reason):
     store, job = table.store(), added(jobs)
-    run = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
+    run, calls = taken(store, jobs, job, hold=LockRequirement.UNCHANGED), []
+    blocked = cancelling("None", reason, calls=calls)
 
     class Blocked:
         """Other transactions, or a limit, block the job's row."""
 
         def __getattr__(self, name):
-            return getattr(cancelling("None", reason) if "transact" in name else table.client, name)
+            return getattr(blocked if "transact" in name else table.client, name)
 
     over = DynamoJobStore(Blocked(), table.name, "duetime-jobs", due_shards=DUE_SHARDS)
     run_end = ended(run)
     assert over.settle(run, end(Status.EXECUTED), job.ref, run_end, has_lock=False) is SettleResult.SETTLED
     assert stored_row(store, run.ref).status is Status.EXECUTED
     assert jobs.get(job.ref).tally.executed == 1
+    assert calls
 
 
 def test_a_claim_in_conflict_is_lost():
