@@ -2,12 +2,11 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import boto3
 import pytest
-from botocore.awsrequest import AWSResponse
 from botocore.config import Config
-from moto.core.botocore_stubber import MockRawResponse
 
 from duetime.aws import job_store
 from duetime.aws.job_items import STATE, job_key
@@ -159,29 +158,21 @@ def test_a_definition_read_before_a_change_is_not_taken_for_that_of_the_state_re
 
 
 def cancelling(*codes, calls=None):
-    """A real client whose every transaction is cancelled for those reasons, before moto could answer.
-
-    A client with a session token is none of the local cloud's, whose fast path sends nothing.
-    """
-    client = boto3.client("dynamodb", config=ONCE, aws_session_token="another's", **CREDENTIALS)
-    body = {
-        "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-        "Message": "Transaction cancelled, please refer cancellation reasons for specific reasons "
-        f"{[*codes]}",
+    """A real client whose every transaction is cancelled for those reasons, before moto receives it."""
+    client = boto3.client("dynamodb", config=ONCE, **CREDENTIALS)
+    message = f"Transaction cancelled, please refer cancellation reasons for specific reasons {[*codes]}"
+    parsed = {
+        "Error": {"Code": "TransactionCanceledException", "Message": message},
         "CancellationReasons": [{"Code": code} for code in codes],
+        "ResponseMetadata": {"HTTPStatusCode": 400, "RetryAttempts": 0},
     }
 
-    def answer(request, **_rest):
+    def answer(params, **_rest):
         if calls is not None:
-            calls.append(request.headers.get("X-Amz-Target"))
-        return AWSResponse(
-            request.url,
-            400,
-            {"content-type": "application/x-amz-json-1.0"},
-            MockRawResponse(json.dumps(body)),
-        )
+            calls.append(params["headers"]["X-Amz-Target"])
+        return SimpleNamespace(status_code=400), parsed
 
-    client.meta.events.register_first("before-send", answer)
+    client.meta.events.register_first("before-call", answer)
     return client
 
 
