@@ -132,6 +132,22 @@ def test_a_repeat_after_a_lost_response_returns_the_existing_action(table, stead
     assert placed(steady) == running
 
 
+def test_of_two_that_find_a_key_free_after_its_time_one_takes_it(table, steady):
+    finished(steady, placed(steady))
+    rivals = []
+
+    class TakenMeanwhile(NeverSends):
+        """Another caller takes the key after its former action was read, and before it is replaced."""
+
+        def transact_write_items(self, **request):
+            if ":former" in str(request) and not rivals:
+                rivals.append(placed(steady, LATER))
+            return self._client.transact_write_items(**request)
+
+    second = table.store(TakenMeanwhile(table.client)).put_once(under_key(steady), key_from(LATER))
+    assert [second] == rivals
+
+
 def test_a_redrive_with_a_key_whose_response_was_lost_returns_its_result_when_repeated(table, steady):
     failed = finished(steady, placed(steady), Status.FAILED)
     caller = table.store(LosesAnAnswer(table.client, "transact_write_items"))
