@@ -222,4 +222,4 @@ def test_a_surprising_cadence_gives_a_note_and_no_problem(check):
     status, printed, _ = check(SOUND.replace("0 3 * * *", "*/7 * * * *"))
 
     assert status == 0
-    assert "note: billing-nightly: 'cron */7 * * * *': */7 begins anew each hour" in printed
+    assert "note: billing-nightly: 'cron */7 * * * *': */7 restarts each hour" in printed

@@ -1,4 +1,4 @@
-"""The same work done with other AWS services: their monthly price, and which features they lack.
+"""The same work done with other services: their monthly price, and which features they lack.
 
 The estimates are low: no table unless one is needed, no alarms, no waiting and no dead-letter queues.
 """
@@ -38,9 +38,9 @@ class Alternative:
 
 
 def alternatives(work: Workload, volume: Volume, prices: Prices) -> tuple[Alternative, ...]:
-    """Return the four usual alternatives."""
+    """Return the five usual alternatives."""
     handler = InvocationCounts(
-        "handler", volume.messages, volume.messages * work.handler_ms, work.handler_memory
+        "handler", volume.attempts, volume.attempts * work.handler_ms, work.handler_memory
     )
     return (
         Alternative(
@@ -50,6 +50,16 @@ def alternatives(work: Workload, volume: Volume, prices: Prices) -> tuple[Altern
                 *_function_lines(work, prices, handler),
             ),
             "precise to a minute; no claim against doubles, no history, no search; two retries",
+        ),
+        Alternative(
+            "QStash, pay as you go",
+            (
+                CostLine(
+                    "messages", prices["qstash-messages"], volume.done, 0, "one an action; retries are free"
+                ),
+                *_function_lines(work, prices, handler),
+            ),
+            "calls a public URL; no claim against doubles, no schedule in your own transaction",
         ),
         Alternative(
             "Step Functions, a wait each",
@@ -95,7 +105,7 @@ def _durable(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLin
 
 
 def _hops(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
-    requests = (volume.messages + _hop_count(work, volume)) * units.MESSAGE_REQUESTS
+    requests = (volume.attempts + _hop_count(work, volume)) * units.MESSAGE_REQUESTS
     polls = units.POLLERS * units.POLLS * DAYS
     note = f"hops of {_HOP_MINUTES} minutes"
     yield CostLine("queues: requests", prices["queue-requests"], requests, polls, note)
