@@ -17,6 +17,7 @@ from duetime.cadence import (
     nth_weekday,
     on_event,
     once,
+    parse,
     weekly,
 )
 from tests.cadence.few import NOON, few
@@ -138,7 +139,8 @@ def test_an_interval_continues_to_count_outside_its_window():
 
 
 def test_an_interval_that_never_meets_its_window_has_no_next_occurrence():
-    assert interval(days=1, window=("09:00", "09:01")).starting(NOON).next_after(NOON) is None
+    stored = parse("interval 1d window=09:00-09:01 start=2026-01-15T12:00:00Z")
+    assert stored.next_after(NOON) is None
 
 
 def test_a_default_zone_applies_only_to_a_cadence_without_a_zone():

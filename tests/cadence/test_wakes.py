@@ -24,6 +24,7 @@ from duetime.cadence import (
     nth_weekday,
     on_event,
     once,
+    parse,
     planned_until,
     weekly,
 )
@@ -103,7 +104,7 @@ def test_wakes_have_the_cadences_zone_and_a_single_instant_is_in_utc():
 
 
 def test_an_instant_that_is_skipped_or_outside_eventbridges_years_has_no_wake():
-    assert texts(once("2026-03-29 02:30", tz="Europe/Paris", dst="eventbridge")) == []
+    assert texts(parse("once 2026-03-29T02:30 tz=Europe/Paris dst=eventbridge")) == []
     assert texts(once("2250-01-01 00:00")) == []
 
 
@@ -121,6 +122,9 @@ OTHERS = st.sampled_from(
         daily("02:15", weeks="last"),
         every(minutes=5, calendar=Calendar(exclude=["sat", "12-25"])),
         daily("02:30", calendar=Calendar(exclude=["sun"], instead="next_business_day")),
+        monthly("1,last", "02:30", every=3, anchor="2026-01-05", tz="Europe/Paris"),
+        monthly(1, "02:30", calendar=Calendar(exclude=["sat", "sun"], instead="business_day_of_month")),
+        every(days=3, at="23:45", anchor="2026-01-05"),
         interval(minutes=7),
         interval(seconds=95),
         interval(hours=30),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.crontab import Cron
 from duetime.cadence.errors import InvalidCron
@@ -12,7 +14,7 @@ from duetime.cadence.modifiers import Dst, Window, Words
 def cron(
     expression: str,
     *,
-    tz: str | None = None,
+    tz: str | ZoneInfo | None = None,
     dst: Dst = "cronos",
     day_rule: DayRule | None = None,
     days: Words | None = None,
@@ -59,4 +61,4 @@ def cron(
     except InvalidCron as error:
         from duetime.cadence.dialects import translate_error  # noqa: PLC0415 - only needed for mistakes
 
-        raise translate_error(error, expression) from None
+        raise translate_error(error, str(expression)) from None

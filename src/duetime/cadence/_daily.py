@@ -8,7 +8,7 @@ from typing import Unpack
 
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
-from duetime.cadence.days import DayCycle
+from duetime.cadence.days import Cycle
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
 from duetime.cadence.times import at_time
 from duetime.cadence.walk import WallSchedule
@@ -29,7 +29,7 @@ class AtATime(WallCadence):
     def _days(self) -> DayFields:
         return DayFields()
 
-    def _cycle(self) -> DayCycle | None:
+    def _cycle(self) -> Cycle | None:
         return None
 
     def _built(self) -> WallSchedule:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, time
+from zoneinfo import ZoneInfo
 
 from duetime.cadence._weekly import check_cycle
 from duetime.cadence.cadence import WallCadence
@@ -16,6 +17,7 @@ from duetime.cadence.modifiers import Dst, Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps, at_time
 from duetime.cadence.walk import DstPolicy, WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
+from duetime.cadence.words import clock_text, second_of_day
 
 _MOST_DAYS = 3_660
 
@@ -27,10 +29,12 @@ class Every(WallCadence):
     Attributes:
         step: seconds, at most a day; or a whole number of days, counted from ``anchor``.
         anchor: a day of the cycle; None unless ``step`` is longer than a day.
+        at: the time of day of a number of days, in seconds since midnight.
     """
 
     step: int
     anchor: date | None = None
+    at: int = 0
 
     def _rule(self) -> DstPolicy:
         within_a_day = self.step < DAY
@@ -44,18 +48,24 @@ class Every(WallCadence):
             if self.anchor is None
             else DayCycle(self.step // DAY, self.anchor.toordinal() - UNIX_DAY, length=1)
         )
-        return build_wall_schedule(self._head(), DayFields(), at_time(0), self.modifiers, cycle)
+        return build_wall_schedule(self._head(), DayFields(), at_time(self.at), self.modifiers, cycle)
 
     def _head(self) -> str:
-        return f"every {duration_text(self.step)}{f' anchor={self.anchor}' if self.anchor else ''}"
+        anchor = f" anchor={self.anchor}" if self.anchor else ""
+        return f"every {duration_text(self.step)}{f' at={clock_text(self.at)}' if self.at else ''}{anchor}"
 
     def _label(self) -> str:
-        return f"Every_{duration_text(self.step)}{f'_{self.anchor}' if self.anchor else ''}"
+        anchor = f"_{self.anchor}" if self.anchor else ""
+        at = f"_{clock_text(self.at).replace(':', '_')}" if self.at else ""
+        return f"Every_{duration_text(self.step)}{at}{anchor}"
 
     def _words(self) -> str:
         words = f"every {duration_words(self.step)}"
         if self.anchor:
-            return f"{words} at midnight, counted from {self.anchor}"
+            at = clock_text(self.at) if self.at else "midnight"
+            return f"{words} at {at}, counted from {self.anchor}"
+        if self.at:
+            return f"{words} at {clock_text(self.at)}"
         if self.step < DAY and DAY % self.step:
             return f"{words} from midnight, the last stretch of each day being shorter"
         return words
@@ -63,12 +73,13 @@ class Every(WallCadence):
 
 def every(
     *,
-    days: int | Words | None = None,
+    days: float | Words | None = None,
     hours: float | None = None,
     minutes: float | None = None,
     seconds: float | None = None,
     anchor: date | str | None = None,
-    tz: str | None = None,
+    at: str | time | None = None,
+    tz: str | ZoneInfo | None = None,
     dst: Dst = "cronos",
     months: Words | None = None,
     weeks: Words | None = None,
@@ -82,11 +93,13 @@ def every(
     :func:`~duetime.cadence.interval`.
 
     Args:
-        days: a number counts days, at midnight, from ``anchor``; weekdays, as in ``"mon-fri"``, are a filter.
+        days: a number counts days from ``anchor``; weekdays, as in ``"mon-fri"``, are a filter.
         hours: added to ``minutes`` and ``seconds``; at most a day together.
         minutes: see ``hours``.
         seconds: see ``hours``.
         anchor: a date of the cycle, required for more than one day.
+        at: the time of day of a number of days, as in ``every(days=3, at="09:00", anchor="2027-01-04")``;
+            midnight by default.
         tz: as of :func:`~duetime.cadence.cron`, like the following options.
         dst: the rule for clock changes.
         months: a filter.
@@ -98,8 +111,8 @@ def every(
         InvalidCadence: the length is zero or more than a day of hours, an option is invalid, or the window
             never opens.
     """
-    count = days if isinstance(days, int) else None
-    only = None if isinstance(days, int) else days
+    count = days if isinstance(days, int | float) else None
+    only = None if isinstance(days, int | float) else days
     modifiers = read_modifiers(
         tz=tz, dst=dst, days=only, months=months, weeks=weeks, window=window, calendar=calendar
     )
@@ -110,5 +123,9 @@ def every(
             f"use a day at most, or whole days, or interval(...) for {duration_text(step)} of elapsed time"
         )
         raise InvalidCadence(shown, "every: a wall clock restarts each day", remedy, start=len("every "))
+    if at is not None and step < DAY:
+        remedy = "leave at out, or use daily(...) for a time of each day"
+        raise InvalidCadence(str(at), f"every: {duration_text(step)} has no time of day", remedy)
     _, anchored_on = check_cycle(max(1, step // DAY), anchor, "days", _MOST_DAYS)
-    return Every(modifiers=modifiers, step=step, anchor=anchored_on)
+    second = 0 if at is None else second_of_day(at)
+    return Every(modifiers=modifiers, step=step, anchor=anchored_on, at=second)

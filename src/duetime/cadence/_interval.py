@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
+from zoneinfo import ZoneInfo
 
-from duetime.cadence.cadence import Cadence, Precision
+from duetime.cadence.cadence import Cadence, Precision, declared
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
+from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Window, Words, read_modifiers
+from duetime.cadence.openings import longest_opening
 from duetime.cadence.times import TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
 from duetime.cadence.wall_schedule import build_wall_schedule
+from duetime.cadence.words import clock_text
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
@@ -52,6 +56,39 @@ class Interval(Cadence):
             NaiveInstant: a datetime without a zone.
         """
         return replace(self, start=seconds_of(at))
+
+    def check_can_run(self) -> None:
+        modifiers = self.modifiers
+        if modifiers.calendar is not None and modifiers.calendar.moves:
+            raise InvalidCadence(
+                self.text,
+                "calendar: an interval counts elapsed time, so its runs cannot move to another day",
+                'use instead="skip", or a cadence of the wall clock, as in daily("09:00")',
+            )
+        longest = longest_opening(modifiers) if modifiers.narrows else self.step
+        if self.step > longest:
+            window = modifiers.window
+            shown = "-".join(map(clock_text, window)) if window else ""
+            opening = f"the window {shown}" if window else "its filters admit at a stretch"
+            daily = clock_text(window[0]) if window else "09:00"
+            raise InvalidCadence(
+                self.text,
+                f"interval: {duration_text(self.step)} is longer than {opening}, so it may never run",
+                f"use at most {duration_text(longest)}, or a cadence of the wall clock, as in"
+                f' daily("{daily}")',
+            )
+
+    def last_before(self, instant: datetime) -> datetime | None:
+        self._check_started()
+        return Cadence.last_before(self, instant)
+
+    def matches(self, instant: datetime) -> bool:
+        self._check_started()
+        return Cadence.matches(self, instant)
+
+    def _check_started(self) -> None:
+        if self.start is None:
+            raise InvalidCadence(self.text, "interval: it has no start", "give one, as in starting(instant)")
 
     @property
     def precision(self) -> Precision:
@@ -95,6 +132,7 @@ class Interval(Cadence):
         return f"every {duration_words(self.step)} of elapsed time"
 
 
+@declared
 def interval(
     *,
     weeks: float | Words | None = None,
@@ -102,7 +140,7 @@ def interval(
     hours: float | None = None,
     minutes: float | None = None,
     seconds: float | None = None,
-    tz: str | None = None,
+    tz: str | ZoneInfo | None = None,
     months: Words | None = None,
     window: Window | None = None,
     calendar: Calendar | None = None,
@@ -123,7 +161,7 @@ def interval(
         calendar: dates to exclude, or the only dates to include.
 
     Raises:
-        InvalidCadence: the length is zero, or an option is invalid.
+        InvalidCadence: the length is zero, an option is invalid, or the filters may leave no run.
     """
     lengths = {"weeks": _length(weeks), "days": _length(days)}
     step = duration_of("interval", **lengths, hours=hours, minutes=minutes, seconds=seconds)

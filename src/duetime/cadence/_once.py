@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
-from duetime.cadence.cadence import WallCadence
+from duetime.cadence.cadence import WallCadence, declared
 from duetime.cadence.days import OneDay
-from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Dst, read_modifiers
 from duetime.cadence.times import DAY, at_time
 from duetime.cadence.walk import WallSchedule
@@ -24,6 +25,15 @@ class Once(WallCadence):
     """
 
     local: int
+
+    def check_can_run(self) -> None:
+        before = instant_at(self.local - 2 * DAY)
+        if before is not None and self.next_after(before) is None:
+            raise NeverFires(
+                self.text,
+                f"once: {self._shown('T')} does not exist in {self.tz}, and dst=eventbridge skips it",
+                "choose another time, or another rule for clock changes",
+            )
 
     def _built(self) -> WallSchedule:
         day, second = divmod(self.local, DAY)
@@ -44,7 +54,8 @@ class Once(WallCadence):
         return f"once, at {self._shown(' ')}"
 
 
-def once(at: str | datetime, *, tz: str | None = None, dst: Dst = "cronos") -> Once:
+@declared
+def once(at: str | datetime, *, tz: str | ZoneInfo | None = None, dst: Dst = "cronos") -> Once:
     """Return a cadence of a single time, as in ``once("2027-06-01 09:00", tz="Europe/Paris")``.
 
     Args:
@@ -54,7 +65,8 @@ def once(at: str | datetime, *, tz: str | None = None, dst: Dst = "cronos") -> O
         dst: as of :func:`~duetime.cadence.cron`; the default runs a time skipped by a gap at the gap's end.
 
     Raises:
-        InvalidCadence: no such date or time, a fraction of a second, or an instant together with ``tz``.
+        InvalidCadence: no such date or time, a fraction of a second, or an instant together with ``tz``;
+            :class:`NeverFires` if a clock change skips it.
     """
     shown = str(at)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, datetime, time
 from typing import Unpack
 
 from duetime.cadence._daily import AtATime
@@ -104,6 +104,10 @@ def check_cycle(every: int, anchor: date | str | None, unit: str, most: int) -> 
             raise InvalidCadence(
                 str(anchor), "anchor: no such date", "use a date, as in 2026-01-05"
             ) from None
+    if isinstance(anchor, datetime):
+        anchor = anchor.date()
+    if anchor is not None and not isinstance(anchor, date):
+        raise InvalidCadence(str(anchor), "anchor: no such date", "use a date, as in 2026-01-05")
     if every > 1 and anchor is None:
         remedy = "give anchor=, a date of the cycle"
         raise InvalidCadence(

@@ -6,19 +6,22 @@ Cadences are immutable, comparable and hashable values. ``parse`` reads their te
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Self
+from functools import wraps
+from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
 from duetime.cadence.modifiers import PLAIN, Modifiers
 from duetime.cadence.walk import NOTHING, DstPolicy, WallSchedule, next_after
-from duetime.cadence.zones import Zone, instant_at, seconds_of, zone
+from duetime.cadence.zones import FIRST, Zone, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
     from duetime.cadence.eventbridge import WakeExpression
 
 Precision = Literal["second", "minute"]
+
+_HOUR = 3_600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,35 @@ class Cadence(ABC):
         """
         found = self._next(seconds_of(instant))
         return None if found == NOTHING else instant_at(found)
+
+    def last_before(self, instant: datetime) -> datetime | None:
+        """Return the last occurrence strictly before ``instant``, in UTC, or None.
+
+        Raises:
+            NaiveInstant: a datetime without a zone.
+            InvalidCadence: an interval without a start has no past.
+        """
+        end = seconds_of(instant) + bool(instant.microsecond)
+        length = _HOUR
+        while not NOTHING < self._next(max(end - length, FIRST)) < end:
+            if end - length <= FIRST:
+                return None
+            length *= 2
+        low, high = max(end - length, FIRST), end - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if NOTHING < self._next(middle) < end else (low, middle - 1)
+        return instant_at(self._next(low))
+
+    def matches(self, instant: datetime) -> bool:
+        """Return whether there is an occurrence at ``instant``.
+
+        Raises:
+            NaiveInstant: a datetime without a zone.
+            InvalidCadence: an interval without a start has no fixed times.
+        """
+        at = seconds_of(instant)
+        return not instant.microsecond and self._next(at - 1) == at
 
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
         """Yield the occurrences in (start, end], in order and in UTC.
@@ -91,6 +123,13 @@ class Cadence(ABC):
         """
         return replace(self, modifiers=self.modifiers.with_default_tz(name))
 
+    def check_can_run(self) -> None:  # noqa: B027 - most kinds have nothing more to check
+        """Reject a cadence that may never run. A stored text of an earlier release reads without this check.
+
+        Raises:
+            InvalidCadence: it may never run.
+        """
+
     @property
     @abstractmethod
     def precision(self) -> Precision:
@@ -118,6 +157,22 @@ class Cadence(ABC):
 
     def __str__(self) -> str:
         return self.text
+
+
+P = ParamSpec("P")
+C = TypeVar("C", bound=Cadence)
+
+
+def declared(read: Callable[P, C]) -> Callable[P, C]:
+    """Make a function reject cadences that may never run; :func:`read_text` calls what it wraps."""
+
+    @wraps(read)
+    def declare(*args: P.args, **kwargs: P.kwargs) -> C:
+        cadence = read(*args, **kwargs)
+        cadence.check_can_run()
+        return cadence
+
+    return declare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """Calendars: dates that a cadence excludes, or the only dates that it includes.
 
 A calendar applies after every filter. Occurrences on an excluded date are skipped, or moved to the same time
-on the next business day: Monday to Friday, and not excluded.
+on a business day: Monday to Friday, and not excluded. The moves are the business-day conventions of finance:
+following, preceding, and modified following.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal
+from typing import Literal, get_args
 
-from duetime.cadence.days import FIRST_DAY, UNIX_DAY, Month, month_of, weekday_of
+from duetime.cadence.days import FIRST_DAY, LAST_DAY, UNIX_DAY, Month, month_of, weekday_of
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.words import WEEKDAYS
 
-Instead = Literal["skip", "next_business_day"]
+Instead = Literal["skip", "next_business_day", "previous_business_day", "business_day_of_month"]
 
-# Days that an occurrence moves at most; further moves are skipped.
-_LONGEST_MOVE = 366
-INSTEAD = ("skip", "next_business_day")
+# An occurrence moves less far than this many days; further moves are skipped.
+_LONGEST_MOVE = 367
+INSTEAD = get_args(Instead)
 _SUNDAY, _SATURDAY = 0, 6
 _DATE_LENGTH = 10
 
@@ -35,8 +36,9 @@ class Calendar:
     Args:
         exclude: entries without runs.
         include: if there are any, other days have no runs.
-        instead: ``"skip"``, or ``"next_business_day"`` to move occurrences of an excluded day to the next
-            business day, at the same time. Two occurrences at one time become one.
+        instead: ``"skip"``, or where to move occurrences of an excluded day, at the same time:
+            ``"next_business_day"``, ``"previous_business_day"``, or ``"business_day_of_month"``, which is the
+            next one in the same month, else the previous one. Two occurrences at one time become one.
         name: its part of the cadence's name, as in ``"fr-holidays"``.
 
     Raises:
@@ -60,8 +62,9 @@ class Calendar:
     ) -> None:
         if instead not in INSTEAD:
             raise InvalidCadence(
-                str(instead), "calendar: unknown value of instead", f"use {' or '.join(INSTEAD)}"
+                str(instead), "calendar: unknown value of instead", f"use {', '.join(INSTEAD)}"
             )
+        name = None if name is None else str(name)
         if name is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name, re.ASCII):
             raise InvalidCadence(name, "calendar: its name has invalid characters", "use a-z, 0-9 and -")
         excluded, included = _entries(exclude), _entries(include)
@@ -86,8 +89,18 @@ class Calendar:
 
     @property
     def moves(self) -> bool:
-        """Whether occurrences of an excluded day move to a later one."""
-        return self.instead == "next_business_day"
+        """Whether occurrences of an excluded day move to a business day."""
+        return self.instead != "skip"
+
+    def moved_to(self, day: int) -> int | None:
+        """Return the business day to which an excluded day's occurrences move; None without one in a year."""
+        if self.instead == "previous_business_day":
+            return self._business_day_from(day, -1)
+        following = self._business_day_from(day, 1)
+        if self.instead == "next_business_day":
+            return following
+        is_same_month = following is not None and month_of(following).first == month_of(day).first
+        return following if is_same_month else self._business_day_from(day, -1)
 
     @property
     def years(self) -> tuple[int, int] | None:
@@ -112,39 +125,51 @@ class Calendar:
         return days
 
     def _receives(self, day: int, regular: Callable[[Month], int]) -> bool:
+        """Return whether an occurrence moves to a day, from one of the days without business around it."""
         if not self._is_business_day(day):
             return False
-        month = None
-        for earlier in range(day - 1, max(day - _LONGEST_MOVE, FIRST_DAY) - 1, -1):
-            if self._is_business_day(earlier):
-                return False
-            if month is None or earlier < month.first:
-                month = month_of(earlier)
-            if regular(month) >> earlier - month.first & 1 and not self.leaves(earlier):
-                return True
+        for step in (-1, 1):
+            month, at = None, day + step
+            while FIRST_DAY <= at <= LAST_DAY and abs(at - day) < _LONGEST_MOVE:
+                if self._is_business_day(at):
+                    break
+                if month is None or not month.first <= at < month.first + month.length:
+                    month = month_of(at)
+                is_due = regular(month) >> at - month.first & 1 and not self.leaves(at)
+                if is_due and self.moved_to(at) == day:
+                    return True
+                at += step
         return False
+
+    def _business_day_from(self, day: int, step: int) -> int | None:
+        for at in range(day + step, day + step * _LONGEST_MOVE, step):
+            if not FIRST_DAY <= at <= LAST_DAY:
+                return None
+            if self._is_business_day(at):
+                return at
+        return None
 
     def _is_business_day(self, day: int) -> bool:
         return weekday_of(day) not in (_SUNDAY, _SATURDAY) and self.leaves(day)
 
 
 def _entries(given: Iterable[date | str]) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise InvalidCadence(given, "calendar: its dates come as a list", f"write [{given!r}]")
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidCadence(str(given), "calendar: its dates come as a list", f"write [{given!r}]")
     return tuple(sorted({_entry(entry) for entry in given}))
 
 
 def _entry(given: date | str) -> str:
     if isinstance(given, date):
         return given.isoformat()[:_DATE_LENGTH]
-    text = given.strip().lower()
+    text = str(given).strip().lower()
     if text in WEEKDAYS:
         return text
     dated = text if len(text) == _DATE_LENGTH else f"2000-{text}"
     try:
         date.fromisoformat(dated)
     except ValueError:
-        raise InvalidCadence(given, "calendar: no such day", "use 2026-12-25, 12-25 or sat") from None
+        raise InvalidCadence(str(given), "calendar: no such day", "use 2026-12-25, 12-25 or sat") from None
     return text
 
 

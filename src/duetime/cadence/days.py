@@ -51,6 +51,21 @@ class DayCycle(NamedTuple):
         return (day - self.anchor) // self.length % self.every == 0
 
 
+class MonthCycle(NamedTuple):
+    """Every ``every``-th month, counted from the month ``anchor``: months since the year 0."""
+
+    every: int
+    anchor: int
+
+    def has(self, day: int) -> bool:
+        """Return whether the day is in such a month."""
+        when = date.fromordinal(day + UNIX_DAY)
+        return (when.year * 12 + when.month - 1 - self.anchor) % self.every == 0
+
+
+Cycle = DayCycle | MonthCycle
+
+
 class Days:
     """The days of a cadence. Caches the last month; safe to share between threads."""
 
@@ -59,7 +74,7 @@ class Days:
     def __init__(
         self,
         fields: DayFields,
-        cycle: DayCycle | None = None,
+        cycle: Cycle | None = None,
         calendar: Calendar | None = None,
         years: Sequence[int] = ALL_YEARS,
     ) -> None:

@@ -1,7 +1,8 @@
 """Other schedulers' spellings of cadences, and the same cadences in duetime's spelling.
 
 Imported only after a text has been rejected. It recognises crontab lines, EventBridge, Quartz, systemd,
-Celery, Jenkins and Go. Each suggestion is parsed before it is offered, so a suggestion is always valid.
+Celery, APScheduler, Spring, iCalendar, Jenkins and Go. Each suggestion is parsed before it is offered, so a
+suggestion is always valid.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.foreign_calls import apscheduler, celery
+from duetime.cadence.rrule_text import rrule
+from duetime.cadence.systemd_text import systemd_calendar, systemd_word
 from duetime.cadence.text import read_text
 from duetime.cadence.words import WEEKDAYS
 
@@ -103,41 +107,63 @@ def _by_template(text: str) -> DialectMatch | None:
 
 
 def _celery(text: str) -> DialectMatch | None:
-    found = re.fullmatch(r"crontab\((.*)\)", text, re.IGNORECASE | re.DOTALL)
-    if not found:
+    found = celery(text)
+    return found and DialectMatch("this is Celery's crontab", *found)
+
+
+def _apscheduler(text: str) -> DialectMatch | None:
+    found = apscheduler(text)
+    return found and DialectMatch("this is APScheduler's trigger", *found)
+
+
+def _spring(text: str) -> DialectMatch | None:
+    found = re.fullmatch(r"@Scheduled\((.*)\)", text, re.DOTALL)
+    options = dict(re.findall(r'(\w+)\s*=\s*"([^"]*)"', found[1])) if found else {}
+    if "cron" not in options:
         return None
-    arguments = {name: quoted or bare for name, quoted, bare in re.findall(_ARGUMENT, found[1])}
-    cadence = " ".join(arguments.get(name, "*").replace(" ", "") for name in _CELERY)
-    caveat = "" if "minute" in arguments else "Celery runs it in each minute, since minute is missing"
-    return DialectMatch("this is Celery's crontab", cadence, caveat)
+    zone = f" tz={options['zone']}" if options.get("zone") else ""
+    return DialectMatch("this is Spring's annotation", options["cron"] + zone)
+
+
+def _rrule(text: str) -> DialectMatch | None:
+    found = rrule(text)
+    return found and DialectMatch("this is iCalendar's RRULE", *found)
 
 
 def _systemd(text: str) -> DialectMatch | None:
-    if words := _SYSTEMD_WORDS.get(text.lower()):
+    if words := systemd_word(text):
         return DialectMatch("this is systemd's word", words)
-    found = re.fullmatch(_CALENDAR, text)
-    if not found or not (found["days"] or found["date"]):
-        return None
-    days = re.sub(r"([A-Za-z]{3})[a-z]*", r"\1", found["days"] or "").replace("..", "-").lower()
-    kind = f"monthly {found['day'].lstrip('0')}" if (found["day"] or "*") != "*" else "daily"
-    options = (f"days={days}" * bool(days), f"tz={found['zone']}" if found["zone"] else "")
-    cadence = " ".join(filter(None, (kind, found["time"], *options)))
-    return DialectMatch("this is systemd's OnCalendar", cadence)
+    cadence = systemd_calendar(text)
+    return None if cadence is None else DialectMatch("this is systemd's OnCalendar", cadence)
 
 
 def _jenkins(text: str) -> DialectMatch | None:
     fields = text.split()
     if len(fields) != _SIX - 1 or not any(re.fullmatch(_HASH, field) for field in fields):
         return None
-    cadence = " ".join(
-        re.sub(_HASH, lambda found: f"*{found[1]}" if found[1] else "3", field) for field in fields
-    )
+    cadence = " ".join(re.sub(_HASH, _hashed, field) for field in fields)
     return DialectMatch("H is Jenkins' hash of the job's name", cadence, "or any other number in its place")
 
 
+def _hashed(found: re.Match[str]) -> str:
+    """Return one of the values that Jenkins may choose: with a step, those of the first offset."""
+    values, step = found["values"], found["step"]
+    if step:
+        return f"{values or '*'}{step}"
+    low, _, high = (values or "0-59").partition("-")
+    return str(min(max(3, int(low)), int(high)))
+
+
+def _zone_at_the_end(text: str) -> DialectMatch | None:
+    found = re.fullmatch(rf"({_TIME})\s+({_ZONE})", text)
+    if not found:
+        return None
+    return DialectMatch("the zone follows the expression", f"{found[1]} tz={found[2]}", start=found.start(2))
+
+
 def _crontab_line(text: str) -> DialectMatch | None:
-    found = re.match(rf"(@\w+|[\d*?]\S*(?:\s+{_FIELD}){{4}})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
-    if not found or re.fullmatch(_NAMES, text[found.end() :], re.IGNORECASE):
+    found = re.match(rf"({_TIME})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
+    if not found or re.fullmatch(rf"{_NAMES}|{_ZONE}", text[found.end() :]):
         return None
     return DialectMatch(
         "a command follows the time", found[1], "the command becomes the job's function", start=found.end()
@@ -152,28 +178,22 @@ _TEMPLATES = (
     (r"(?i)@every\s+(\w+)", "this is Go's spelling of an interval", r"interval \1"),
     (r"(?:CRON_)?TZ=(\S+)\s+(.+)", "the zone comes before the expression", r"\2 tz=\1"),
 )
-_CELERY = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
-_ARGUMENT = r"""(\w+)\s*=\s*(?:["']([^"']*)["']|(\w+))"""
-_SYSTEMD_WORDS = {
-    "minutely": "@every_minute",
-    "hourly": "@hourly",
-    "yearly": "@yearly",
-    "annually": "@yearly",
-}
-_CALENDAR = (
-    r"(?:(?P<days>[A-Z][a-z]{2,}(?:(?:\.\.|,)[A-Z][a-z]{2,})*)\s+)?(?P<date>\*-\*-(?P<day>[\d,]+|\*)\s+)?"
-    r"(?P<time>\d{1,2}:\d\d(?::\d\d)?)(?:\s+(?P<zone>[A-Za-z_]+(?:/\S+)?))?"
-)
 _FIELD = r"[\w*?,/#-]+"
-_HASH = r"H(?:\([\d-]+\))?(/\d+)?"
+_TIME = rf"@\w+|[\d*?]\S*(?:\s+{_FIELD}){{4,5}}?"
+_HASH = r"H(?:\((?P<values>\d+-\d+)\))?(?P<step>/\d+)?"
 # Matches a day-of-week field, and no command.
-_NAMES = r"[A-Z]{3}(?:[-,/#L][\w,#/-]*)?"
+_NAMES = r"(?i:[A-Z]{3}(?:[-,/#L][\w,#/-]*)?)"
+_ZONE = r"[A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT"
 _SPELLINGS: tuple[Callable[[str], DialectMatch | None], ...] = (
     _eventbridge,
     _quartz,
     _by_template,
     _celery,
+    _apscheduler,
+    _spring,
+    _rrule,
     _systemd,
     _jenkins,
+    _zone_at_the_end,
     _crontab_line,
 )

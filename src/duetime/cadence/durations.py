@@ -21,6 +21,12 @@ def duration_of(kind: str, **lengths: float | None) -> int:
         InvalidCadence: no length, a fraction of a second, less than a second, or more than a hundred years.
     """
     parts = {unit: value for unit, value in lengths.items() if value is not None}
+    if any(isinstance(value, bool) for value in parts.values()):
+        raise _error(
+            kind,
+            f"{kind}({', '.join(f'{unit}={value}' for unit, value in parts.items())})",
+            "is no length of time",
+        )
     shown = f"{kind}({', '.join(f'{unit}={value}' for unit, value in parts.items())})"
     try:
         total = timedelta(**parts).total_seconds()

@@ -90,6 +90,8 @@ def parse_cron(given: str, day_rule: DayRule | None = None) -> CronParts:
 
 def _readable(given: str) -> str:
     """Return the expression in capitals with single spaces, after checking its length and characters."""
+    if not isinstance(given, str):
+        raise InvalidCron(str(given), "a cron expression is a text", 'write it as in "30 2 * * *"')
     if len(given) > LONGEST:
         raise InvalidCron(given, f"{len(given)} characters are no cron expression", f"use at most {LONGEST}")
     at = next((n for n, char in enumerate(given) if not is_plain(char)), None)

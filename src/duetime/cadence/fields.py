@@ -220,6 +220,7 @@ def weekdays(text: str) -> tuple[int, tuple[tuple[int, int], ...]]:
     plain: list[str] = []
     nth: list[tuple[int, int]] = []
     for item in text.split(","):
+        _reject_foreign_last(item)
         if item.endswith("L"):
             nth.append((_weekday_before(item[:-1], "L"), 0))
         elif "#" in item:
@@ -228,6 +229,20 @@ def weekdays(text: str) -> tuple[int, tuple[tuple[int, int], ...]]:
         else:
             plain.append(item)
     return WEEKDAY.listed(plain) if plain else 0, tuple(nth)
+
+
+def _reject_foreign_last(item: str) -> None:
+    """Reject other languages' last weekday of a month: ``FRI#L``, ``FRI#-1``, ``L5``."""
+    weekday, sign, week = item.partition("#")
+    if sign and week in ("L", "-1"):
+        found = weekday
+    elif item.startswith("L") and not sign:
+        found = item[1:]
+    else:
+        return
+    if found in WEEKDAY.values:
+        name = WEEKDAYS[WEEKDAY.value(found) % _SEVEN].upper()
+        raise FieldError(WEEKDAY.name, f"{item} is not how cron names the last weekday", f"write {name}L")
 
 
 def _weekday_before(text: str, sign: str) -> int:

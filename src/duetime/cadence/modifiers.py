@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import time
 from typing import Literal, Self, TypedDict, get_args
+from zoneinfo import ZoneInfo
 
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
@@ -36,7 +37,7 @@ Words = str | Iterable[str | int]
 class CadenceOptions(TypedDict, total=False):
     """The options of any cadence; see :func:`~duetime.cadence.cron` for each."""
 
-    tz: str | None
+    tz: str | ZoneInfo | None
     dst: Dst
     days: Words | None
     months: Words | None
@@ -100,7 +101,7 @@ PLAIN = Modifiers()
 
 def read_modifiers(
     *,
-    tz: str | None = None,
+    tz: str | ZoneInfo | None = None,
     dst: Dst = "cronos",
     days: Words | None = None,
     months: Words | None = None,
@@ -113,6 +114,7 @@ def read_modifiers(
     Raises:
         InvalidCadence: an option is invalid; :class:`UnknownZone` if it is the zone.
     """
+    tz = tz.key if isinstance(tz, ZoneInfo) else tz
     if tz is not None:
         zone(tz)
     if dst not in get_args(Dst):
@@ -131,7 +133,7 @@ def read_modifiers(
 
 
 def _window(given: Window) -> tuple[int, int]:
-    ends = given.split("-") if isinstance(given, str) else list(given)
+    ends = given.split("-") if isinstance(given, str) else list(given) if hasattr(given, "__iter__") else []
     if len(ends) != len(("opens", "shuts")):
         raise InvalidCadence(
             str(given), "window: it must have a start and an end", 'give two times, as in ("09:00", "17:00")'

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import time
+from datetime import date, time
 from typing import Unpack
 
 from duetime.cadence._daily import AtATime
+from duetime.cadence._weekly import check_cycle
 from duetime.cadence.day_fields import DayFields
+from duetime.cadence.days import MonthCycle
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.fields import FieldError, MonthDays, month_days
 from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
@@ -24,13 +27,27 @@ from duetime.cadence.words import (
 )
 
 _LAST = 5
+_MOST_MONTHS = 1_200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Monthly(AtATime):
-    """Some days of the month at a time; a month without such a day is skipped."""
+    """Some days of the month at a time, in every month or every n-th; one without such a day is skipped.
+
+    Attributes:
+        on: the days.
+        every: 1 for every month.
+        anchor: a date in a month of the cycle.
+    """
 
     on: MonthDays
+    every: int = 1
+    anchor: date | None = None
+
+    def _cycle(self) -> MonthCycle | None:
+        if self.anchor is None:
+            return None
+        return MonthCycle(self.every, self.anchor.year * 12 + self.anchor.month - 1)
 
     def _days(self) -> DayFields:
         return DayFields(*self.on)
@@ -43,10 +60,12 @@ class Monthly(AtATime):
         return ",".join(words)
 
     def _head(self) -> str:
-        return f"monthly {self._spelled()} {clock_text(self.at)}"
+        cycle = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
+        return f"monthly {self._spelled()} {clock_text(self.at)}{cycle}"
 
     def _label(self) -> str:
-        return f"Monthly_{self._spelled()}_{self._named_time()}"
+        cycle = f"_every{self.every}_{self.anchor}" if self.anchor else ""
+        return f"Monthly_{self._spelled()}_{self._named_time()}{cycle}"
 
     def _words(self) -> str:
         days = [f"day {n + 1}" for n in range(31) if self.on.days >> n & 1]
@@ -56,7 +75,8 @@ class Monthly(AtATime):
             f"the weekday nearest to the {before_last(back)}" if back else "the last weekday"
             for back in self.on.nearest_lasts
         ]
-        return f"every month on {listed(days)} at {clock_text(self.at)}"
+        months = f"every {self.every} months, counted from {self.anchor}," if self.anchor else "every month"
+        return f"{months} on {listed(days)} at {clock_text(self.at)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +111,9 @@ class NthWeekday(AtATime):
 def monthly(
     on: Words | int,
     at: str | time,
+    *,
+    every: int = 1,
+    anchor: date | str | None = None,
     **options: Unpack[CadenceOptions],
 ) -> Monthly:
     """Return a cadence of some days of the month at a local time, as in ``monthly("1,last", "00:30")``.
@@ -98,10 +121,22 @@ def monthly(
     Days are 1 to 31, ``last`` and ``last-2``. A ``w`` after them means the nearest weekday (``15w``,
     ``lastw``). A month without such a day is skipped.
 
+    Args:
+        on: the days.
+        at: the time of day.
+        every: 2 for every other month, 12 for every year, at most 1,200.
+        anchor: a date in a month of the cycle, required with ``every``.
+        **options: zone, clock rule and filters, as of :func:`~duetime.cadence.cron`.
+
     Raises:
-        InvalidCadence: a day, the time or an option is invalid, or the options leave no occurrence.
+        InvalidCadence: a day, the time or an option is invalid, the anchor is missing, or the options leave
+            no occurrence.
     """
-    return Monthly(modifiers=read_modifiers(**options), at=second_of_day(at), on=_month_days(on))
+    modifiers = read_modifiers(**options)
+    every, anchored_on = check_cycle(every, anchor, "months", _MOST_MONTHS)
+    return Monthly(
+        modifiers=modifiers, at=second_of_day(at), on=_month_days(on), every=every, anchor=anchored_on
+    )
 
 
 def nth_weekday(
@@ -125,8 +160,10 @@ def nth_weekday(
 def _month_days(given: Words | int) -> MonthDays:
     if isinstance(given, int):
         text = str(given)
-    else:
+    elif isinstance(given, Iterable):
         text = given if isinstance(given, str) else ",".join(str(item) for item in given)
+    else:
+        raise InvalidCadence(str(given), "monthly: not days of the month", "use 1-31, last, last-2 or 15w")
     spelled = text.upper().replace("LAST", "L").replace(" ", "")
     if not spelled.isascii() or set(spelled) & set("*?/"):
         raise InvalidCadence(text, "monthly: not days of the month", "use 1-31, last, last-2 or 15w")

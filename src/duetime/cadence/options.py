@@ -23,6 +23,12 @@ LONGEST_NAME = 64
 """Characters of a name at most: the limit of an EventBridge schedule's name."""
 _DIGEST = 8
 _MOST_LISTED = 3
+_MOVES = {
+    "skip": "",
+    "next_business_day": " (moved to the next business day)",
+    "previous_business_day": " (moved to the previous business day)",
+    "business_day_of_month": " (moved to the next business day of the month, else to the previous one)",
+}
 
 
 def options_text(modifiers: Modifiers) -> str:
@@ -126,11 +132,11 @@ def digest(text: str) -> str:
 def _calendar_words(calendar: Calendar) -> str:
     if calendar.name:
         words = f"except by the calendar {calendar.name}"
-    elif calendar.include:
-        words = f"only on {_entries_words(calendar.include)}"
     else:
-        words = f"except on {_entries_words(calendar.exclude)}"
-    return words + " (moved to the next business day)" * calendar.moves
+        only = f"only on {_entries_words(calendar.include)}" if calendar.include else ""
+        without = f"except on {_entries_words(calendar.exclude)}" if calendar.exclude else ""
+        words = " and ".join(filter(None, (only, without)))
+    return words + _MOVES[calendar.instead]
 
 
 def _entries_words(entries: tuple[str, ...]) -> str:

@@ -45,12 +45,14 @@ class _CadenceKind(NamedTuple):
 _KINDS = {
     "cron": _CadenceKind("crontab", None, "cron 30 2 * * *", _COMMON | {"day_rule"}),
     "daily": _CadenceKind("_daily", ("time",), "daily 09:00", _COMMON),
-    "every": _CadenceKind("_every", ("length",), "every 10m", _COMMON | {"anchor"}),
+    "every": _CadenceKind("_every", ("length",), "every 10m", _COMMON | {"anchor", "at"}),
     "interval": _CadenceKind("_interval", ("length",), "interval 7m", (_COMMON | {"start"}) - {"dst"}),
     "weekly": _CadenceKind(
         "_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _COMMON | {"every", "anchor"}
     ),
-    "monthly": _CadenceKind("months", ("monthly", "time"), "monthly 1,last 00:30", _COMMON),
+    "monthly": _CadenceKind(
+        "months", ("monthly", "time"), "monthly 1,last 00:30", _COMMON | {"every", "anchor"}
+    ),
     "nth_weekday": _CadenceKind(
         "months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _COMMON
     ),
@@ -157,7 +159,8 @@ def _build(kind: str, words: list[str], options: dict[str, str]) -> Cadence:
         from duetime.cadence.crontab import Cron  # noqa: PLC0415 - imported when first used, like every kind
 
         return Cron.from_expression(" ".join(words), **arguments)
-    function: Callable[..., Cadence] = getattr(import_module(f"duetime.cadence.{_KINDS[kind].module}"), kind)
+    declare: Callable[..., Cadence] = getattr(import_module(f"duetime.cadence.{_KINDS[kind].module}"), kind)
+    function = getattr(declare, "__wrapped__", declare)  # a stored text may no longer be declarable
     if kind in ("every", "interval"):
         return _build_spaced(function, words[0], arguments)
     if kind == "on_event":

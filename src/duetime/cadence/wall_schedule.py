@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
-from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, DayCycle, Days, month_in
+from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, Cycle, Days, month_in
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.times import NEVER as NO_TIME
@@ -20,7 +20,7 @@ _SOME_YEAR = 2000
 
 
 def build_wall_schedule(
-    shown: str, fields: DayFields, times: Times, modifiers: Modifiers, cycle: DayCycle | None = None
+    shown: str, fields: DayFields, times: Times, modifiers: Modifiers, cycle: Cycle | None = None
 ) -> WallSchedule:
     """Return the wall schedule of these days and times, narrowed by the modifiers.
 
@@ -52,7 +52,7 @@ def build_wall_schedule(
     )
 
 
-def _years(shown: str, fields: DayFields, cycle: DayCycle | None, calendar: Calendar | None) -> Sequence[int]:
+def _years(shown: str, fields: DayFields, cycle: Cycle | None, calendar: Calendar | None) -> Sequence[int]:
     """Return the years that can have days, so that a search after the last of them ends at once."""
     if calendar is None and cycle is None:
         return ALL_YEARS
@@ -64,8 +64,9 @@ def _years(shown: str, fields: DayFields, cycle: DayCycle | None, calendar: Cale
     if _any_day(Days(fields, cycle, calendar, recurring), clear):
         return ALL_YEARS
     if dated is not None:
-        listed = range(dated[0], min(dated[1] + 2, ALL_YEARS.stop))
-        if _any_day(Days(fields, cycle, calendar, listed), dated[0]):
+        first = max(dated[0] - 1, ALL_YEARS.start)  # from its end, a run may move into the first dated year
+        listed = range(first, min(dated[1] + 2, ALL_YEARS.stop))
+        if _any_day(Days(fields, cycle, calendar, listed), first):
             return listed
     raise NeverFires(
         shown, "it never fires: its calendar or its cycle leaves no day", "leave a day on which it may run"

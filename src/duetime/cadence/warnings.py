@@ -13,6 +13,7 @@ from itertools import islice
 from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.crontab import Cron
 from duetime.cadence.day_fields import LENGTHS
+from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.words import bits
 from duetime.cadence.zones import instant_at, seconds_of, zone
@@ -24,10 +25,16 @@ _MOST = 4
 _SIX = 6
 _UNITS = (("minute", 60, "hour"), ("hour", 24, "day"))
 _EVEN = {"minute": "interval(minutes={})", "hour": "interval(hours={})"}
+_HIGHEST = {"second": 59, "minute": 59, "hour": 23, "day-of-month": 31, "month": 12, "day-of-week": 6}
+_MONTH_DAYS, _WEEK_DAYS, _MONTHS = 31, 7, 12
 
 
 def cadence_warnings(cadence: Cadence) -> list[str]:
     """Return the warnings about a cadence, a sentence each; empty for most."""
+    try:
+        cadence.check_can_run()
+    except InvalidCadence as refused:
+        return [f"{refused.problem}; {refused.remedy}"]
     return [*_cron_warnings(cadence)] if isinstance(cadence, Cron) else []
 
 
@@ -73,20 +80,79 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
                 f"in day-of-week {fields[-1]} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count"
                 " from Sunday 1: names are the same everywhere"
             )
+        yield from _each_unit_warnings(fields)
         yield from _uneven_step_warnings(fields[-5:])
+        yield from _uneven_day_warnings(*fields[-3:])
+        for name, text in zip([*_HIGHEST][-len(fields) :], fields, strict=True):
+            for item in text.split(","):
+                yield from _range_warnings(name, item)
     yield from _missing_date_warnings(cadence)
 
 
+def _each_unit_warnings(fields: list[str]) -> Iterator[str]:
+    """Warn about ``* 2 * * *``, which runs in each minute of the hour."""
+    smaller, larger = ("second", "minute") if len(fields) == _SIX else ("minute", "hour")
+    if fields[0] == "*" and re.fullmatch(r"\d+(?:,\d+)*", fields[1]):
+        once = " ".join(["0", *fields[1:]])
+        yield f'{smaller} * runs in each {smaller} of the {larger}; to run once in it, write "{once}"'
+
+
+def _uneven_day_warnings(day: str, month: str, weekday: str) -> Iterator[str]:
+    """Warn about steps of days and months, which restart with each month, week or year."""
+    if (number := _step_of_all(day, "1")) and number < _MONTH_DAYS:
+        yield f"{day} restarts on the 1st of each month; every(days={number}, anchor=...) is even"
+    if (number := _step_of_all(month, "1")) and _MONTHS % number:
+        last = (_MONTHS - 1) // number * number + 1
+        yield (
+            f"month {month} restarts each year: from month {last} to the next 1 it is"
+            f" {_counted(_MONTHS + 1 - last, 'month')}; list the months"
+        )
+    if (number := _step_of_all(weekday, "0")) and number < _WEEK_DAYS:
+        last = (_WEEK_DAYS - 1) // number * number
+        yield (
+            f"day-of-week {weekday} restarts each Sunday: from day {last} to the next 0 it is"
+            f" {_counted(_WEEK_DAYS - last, 'day')}; name the weekdays, as in MON,WED,FRI"
+        )
+
+
+def _step_of_all(text: str, first: str) -> int:
+    """Return the step through all of a field's values; 0 without one, or with a step of one."""
+    found = re.fullmatch(rf"(?:\*|{first})/(\d+)", text)
+    return int(found[1]) if found and int(found[1]) > 1 else 0
+
+
+def _counted(number: int, unit: str) -> str:
+    return f"{number} {unit}{'s' * (number > 1)}"
+
+
+def _range_warnings(name: str, item: str) -> Iterator[str]:
+    """Warn about ranges that wrap, and about steps that are longer than their range."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?(?:/(\d+))?", item)
+    if not found or not (found[2] or found[3]):
+        return
+    low, high, step = int(found[1]), int(found[2] or _HIGHEST[name]), int(found[3] or 1)
+    if low > high and not (name == "day-of-week" and high == 0):
+        yield (
+            f"{name} {item} goes over the end of the {'week' if name == 'day-of-week' else 'range'}:"
+            f" {low} and later, and up to {high}; for those between, write {high}-{low}"
+        )
+    elif low < high and low + step > high:
+        yield f"{name} {item} is {low} alone, since its step is longer than its range"
+
+
 def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
-    """Warn about steps that do not divide their field: the last step is shorter."""
+    """Warn about steps whose last stretch in each hour or day has another length."""
     for text, (unit, size, larger_unit) in zip(fields, _UNITS, strict=False):
-        step = re.fullmatch(r"(?:\*|0)/(\d+)", text)
-        if step and size % int(step[1]):
-            number, short = int(step[1]), size % int(step[1])
-            last = (size - 1) // number * number
+        step = re.fullmatch(r"(\*|\d+)/(\d+)", text)
+        if not step:
+            continue
+        first, number = int(step[1].replace("*", "0")), int(step[2])
+        last = first + (size - 1 - first) // number * number
+        short = size - last + first
+        if short != number and last != first:
             yield (
-                f"{text} begins anew each {larger_unit}: from {unit} {last} to the next 0"
-                f" it is {short} {unit}{'s' * (short > 1)}; {_EVEN[unit].format(number)} is even"
+                f"{text} restarts each {larger_unit}: from {unit} {last} to the next {first}"
+                f" it is {_counted(short, unit)}; {_EVEN[unit].format(number)} is even"
             )
 
 

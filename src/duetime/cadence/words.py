@@ -160,6 +160,10 @@ def _as_english(text: str, names: dict[str, str]) -> str:
 
 
 def _mask(given: str | Iterable[str | int], kind: _WordKind, option: str, remedy: str) -> int:
+    if not isinstance(given, Iterable):
+        raise InvalidCadence(
+            str(given), f"{option}: {str(given)[:20]} is no word, and no list of words", remedy
+        )
     items = given.split(",") if isinstance(given, str) else [str(item) for item in given]
     mask = 0
     for item in items:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from duetime.cadence.errors import NaiveInstant, UnknownZone, nearest
+from duetime.cadence.errors import NaiveInstant, UnknownZone
 
 DAY = 86_400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -112,6 +112,8 @@ def zone(name: str) -> Zone:
     Raises:
         UnknownZone: the IANA database has no such zone.
     """
+    if not isinstance(name, str):
+        raise UnknownZone(str(name), f"{name!r} is no IANA time zone", "name one, as in Europe/Paris")
     if name in ("UTC", "Etc/UTC"):
         return _Fixed()
     if name in NOT_ZONES or name.startswith(OTHER_CLOCKS):
@@ -143,10 +145,9 @@ def instant_at(at: int) -> datetime | None:
 def _nearest(name: str) -> str:
     from zoneinfo import available_timezones  # noqa: PLC0415 - only needed for mistakes
 
+    from duetime.cadence.zone_remedies import zone_remedy  # noqa: PLC0415
+
     zones = {
         zone for zone in available_timezones() if zone not in NOT_ZONES and not zone.startswith(OTHER_CLOCKS)
     }
-    city = [zone for zone in zones if zone.rpartition("/")[2].lower() == name.lower().replace(" ", "_")]
-    if city:
-        return f"did you mean {min(city)}?"
-    return nearest(name, zones) or "use an IANA name, as in Europe/Paris"
+    return zone_remedy(name, zones)

@@ -1,0 +1,116 @@
+"""Minutes in which more of an app's jobs begin than its worker takes at once, and times that spread them.
+
+``duetime app check --storm`` prints them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from duetime.app import App
+from duetime.cadence import Cadence, Cron, parse
+from duetime.cadence._daily import AtATime
+from duetime.ids import JobName
+from duetime.simulate import simulate
+
+SPAN = timedelta(days=7)
+"""How far ahead storms are searched by default."""
+
+_MINUTE, _HOUR = timedelta(minutes=1), 60
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A cadence of a job, and the same one at another minute of its hour."""
+
+    job: JobName
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Storm:
+    """A minute in which too many jobs begin.
+
+    Attributes:
+        at: the first such minute.
+        times: how many minutes have the same jobs.
+        moves: leave as many jobs as the worker takes; jobs without a fixed minute have none.
+    """
+
+    at: datetime
+    jobs: tuple[JobName, ...]
+    times: int
+    moves: tuple[Move, ...]
+
+
+def storms(app: App, start: datetime, until: datetime, capacity: int) -> list[Storm]:
+    """Return the minutes in (start, until] in which more than `capacity` jobs begin, the largest first.
+
+    Args:
+        app: has the jobs.
+        start: intervals begin here.
+        until: the end.
+        capacity: how many runs may begin in a minute: the setting `worker_concurrency`, if each may last that
+            long.
+    """
+    by_minute = defaultdict[datetime, list[JobName]](list)
+    for job in simulate(app, start, until).jobs:
+        for minute in dict.fromkeys(at.replace(second=0, microsecond=0) for at in job.runs):
+            by_minute[minute].append(job.name)
+    crowds = Counter(tuple(jobs) for jobs in by_minute.values() if len(jobs) > capacity)
+    first = {tuple(jobs): at for at, jobs in sorted(by_minute.items(), reverse=True)}
+
+    def full(at: datetime) -> set[int]:
+        """Return the minutes of an hour that have no room."""
+        minutes = ((minute, at.replace(minute=minute)) for minute in range(_HOUR))
+        return {minute for minute, when in minutes if len(by_minute.get(when, ())) >= capacity}
+
+    cadences = {handler.job.name: handler.cadences for handler in app.handlers.values() if handler.job}
+    return [
+        Storm(
+            first[jobs], jobs, times, tuple(_moves(jobs[capacity:], cadences, first[jobs], full(first[jobs])))
+        )
+        for jobs, times in sorted(crowds.items(), key=lambda crowd: (-len(crowd[0]), first[crowd[0]]))
+    ]
+
+
+def _moves(
+    jobs: Sequence[JobName], cadences: Mapping[JobName, Sequence[Cadence]], at: datetime, full: set[int]
+) -> Iterator[Move]:
+    """Yield a move for each job with a fixed minute: to one by its name that has room."""
+    taken = {at.minute, *full}
+    for job in jobs:
+        for cadence in cadences[job]:
+            if not cadence.matches(at):
+                continue
+            minute = _free_minute(job, taken)
+            moved = _at_minute(cadence, minute)
+            if moved is not None:
+                taken.add(minute)
+                yield Move(job, cadence.text, moved)
+
+
+def _free_minute(job: JobName, taken: set[int]) -> int:
+    begin = int.from_bytes(sha256(job.encode()).digest()[:4], "big") % _HOUR
+    free = (begin + step for step in range(_HOUR))
+    return next((minute % _HOUR for minute in free if minute % _HOUR not in taken), begin)
+
+
+def _at_minute(cadence: Cadence, minute: int) -> str | None:
+    """Return a cadence's text at another minute of its hour; None if its minute is not fixed."""
+    if isinstance(cadence, AtATime):
+        return replace(cadence, at=cadence.at // 3_600 * 3_600 + minute * 60 + cadence.at % 60).text
+    if not isinstance(cadence, Cron) or cadence.parts.minutes.bit_count() != 1:
+        return None
+    fields = cadence.parts.text.split()
+    if len(fields) == 1:  # a macro, such as @daily
+        return None
+    fields[-5] = str(minute)
+    head, options = cadence.parts.text, cadence.text.removeprefix("cron ")
+    text = f"cron {' '.join(fields)}{options[len(head) :]}"
+    return parse(text).text
