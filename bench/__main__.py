@@ -10,6 +10,7 @@ import traceback
 from importlib import import_module
 from pathlib import Path
 
+from bench.page import store, write_pages
 from bench.report import machine, show, summary, write_json_lines
 from bench.result import Result
 
@@ -17,10 +18,16 @@ MEASUREMENTS = {
     "lives": "one action's life: write units and DynamoDB calls",
     "cpu": "CPU of Scheduler.schedule",
     "bulk": "bulk scheduling",
+    "batch": "a batch of 100,000: what counting it costs, and when it completes",
     "imports": "import time and peak memory of each function",
+    "memory": "CPU and peak memory of the functions, and their price by the size of memory",
     "lazy": "what each lazy import saves",
     "lateness": "start of a handler against its due time, on the local cloud",
+    "busy": "the local cloud with 10,000 pending and 500 running",
     "fairness": "a quiet tenant beside another's burst of 10,000",
+    "rates": "a limit of 1,000 starts a second over a minute, and what a start costs",
+    "priority": "high actions, due now, beside 10,000 normal ones",
+    "waiting": "200 actions of one concurrency key, one after another: messages and writes",
     "embedded": "500 due at once on the memory back end",
     "scan": "the passes, with more and more that is not due",
     "pages": "pages of 50 from 1,000 and 100,000 actions",
@@ -42,8 +49,13 @@ def main() -> int:
     with contextlib.redirect_stdout(output):
         print(machine())
         for name in arguments.names or MEASUREMENTS:
-            results += _measured(name)
+            measured = _measured(name)
+            results += measured
+            if arguments.page:
+                store(measured)
         summary(results)
+    if arguments.page:
+        write_pages()
     if arguments.json:
         write_json_lines(results, sys.stdout)
     if arguments.out:
@@ -63,6 +75,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; all by default")
     parser.add_argument(
         "--json", action="store_true", help="JSON lines on standard output; the table goes to standard error"
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="renew docs/performance.md and docs/comparison.md"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the JSON lines there too")
     arguments = parser.parse_args()

@@ -8,12 +8,14 @@ tables' partitions take.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bench.result import Result, at_most
 
-BUDGET = 165
+BUDGET = 60
+"""Seconds, with the settings of `PREPARED`."""
 _LONGEST = 7_200
 """Seconds after which a drain counts as endless."""
 
@@ -25,7 +27,11 @@ class Assumptions:
     Attributes:
         actions: due at one instant, long known.
         tenants: the actions are spread evenly over them.
-        run: of one invocation: claim, handler, settle.
+        run: of one invocation with one message: claim, handler, settle.
+        worker_batch, run_cpu, worker_cpus: messages in one invocation; CPU of each further one, as
+        `bench.memory` measures it; the part of a CPU that 256 MB buy. start: INIT of that CPU, as measured.
+        pollers: provisioned ones; 0: Lambda's own ramp. poller_reads, poller_calls: each one's requests a
+        second, and its concurrent invocations. environments_a_second: that Lambda starts of a function.
         table_writes: units a second that the table is warmed for.
         partition_writes: units a second that one partition takes, of the table or of an index.
         tenant_shards, due_shards: partitions of a tenant's rows, and of the due index. row_units, due_units:
@@ -44,6 +50,14 @@ class Assumptions:
     actions: int = 1_000_000
     tenants: int = 10
     run: float = 0.05
+    worker_batch: int = 1
+    run_cpu: float = 0.005
+    worker_cpus: float = 256 / 1_769
+    start: float = 2.3
+    pollers: int = 0
+    poller_reads: int = 10
+    poller_calls: int = 10
+    environments_a_second: int = 100
     table_writes: int = 40_000
     partition_writes: int = 1_000
     tenant_shards: int = 16
@@ -57,7 +71,7 @@ class Assumptions:
     invocations_a_second: int = 10_000
     first_receive: float = 1.0
     looks_ahead: float = 14 * 60
-    turn: float = 50
+    turn: float = 46
     every: float = 60
     in_parallel: int = 16
     page: int = 100
@@ -83,10 +97,24 @@ class Assumptions:
         one_page = self.page_calls + self.page / self.batch * self.batch_call
         return min(self.in_parallel * self.page / one_page, self.cpus / self.row_cpu)
 
-    def workers(self, after: float) -> float:
-        """Return the concurrent invocations, by seconds after the first message."""
+    @property
+    def batch_run(self) -> float:
+        """Return how long an invocation takes: its runs wait side by side, and share the CPU."""
+        return self.run + (self.worker_batch - 1) * self.run_cpu / self.worker_cpus
+
+    def taken_a_second(self, after: float) -> float:
+        """Return how many messages are handled, by seconds after the first one is received."""
         ramp = self.first_pollers + self.pollers_a_minute * after / 60
-        return min(ramp, self.most_pollers, self.worker_concurrency)
+        workers, reads = min(ramp, self.most_pollers), math.inf
+        if self.pollers:
+            begun = self.environments_a_second * (after + 1)
+            workers, reads = min(self.pollers * self.poller_calls, begun), self.pollers * self.poller_reads
+        calls = min(workers, self.worker_concurrency) / self.batch_run
+        return min(calls, reads, self.invocations_a_second) * self.worker_batch
+
+
+PREPARED: Mapping[str, Any] = {"worker_batch": 10, "pollers": 200, "due_shards": 32}
+"""The settings for such a drain; the tables are warmed in both cases."""
 
 
 def sent_by_wheel(given: Assumptions, second: int) -> float:
@@ -105,23 +133,24 @@ def sent_by_timers(given: Assumptions, second: int) -> float:
 
 def drained_after(given: Assumptions, sent: Callable[[Assumptions, int], float]) -> float:
     """Return the seconds from the due time until the last action is settled."""
-    done, first = 0.0, math.ceil(given.first_receive)
+    done, first = 0.0, math.ceil(given.first_receive + given.start)
     for second in range(first, _LONGEST):
         there = min(given.actions, sent(given, second))
-        pace = min(
-            given.workers(second - first) / given.run, given.invocations_a_second, given.settles_a_second
-        )
+        pace = min(given.taken_a_second(second - first), given.settles_a_second)
         done += min(pace, there - done)
         if done >= given.actions:
-            return second + 1 + given.run
+            return second + 1 + given.batch_run
     return math.inf
 
 
 def measure() -> list[Result]:
     """Model both timers, then the wheel with one changed assumption at a time."""
-    given = Assumptions()
+    given, prepared = Assumptions(), Assumptions(**PREPARED)
     wheel, timers = drained_after(given, sent_by_wheel), drained_after(given, sent_by_timers)
     cases = {
+        "prepared, without provisioned pollers": replace(prepared, pollers=0),
+        "prepared, 16 due shards": replace(prepared, due_shards=16),
+        "prepared, one tenant": replace(prepared, tenants=1),
         "one tenant": replace(given, tenants=1),
         "a run of 100 ms": replace(given, run=0.1),
         "worker concurrency 100": replace(given, worker_concurrency=100),
@@ -129,7 +158,8 @@ def measure() -> list[Result]:
         "calls of SQS that take 60 ms": replace(given, batch_call=0.06),
     }
     return [
-        _line("wheel", wheel, timers, budget=True),
+        _line("wheel, prepared", drained_after(prepared, sent_by_wheel), timers, budget=True),
+        _line("wheel", wheel, timers),
         _line("EventBridge's one-shots", timers, None),
         *(_line(f"wheel, {name}", drained_after(case, sent_by_wheel), wheel) for name, case in cases.items()),
     ]

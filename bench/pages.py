@@ -81,7 +81,7 @@ def _failed(row: Action) -> Action:
     end = row.created_at + timedelta(seconds=1)
     attempt = Attempt(row.created_at, row.created_at, "bench", end, Ending.FAILED, "it failed")
     return replace(
-        row, status=Status.FAILED, attempts=(attempt,), attempt=1, expires_at=end + timedelta(days=30)
+        row, status=Status.FAILED, attempts=(attempt,), attempt=1, kept_until=end + timedelta(days=30)
     )
 
 

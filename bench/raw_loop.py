@@ -111,7 +111,7 @@ class RawLoop:
             status=Status.EXECUTED,
             ending=Ending.EXECUTED,
             finished_at=now,
-            expires_at=now + timedelta(days=30),
+            kept_until=now + timedelta(days=30),
         )
         common = {
             "TableName": _TABLE,

@@ -45,13 +45,19 @@ def notes(results: Iterable[Result]) -> Iterator[str]:
 
 def summary(results: Sequence[Result]) -> None:
     """Print how many budgets are met, and by how much the others are missed."""
-    bounded = [result for result in results if result.met is not None]
-    missed = [result for result in bounded if not result.met]
-    print(f"\n{len(bounded) - len(missed)} of {len(bounded)} budgets met")
-    for result in missed:
-        actual = f"{result.measured or 0:.4g} {result.unit}"
-        ratio = f", {result.ratio:.2f}x its reference" if result.ratio is not None else ""
-        print(f"  MISSED {result.bench}: {result.name}: {actual}{ratio}; the budget is {result.budget}")
+    bounded, lines = [result for result in results if result.met is not None], [*missed(results)]
+    print(f"\n{len(bounded) - len(lines)} of {len(bounded)} budgets met")
+    for line in lines:
+        print(f"  MISSED {line}")
+
+
+def missed(results: Iterable[Result]) -> Iterator[str]:
+    """Yield a line for each missed budget."""
+    for result in results:
+        if result.met is False:
+            actual = f"{result.measured or 0:.4g} {result.unit}"
+            ratio = f", {result.ratio:.2f}x its reference" if result.ratio is not None else ""
+            yield f"{result.bench}: {result.name}: {actual}{ratio}; the budget is {result.budget}"
 
 
 def write_json_lines(results: Iterable[Result], stream: TextIO) -> None:

@@ -112,7 +112,9 @@ def _metered(client: Any, taken: _Taken) -> Iterator[None]:
         return {**params, "ReturnConsumedCapacity": "TOTAL"}
 
     def read(parsed: Mapping[str, Any], model: Any, **_rest: Any) -> None:
-        units = parsed.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0)
+        consumed = parsed.get("ConsumedCapacity", [])
+        of_tables = consumed if isinstance(consumed, list) else [consumed]  # of several rows, a list
+        units = sum(of_one.get("CapacityUnits", 0.0) for of_one in of_tables)
         taken.calls.append((model.name, "Error" not in parsed, units))
 
     events = client.meta.events

@@ -66,6 +66,10 @@ class Remembered:
     def queue_for(self, type_name: str) -> str | None:
         return app.worker if type_name in app.handlers else None
 
+    def queue_of(self, type_name: str, *, is_high: bool) -> str | None:
+        del is_high
+        return self.queue_for(type_name)
+
     def types(self) -> Sequence[str]:
         return sorted(app.handlers)
 

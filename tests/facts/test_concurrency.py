@@ -11,15 +11,20 @@ from duetime.errors import InvalidIdentifier
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.new_action import MOST_SLOTS, Concurrency, concurrency_of
+from duetime.model.slots import MOST_WAITING
+from duetime.ports.wakeups import LONGEST_DELAY
 from duetime.settings import Settings
 from duetime.testing.contract.job_specimens import occurrence
-from duetime.testing.contract.slots import ACME, KEY, holding, keyed
+from duetime.testing.contract.slots import ACME, KEY, holders, holding, keyed, slots_of, take, waiting
 from duetime.testing.contract.specimens import (
     HOUR,
+    LEASE,
     MINUTE,
     NOON,
     ORPHANED_AT,
     SECOND,
+    SKEW,
+    TICK,
     end,
     fresh,
     stored_row,
@@ -28,7 +33,8 @@ from duetime.testing.contract.specimens import (
 from duetime.wakeups.due_messages import message_of
 from duetime.wakeups.sweep import bands
 from duetime.worker.claim_job_run import ClaimWon, Waiting
-from duetime.worker.claim_with_slot import ClaimOneShot, next_message
+from duetime.worker.claim_with_slot import next_message
+from tests.slots import claim_of
 
 
 @pytest.mark.parametrize("key", ["k", "customer:42", "é", "a b", "x" * 128])
@@ -76,66 +82,142 @@ def store():
 
 
 def look(store, action, after, jitter_draw=0.5):
-    return ClaimOneShot(store, jitter_draw=lambda: jitter_draw).with_slot(
-        store.get(action.ref), terms(NOON + after)
-    )
+    claim = claim_of(store, jitter_draw=jitter_draw, now=NOON + after)
+    return claim.with_slot(store.get(action.ref), terms(NOON + after))
 
 
-@pytest.mark.parametrize(
-    ("waited", "seconds"),
-    [(0, 2), (4, 2), (8, 2), (20, 5), (100, 25), (240, 60), (280, 60)],
-)
-def test_run_without_slot_retries_after_a_quarter_of_its_wait_within_bounds(store, waited, seconds):
-    holding(store)
+IN_LINE = [(0, 300), (299, 300), (400, 400), (720, 720), (9_000, 720)]
+BEYOND_THE_LINE = [(0, 60), (400, 100), (9_000, 300)]
+BEHIND_0_1_0 = [(0, 2), (4, 2), (8, 2), (20, 5), (100, 25), (240, 60), (280, 60)]
+
+
+@pytest.mark.parametrize(("waited", "seconds"), IN_LINE)
+def test_action_in_line_checks_after_as_long_as_it_has_waited_within_bounds(store, waited, seconds):
+    keep_alive(store, holding(store))
     action = keyed(store)
     assert look(store, action, waited * SECOND) == Waiting(seconds)
+    assert look(store, action, waited * SECOND) == Waiting(seconds)
     assert store.get(action.ref) == action
+    assert slots_of(store).waiting == (action.id,)
 
 
-@pytest.mark.parametrize(("jitter_draw", "seconds"), [(0.0, 45), (0.999, 75)])
-def test_waiting_runs_of_one_key_retry_at_different_times(store, jitter_draw, seconds):
-    holding(store)
-    assert look(store, keyed(store), 4 * MINUTE, jitter_draw) == Waiting(seconds)
+@pytest.mark.parametrize(("waited", "seconds"), BEYOND_THE_LINE)
+def test_action_beyond_a_full_line_checks_after_a_quarter_of_its_wait_within_bounds(store, waited, seconds):
+    keep_alive(store, holding(store))
+    line = waiting(store, MOST_WAITING)
+    assert look(store, keyed(store), waited * SECOND) == Waiting(seconds)
+    assert slots_of(store).waiting == tuple(row.id for row in line)
+
+
+@pytest.mark.parametrize(("waited", "seconds"), BEHIND_0_1_0)
+def test_action_behind_a_holder_of_0_1_0_checks_as_it_did(store, waited, seconds):
+    run = holding(store)
+    keep_alive(store, run)
+    store.slots.by_key[ACME, KEY] = replace(slots_of(store), holders={run.id: None})
+    action = keyed(store)
+    assert look(store, action, waited * SECOND) == Waiting(seconds)
+    assert slots_of(store).waiting == (action.id,)
+
+
+def keep_alive(store, run):
+    assert store.renew(run, NOON + 9 * HOUR)
+
+
+@pytest.mark.parametrize(("jitter_draw", "seconds"), [(0.0, 540), (0.999, 900)])
+def test_waiting_runs_of_one_key_check_at_different_times_that_a_delay_permits(store, jitter_draw, seconds):
+    keep_alive(store, holding(store))
+    assert look(store, keyed(store), HOUR, jitter_draw) == Waiting(seconds)
+    assert seconds <= LONGEST_DELAY
 
 
 def test_wait_of_overdue_action_counts_from_schedule_call(store):
     holding(store)
     late = replace(fresh(store, due_at=NOON - 5 * HOUR, created_at=NOON - SECOND), concurrency_key=KEY)
     store.put(late)
-    assert look(store, late, timedelta(0)) == Waiting(2)
+    assert look(store, late, timedelta(0)) == Waiting(300)
 
 
 def test_run_takes_slot_of_dead_run_and_increases_its_fence(store):
     dead, action = holding(store), keyed(store)
     taken = look(store, action, ORPHANED_AT - NOON)
     assert isinstance(taken, ClaimWon)
-    assert store.holders(ACME, KEY) == {action.id}
+    assert taken.slots.holders == {action.id: action.fence}
+    assert holders(store) == {action.id}
+    assert stored_row(store, dead.ref).fence == dead.fence + 1
+
+
+def test_slot_of_dead_run_goes_to_the_first_in_line(store):
+    dead, (first,) = holding(store), waiting(store)
+    assert isinstance(look(store, keyed(store), ORPHANED_AT - NOON), Waiting)
+    assert holders(store) == {first.id}
     assert stored_row(store, dead.ref).fence == dead.fence + 1
 
 
 def test_run_takes_slot_of_settled_run(store):
     run, action = holding(store), keyed(store)
     store.settle(run, end(Status.EXECUTED))
-    store.slots.by_key[ACME, KEY] = frozenset({run.id})
     assert isinstance(look(store, action, SECOND), ClaimWon)
-    assert store.holders(ACME, KEY) == {action.id}
+    assert holders(store) == {action.id}
+
+
+def test_run_takes_slot_of_action_that_was_retried_for_later(store):
+    run, action = holding(store), keyed(store)
+    store.settle(run, end(Status.PENDING))
+    assert isinstance(look(store, action, SECOND), ClaimWon)
+    assert stored_row(store, run.ref).fence == run.fence + 1
+
+
+def test_holder_that_has_not_begun_retains_its_slot_for_a_lease(store):
+    reserved, action = keyed(store), keyed(store)
+    take(store, reserved)
+    assert isinstance(look(store, action, LEASE), Waiting)
+    assert holders(store) == {reserved.id}
+    assert isinstance(look(store, action, LEASE + SKEW + TICK), ClaimWon)
+    assert stored_row(store, reserved.ref).fence == 1
+
+
+def test_run_whose_fence_has_changed_since_its_take_takes_its_slot_again(store):
+    action = keyed(store)
+    take(store, action)
+    store.write(action, replace(action, fence=1))
+    assert look(store, action, SECOND).slots.has_token(replace(action, fence=1))
 
 
 def test_claim_with_late_response_is_won_with_its_slot(store):
     class LosesAnAnswer(MemoryStore):
-        def claim_slot(self, row, claimed):
-            return super().claim_slot(row, claimed) and False
+        def claim_row(self, row, claimed):
+            return super().claim_row(row, claimed) and False
 
     store = LosesAnAnswer()
     action = keyed(store)
     taken = look(store, action, SECOND)
     assert taken.action == stored_row(store, action.ref)
-    assert taken.action.fence == 1
+    assert (taken.action.fence, taken.slots.holders[action.id]) == (1, 0)
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_run_whose_slot_was_taken_from_it_before_it_began_ends_without_its_handler(store, is_cancelled):
+    class EvictedBy010(MemoryStore):
+        """0.1.0 evicts a pending holder without its fence, between its take and its claim."""
+
+        def claim_row(self, row, claimed):
+            self.slots.by_key.clear()
+            is_claimed = super().claim_row(row, claimed)
+            if is_cancelled:
+                self.ask_to_cancel(claimed, by="ann", at=NOON)
+            return is_claimed
+
+    store = EvictedBy010()
+    action = keyed(store)
+    assert look(store, action, SECOND) is None
+    row = stored_row(store, action.ref)
+    assert row.status is (Status.CANCELLED if is_cancelled else Status.PENDING)
+    assert row.generation == (1 if is_cancelled else 2)
 
 
 def test_contended_key_delays_message_without_failure(store):
     class Busy(MemoryStore):
-        def claim_slot(self, *_asked):
+        def take_slot(self, *_asked):
             return False
 
     store = Busy()

@@ -40,7 +40,7 @@ def by_the_wheel(prices, work):
 
 def test_the_page_states_what_the_wheel_saves_at_the_quota_of_timers():
     prices, work = usual_prices(), Workload()
-    stated = re.search(r"of them cost ([\d.]+) dollars a day at most, instead of (\d+) by hops", PAGE)
+    stated = re.search(r"a million for ([\d.]+) dollars a day at most, instead of (\d+) by hops", PAGE)
     assert stated, "docs/cost.md does not state it"
     assert float(stated[1]) == round(by_the_wheel(prices, work), 2)
     assert int(stated[2]) == round(by_hops(prices, work))

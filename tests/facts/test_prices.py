@@ -15,7 +15,9 @@ from tests.facts.workloads import PRICES, priced
 def test_the_price_list_is_dated_and_names_its_sources():
     assert isinstance(PRICES.as_of, date)
     assert PRICES.region == "us-east-1"
-    assert all(price.source.startswith("AWS price list") for price in PRICES.by_name.values())
+    sources = {name: price.source for name, price in PRICES.by_name.items()}
+    assert sources.pop("qstash-messages").startswith("Upstash, QStash, pay as you go, read on 2026-")
+    assert all(source.startswith("AWS price list") for source in sources.values())
 
 
 def test_the_price_list_is_of_2026():

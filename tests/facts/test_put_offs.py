@@ -33,3 +33,10 @@ def test_a_message_of_another_due_time_is_replaced_by_none():
     put_offs = PutOffs()
     put_offs.sent(MESSAGE, SOON, instant.LATEST, NOON)
     assert not put_offs.is_under_way(replace(MESSAGE, generation=2), NOON, NOON)
+
+
+@pytest.mark.parametrize(("by", "is_replaced"), [(SOON - timedelta(seconds=1), True), (NOON, False)])
+def test_a_message_is_replaced_by_none_that_comes_too_late(by, is_replaced):
+    put_offs = PutOffs()
+    put_offs.sent(MESSAGE, SOON, instant.LATEST, NOON)
+    assert put_offs.is_under_way(MESSAGE, instant.LATEST, NOON, by=by) is is_replaced

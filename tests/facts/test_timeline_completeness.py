@@ -34,6 +34,7 @@ TEXTS = (
     "every 20m tz=America/St_Johns calendar=exclude:sun,2026-03-30",
     "every 30m tz=Europe/Paris window=22:00-03:30 dst=vixie",
     "every 1h calendar=exclude:sat,sun;instead:next_business_day tz=Africa/Cairo",
+    "monthly 1,31 00:10 calendar=exclude:sat,sun,01-01;instead:business_day_of_month tz=Africa/Cairo",
     "cron 15,45 * * * * tz=Australia/Lord_Howe calendar=include:mon,tue,2026-03-28",
     "interval 7m",
     "interval 90m days=mon-fri calendar=exclude:2026-10-26 tz=America/Santiago",

@@ -12,6 +12,7 @@ from duetime.cost.functions import (
     fixed_calls,
     growing_calls,
     invocations,
+    log_bytes,
     queue_requests,
     starts,
     waiting,
@@ -63,13 +64,20 @@ def estimate(workload: Workload, prices: Prices, *, may_sleep: bool = True) -> E
     Args:
         workload: the work; its due times are whole seconds.
         prices: the price list.
-        may_sleep: small functions may sleep so that workers need not, as the stack does if it costs less.
+        may_sleep: small functions may sleep so that workers need not, as the stack does if it takes fewer
+            GB-seconds.
     """
     volume = Volume.from_workload(workload)
-    ways = (True, False) if may_sleep else (False,)
-    lines = min((_lines(workload, volume, prices, in_phase=way) for way in ways), key=total)
+    sleeps = may_sleep and workload.start != "second"
+    in_phase = sleeps and min((True, False), key=lambda way: _waits(workload, volume, in_phase=way))
+    lines = _lines(workload, volume, prices, in_phase=in_phase)
     others = (*alternatives(workload, volume, prices), *variants(lines, prices))
     return Estimate(workload, prices, volume.done, lines, others)
+
+
+def _waits(work: Workload, volume: Volume, *, in_phase: bool) -> float:
+    """Return the GB-seconds of sleeps and waits."""
+    return compute(waiting(work, volume, in_phase=in_phase))
 
 
 def _lines(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool) -> tuple[CostLine, ...]:
@@ -100,8 +108,8 @@ def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine
 
 def _messaging(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool) -> Iterator[CostLine]:
     """Yield the lines of queues, timers and events."""
-    queues = units.queues_of(work.workers)
-    polls = units.pollers_of(work.workers) * units.POLLS * DAYS
+    queues = units.queues_of(work.due_queues)
+    polls = units.pollers_of(work.due_queues, work.worker_pollers) * units.POLLS * DAYS
     canaries = work.canaries * units.MESSAGE_REQUESTS
     note = f"send, receive, delete; long polls of {queues:g} queues"
     requests = queue_requests(work, volume, in_phase=in_phase)
@@ -121,11 +129,12 @@ def _functions(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool
     price = prices[f"lambda-{work.architecture}"]
     note = f"handlers of {work.handler_ms:g} ms, and duetime's own; the passes"
     yield CostLine("functions: compute", price, compute(grow), compute(fixed), note)
-    note = "for the fraction of a second: arm, dispatch and the wheel once for many, workers for the rest"
+    note = "for the fraction of a second"
     yield CostLine("functions: waiting", price, compute(waiting(work, volume, in_phase=in_phase)), 0, note)
-    note = f"INIT of {units.INIT_MS:,} ms, in one of a hundred calls"
+    seconds = units.duration(units.INIT_CPU_MS, 0, work.handler_memory) / 1_000
+    note = f"INIT, of a worker {seconds:.1f} s, in one of a hundred calls"
     yield CostLine("functions: starts", price, compute(starts(grow)), compute(starts(fixed)), note)
-    written = volume.messages * units.LINE_BYTES / _GB
+    written = log_bytes(work, volume, in_phase=in_phase) / _GB
     at_rest = invocations(fixed) * units.LINE_BYTES / _GB
     note = "without what handlers write"
     yield CostLine("logs: ingestion", prices["log-ingestion"], written, at_rest, note)

@@ -16,7 +16,9 @@ def protection(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool
     keys, acls = work.kms_keys, work.web_acls
     yield CostLine("KMS: keys", prices["kms-keys"], 0, keys, "setting kms_key")
     grows = keys * sum(map(start_count, growing_calls(work, volume, in_phase=in_phase)))
-    fixed = keys * (units.key_requests(work.workers) + sum(map(start_count, fixed_calls(work))))
+    fixed = keys * (
+        units.key_requests(work.workers, work.due_queues) + sum(map(start_count, fixed_calls(work)))
+    )
     note = f"every {units.KEY_MINUTES} minutes for each role and table, and each queue in use; each start"
     yield CostLine("KMS: requests", prices["kms-requests"], grows, fixed, note)
     yield CostLine("web ACL", prices["web-acls"], 0, acls, "setting web_acl")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from duetime.cost import units
+from duetime.cost.functions import stand_ins
 from duetime.cost.units import DAYS, KB, kilobytes
 from duetime.cost.workload import Volume, Workload
 
@@ -21,6 +22,8 @@ def writes(work: Workload, volume: Volume) -> float:
         + work.correlation_share * units.CORRELATION_WRITES
         + work.keyed_share * keyed_writes(work.payload_bytes)
         + work.retries_share * retry_writes(work.payload_bytes)
+        + work.rated_share * (1 + work.retries_share) * units.START_WRITES
+        + work.rated_share * work.deferred_share * deferral_writes(work.payload_bytes)
     )
     of_run = (
         units.PLAN_WRITES
@@ -32,7 +35,8 @@ def writes(work: Workload, volume: Volume) -> float:
         volume.actions * of_one
         + volume.runs * of_run
         + volume.failures * units.FAILURE_WRITES
-        + volume.messages * (work.handler_ms // RENEWED_MS)
+        + volume.attempts * (work.handler_ms // RENEWED_MS)
+        + stand_ins(work, volume) * (units.WHEEL_WRITES + units.STAND_IN_WRITES)
     )
 
 
@@ -51,9 +55,12 @@ def reads(work: Workload, volume: Volume) -> float:
     return (
         volume.actions * attempts * (units.CLAIM_READS + payload)
         + volume.actions * work.keyed_share * (units.KEYED_READS - units.CLAIM_READS)
+        + volume.actions * work.rated_share * attempts * units.START_READS
+        + volume.deferrals * units.DEFERRAL_READS
         + volume.runs * attempts * (units.RUN_READS + 2 * units.PLAN_READS)
-        + volume.messages * (work.handler_ms // CANCEL_POLL_MS)
-        + _with_wheel(work, volume.far + volume.runs) * units.WHEEL_READS_OF_ONE
+        + volume.attempts * (work.handler_ms // CANCEL_POLL_MS)
+        + volume.turned * units.WHEEL_READS_OF_ONE
+        + stand_ins(work, volume) * (units.WHEEL_READS + units.STAND_IN_READS)
         + work.api_requests_per_day * DAYS * units.LIST_READS
     )
 
@@ -67,9 +74,13 @@ def fixed_reads(work: Workload) -> float:
 def stored_gigabytes(work: Workload) -> float:
     """Return the GB of rows stored at any time: pending rows, and settled rows until they expire."""
     pending_days = work.far_share * work.far_hours / 24
-    actions = work.actions_per_day * (work.retention_days + pending_days)
-    runs = work.runs_of_jobs_per_day * work.retention_days
-    return (actions * (units.STORED_BYTES + work.payload_bytes) + runs * units.STORED_BYTES) / _GB
+    run: float = units.RUN_BYTES + units.ITEM_OVERHEAD
+    pending = units.PENDING_BYTES + units.ITEM_OVERHEAD + units.ENTRY_BYTES
+    apart = units.OFFLOADED_BYTES + units.ITEM_OVERHEAD if work.payload_bytes > units.IN_ROW_LIMIT else 0
+    payload = work.payload_bytes + apart
+    settled = run + payload + work.correlation_share * units.ENTRY_BYTES
+    actions = work.actions_per_day * (work.retention_days * settled + pending_days * (pending + payload))
+    return (actions + work.runs_of_jobs_per_day * work.retention_days * run) / _GB
 
 
 def life_writes(payload_bytes: float) -> int:
@@ -83,6 +94,11 @@ def life_writes(payload_bytes: float) -> int:
 def retry_writes(payload_bytes: float) -> int:
     """Return the write units of a further attempt: its claim, and the settle before it."""
     return units.RETRY_WRITES + 2 * (_row(payload_bytes)[1] - 1)
+
+
+def deferral_writes(payload_bytes: float) -> int:
+    """Return the write units of a deferral."""
+    return units.DEFERRAL_WRITES + _row(payload_bytes)[0] - 1
 
 
 def keyed_writes(payload_bytes: float) -> int:

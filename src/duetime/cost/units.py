@@ -32,8 +32,13 @@ FAILURE_WRITES = 1
 # A claim, and a settle that moves the row in the due index: one removal and one new entry.
 RETRY_WRITES = 4
 
-# Under a concurrency key: transactions of two items, and the reads of row and slots.
-KEYED_CLAIM_WRITES, KEYED_SETTLE_WRITES, KEYED_READS = 4, 5, 2
+# Under a concurrency key: the slot and the row, each alone; reads of the row, and thrice of the slots.
+KEYED_CLAIM_WRITES, KEYED_SETTLE_WRITES, KEYED_READS = 2, 3, 4
+
+# A start under a rate limit: its counter. A deferral reads the row once more, and the counter thrice; it
+# reserves an instant, and moves the row in the due index.
+START_WRITES, START_READS = 1, 1
+DEFERRAL_WRITES, DEFERRAL_READS = 4, 4
 
 # A job's run from claim to settle, transactions over its row and its job's.
 RUN_WRITES, RUN_READS = 9, 2
@@ -72,8 +77,16 @@ CATCH_UP_READS = SWEEP_READS + (256 - DUE_SHARDS) / 2
 # One turn: a read of each due shard; its bookmark.
 WHEEL_READS, WHEEL_WRITES = DUE_SHARDS / 2 + 1, 2
 
-# A far action's index entry and its row, as the wheel reads them, at most.
-WHEEL_READS_OF_ONE = 1.5
+# The same beside timers: what the wheel stands in for, and whether a hand-over begins. The processes of arm
+# write once a minute, and once an hour that they have too many.
+STAND_IN_READS, STAND_IN_WRITES = 3, 1 + 4
+
+# The timers of one-shots a month, at most: beyond, the wheel has all far actions. Arm has a process for each
+# of the stream's four shards.
+MOST_TIMERS = 100 * 4 * 12 * DAYS
+
+# Metered: a far action's index entry and its row of at most 4 KB, as the wheel reads them.
+WHEEL_READS_OF_ONE = 1.05
 
 # A page of 50 actions.
 LIST_READS = 18
@@ -87,8 +100,8 @@ POLLS = 3 * 60 * 24
 # Concurrent pollers of an idle queue: of one with a bound of its concurrency, and of others.
 BOUNDED_POLLERS, POLLERS = 5, 2
 
-# Send, receive, delete: the worker takes messages one by one. One request sends up to ten.
-MESSAGE_REQUESTS = 3
+# Send, and for each call of a worker a receive and a delete. One request sends up to ten messages.
+MESSAGE_REQUESTS, CALL_REQUESTS = 3, 2
 SEND_GROUP = 10
 
 # Records of the stream in one invocation, at most.
@@ -113,19 +126,29 @@ WAIT_MS = 500
 # In phase, metered in simulated time (`tests/journeys/test_phase.py`), if SQS' delays end in phase with their
 # send: a worker's wait; the sleep of a function for a message on its own; that of arm's batches. Each batch
 # sleeps until a whole second, so that one ends in each shard and second.
-PHASE_WAIT_MS, SLEEP_MS, LONGEST_SLEEP_MS = 80, 420, 900
+PHASE_WAIT_MS, SLEEP_MS, LONGEST_SLEEP_MS = 45, 420, 900
 PHASE_BATCHES = STREAM_SHARDS * 86_400 * DAYS
 
-# A turn of the wheel sleeps once; one page of each due shard is in phase.
-WHEEL_IN_PHASE = DUE_SHARDS * 100 * SWEEPS * DAYS
+# The same of what the wheel sends, in full pages. Metered too: the messages that one second's phase takes,
+# and the seconds for which a turn sleeps at most.
+WHEEL_WAIT_MS, WHEEL_PHASE, WHEEL_SLEEPS = 75, 450, 16
+WHEEL_IN_PHASE = WHEEL_PHASE * WHEEL_SLEEPS * SWEEPS * DAYS
 
-# Claim and settle, without the handler.
-WORK_MS = 30
+# The memory that buys one CPU of Lambda.
+MEMORY_OF_A_CPU = 1_769
 
-# A batch with its send; each record; each schedule created at EventBridge.
-ARM_MS, ARM_RECORD_MS, ARM_TIMER_MS = 20, 2, 40
+# A read, claim and settle, without the handler: CPU as `bench.memory` measures it, and the waits of calls.
+WORK_CPU_MS, WORK_CALLS_MS = 5.0, 15
 
-DISPATCH_MS = 40
+# CPU of a row in the wheel, as `bench.wheel` measures it.
+WHEEL_ROW_CPU_MS = 0.2
+
+# A batch with its send; each record; each schedule created at EventBridge, of which eight wait side by side.
+ARM_MS, ARM_RECORD_MS, ARM_TIMER_MS = 20, 2, 8
+
+# The parts of the memory of duetime's functions. CPU of a wake, as `bench.memory` measures it.
+DISPATCH_SHARE, ARM_SHARE, LEAST_MEMORY = 0.25, 0.5, 128
+DISPATCH_CPU_MS, DISPATCH_CALLS_MS = 1.0, 15
 PUBLISH_MS, PUBLISH_RECORD_MS = 20, 2
 SWEEP_MS, WHEEL_MS, CATCH_UP_MS = 300, 150, 5_000
 API_MS = 100
@@ -138,8 +161,9 @@ KEY_MINUTES, KEY_REQUESTS_OF_QUEUE = 5, 3
 # Tables; functions that read them all the time, beside workers: dispatch, sweep, arm, publish, notify, api.
 KEY_TABLES, KEY_READERS = 2, 6
 
-# INIT, which Lambda bills since August 2025: the runtime, boto3 and a module of duetime or of an app.
-INIT_MS = 1_000
+# CPU of INIT, which Lambda bills since August 2025: boto3 and a module of duetime or of an app, as
+# `bench.memory` measures it.
+INIT_CPU_MS = 330
 
 # The share of a function's calls that start an environment. AWS names less than one in a hundred.
 INIT_SHARE = 0.01
@@ -153,27 +177,46 @@ CAPACITY_USE = 0.7
 # Lambda's own lines of an invocation, as CloudWatch counts them. duetime's functions write none.
 PLATFORM_BYTES = 400
 
-# The log line of a run's end.
+# Metered, with CloudWatch's 26 bytes for each line: arm's lines of a batch of one action, and what each other
+# action adds, of another tenant; the line of a run, and what each other run in its invocation adds.
+ARM_LINES_BYTES, ONE_MORE_SCHEDULED_BYTES = 560, 65
+RUN_LINE_BYTES, ONE_MORE_BYTES = 660, 300
+
+# A line of a pass.
 LINE_BYTES = 600
 
-# A settled row without its payload, with the overhead of DynamoDB and the indexes.
-STORED_BYTES = 700
+# DynamoDB's overhead of an item, and of an entry in an index with its keys.
+ITEM_OVERHEAD, ENTRY_BYTES = 100, 250
 
 
-def queues_of(workers: float) -> float:
-    """Return the number of queues: workers, system and notifications, with dead letters, and the failures."""
-    return 2 * (workers + 2) + 1
+def duration(cpu_ms: float, waits_ms: float, memory: float) -> float:
+    """Return the milliseconds of a call that waits, and needs so much of a CPU, by the MB that it has."""
+    return waits_ms + cpu_ms * max(1, MEMORY_OF_A_CPU / memory)
 
 
-def pollers_of(workers: float) -> float:
-    """Return the number of pollers of idle queues; only the due queues of workers have a bound."""
-    return workers * BOUNDED_POLLERS + (queues_of(workers) - workers) * POLLERS
+def queues_of(due: float) -> float:
+    """Return the number of queues: of workers, system and notifications, with dead letters, and the failures.
+
+    Args:
+        due: the due queues of workers.
+    """
+    return 2 * (due + 2) + 1
 
 
-def key_requests(workers: float) -> float:
+def pollers_of(due: float, provisioned: float = 0) -> float:
+    """Return the number of pollers of idle queues; only the due queues of workers have a bound.
+
+    Args:
+        due: the due queues of workers.
+        provisioned: the pollers of each of them; 0: Lambda's own.
+    """
+    return due * (provisioned or BOUNDED_POLLERS) + (queues_of(due) - due) * POLLERS
+
+
+def key_requests(workers: float, due: float) -> float:
     """Return the requests of a KMS key a month, with the tables and the main queues in use all the time."""
     of_tables = KEY_TABLES * (KEY_READERS + workers)
-    of_queues = KEY_REQUESTS_OF_QUEUE * (workers + 2)
+    of_queues = KEY_REQUESTS_OF_QUEUE * (due + 2)
     return DAYS * 24 * 60 / KEY_MINUTES * (of_tables + of_queues)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Self
 
-from duetime.cost.units import DAYS, EVENTS_OF_ONE, IN_ROW_LIMIT
+from duetime.cost.units import DAYS, EVENTS_OF_ONE, IN_ROW_LIMIT, MOST_TIMERS
 from duetime.errors import DuetimeError, truncate
 
 ARCHITECTURES = ("arm64", "x86_64")
@@ -53,11 +53,13 @@ class Workload:
     far_hours: float = _number(24, "how many hours ahead those are due, on average")
     payload_bytes: float = _number(300, "bytes of a payload as JSON", high=399 * 1_024)
     handler_ms: float = _number(100, "milliseconds that a handler runs", high=900_000)
-    handler_memory: float = _number(512, "MB of memory of a worker", low=128, high=10_240)
+    handler_memory: float = _number(256, "MB of memory of a worker", low=128, high=10_240)
     function_memory: float = _number(512, "MB of memory of duetime's own functions", low=128, high=10_240)
     architecture: str = _one_of(ARCHITECTURES, "the machines of the functions")
     correlation_share: float = _share(0, "share of the one-shots with a correlation id")
     keyed_share: float = _share(0, "share of the one-shots with a concurrency key")
+    rated_share: float = _share(0, "share of the one-shots under a rate limit")
+    deferred_share: float = _share(0, "share of those that the limit defers")
     retries_share: float = _share(0.01, "further attempts for each action and each run, on average")
     failed_share: float = _share(0.001, "share of the actions and runs that fail for good")
     jobs: float = _number(5, "recurring jobs")
@@ -66,7 +68,10 @@ class Workload:
     timers: str = _one_of(TIMERS, "what wakes a far action")
     start: str = _one_of(STARTS, "when runs start; second: up to a second late")
     tenants: str = _one_of(TENANTS, "how many tenants; with several, due queues are fair among them")
+    worker_batch: float = _number(1, "messages in one call of a worker, at most", low=1, high=10)
+    worker_pollers: float = _number(0, "provisioned pollers of each worker; 0: Lambda's own", high=200)
     workers: float = _number(1, "workers, each with queues of its own", low=1, high=1_000)
+    high_queues: float = _number(0, "high queues of workers", high=1_000)
     retention_days: float = _number(30, "days that a settled action is kept", low=1, high=3_650)
     log_days: float = _number(30, "days that logs are kept", low=1, high=3_653)
     api_requests_per_day: float = _number(1_000, "requests to the admin API a day")
@@ -91,6 +96,11 @@ class Workload:
     def canaries(self) -> float:
         """The canaries of a month."""
         return DAYS * 24 * self.canaries_per_hour
+
+    @property
+    def due_queues(self) -> float:
+        """The due queues of workers: each has one, and some another for a high priority."""
+        return self.workers + self.high_queues
 
     @property
     def runs_of_jobs_per_day(self) -> float:
@@ -127,8 +137,9 @@ class Volume:
         far: one-shots due more than 15 minutes ahead.
         runs: runs of jobs; each has a timer, since it is planned with the run before.
         retries: further attempts, of actions and runs.
+        deferrals: one-shots that wait for their instant under a rate limit.
         failures: actions and runs that failed for good.
-        timers: one-shot schedules of EventBridge Scheduler; none with the wheel.
+        timers: one-shot schedules of EventBridge Scheduler; none with the wheel, or for many far actions.
         events: published lifecycle events.
         is_offloaded: whether payloads are items of their own.
     """
@@ -137,6 +148,7 @@ class Volume:
     far: float
     runs: float
     retries: float
+    deferrals: float
     failures: float
     timers: float
     events: float
@@ -149,14 +161,16 @@ class Volume:
         runs = work.runs_of_jobs_per_day * DAYS
         far = actions * work.far_share
         done = actions + runs
+        has_timers = work.timers == "eventbridge" and far + runs <= MOST_TIMERS
         failed_actions = actions * work.failed_share
         return cls(
             actions=actions,
             far=far,
             runs=runs,
             retries=done * work.retries_share,
+            deferrals=actions * work.rated_share * work.deferred_share,
             failures=done * work.failed_share,
-            timers=far + runs if work.timers == "eventbridge" else 0,
+            timers=far + runs if has_timers else 0,
             events=_events(work.events, actions, runs, failed_actions),
             is_offloaded=work.payload_bytes > IN_ROW_LIMIT,
         )
@@ -167,14 +181,24 @@ class Volume:
         return self.actions + self.runs
 
     @property
-    def messages(self) -> float:
-        """Due messages: one for each attempt."""
+    def attempts(self) -> float:
+        """Runs of handlers."""
         return self.done + self.retries
+
+    @property
+    def messages(self) -> float:
+        """Due messages: one for each attempt, and one for each deferral."""
+        return self.attempts + self.deferrals
 
     @property
     def near(self) -> float:
         """Due messages that arm sends."""
         return self.messages - self.far - self.runs
+
+    @property
+    def turned(self) -> float:
+        """Due messages that the wheel sends."""
+        return self.far + self.runs - self.timers
 
     @property
     def armed(self) -> float:

@@ -1,0 +1,83 @@
+"""Waiting: 200 actions of one concurrency key with the limit 1, in simulated time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bench.result import Result, at_most
+from duetime import App, Payload, Run
+from duetime.ports.wakeups import Send
+from duetime.testing import Faults, SimulatedCloud
+
+ACTIONS, LASTS = 200, timedelta(seconds=10)
+START = datetime(2027, 6, 1, tzinfo=UTC)
+POLLED = 6_915
+"""The messages of the same actions with 0.1.0, measured by this bench: each checked every few seconds."""
+
+_OF_SLOTS = ("take_slot", "wait_for_slot", "move_slots", "evict")
+
+
+class Sync(Payload):
+    """A call that takes ten seconds."""
+
+    number: int
+
+
+def measure() -> list[Result]:
+    """Run them one after another, and count the messages, and the writes of the key's item."""
+    app, begun, counted = App(), list[int](), Counter[str]()
+
+    @app.action
+    def sync(payload: Sync, run: Run) -> None:
+        begun.append(payload.number)
+        run.clock.wait_until(run.now() + LASTS)
+
+    cloud = SimulatedCloud(app, start=START, faults=Faults.only(1))
+    _count_messages(cloud, counted)
+    for name in _OF_SLOTS:
+        _count_calls(cloud.memory.store, name, counted)
+    for number in range(ACTIONS):
+        cloud.scheduler.schedule(Sync(number=number), at=timedelta(0), concurrency_key="customer:42")
+    cloud.advance(hours=2)
+    if len(begun) != ACTIONS:
+        raise RuntimeError(f"{len(begun)} of {ACTIONS} actions ran")
+    return [
+        Result(
+            bench="waiting",
+            name=f"{ACTIONS} actions of one key: queue messages",
+            measured=counted["message"],
+            unit="messages",
+            reference=POLLED,
+            against="0.1.0, which polled",
+        ),
+        Result(
+            bench="waiting",
+            name="the same: writes of slots for each action",
+            measured=sum(counted[name] for name in _OF_SLOTS) / ACTIONS,
+            unit="writes",
+            budget=at_most(2.5),
+        ),
+    ]
+
+
+def _count_messages(cloud: SimulatedCloud, counted: Counter[str]) -> None:
+    send = cloud.memory.queues.send
+
+    def counting(sends: Sequence[Send]) -> None:
+        counted["message"] += sum(one.message.type == "sync" for one in sends)
+        send(sends)
+
+    cloud.memory.queues.send = counting  # type: ignore[method-assign]
+
+
+def _count_calls(store: Any, name: str, counted: Counter[str]) -> None:
+    call = getattr(store, name)
+
+    def counting(*args: Any) -> Any:
+        counted[name] += 1
+        return call(*args)
+
+    setattr(store, name, counting)
