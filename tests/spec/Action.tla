@@ -1,6 +1,7 @@
 ------------------------------- MODULE Action -------------------------------
-(* The life of a one-shot action without keys. A write is a request under the name that it has in the table *)
-(* of docs/protocol.md. DynamoDB checks its conditions and applies it in one step.                         *)
+(* The life of a one-shot action without keys, hand-overs and checkpoints. It may expire, by its own       *)
+(* expiry or its type's, and a pause may skip it. A write is a request under the name that it has in the   *)
+(* table of docs/protocol.md. DynamoDB checks its conditions and applies it in one step.                   *)
 (*                                                                                                         *)
 (* The faults: a message may come at any moment, twice or never; the answer of a write may be lost; a      *)
 (* request without an answer may be applied at any later moment, several times; a worker may die, or stop  *)
@@ -18,20 +19,24 @@ VARIABLES
   row,       \* the action's row
   worker,    \* what each worker knows
   late,      \* requests without an answer
+  type,      \* its type: after how long its actions expire, and whether they fail then
+  pause,     \* since when a pause skips what becomes due, and until when
   removed    \* the guards that a mutant leaves out
 
-system == <<now, offset, row, worker, late, removed>>
+system == <<now, offset, row, worker, late, type, pause, removed>>
 
 None == -1
+Max(a, b) == IF a > b THEN a ELSE b
 NoRow == [status |-> "none"]
 Idle == [phase |-> "idle"]
+NoPause == [since |-> None, end |-> None]
 
 ----------------------------------------------------------------------------
 (* The writes: under which conditions, and what they change. *)
 
 Conditions ==
      "schedule"         :> {"ROW_IS_ABSENT"}
-  @@ "claim"            :> {"IS_PENDING", "IS_DUE"}
+  @@ "claim"            :> {"IS_PENDING", "IS_DUE", "IS_NOT_EXPIRED"}
   @@ "take over"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "LEASE_HAS_ENDED"}
   @@ "heartbeat"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "LEASE_IS_NOT_LATER"}
   @@ "settle"           :> {"IS_PROCESSING", "FENCE_IS_MINE"}
@@ -42,6 +47,17 @@ Conditions ==
   @@ "reschedule"       :> {"IS_PENDING", "GEN_IS_AS_READ"}
   @@ "redrive"          :> {"IS_FAILED", "GEN_IS_AS_READ", "IS_NOT_DISMISSED"}
   @@ "dismiss"          :> {"IS_FAILED", "GEN_IS_AS_READ", "IS_NOT_DISMISSED"}
+  @@ "skip"             :> {"IS_PENDING", "GEN_IS_AS_READ"}
+
+\* The table compares an action's own expiry; the worker computes its type's from the row that it has read.
+HasOwnExpired(r, at) == r.expires # None /\ r.expires <= at
+HasExpired(r, at) ==
+  HasOwnExpired(r, at) \/ (r.expires = None /\ type.after # None /\ r.tried + type.after <= at)
+
+ConditionsOf(q) ==
+  IF q.write # "claim" THEN Conditions[q.write]
+  ELSE (IF type.fails THEN Conditions["claim"] \ {"IS_NOT_EXPIRED"} ELSE Conditions["claim"])
+       \cup (IF type.after # None THEN {"GEN_IS_AS_READ"} ELSE {})
 
 Holds(condition, q) ==
   CASE condition = "ROW_IS_ABSENT"           -> row = NoRow
@@ -49,6 +65,7 @@ Holds(condition, q) ==
     [] condition = "IS_PROCESSING"           -> row.status = "processing"
     [] condition = "IS_FAILED"               -> row.status = "failed"
     [] condition = "IS_DUE"                  -> row.due <= q.now
+    [] condition = "IS_NOT_EXPIRED"          -> ~HasOwnExpired(row, q.now)
     [] condition = "FENCE_IS_MINE"           -> row.fence = q.fence
     [] condition = "GEN_IS_AS_READ"          -> row.gen = q.gen
     [] condition = "LEASE_HAS_ENDED"         -> row.lease # None /\ row.lease < q.ended_before
@@ -58,22 +75,28 @@ Holds(condition, q) ==
 
 IsMet(q) ==
   /\ q.write = "schedule" \/ row # NoRow
-  /\ \A c \in Conditions[q.write] : <<q.write, c>> \in removed \/ Holds(c, q)
+  /\ \A c \in ConditionsOf(q) : <<q.write, c>> \in removed \/ Holds(c, q)
 
 Has(effect) == <<"effect", effect>> \notin removed
 Step(effect) == IF Has(effect) THEN 1 ELSE 0
+
+\* Whether the handler of a claimed run begins: a run that has expired only fails.
+Begins(q) == ~HasExpired(row, q.now) \/ ~Has("ENDS_EXPIRED")
 Released == [row EXCEPT !.lease = IF Has("LEASE_ENDS") THEN None ELSE @, !.nonce = None]
 
 \* An onlooker's counts, which are not in the table: `run` counts claims, `ends` the settles of this
 \* generation, `commits` the commits. `strays` is true after a write that a caller meant for another
-\* generation, or a worker for another run.
+\* generation, or a worker for another run. `expired` is true after a run began, or was claimed to be skipped,
+\* of an action that had expired by the claimer's clock. `tries` counts the runs since the last redrive.
 After(q) ==
   CASE q.write = "schedule" ->
-         [status |-> "pending", due |-> q.due, gen |-> 1, fence |-> 0, lease |-> None, nonce |-> None,
-          asked |-> FALSE, dismissed |-> None, run |-> 0, ends |-> 0, commits |-> 0, strays |-> FALSE]
+         [status |-> "pending", due |-> q.due, tried |-> q.due, expires |-> q.expires, gen |-> 1, fence |-> 0,
+          lease |-> None, nonce |-> None, asked |-> FALSE, dismissed |-> None, run |-> 0, tries |-> 0,
+          ends |-> 0, commits |-> 0, strays |-> FALSE, expired |-> FALSE]
     [] q.write \in {"claim", "take over"} ->
          [row EXCEPT !.status = "processing", !.fence = @ + Step("NEXT_FENCE"), !.lease = q.until,
-                     !.nonce = q.nonce, !.run = @ + 1]
+                     !.nonce = q.nonce, !.run = @ + 1, !.tries = Max(@, 1),
+                     !.expired = HasExpired(row, q.now) /\ (Begins(q) \/ (q.write = "claim" /\ ~type.fails))]
     [] q.write = "heartbeat" -> [row EXCEPT !.lease = q.until]
     [] q.write = "settle" -> [Released EXCEPT !.status = q.status, !.ends = @ + 1, !.strays = q.run # row.run]
     [] q.write = "settle by commit" ->
@@ -85,12 +108,16 @@ After(q) ==
     [] q.write = "cancel" -> [row EXCEPT !.status = "cancelled", !.strays = q.gen # row.gen]
     [] q.write = "ask to cancel" -> [row EXCEPT !.asked = TRUE, !.strays = q.fence # row.fence]
     [] q.write = "reschedule" ->
-         [row EXCEPT !.due = q.due, !.gen = @ + Step("NEXT_GEN"), !.strays = q.gen # row.gen]
+         [row EXCEPT !.due = q.due, !.tried = q.due, !.expires = IF Has("EXPIRY_ENDS") THEN q.expires ELSE @,
+                     !.gen = @ + Step("NEXT_GEN"), !.strays = q.gen # row.gen]
     [] q.write = "redrive" ->
-         [row EXCEPT !.status = "pending", !.due = q.due, !.gen = @ + Step("NEXT_GEN"), !.asked = FALSE,
-                     !.dismissed = None, !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @,
+         [row EXCEPT !.status = "pending", !.due = q.due, !.expires = IF Has("EXPIRY_ENDS") THEN None ELSE @,
+                     !.tried = IF Has("EXPIRY_ENDS") THEN q.due ELSE @, !.tries = 0,
+                     !.gen = @ + Step("NEXT_GEN"), !.asked = FALSE, !.dismissed = None,
+                     !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @,
                      !.strays = q.gen # row.gen \/ (row.dismissed # None /\ ~q.sees_dismissal)]
     [] q.write = "dismiss" -> [row EXCEPT !.dismissed = q.reason, !.strays = q.gen # row.gen]
+    [] q.write = "skip" -> [row EXCEPT !.status = "skipped", !.strays = q.gen # row.gen]
 
 Apply(q) == row' = IF IsMet(q) THEN After(q) ELSE row
 
@@ -100,24 +127,27 @@ Apply(q) == row' = IF IsMet(q) THEN After(q) ELSE row
 Clock(w) == now + offset[w]
 IsLive(w) == worker[w].phase = "running" /\ Clock(w) <= worker[w].until
 
-Running(fence, run, until) == [phase |-> "running", fence |-> fence, run |-> run, until |-> until]
+Running(fence, run, until, begins) ==
+  [phase |-> "running", fence |-> fence, run |-> run, until |-> until, begins |-> begins]
 
 \* What a worker knows after the answer of a request, its first or a repeated one.
 Answer(w, q) ==
   CASE q.write \in {"claim", "take over"} ->
-         IF IsMet(q) THEN Running(After(q).fence, row.run + 1, q.until)
+         IF IsMet(q) THEN Running(After(q).fence, row.run + 1, q.until, Begins(q))
          ELSE IF row = NoRow \/ row.status # "processing" THEN Idle
-         ELSE IF row.nonce = q.nonce THEN Running(row.fence, row.run, row.lease)
+         ELSE IF row.nonce = q.nonce THEN Running(row.fence, row.run, row.lease, Begins(q))
          ELSE IF q.write = "claim" /\ row.lease < Clock(w) - Skew
            THEN [phase |-> "sees a dead run", fence |-> row.fence]
          ELSE Idle
     [] q.write = "heartbeat" ->
-         IF IsMet(q) THEN Running(q.fence, q.run, q.until)
-         ELSE IF row.status = "processing" /\ row.fence = q.fence THEN Running(q.fence, q.run, row.lease)
+         IF IsMet(q) THEN Running(q.fence, q.run, q.until, q.begins)
+         ELSE IF row.status = "processing" /\ row.fence = q.fence
+           THEN Running(q.fence, q.run, row.lease, q.begins)
          ELSE worker[w]  \* it stops its handler and settles, in vain
+    [] q.write = "skip" -> Idle
     [] OTHER ->  \* a settle
          IF ~IsMet(q) /\ row.status = "processing" /\ row.fence = q.fence
-           THEN Running(q.fence, q.run, row.lease)  \* a cancel was asked for, or an entry was rejected
+           THEN Running(q.fence, q.run, row.lease, q.begins)  \* a cancel was asked for, or an entry was rejected
          ELSE Idle
 
 Knows(w, what) == worker' = [worker EXCEPT ![w] = what]
@@ -135,20 +165,39 @@ NewNonce == IF Has("NEW_NONCE") THEN CHOOSE n \in 1..(Cardinality(late) + 2) : n
 
 Claim(w, nonce, until) ==  \* on a message, which may be old
   /\ worker[w] = Idle /\ row # NoRow
-  /\ Send(w, [write |-> "claim", now |-> Clock(w), nonce |-> nonce, until |-> until])
+  /\ \/ row.status # "pending" \/ type.fails \/ row.expires # None
+     \/ ~HasExpired(row, Clock(w)) \/ ~Has("READS_EXPIRY")
+  /\ Send(w, [write |-> "claim", now |-> Clock(w), nonce |-> nonce, until |-> until,
+              gen |-> IF type.after = None THEN None ELSE row.gen])
 
-TakeOver(w, nonce, until) ==
+\* A worker may not know a pause yet, and claim what became due under it.
+IsPaused == pause.since # None /\ pause.end = None
+WasPaused(r) ==
+  IF ~Has("DUE_UNDER_IT") THEN IsPaused
+  ELSE pause.since # None /\ pause.since <= r.due /\ (pause.end = None \/ r.due < pause.end)
+
+Skip(w) ==  \* on a message, of an action that is read as due
+  /\ worker[w] = Idle /\ row # NoRow /\ row.status = "pending" /\ row.due <= Clock(w)
+  /\ \/ HasExpired(row, Clock(w)) /\ ~type.fails
+     \/ WasPaused(row) /\ (row.tries = 0 \/ ~Has("NOT_BEGUN"))
+  /\ Send(w, [write |-> "skip", gen |-> row.gen])
+
+TakeOver(w, at, nonce, until) ==
   /\ worker[w].phase = "sees a dead run"
-  /\ Send(w, [write |-> "take over", fence |-> worker[w].fence, ended_before |-> Clock(w) - Skew,
+  /\ Send(w, [write |-> "take over", fence |-> worker[w].fence, now |-> at, ended_before |-> at - Skew,
               nonce |-> nonce, until |-> until])
 
-OfRun(w, write) == [write |-> write, fence |-> worker[w].fence, run |-> worker[w].run]
+OfRun(w, write) ==
+  [write |-> write, fence |-> worker[w].fence, run |-> worker[w].run, begins |-> worker[w].begins]
 IsRunning(w) == worker[w].phase = "running"
 
 Heartbeat(w, until) == IsRunning(w) /\ Send(w, "until" :> until @@ OfRun(w, "heartbeat"))
-Settle(w, status) == IsRunning(w) /\ Send(w, "status" :> status @@ OfRun(w, "settle"))
-Commit(w) == IsRunning(w) /\ Send(w, OfRun(w, "settle by commit"))
-Retry(w, due) == IsRunning(w) /\ Send(w, "due" :> due @@ OfRun(w, "settle for retry"))
+HasBegun(w) == IsRunning(w) /\ worker[w].begins
+Settle(w, status) ==
+  /\ IsRunning(w) /\ (worker[w].begins \/ status \in {"failed", "cancelled"})
+  /\ Send(w, "status" :> status @@ OfRun(w, "settle"))
+Commit(w) == HasBegun(w) /\ Send(w, OfRun(w, "settle by commit"))
+Retry(w, due) == HasBegun(w) /\ Send(w, "due" :> due @@ OfRun(w, "settle for retry"))
 
 \* The same request again: the client repeats it.
 Repeat(w) ==
@@ -168,14 +217,22 @@ Late == UNCHANGED <<worker, late>> /\ \E q \in late : Apply(q)
 ----------------------------------------------------------------------------
 (* The promises. *)
 
-OneLiveLease == \A v, w \in Workers : IsLive(v) /\ IsLive(w) => v = w
+OneLiveLease == Cardinality({w \in Workers : IsLive(w)}) <= 1
 OneSettleOfAGeneration == row # NoRow => row.ends <= 1
 OneCommit == row # NoRow => row.commits <= 1 /\ (row.commits = 1 => row.status = "executed")
 NoWriteStrays == row # NoRow => ~row.strays
 NoRunAfterARequestToCancel == row # NoRow => ~(row.asked /\ row.status = "pending")
+NoRunBeginsExpired == row # NoRow => ~row.expired
 
-Final == {"executed", "failed", "cancelled"}
+Final == {"executed", "failed", "cancelled", "skipped"}
 NothingEarly == row.status = "pending" /\ row'.status = "processing" => row.due <= now + Skew
+OnlyWhatHasExpiredOrIsPausedIsSkipped ==
+  row # NoRow /\ row.status # "skipped" /\ row'.status = "skipped" =>
+    \/ HasExpired(row, now + Skew) /\ ~type.fails
+    \/ /\ row.tries = 0 /\ pause.since # None /\ pause.since <= row.due
+       /\ pause.end = None \/ row.due <= pause.end + Skew
+NoCallersDueTimeHasExpired ==
+  row # NoRow /\ row.status # "processing" /\ row'.gen # row.gen => ~HasExpired(row', row'.due)
 NothingVanishes == row # NoRow => row' # NoRow
 DueStaysDuringARun == row.status = "processing" /\ row'.status = "processing" => row'.due = row.due
 FinalIsFinal ==
@@ -185,6 +242,7 @@ FinalIsFinal ==
        \/ row.dismissed = None /\ row' = [row EXCEPT !.dismissed = row'.dismissed]
 
 StatesAreRight == OneLiveLease /\ OneSettleOfAGeneration /\ OneCommit /\ NoWriteStrays
-                  /\ NoRunAfterARequestToCancel
-StepsAreRight == [][NothingEarly /\ NothingVanishes /\ DueStaysDuringARun /\ FinalIsFinal]_system
+                  /\ NoRunAfterARequestToCancel /\ NoRunBeginsExpired
+StepsAreRight == [][NothingEarly /\ OnlyWhatHasExpiredOrIsPausedIsSkipped /\ NoCallersDueTimeHasExpired
+                    /\ NothingVanishes /\ DueStaysDuringARun /\ FinalIsFinal]_system
 =============================================================================

@@ -1,5 +1,5 @@
 --------------------------------- MODULE Job ---------------------------------
-(* A recurring job: planning, versions, the lock and restores.                                              *)
+(* A recurring job: planning, versions, pauses, the lock and restores.                                      *)
 (*                                                                                                          *)
 (* The faults: a planner or a worker may come at any moment, and stop between any two requests; the answer  *)
 (* of a request may be lost; a request without an answer may be applied at any later moment, several times; *)
@@ -10,7 +10,7 @@ EXTENDS JobTables
 (* A planner: rows first, then the cursor. *)
 
 Plan(p, until, misses) ==  \* it has read the job
-  /\ planner[p] = Idle /\ job # NoJob /\ job.dropped = None /\ until > job.cursor
+  /\ planner[p] = Idle /\ job # NoJob /\ job.dropped = None /\ job.paused = NoPause /\ until > job.cursor
   /\ planner' = [planner EXCEPT ![p] =
        [phase |-> IF Has("ROWS_FIRST") THEN "puts" ELSE "moves", version |-> job.version, until |-> until,
         revision |-> job.revision, cursor |-> job.cursor,
@@ -47,12 +47,18 @@ HasEnded(row, at) == row.lease + Skew < at
 IsDead(row, at) == row.status = "processing" /\ HasEnded(row, at)
 IsLater(a, b) == a[2] > b[2] \/ (a[2] = b[2] /\ a[1] > b[1])
 
+IsOver(j, at) == j.paused.until # None /\ j.paused.until <= at
+IsPaused(j, id, at) == j.paused.since # None /\ id[2] > j.paused.since /\ ~IsOver(j, at)
+
 Refusal(j, id, at) ==
-  IF IsPast(j, id) /\ Has("RETIRES") THEN "retired"
-  ELSE IF IsCovered(j, id) /\ Has("COVERS") THEN "covered"
+  IF IsCovered(j, id) /\ Has("COVERS") THEN "covered"
+  ELSE IF IsPast(j, id) /\ Has("RETIRES") THEN "retired"
+  ELSE IF IsPaused(j, id, at) /\ Has("PAUSES") THEN "paused"
   ELSE IF at - id[2] > Grace /\ j.waiting # id THEN "missed"
   ELSE ""
-Skip(id, why) == {[write |-> "skip", id |-> id, why |-> why]}
+SkipAlone(id, why) == {[write |-> "skip", id |-> id, why |-> why]}
+Skip(id, why) ==
+  SkipAlone(id, why) \cup {[write |-> "end pending: no more waiting", id |-> id, waits |-> TRUE]}
 
 Beside(j, id, holder) ==  \* another run holds the lock
   LET others == j.waiting \notin {NoId, id} /\ Row(j.waiting).status = "pending"
@@ -67,7 +73,7 @@ Beside(j, id, holder) ==  \* another run holds the lock
 
 Contend(j, id, at, nonce, until) ==
   LET isFirst == Row(id).status = "pending"
-      searched == j.unlocked # None /\ j.running # id
+      searched == j.unlocked # None  \* also beside the lock that it has
       unlocked == IF ~searched \/ ~Has("SEARCHES") THEN {}
                   ELSE {x \in DOMAIN rows : rows[x].status = "processing"} \ {id, j.running}
       live == {x \in unlocked : ~HasEnded(rows[x], at)}
@@ -140,32 +146,49 @@ Settle(w, status) ==
        (Apply(q) /\ UNCHANGED late) \/ IsLate(q)
 
 ----------------------------------------------------------------------------
-(* Deploys and operators. *)
+(* Deploys and operators. Each has read the job, perhaps with an older cursor. *)
 
 TimeOfChange(at) == IF Has("SINCE") THEN Max(at, Max(job.since, job.dropped)) ELSE at
 
 Add(at, times, overlap) ==
   {[write |-> "add", new |-> [version |-> 1, since |-> at, times |-> times, overlap |-> overlap, cursor |-> at,
-     ends |-> <<>>, dropped |-> None, revision |-> 1, running |-> NoId, waiting |-> NoId, unlocked |-> None]]}
+     ends |-> <<>>, dropped |-> None, paused |-> NoPause, revision |-> 1, running |-> NoId, waiting |-> NoId,
+     unlocked |-> None]]}
 
 Change(new, explained) ==
   {[write |-> "change", revision |-> job.revision, spans |-> explained,
     new |-> new @@ [version |-> job.version]]}
 
-Redefine(at, times, overlap) ==
+\* The end of the pause, and the times that its spans explain: also those of versions that ended under it.
+EndOfPause(at) == IF job.paused.until # None THEN Min(job.paused.until, at) ELSE at
+Resumed(at) == [paused |-> NoPause, cursor |-> Max(EndOfPause(at), job.since)]
+Unplanned(at, cursor) ==
+  IF Has("RESUMES")
+    THEN Between(job.times \cup {id[2] : id \in owed}, Min(cursor, job.paused.since), EndOfPause(at))
+    ELSE {}
+
+Redefine(at, times, overlap, cursor) ==
   LET start == TimeOfChange(at)
       end == IF job.dropped # None THEN job.dropped ELSE start
+      isOver == IsOver(job, start)
+      rest == IF isOver THEN Resumed(start) ELSE [paused |-> job.paused, cursor |-> cursor]
+      explained == IF isOver THEN Unplanned(start, cursor) ELSE {}
+      planned == IF rest.paused = NoPause THEN end ELSE Min(end, job.paused.since)
       policy == [overlap |-> overlap, unlocked |-> IF overlap = "allow" THEN None
                                                    ELSE IF job.overlap = "allow" THEN start ELSE job.unlocked] IN
-  IF times = job.times /\ job.dropped = None THEN Change(policy, {})
+  IF times = job.times /\ job.dropped = None THEN Change(policy @@ rest, explained)
   ELSE Change([version |-> IF Has("NEXT_VERSION") THEN job.version + 1 ELSE 3 - job.version, since |-> start,
-               times |-> times, cursor |-> start, dropped |-> None, ends |-> (job.version :> end) @@ job.ends]
-              @@ policy,
-              IF Has("ACCOUNTS") THEN Between(job.times, Min(job.cursor, end), start) ELSE {})
+               times |-> times, cursor |-> start, paused |-> rest.paused, dropped |-> None,
+               ends |-> (job.version :> end) @@ job.ends] @@ policy,
+              IF Has("ACCOUNTS")
+                THEN explained \cup Between(job.times, rest.cursor, planned) \cup Between(job.times, end, start)
+                ELSE explained)
 
-Drop(at) == Change([dropped |-> TimeOfChange(at)], {})
+Drop(at, cursor) == Change([dropped |-> TimeOfChange(at), cursor |-> cursor], {})
+Pause(at, until, cursor) == Change([paused |-> [since |-> at, until |-> until], cursor |-> cursor], {})
+Resume(at, cursor) == Change(Resumed(at), Unplanned(at, cursor))
 
-Retire(id) == IsPast(job, id) /\ Row(id).status = "pending" /\ Ask(Skip(id, "retired"))
+Retire(id) == IsPast(job, id) /\ Row(id).status = "pending" /\ Ask(SkipAlone(id, "retired"))
 
 \* The tables as of a moment before, adopted while the switch is off. A row that may have run is held.
 Restore(tables, at) ==
@@ -188,4 +211,45 @@ Restore(tables, at) ==
   /\ worker' = [w \in Workers |-> Idle] /\ planner' = [p \in Planners |-> Idle] /\ late' = {} /\ UNCHANGED ran
   /\ owed' = (IF "jobs" \in tables THEN at.owed ELSE owed)
              \cup (IF isNewer THEN Of(old.version, Between(old.times, old.since, end)) ELSE {})
+----------------------------------------------------------------------------
+(* The promises. *)
+
+IsLive(w) == worker[w].phase = "running" /\ now + Skew <= worker[w].until
+AreLive(v, w) == v # w /\ IsLive(v) /\ IsLive(w)
+Began(id) == id \in DOMAIN rows /\ rows[id].status = "pending" /\ rows'[id].status = "processing"
+
+\* Each nominal time up to the cursor, or the end of its version, has a row that may run, or a span.
+NothingIsLost ==
+  job # NoJob =>
+    \A id \in owed \cup Of(job.version, Between(job.times, job.since, job.cursor)) :
+      \/ id[2] \in spans \/ (job.paused.since # None /\ id[2] > job.paused.since)
+      \/ (id \in DOMAIN rows /\ (IsPast(job, id) \/ rows[id].why # "retired"))
+NoHolderWaits == job # NoJob => job.waiting = NoId \/ job.waiting # job.running
+
+NothingRunsTwice == \A id \in DOMAIN rows \cap DOMAIN rows' : Began(id) => id[2] \notin ran
+NothingBeginsAfterItsEnd == \A id \in DOMAIN rows \cap DOMAIN rows' : Began(id) => ~IsPast(job, id)
+NothingBeginsUnderAPause == \A id \in DOMAIN rows \cap DOMAIN rows' : Began(id) => ~IsPaused(job, id, now)
+NoneBeginsBesideAHolder ==
+  \A v, w \in Workers : AreLive(v, w)' /\ ~AreLive(v, w) /\ worker'[v].locks => job.overlap = "allow"
+RowsGoOn ==
+  \A id \in DOMAIN rows \cap DOMAIN rows' : rows'[id].status # rows[id].status =>
+    \/ rows[id].status = "pending" /\ rows'[id].status \in {"processing", "skipped", "held"}
+    \/ rows[id].status = "processing" /\ rows'[id].status \notin {"pending", "skipped"}
+NoChangeIsUndone ==
+  job # NoJob => \/ job'.revision = job.revision /\ job' = [job EXCEPT !.cursor = Max(@, job'.cursor),
+                      !.running = job'.running, !.waiting = job'.waiting, !.unlocked = job'.unlocked]
+                 \/ job'.revision = job.revision + 1
+PlaceIsKept ==
+  job # NoJob => \A id \in {job.waiting} \ {NoId, job'.waiting} :
+    \/ Row(id)'.status # "pending"
+    \/ job.overlap = "cancel_running" /\ IsLater(job'.waiting, id)
+\* A late request finds the lock as read, too, if the holder was taken over meanwhile. That harms nothing.
+NoneWaitsThatHasRun ==
+  job # NoJob /\ job'.waiting \notin {NoId, job.waiting} =>
+    Row(job'.waiting).status \in {"pending", "skipped"} \/ Row(job.running).fence > 1
+
+StatesAreRight == NothingIsLost /\ NoHolderWaits
+AStepIsRight ==
+  /\ NothingRunsTwice /\ NothingBeginsAfterItsEnd /\ NothingBeginsUnderAPause /\ NoneBeginsBesideAHolder
+  /\ RowsGoOn /\ NoChangeIsUndone /\ PlaceIsKept /\ NoneWaitsThatHasRun
 ==============================================================================

@@ -10,7 +10,7 @@ OfWrites ==
     \ TooFar
 OfEffects == {<<"effect", {e}>> : e \in
   {"ROWS_FIRST", "RETIRES", "COVERS", "SEARCHES", "LOSES_FENCE", "SINCE", "NEXT_VERSION", "ACCOUNTS",
-   "NEW_VERSION", "HOLDS", "CURSOR_IS_NOW"}}
+   "NEW_VERSION", "HOLDS", "CURSOR_IS_NOW", "PAUSES", "RESUMES"}}
 
 \* Another guard stands in for each of these, so both are left out.
 StandIn ==
@@ -34,6 +34,9 @@ At(g) ==
     [] effect = "COVERS" -> Scenario(1, 1, 2, 0, "allow", {"deploy by a slow clock"})
     [] write = "claim: the job unchanged" \/ effect = "RETIRES" -> Scenario(1, 1, 2, 0, "allow", {"deploy"})
     [] effect \in {"HOLDS", "CURSOR_IS_NOW"} -> Scenario(1, 1, 2, 0, "allow", {"back up"})
+    [] effect = "PAUSES" -> Scenario(1, 1, 2, 0, "allow", {"pause"})
+    [] effect = "RESUMES" -> Scenario(1, 0, 2, 0, "skip", {"pause", "resume"})
+    [] write = "end pending: no more waiting" -> Scenario(0, 2, 3, 0, "queue_one", {})
     [] effect = "NEW_VERSION" -> Scenario(1, 0, 2, 0, "skip", {"back up", "deploy"})
     [] write = "claim: the first lock after allow" /\ effect = "REVISION_IS_AS_READ" ->
          Scenario(0, 2, 2, 0, "allow", {"forbid overlap", "deploy by a slow clock"})
@@ -56,6 +59,7 @@ Broken ==
   ELSE {p \in
     {<<"NothingIsLost", NothingIsLost'>>, <<"NoHolderWaits", NoHolderWaits'>>,
      <<"NothingRunsTwice", NothingRunsTwice>>, <<"NothingBeginsAfterItsEnd", NothingBeginsAfterItsEnd>>,
+     <<"NothingBeginsUnderAPause", NothingBeginsUnderAPause>>,
      <<"NoneBeginsBesideAHolder", NoneBeginsBesideAHolder>>, <<"RowsGoOn", RowsGoOn>>,
      <<"NoChangeIsUndone", NoChangeIsUndone>>, <<"PlaceIsKept", PlaceIsKept>>,
      <<"NoneWaitsThatHasRun", NoneWaitsThatHasRun>>} : ~p[2]}

@@ -27,6 +27,7 @@ system == <<now, job, spans, rows, worker, planner, late, removed, notes>>
 None == -1
 NoId == <<0, 0>>
 NoJob == [version |-> 0]
+NoPause == [since |-> None, until |-> None]
 NoRow == [status |-> "none", fence |-> 0, lease |-> None, nonce |-> None, why |-> ""]
 Idle == [phase |-> "idle"]
 Row(id) == IF id \in DOMAIN rows THEN rows[id] ELSE NoRow
@@ -57,6 +58,7 @@ Conditions ==
   @@ "claim: the first lock after allow" :> {{"REVISION_IS_AS_READ"}, Lock, Place}
   @@ "claim: the dead one's row" :> {{"STATUS_IS_AS_READ"}, {"FENCE_IS_MINE"}, {"LEASE_IS_AS_READ"}}
   @@ "settle: the unlock"        :> {{"LOCK_IS_MINE"}}
+  @@ "end pending: no more waiting" :> {{"I_WAIT"}}
   @@ "wait in another's place"   :> {{"WAITING_IS_AS_READ"}, {"LOCK_IS_AS_READ"}, {"SEARCH_IS_AS_READ"}}
 
 OfRows == {"schedule", "skip", "heartbeat", "settle", "claim: its row", "take over: its row",
@@ -85,8 +87,9 @@ Holds(c, e) ==
 IsMet(e) == \A any \in Conditions[e.write] : <<e.write, any>> \in removed \/ \E c \in any : Holds(c, e)
 Has(effect) == <<"effect", {effect}>> \notin removed
 
-\* Without the lock, a run settles its row alone.
-Applied(q) == {e \in q : e.write # "settle: the unlock" \/ IsMet(e)}
+\* Without the lock, or the place, a run settles or skips its row alone.
+Optional == {"settle: the unlock", "end pending: no more waiting"}
+Applied(q) == {e \in q : e.write \notin Optional \/ IsMet(e)}
 AreMet(q) == \A e \in Applied(q) : IsMet(e)
 
 RowAfter(e) ==
@@ -105,6 +108,7 @@ JobAfter(e) ==
     [] e.write = "change"          -> e.new @@ [revision |-> e.revision + 1] @@ job
     [] e.write = "move the cursor" -> [job EXCEPT !.cursor = e.until]
     [] e.write = "settle: the unlock"           -> [job EXCEPT !.running = NoId]
+    [] e.write = "end pending: no more waiting" -> [job EXCEPT !.waiting = NoId]
     [] e.write = "wait in another's place"      -> [job EXCEPT !.waiting = e.id]
     [] e.write = "claim: the job unchanged"     -> job
     [] OTHER -> [job EXCEPT !.running = e.id, !.waiting = IF e.waits THEN NoId ELSE @,

@@ -3,8 +3,11 @@
 (* that mutant. A mutant of which it prints nothing keeps all promises.                                     *)
 EXTENDS World
 
-OfWrites == UNION {{<<write, c>> : c \in Conditions[write]} : write \in DOMAIN Conditions}
-OfEffects == {<<"effect", e>> : e \in {"NEXT_FENCE", "NEW_NONCE", "LEASE_ENDS", "NEXT_GEN"}}
+OfWrites == {<<"claim", "GEN_IS_AS_READ">>}
+            \cup UNION {{<<write, c>> : c \in Conditions[write]} : write \in DOMAIN Conditions}
+OfEffects == {<<"effect", e>> : e \in
+  {"NEXT_FENCE", "NEW_NONCE", "LEASE_ENDS", "NEXT_GEN", "EXPIRY_ENDS", "READS_EXPIRY", "ENDS_EXPIRED",
+   "DUE_UNDER_IT", "NOT_BEGUN"}}
 
 \* Another guard stands in for each of these, so both are left out.
 StandIn ==
@@ -17,7 +20,14 @@ StandIn ==
 Scenario(g) ==
   CASE g = <<"settle for retry", "NO_CANCEL_WAS_ASKED_FOR">> -> {"retry", "ask to cancel"}
     [] g = <<"claim", "IS_DUE">> -> {"reschedule"}
+    [] g = <<"claim", "IS_NOT_EXPIRED">> -> {"expiry"}
+    [] g = <<"claim", "GEN_IS_AS_READ">> -> {"type's expiry", "reschedule", "to the past"}
+    [] g = <<"effect", "READS_EXPIRY">> -> {"type's expiry"}
+    [] g = <<"effect", "ENDS_EXPIRED">> -> {"type's expiry", "fails on expiry"}
+    [] g = <<"effect", "DUE_UNDER_IT">> -> {"pause"}
+    [] g = <<"effect", "NOT_BEGUN">> -> {"pause", "retry"}
     [] g = <<"effect", "NEXT_GEN">> -> {"retry"}
+    [] g[1] = "skip" \/ g = <<"effect", "EXPIRY_ENDS">> -> {"expiry", "reschedule"}
     [] g[1] = "settle for retry" -> {"retry", "cancel"}
     [] g[1] = "cancel" -> {"cancel", "reschedule"}
     [] g[1] = "ask to cancel" -> {"ask to cancel", "retry"}
@@ -32,11 +42,13 @@ MutantsInit ==
        /\ removed = IF g \in DOMAIN StandIn THEN {g, StandIn[g]} ELSE {g}
        /\ left = {"schedule"} \cup Scenario(g)
        /\ now = IF TakesTime(g) THEN 0 ELSE MaxTime
+  /\ TypeAndPause
 MutantsSpec == MutantsInit /\ [][Next]_vars
 
 Promises ==
   {"OneLiveLease", "OneSettleOfAGeneration", "OneCommit", "NoWriteStrays", "NoRunAfterARequestToCancel",
-   "NothingEarly", "NothingVanishes", "DueStaysDuringARun", "FinalIsFinal"}
+   "NoRunBeginsExpired", "NothingEarly", "OnlyWhatHasExpiredOrIsPausedIsSkipped", "NoCallersDueTimeHasExpired",
+   "NothingVanishes", "DueStaysDuringARun", "FinalIsFinal"}
 
 IsKept(promise) ==
   CASE promise = "OneLiveLease" -> OneLiveLease'
@@ -44,7 +56,10 @@ IsKept(promise) ==
     [] promise = "OneCommit" -> OneCommit'
     [] promise = "NoWriteStrays" -> NoWriteStrays'
     [] promise = "NoRunAfterARequestToCancel" -> NoRunAfterARequestToCancel'
+    [] promise = "NoRunBeginsExpired" -> NoRunBeginsExpired'
     [] promise = "NothingEarly" -> NothingEarly
+    [] promise = "OnlyWhatHasExpiredOrIsPausedIsSkipped" -> OnlyWhatHasExpiredOrIsPausedIsSkipped
+    [] promise = "NoCallersDueTimeHasExpired" -> NoCallersDueTimeHasExpired
     [] promise = "NothingVanishes" -> NothingVanishes
     [] promise = "DueStaysDuringARun" -> DueStaysDuringARun
     [] promise = "FinalIsFinal" -> FinalIsFinal

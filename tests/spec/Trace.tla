@@ -8,17 +8,19 @@ VARIABLES trace, line
 Lines == Traces[trace].lines
 At(i) == IF i <= Len(Lines) THEN Lines[i].at ELSE Lines[Len(Lines)].at
 
-Seen(r) == <<r.status, r.due, r.gen, r.fence, r.lease, r.nonce, r.asked, r.dismissed # None>>
+Seen(r) ==
+  <<r.status, r.due, r.gen, r.fence, r.lease, r.nonce, r.asked, r.dismissed # None, r.expires>>
 IsOf(l, q) == q.write = l.write /\ \A name \in DOMAIN q \cap DOMAIN l : q[name] = l[name]
 
 Request(l) ==  \* by a caller
-  IF l.write = "schedule" THEN [write |-> l.write, due |-> l.due]
-  ELSE [write |-> l.write, due |-> l.due, gen |-> l.gen, fence |-> l.fence, reason |-> l.at,
-        sees_dismissal |-> l.write = "redrive" /\ l.sees_dismissal]
+  IF l.write = "schedule" THEN [write |-> l.write, due |-> l.due, expires |-> l.expires]
+  ELSE [write |-> l.write, due |-> l.due, expires |-> l.expires, gen |-> l.gen, fence |-> l.fence,
+        reason |-> l.at, sees_dismissal |-> l.write = "redrive" /\ l.sees_dismissal]
 
 Sends(w, l) ==
   CASE l.write = "claim"            -> l.now = Clock(w) /\ Claim(w, l.nonce, l.until)
-    [] l.write = "take over"        -> TakeOver(w, l.nonce, l.until)
+    [] l.write = "skip"             -> row.gen = l.gen /\ Skip(w)
+    [] l.write = "take over"        -> l.now <= Clock(w) /\ TakeOver(w, l.now, l.nonce, l.until)
     [] l.write = "heartbeat"        -> IsRunning(w) /\ worker[w].fence = l.fence /\ Heartbeat(w, l.until)
     [] l.write = "settle"           -> IsRunning(w) /\ worker[w].fence = l.fence /\ Settle(w, l.status)
     [] l.write = "settle by commit" -> IsRunning(w) /\ worker[w].fence = l.fence /\ Commit(w)
@@ -35,13 +37,14 @@ Follows(l) ==
 TraceInit ==
   /\ trace \in 1..Len(Traces) /\ line = 1 /\ now = At(1)
   /\ row = NoRow /\ worker = [w \in Workers |-> Idle] /\ late = {} /\ removed = {}
+  /\ type = Traces[trace].type /\ pause = Traces[trace].pause
   /\ offset = [w \in Workers |-> IF w <= Len(Traces[trace].offsets) THEN Traces[trace].offsets[w] ELSE 0]
 
 TraceNext ==
   /\ line <= Len(Lines) /\ line' = line + 1 /\ now' = At(line + 1)
   /\ Follows(Lines[line])
   /\ row' # NoRow /\ Seen(row') = Lines[line].row
-  /\ UNCHANGED <<trace, offset, removed>>
+  /\ UNCHANGED <<trace, offset, type, pause, removed>>
 
 TraceSpec == TraceInit /\ [][TraceNext]_<<system, trace, line>>
 Reached == PrintT(<<"reached", trace, line>>)

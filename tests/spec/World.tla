@@ -5,7 +5,8 @@ EXTENDS Action
 CONSTANTS
   Lease,     \* how long a claim or a heartbeat holds the row
   MaxTime,   \* from then on, time passes only for what waits for it
-  May        \* sets of what may happen, each once: "death", "retry" and the callers' writes
+  May        \* sets of what may happen, each once: "death", "retry", "pause" and the callers' writes
+             \* These stay: "expiry", "type's expiry", "fails on expiry" and "to the past" of a reschedule
 
 VARIABLE left  \* what may still happen
 vars == <<system, left>>
@@ -14,16 +15,19 @@ Outcomes == {"executed", "failed"} \cup (IF row # NoRow /\ row.asked THEN {"canc
 
 Progress(w) ==  \* without a heartbeat
   \/ Claim(w, NewNonce, Clock(w) + Lease)
-  \/ TakeOver(w, NewNonce, Clock(w) + Lease)
+  \/ Skip(w)
+  \/ TakeOver(w, Clock(w), NewNonce, Clock(w) + Lease)
   \/ \E status \in Outcomes : Settle(w, status)
   \/ Commit(w)
   \/ Repeat(w)
 
 Requests(write) ==  \* with what the caller has read
-  IF write = "schedule" THEN {[write |-> write, due |-> now]}
+  IF write = "schedule"
+    THEN {[write |-> write, due |-> now, expires |-> IF "expiry" \in left THEN now + 1 ELSE None]}
   ELSE IF row = NoRow THEN {}
-  ELSE {[write |-> write, gen |-> row.gen, fence |-> row.fence, due |-> now + Skew + 1, reason |-> now,
-         sees_dismissal |-> write = "redrive" /\ row.dismissed # None]}
+  ELSE {[write |-> write, gen |-> row.gen, fence |-> row.fence,
+         due |-> IF "to the past" \in left THEN now - 2 ELSE now + Skew + 1, expires |-> None,
+         reason |-> now, sees_dismissal |-> write = "redrive" /\ row.dismissed # None]}
 
 IsHeld == \E w \in Workers : worker[w].phase \in {"running", "unsure"}
 WaitsForTime ==
@@ -32,12 +36,15 @@ WaitsForTime ==
 Tick ==
   /\ row # NoRow /\ (now < MaxTime \/ WaitsForTime)
   /\ now' = now + 1
-  /\ UNCHANGED <<row, worker, late, left, offset, removed>>
+  /\ UNCHANGED <<row, worker, late, left, offset, type, pause, removed>>
 
 Start ==
   /\ row = NoRow /\ worker = [w \in Workers |-> Idle] /\ late = {}
   /\ offset \in [Workers -> {0, Skew}] /\ \E w \in Workers : offset[w] = 0
-Init == Start /\ now = 0 /\ left \in May /\ removed = {}
+TypeAndPause ==
+  /\ type = [after |-> IF "type's expiry" \in left THEN 1 ELSE None, fails |-> "fails on expiry" \in left]
+  /\ pause = NoPause
+Init == Start /\ now = 0 /\ left \in May /\ removed = {} /\ TypeAndPause
 
 Spend(event) == event \in left /\ left' = left \ {event}
 
@@ -48,9 +55,16 @@ Act(w) ==
   \/ Spend("death") /\ Stop(w)
   \/ worker[w].phase = "unsure" /\ Stop(w) /\ UNCHANGED left
 
+\* An operator begins and ends the pause.
+Pause ==
+  /\ \/ Spend("pause") /\ pause' = [since |-> now, end |-> None]
+     \/ IsPaused /\ pause' = [pause EXCEPT !.end = now] /\ UNCHANGED left
+  /\ UNCHANGED <<now, offset, row, worker, late, type, removed>>
+
 Next ==
   \/ Tick
-  \/ /\ UNCHANGED <<now, offset, removed>>
+  \/ Pause
+  \/ /\ UNCHANGED <<now, offset, type, pause, removed>>
      /\ \/ \E w \in Workers : Act(w)
         \/ \E write \in left \cap DOMAIN Conditions : \E q \in Requests(write) :
              \/ Ask(q) /\ Spend(write)
@@ -58,7 +72,7 @@ Next ==
         \/ Late /\ UNCHANGED left
 
 \* The sweep sends a message for each due row, and a worker that receives one goes on.
-GoesOn(w) == Progress(w) /\ UNCHANGED <<now, late, left, offset, removed>>
+GoesOn(w) == Progress(w) /\ UNCHANGED <<now, late, left, offset, type, pause, removed>>
 Fairness == WF_vars(Tick) /\ \A w \in Workers : WF_vars(GoesOn(w))
 Symmetry == Permutations(Workers)
 Spec == Init /\ [][Next]_vars /\ Fairness

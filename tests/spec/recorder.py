@@ -1,15 +1,17 @@
 """Records the writes of a simulated world, as its memory store applies them."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from unittest.mock import patch
 
-from duetime.ids import is_one_shot
+from duetime.ids import DEFAULT_WORKER, is_one_shot
 from duetime.memory.store import MemoryStore
-from duetime.model.action import Action, Status
+from duetime.model.action import Action, SkipReason, Status
+from duetime.model.work_pause import WorkPause, skip_of, work_of
 from duetime.testing.processes import Process
-from tests.spec.traces import BEFORE, UNIT, Line, RowTrace, Trace
+from tests.spec.traces import BEFORE, NONE, UNIT, Line, RowTrace, Trace
 
 
 @dataclass(frozen=True)
@@ -21,24 +23,30 @@ class Recorded:
     process: Process
     before: Action | None
     after: Action
+    pauses: Sequence[WorkPause]
 
-    def by_caller(self, write, read=None, due=None):
+    def by_caller(self, write, read=None, due=None, expires=None):
         read = read if isinstance(read, Action) else self.before  # what the caller has read
-        values = {"due": self.trace.units(due)}
+        values = {"due": self.trace.units(due), "expires": self.trace.units(expires)}
         values |= {} if write == "schedule" else {"gen": read.generation, "fence": read.fence}
         values |= {"sees_dismissal": read.dismissed_reason is not None} if write == "redrive" else {}
         at, row = self.trace.units(self.now), self.trace.seen(self.after)
         self.trace.lines.append(Line(at, 0, write, values, row))
 
-    def by_worker(self, write, values, *, sent=None, row=None):
-        """Record a worker's request; `sent` is the time by its clock when it sent it."""
-        at, worker = self.trace.units(self.now), self.trace.worker(self.process)
+    def pause_of(self, row):
+        """Return the begin and the end of the stored pause that skips what was due when a row was."""
+        pause = skip_of(self.pauses, work_of(row, DEFAULT_WORKER))
+        return (NONE, NONE) if pause is None else (self.trace.units(pause.since), self.trace.units(pause.end))
+
+    def by_worker(self, write, values, nonce, *, sent=None, row=None):
+        """Record the request of a run; `sent` is the time by its process' clock when it sent it."""
+        at, worker = self.trace.units(self.now), self.trace.worker(self.process, self.trace.nonce(nonce))
         line = Line(at, worker, write, values, self.trace.seen(row or self.after))
         self.trace.add(line, sent=self.now if sent is None else sent - self.process.offset)
 
 
 def put(call, action):
-    call.by_caller("schedule", due=action.due_at)
+    call.by_caller("schedule", due=action.due_at, expires=action.expires_at)
 
 
 def claim(call, _, terms):
@@ -47,16 +55,24 @@ def claim(call, _, terms):
     values = {"nonce": nonce, "until": trace.units(terms.lease_until)}
     if nonce not in trace.taken_over:
         row = call.before if takes_over else call.after
-        call.by_worker("claim", values | {"now": trace.units(terms.now)}, sent=terms.now, row=row)
+        claim_values = values | {"now": trace.units(terms.now)}
+        call.by_worker("claim", claim_values, terms.nonce, sent=terms.now, row=row)
     if takes_over:
         trace.taken_over.add(nonce)
     if nonce in trace.taken_over:
-        call.by_worker("take over", values)
+        call.by_worker("take over", values | {"now": trace.units(terms.now)}, terms.nonce)
+
+
+def skip(call, row, reason, *, at, **_):
+    """Record a skip by a worker of its own: it has claimed nothing."""
+    if reason is SkipReason.PAUSED:
+        call.trace.pause = call.pause_of(row)
+    call.by_worker("skip", {"gen": row.generation}, f"skip {at}", sent=at)
 
 
 def renew(call, claimed, until):
     values = {"fence": claimed.fence, "until": call.trace.units(until)}
-    call.by_worker("heartbeat", values, sent=until - call.trace.lease)
+    call.by_worker("heartbeat", values, claimed.claim_nonce, sent=until - call.trace.lease)
 
 
 def settle(call, claimed, settlement):
@@ -65,11 +81,12 @@ def settle(call, claimed, settlement):
     if settlement.status is Status.PENDING:
         write = "settle for retry"
         values = {"fence": claimed.fence, "due": call.trace.units(settlement.due_at)}
-    call.by_worker(write, values, sent=settlement.finished_at)
+    call.by_worker(write, values, claimed.claim_nonce, sent=settlement.finished_at)
 
 
 def commit(call, claimed, settlement, **_):
-    call.by_worker("settle by commit", {"fence": claimed.fence}, sent=settlement.finished_at)
+    values = {"fence": claimed.fence}
+    call.by_worker("settle by commit", values, claimed.claim_nonce, sent=settlement.finished_at)
 
 
 def cancel(call, row, **_):
@@ -80,8 +97,8 @@ def ask_to_cancel(call, row, **_):
     call.by_caller("ask to cancel", row)
 
 
-def reschedule(call, row, due_at, **_):
-    call.by_caller("reschedule", row, due_at)
+def reschedule(call, row, due_at, *, expires_at=None, **_):
+    call.by_caller("reschedule", row, due_at, expires_at)
 
 
 def redrive(call, row, due_at, **_):
@@ -92,7 +109,7 @@ def dismiss(call, row, *_, **__):
     call.by_caller("dismiss", row)
 
 
-WRITES = (put, claim, renew, settle, commit, cancel, ask_to_cancel, reschedule, redrive, dismiss)
+WRITES = (put, claim, skip, renew, settle, commit, cancel, ask_to_cancel, reschedule, redrive, dismiss)
 
 
 class Recorder:
@@ -137,10 +154,18 @@ class Recorder:
         if is_new and after.concurrency_key is None:
             self._traces[ref] = RowTrace(cloud.now - BEFORE, cloud.memory.settings.lease)
         trace = self._traces.get(ref)
-        return trace and Recorded(trace, cloud.now, cloud.memory.processes.current, before, after)
+        pauses = cloud.memory.pauses.list()
+        return trace and Recorded(trace, cloud.now, cloud.memory.processes.current, before, after, pauses)
 
     def traces(self):
         skew = self.world.cloud.memory.settings.clock_skew // UNIT
-        for ref, trace in self._traces.items():
-            offsets = tuple(process.offset // UNIT for process in trace.processes)
-            yield Trace(f"seed {self.world.seed}, {ref.id}", skew, offsets, tuple(trace.in_order()))
+        store = self.world.cloud.memory.store
+        never_handed_over = [ref for ref in self._traces if not store.get(ref).handed_over]
+        for ref, trace in ((ref, self._traces[ref]) for ref in never_handed_over):
+            offsets = tuple(process.offset // UNIT for process, _ in trace.workers)
+            lines, expiry = tuple(trace.in_order()), self.world.policies.expiry
+            of_type = (NONE, False)
+            if expiry.after is not None and self.world.cloud.memory.store.get(ref).type == "errand":
+                of_type = (expiry.after // UNIT, expiry.on_expiry == "fail")
+            name = f"seed {self.world.seed}, {ref.id}"
+            yield Trace(name, skew, offsets, lines, of_type, trace.pause)

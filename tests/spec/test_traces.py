@@ -3,19 +3,27 @@
 import logging
 import re
 from dataclasses import replace
+from datetime import timedelta
 from itertools import groupby, islice
 
 import pytest
 
+from duetime.model.expiry import NO_EXPIRY, Expiry
 from tests.proof.mutations import GUARDS
 from tests.proof.world import World
 from tests.spec import tlc
 from tests.spec.recorder import Recorder
-from tests.spec.traces import module
+from tests.spec.traces import NONE, module
 
-SEEDS = range(36)
+SEEDS, EXPIRING, PAUSED = range(36), range(36, 48), (106, 107, 112, 124, 126, 130)
+EXPIRIES = [Expiry(timedelta(seconds=0.4), on_expiry) for on_expiry in ("skip", "fail")]
+"""Of the errands of every other seed of `EXPIRING`."""
+
 EACH = 8
 """How many traces each change is made to."""
+
+MOST_UNANSWERED = 10
+"""TLC follows both: that a request without an answer has arrived, and that it may arrive later."""
 
 pytestmark = pytest.mark.long
 
@@ -29,16 +37,24 @@ def _quiet():
 
 @pytest.fixture(scope="module")
 def traces():
-    return [trace for seed in SEEDS for trace in traces_of(seed)]
+    worlds = [(seed, NO_EXPIRY) for seed in (*SEEDS, *PAUSED)]
+    worlds += [(seed, EXPIRIES[seed % 2]) for seed in EXPIRING]
+    return [trace for seed, expiry in worlds for trace in traces_of(seed, expiry)]
 
 
-def traces_of(seed):
+def traces_of(seed, expiry=NO_EXPIRY):
     with Recorder() as recorder:
-        world = recorder.world = World(seed)
+        world = recorder.world = World(seed, expiry)
         world.live(hours=2)
         world.rest()
         world.cloud.close()
-        return list(recorder.traces())
+        return [bounded(trace) for trace in recorder.traces()]
+
+
+def bounded(trace):
+    """Return the beginning of a trace, before too many unanswered requests: it is a behaviour, too."""
+    lost = [index for index, line in enumerate(trace.lines) if line.fate == "unanswered"]
+    return replace(trace, lines=trace.lines[: lost[MOST_UNANSWERED]]) if lost[MOST_UNANSWERED:] else trace
 
 
 def reached(folder, traces):
@@ -61,8 +77,10 @@ def stops_of(found):
 
 def test_each_trace_of_the_simulator_is_a_behaviour_of_the_specification(traces, tmp_path):
     lines = [line for trace in traces for line in trace.lines]
-    assert {line.write for line in lines} > {"take over", "settle by commit", "redrive"}
+    assert {line.write for line in lines} > {"take over", "settle by commit", "redrive", "skip"}
     assert {line.fate for line in lines} == {"answered", "unanswered", "again"}
+    assert {"skipped", "failed"} <= {trace.lines[-1].row[0] for trace in traces if trace.type[0] != NONE}
+    assert sum(trace.pause[0] != NONE for trace in traces) >= EACH
     stops = stops_of(reached(tmp_path, traces))
     assert not stops, "\n".join(f"{trace.name}: {line}" for trace, line in stops)
 
@@ -77,6 +95,28 @@ def with_an_early_claim(trace):
         return replace(line, at=line.at - by, values=line.values | {"now": line.values["now"] - by})
 
     return changed(trace, is_claim, earlier)
+
+
+def with_an_early_skip(trace):
+    """Its worker's clock shows the instant before the expiry."""
+
+    def earlier(line):
+        return replace(line, at=line.row[8] - trace.offsets[line.by - 1] - 1)
+
+    return changed(trace, lambda line: is_skip(line) and line.row[8] != NONE, earlier)
+
+
+def with_a_later_pause(trace):
+    """The pause that skips it begins an instant after its due time."""
+    skips = [index for index, line in enumerate(trace.lines) if is_skip(line)]
+    if trace.pause[0] == NONE or not skips:
+        return None
+    return replace(trace, pause=(trace.lines[skips[0]].row[1] + 1, trace.pause[1])), skips[0]
+
+
+def with_a_success_after_its_expiry(trace):
+    """A run that had expired ends as if its handler had run."""
+    return changed(trace, is_expired_failure(trace), executed) if trace.type[1] else None
 
 
 def with_another_fence(trace):
@@ -97,8 +137,27 @@ def is_claim(line):
     return is_answered and line.row[0] == "processing" and line.row[5] == line.values["nonce"]
 
 
+def is_skip(line):
+    return line.write == "skip" and line.fate == "answered" and line.row[0] == "skipped"
+
+
 def is_settle(line):
     return line.write == "settle" and line.fate == "answered" and line.row[0] in {"executed", "failed"}
+
+
+def is_expired_failure(trace):
+    """Whether it is the settle of a run that was claimed after the expiry of its type."""
+
+    def is_claimed_late(line):
+        has_its_own = not is_claim(line) or line.row[8] != NONE
+        return not has_its_own and line.values["now"] >= line.row[1] + trace.type[0]
+
+    late = {line.by for line in trace.lines if is_claimed_late(line)}
+    return lambda line: is_settle(line) and line.row[0] == "failed" and line.by in late
+
+
+def executed(line):
+    return replace(line, values=line.values | {"status": "executed"}, row=("executed", *line.row[1:]))
 
 
 def changed(trace, which, change=lambda _line: None):
@@ -112,7 +171,16 @@ def changed(trace, which, change=lambda _line: None):
     return None
 
 
-CHANGES = (without_the_claim, with_an_early_claim, with_another_fence, by_another_worker, with_another_end)
+CHANGES = (
+    without_the_claim,
+    with_an_early_claim,
+    with_an_early_skip,
+    with_a_later_pause,
+    with_a_success_after_its_expiry,
+    with_another_fence,
+    by_another_worker,
+    with_another_end,
+)
 
 
 def test_a_changed_trace_is_rejected_at_the_change(traces, tmp_path):
@@ -124,7 +192,11 @@ def test_a_changed_trace_is_rejected_at_the_change(traces, tmp_path):
     assert reached(tmp_path, expected) == expected
 
 
-def test_a_trace_of_a_simulator_that_lacks_a_guard_is_rejected(tmp_path):
-    with GUARDS["1: a lease that lives is not taken over"]():
+@pytest.mark.parametrize(
+    ("guard", "write"),
+    [("1: a lease that lives is not taken over", "take over"), ("no run begins after its expiry", "claim")],
+)
+def test_a_trace_of_a_simulator_that_lacks_a_guard_is_rejected(tmp_path, guard, write):
+    with GUARDS[guard]():
         traces = [trace for seed in range(4) for trace in traces_of(seed)]
-    assert "take over" in {line.write for _, line in stops_of(reached(tmp_path, traces))}
+    assert write in {line.write for _, line in stops_of(reached(tmp_path, traces))}

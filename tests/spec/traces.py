@@ -38,16 +38,26 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What happened to one row; `offsets` has the clocks of workers 1, 2 …"""
+    """What happened to one row.
+
+    `offsets` has the clocks of workers 1, 2 …, `type` the expiry of its type, and `pause` the begin and the
+    end of the pause that skipped it.
+    """
 
     name: str
     skew: int
     offsets: tuple[int, ...]
     lines: tuple[Line, ...]
+    type: tuple[int, bool] = (NONE, False)
+    pause: tuple[int, int] = (NONE, NONE)
 
     def __str__(self):
         lines = ",\n    ".join(map(str, self.lines))
-        return f"[offsets |-> {tla(self.offsets)}, lines |-> <<\n    {lines}>>]"
+        (after, fails), (since, end) = self.type, self.pause
+        fields = {"type": f"[after |-> {after}, fails |-> {tla(fails)}]"}
+        fields |= {"pause": f"[since |-> {since}, end |-> {end}]", "offsets": tla(self.offsets)}
+        written = ", ".join(f"{name} |-> {text}" for name, text in fields.items())
+        return f"[{written}, lines |-> <<\n    {lines}>>]"
 
 
 def tla(value):
@@ -79,14 +89,19 @@ def module(traces):
 
 @dataclass
 class RowTrace:
-    """The lines of one row so far. Workers and nonces have numbers."""
+    """The lines of one row so far. Workers and nonces have numbers.
+
+    A worker of the specification makes one claim at a time, but a process of a batch makes several. So each
+    claim or skip of a process is a worker.
+    """
 
     start: datetime
     lease: timedelta
     lines: list[Line] = field(default_factory=list)
-    processes: list[object] = field(default_factory=list)
+    workers: list[tuple[object, int]] = field(default_factory=list)
     nonces: dict[str, int] = field(default_factory=dict)
     taken_over: set[int] = field(default_factory=set)
+    pause: tuple[int, int] = (NONE, NONE)
 
     def units(self, at):
         return NONE if at is None else (at - self.start) // UNIT
@@ -94,10 +109,10 @@ class RowTrace:
     def nonce(self, nonce):
         return NONE if nonce is None else self.nonces.setdefault(nonce, len(self.nonces) + 1)
 
-    def worker(self, process):
-        if process not in self.processes:
-            self.processes.append(process)
-        return self.processes.index(process) + 1
+    def worker(self, process, nonce):
+        if (process, nonce) not in self.workers:
+            self.workers.append((process, nonce))
+        return self.workers.index((process, nonce)) + 1
 
     def seen(self, row):
         return (
@@ -109,6 +124,7 @@ class RowTrace:
             self.nonce(row.claim_nonce),
             row.cancel_requested_at is not None,
             row.dismissed_reason is not None,
+            self.units(row.expires_at),
         )
 
     def add(self, line, *, sent):
