@@ -131,45 +131,82 @@ class Keyless(MemoryStore):
 
 
 class Boundless(MemoryStore):
-    def claim_slot(self, row, claimed):
-        return super().claim_slot(row, replace(claimed, concurrency_limit=99))
+    def take_slot(self, row, slots, at):
+        return super().take_slot(replace(row, concurrency_limit=99), slots, at)
 
 
 class Slotless(MemoryStore):
-    def claim_slot(self, row, claimed):
-        taken = super().claim_slot(row, claimed)
+    def take_slot(self, row, slots, at):
+        taken = super().take_slot(row, slots, at)
         self.slots.by_key.clear()
         return taken
 
 
+class Pushing(MemoryStore):
+    def take_slot(self, row, slots, at):
+        return super().take_slot(row, self.key_slots(slots.tenant_id, slots.key), at)
+
+
 class Stale(MemoryStore):
-    def evict(self, tenant_id, concurrency_key, dead, row):
-        return super().evict(tenant_id, concurrency_key, dead, self.get(ActionRef(tenant_id, dead)))
+    def evict(self, move, row):
+        return super().evict(move, self.get(ActionRef(move.before.tenant_id, move.freed)))
 
 
 class Gentle(MemoryStore):
-    def evict(self, tenant_id, concurrency_key, dead, row):
+    def evict(self, move, row):
         with self.lock:
-            evicted = super().evict(tenant_id, concurrency_key, dead, row)
+            evicted = super().evict(move, row)
             if evicted and row is not None:
                 self.write(self.get(row.ref), row)
             return evicted
 
 
 class Believing(MemoryStore):
-    def evict(self, tenant_id, concurrency_key, dead, row):
+    def evict(self, move, row):
         with self.lock:
-            evicted = super().evict(tenant_id, concurrency_key, dead, row)
+            evicted = super().evict(move, row)
             if evicted and row is not None:
                 fenced = self.get(row.ref)
                 self.write(fenced, replace(fenced, claim_nonce=row.claim_nonce))
             return evicted
 
 
-class Holding(MemoryStore):
-    def __init__(self):
-        super().__init__()
-        self.slots.free = lambda _claimed: None
+class Lenient(MemoryStore):
+    def evict(self, move, row):
+        with self.lock:
+            evicted = super().evict(move, row)
+            if evicted and row is not None and row.status is Status.PENDING:
+                self.write(self.get(row.ref), row)
+            return evicted
+
+
+class Tokenless(MemoryStore):
+    def move_slots(self, move):
+        now = self.key_slots(move.before.tenant_id, move.before.key)
+        fences = {holder: now.holders.get(holder, fence) for holder, fence in move.before.holders.items()}
+        return super().move_slots(replace(move, before=replace(move.before, holders=fences)))
+
+
+class Forgetting(MemoryStore):
+    def move_slots(self, move):
+        now = self.key_slots(move.before.tenant_id, move.before.key)
+        return super().move_slots(replace(move, before=replace(move.before, waiting=now.waiting)))
+
+
+class Backward(MemoryStore):
+    def checkpoint(self, claimed, checkpoint):
+        row = self.held(claimed)
+        return super().checkpoint(claimed, checkpoint if row is None else replace(checkpoint, number=10**6))
+
+
+class Unfenced(MemoryStore):
+    def checkpoint(self, claimed, checkpoint):
+        return super().checkpoint(self.get(claimed.ref) or claimed, checkpoint)
+
+
+class Overtaking(MemoryStore):
+    def claim_row(self, row, claimed):
+        return super().claim_row(self.get(row.ref) or row, claimed)
 
 
 class Disorderly(MemoryStore):

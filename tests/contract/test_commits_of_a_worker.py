@@ -6,18 +6,20 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from duetime import App, Payload, Run
+from duetime import App, Breaker, Payload, Run
 from duetime.aws.jobs import DynamoJobStore
 from duetime.errors import BackendUnavailable, CommitRejected
 from duetime.memory.notes import MemoryRoutes
 from duetime.memory.wakes import MemoryQueues
+from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.action import Status
+from duetime.model.breaker import FailureCount, pause_of_breaker
 from duetime.model.run import RunCancelled
 from duetime.ports.wakeups import Delivery, DueMessage
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.committing import commit
-from duetime.testing.contract.specimens import NOON, ORPHANED_AT, claim, fresh, running, stored_row
+from duetime.testing.contract.specimens import NOON, ORPHANED_AT, SECOND, claim, fresh, running, stored_row
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
 from tests.contract.commit_faults import Network, lost, unanswered
@@ -32,18 +34,19 @@ class Book(Payload):
 class Shop:
     """A worker whose handler books and commits, over DynamoDB behind a network."""
 
-    def __init__(self, table, client, handler):
+    def __init__(self, table, client, handler, *, breaker=None):
         self.app, self.clock, settings = App(), TurnedClock(NOON), Settings()
+        self.pauses = MemoryWorkPauses()
 
         def book(payload: Book, run: Run) -> None:
             handler(run)
 
-        self.app.action(book)
+        self.app.action(breaker=breaker)(book)
         self.steady, store = table.store(), table.store(client)
         self.queues, routes = MemoryQueues(self.clock, settings.queue_visibility), MemoryRoutes()
         heartbeat = Heartbeat(store, self.queues, clock=self.clock, settings=settings)
         jobs = DynamoJobStore(client, table.name, "duetime-jobs", due_shards=DUE_SHARDS)
-        ports = WorkerPorts(store, jobs, self.queues, routes, heartbeat)
+        ports = WorkerPorts(store, jobs, self.queues, routes, heartbeat, self.pauses)
         self.work = Worker(self.app.handler_set, ports, clock=self.clock, settings=settings, instance="w")
         self.action = replace(fresh(self.steady), type="book", payload="{}")
         self.steady.put(self.action)
@@ -68,6 +71,18 @@ def test_a_run_whose_commit_is_in_doubt_is_repeated_after_its_lease_and_has_its_
     assert shop.run() is DeliveryResult.RAN
     assert (shop.row.status, shop.row.attempt, shop.row.recoveries) == (Status.EXECUTED, 1, 1)
     assert ledger.balance() == 1
+
+
+def test_a_probe_whose_commit_is_in_doubt_lets_another_run_probe(table, ledger):
+    breaker = Breaker(failures=1, within="1m", open_for="1s")
+    network = Network(table.client, *[lost] * 3)
+    shop = Shop(table, network, lambda run: run.commit([ledger.book()]), breaker=breaker)
+    count = FailureCount(tenant_id=shop.action.tenant_id, type="book")
+    shop.pauses.begin(pause_of_breaker(breaker, count, "down", pause_id=shop.action.id, now=NOON - SECOND))
+    assert shop.run() is DeliveryResult.PUT_OFF
+    assert shop.row.status is Status.PROCESSING
+    [opened] = shop.pauses.list()
+    assert (opened.ended_at, opened.breaker.probe) == (None, None)
 
 
 def test_a_run_whose_commit_was_made_but_could_not_be_known_is_not_repeated(table, ledger):

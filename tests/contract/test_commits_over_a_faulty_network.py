@@ -157,4 +157,4 @@ def test_settling_after_a_lost_response_changes_nothing_that_the_commit_has_done
     before = stored_row(store, claimed.ref)
     assert store.settle(claimed, end(Status.FAILED, NOON + HOUR)) is SettleResult.SETTLED
     assert store.get(claimed.ref) == before
-    assert before.expires_at - NOON > timedelta(days=1)
+    assert before.kept_until - NOON > timedelta(days=1)

@@ -24,6 +24,8 @@ from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import SkipReason, Status
 from duetime.model.active_region import FENCES
+from duetime.model.debounce import coalesced
+from duetime.model.expiry import Expiry
 from duetime.model.idempotency import HeldKey, KeyTerms
 from duetime.ports.jobs import LockRequirement
 from duetime.testing.contract.job_specimens import ended, nightly, occurrence, taking
@@ -72,7 +74,7 @@ def around(name, number):
 
 PENDING = replace(fresh(STORE), generation=7)
 RUN = replace(transition.started(PENDING, terms()), fence=8)
-FAILED = replace(PENDING, status=Status.FAILED, attempt=1, expires_at=EXPIRY)
+FAILED = replace(PENDING, status=Status.FAILED, attempt=1, kept_until=EXPIRY)
 KEYED = {"concurrency_key": {"S": "invoice-17"}}
 ASKED = {"cancel_requested_at": at(NOON)}
 PROCESSING_MINE = (*statuses(Status.PROCESSING), *around("fence", 8))
@@ -82,8 +84,26 @@ OF_ACTIONS = {
     "claim": Table(
         conditions.claim(terms(NOON)),
         to_item(PENDING),
-        ({"due_at": at(NOON - TICK)},),
-        (*statuses(Status.PENDING), {"due_at": at(NOON + TICK)}, {"due_at": None}, KEYED),
+        ({"due_at": at(NOON - TICK)}, {"expires_at": at(NOON + TICK)}, *around("gen", 7)),
+        (
+            *statuses(Status.PENDING),
+            {"due_at": at(NOON + TICK)},
+            {"due_at": None},
+            {"expires_at": at(NOON)},
+            KEYED,
+        ),
+    ),
+    "claim to fail": Table(
+        conditions.claim(replace(terms(NOON), expiry=Expiry(on_expiry="fail"))),
+        to_item(PENDING),
+        ({"due_at": at(NOON - TICK)}, {"expires_at": at(NOON - TICK)}),
+        (*statuses(Status.PENDING), {"due_at": at(NOON + TICK)}, KEYED),
+    ),
+    "claim in a generation": Table(
+        conditions.claim(replace(terms(NOON), generation=7)),
+        to_item(PENDING),
+        ({"expires_at": at(NOON + TICK)},),
+        (*PENDING_AS_READ, {"due_at": at(NOON + TICK)}, {"expires_at": at(NOON)}, KEYED),
     ),
     "take over": Table(
         conditions.take_over(terms(ORPHANED_AT), RUN),
@@ -94,8 +114,14 @@ OF_ACTIONS = {
     "claim in an epoch": Table(
         conditions.claim(replace(terms(), epoch=2, fence=8)),
         to_item(replace(PENDING, fence=8)),
-        ({"due_at": at(NOON - TICK)},),
-        (*statuses(Status.PENDING), *around("fence", 8), {"due_at": at(NOON + TICK)}, KEYED),
+        ({"due_at": at(NOON - TICK)}, {"expires_at": at(NOON + TICK)}),
+        (
+            *statuses(Status.PENDING),
+            *around("fence", 8),
+            {"due_at": at(NOON + TICK)},
+            {"expires_at": at(NOON)},
+            KEYED,
+        ),
     ),
     "take over in an epoch": Table(
         conditions.take_over(replace(terms(ORPHANED_AT), epoch=2, fence=8), RUN),
@@ -119,19 +145,34 @@ OF_ACTIONS = {
         conditions.ask_to_cancel(RUN, **CHANGE), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE
     ),
     "cancel": Table(
-        conditions.cancel(PENDING, **CHANGE, expires_at=EXPIRY), to_item(PENDING), (KEYED,), PENDING_AS_READ
+        conditions.cancel(PENDING, **CHANGE, kept_until=EXPIRY), to_item(PENDING), (KEYED,), PENDING_AS_READ
     ),
     "skip": Table(
         conditions.end_pending(
             PENDING,
-            transition.skipped(PENDING, SkipReason.PAUSED, note="paused", **CHANGE, expires_at=EXPIRY),
+            transition.skipped(PENDING, SkipReason.PAUSED, note="paused", **CHANGE, kept_until=EXPIRY),
         ),
         to_item(PENDING),
         (KEYED,),
         PENDING_AS_READ,
     ),
     "reschedule": Table(
-        conditions.reschedule(PENDING, NOON + HOUR, **CHANGE), to_item(PENDING), (KEYED,), PENDING_AS_READ
+        conditions.reschedule(PENDING, NOON + HOUR, **CHANGE, expires_at=None),
+        to_item(PENDING),
+        (KEYED,),
+        PENDING_AS_READ,
+    ),
+    "coalesce": Table(
+        conditions.coalesce(PENDING, to_item(coalesced(PENDING, fresh(STORE), **CHANGE))),
+        to_item(PENDING),
+        (KEYED,),
+        PENDING_AS_READ,
+    ),
+    "defer": Table(
+        conditions.defer(PENDING, NOON + HOUR),
+        to_item(PENDING),
+        (KEYED,),
+        PENDING_AS_READ,
     ),
     "redrive": Table(
         conditions.redrive(FAILED, NOON, "0", **CHANGE),

@@ -18,11 +18,32 @@ from duetime.cost import tables, units
 from duetime.ids import SHARDS, SYSTEM_TENANT, job_name, occurrence_id
 from duetime.model.action import ActionRef, Status
 from duetime.model.job import JobRef
-from duetime.model.lease import Claimed
-from duetime.model.transition import started
+from duetime.model.lease import Applied, Claimed
+from duetime.model.rate_limit import RateBucket, RateLimit
+from duetime.model.slots import MOST_WAITING
+from duetime.testing.contract.debounce import KEY as DEBOUNCED
+from duetime.testing.contract.debounce import call, first_call, further_call
+from duetime.testing.contract.idempotency import placed
 from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.slots import KEY, holding, keyed
-from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, SECOND, claim, end, fresh, terms
+from duetime.testing.contract.slots import holding, keyed, move_of, slots_of, waiting
+from duetime.testing.contract.specimens import (
+    ACME,
+    CALLER,
+    HOUR,
+    NOON,
+    SECOND,
+    SKEW,
+    claim,
+    end,
+    fresh,
+    scheduled,
+    terms,
+)
+from duetime.testing.turned_clock import TurnedClock
+from duetime.wakeups.due_messages import message_of
+from duetime.worker.claim_job_run import ClaimWon
+from duetime.worker.pass_slots import PassSlots
+from tests.slots import NoQueues, claim_of
 
 pytestmark = pytest.mark.dynamodb_local
 PAYLOAD = '{"text":"' + "x" * 589 + '"}'
@@ -192,7 +213,7 @@ def test_a_cancel_is_one_call(store, bill):
     action = fresh(store, payload=PAYLOAD)
     store.put(action)
     before = bill.calls
-    store.cancel(action, by=CALLER, at=NOON, expires_at=NOON + HOUR)
+    store.cancel(action, by=CALLER, at=NOON, kept_until=NOON + HOUR)
     assert bill.calls - before == 1
 
 
@@ -202,6 +223,17 @@ def test_the_cost_of_a_due_page_depends_on_its_rows_alone(store, bill):
     before = bill.units
     store.due(shard, after=None, until=NOON, limit=100, cursor=None)
     assert bill.units - before <= 0.5
+
+
+def test_the_wheel_reads_a_far_action_at_the_cost_of_the_estimate(store, bill):
+    rows = [fresh(store, due_at=NOON + HOUR, payload=PAYLOAD) for _ in range(400)]
+    store.put_many(rows)
+    before = bill.units
+    for shard in store.due_shards:
+        page = store.due(shard, after=NOON, until=NOON + 2 * HOUR, limit=100, cursor=None)
+        store.get_rows([entry.ref for entry in page.entries])
+    shared = units.WHEEL_READS - 1
+    assert bill.units - before <= shared + len(rows) * units.WHEEL_READS_OF_ONE
 
 
 def test_a_page_of_a_correlation_id_is_two_calls(store, bill):
@@ -267,29 +299,117 @@ def test_a_hundred_in_bulk_cost_what_a_hundred_alone_do(store, bill):
     assert (bill.calls, bill.units) == (101, 101 * alone)
 
 
-def test_a_claim_with_a_slot_is_two_small_reads_and_a_transaction_of_two_items(local_table, store):
+@pytest.fixture
+def queues():
+    return NoQueues()
+
+
+def with_slot(store, action, queues):
+    """Claim an action as a worker does."""
+    return claim_of(store, queues=queues)(message_of(action), terms())
+
+
+def free(store, won, queues):
+    pass_slots = PassSlots(store, queues, queues, clock=TurnedClock(NOON), skew=SKEW)
+    pass_slots.free(won.action, won.slots, Status.EXECUTED)
+
+
+def test_a_claim_with_a_slot_is_three_small_reads_and_two_writes(local_table, store, queues):
     action = keyed(store)
     with metered_by_rule(local_table.client) as bill:
-        [row] = store.get_rows([action.ref])
-        store.holders(ACME, KEY)
-        assert store.claim_slot(row, started(row, terms()))
-    assert (bill.calls, bill.read_units, bill.write_units) == (3, units.KEYED_READS, units.KEYED_CLAIM_WRITES)
+        assert isinstance(with_slot(store, action, queues), ClaimWon)
+    assert (bill.read_units, bill.write_units) == (units.KEYED_READS - 1, units.KEYED_CLAIM_WRITES)
+    assert bill.calls == units.KEYED_READS - 1 + units.KEYED_CLAIM_WRITES
 
 
-def test_a_settle_with_a_slot_is_one_transaction_of_two_items(local_table, store):
-    run = holding(store)
+def test_a_settle_with_a_slot_is_a_settle_and_a_small_read_and_write(local_table, store, queues):
+    won = with_slot(store, keyed(store), queues)
     with metered_by_rule(local_table.client) as bill:
-        store.settle(run, end(Status.EXECUTED))
-    assert (bill.calls, bill.read_units, bill.write_units) == (1, 0, units.KEYED_SETTLE_WRITES)
+        store.settle(won.action, end(Status.EXECUTED))
+        free(store, won, queues)
+    assert (bill.calls, bill.read_units, bill.write_units) == (3, 1, units.KEYED_SETTLE_WRITES)
 
 
-def test_looking_for_a_free_slot_writes_nothing_and_costs_three_small_reads(local_table, store):
-    run, action = holding(store), keyed(store)
+def test_a_start_under_a_rate_limit_is_a_small_read_and_write(local_table, store):
+    bucket, pace = RateBucket(ACME, "mail", "ada", 0), RateLimit.parse(1, "hour").pace
     with metered_by_rule(local_table.client) as bill:
-        store.get_rows([action.ref])
-        store.holders(ACME, KEY)
-        store.get_rows([run.ref])
+        assert store.start_within_rate(bucket, pace, NOON, is_reserved=False) is None
+    assert (bill.read_units, bill.write_units) == (units.START_READS, units.START_WRITES)
+
+
+def test_a_deferral_is_small_reads_a_reservation_and_a_move_of_the_row(local_table, store):
+    bucket, pace = RateBucket(ACME, "mail", "ada", 0), RateLimit.parse(1, "hour").pace
+    store.start_within_rate(bucket, pace, NOON, is_reserved=False)
+    row = scheduled(store)
+    with metered_by_rule(local_table.client) as bill:
+        store.get_rows([row.ref])
+        assert store.start_within_rate(bucket, pace, NOON, is_reserved=False) is not None
+        store.next_start(bucket, pace, NOON)
+        store.defer(row, store.reserve_start(bucket, pace, NOON))
+    assert (bill.read_units, bill.write_units) == (units.DEFERRAL_READS, units.DEFERRAL_WRITES)
+
+
+def test_a_life_under_a_concurrency_key_costs_seven_write_units(store, queues, bill):
+    lived(store, queues)
+    assert bill.units == 7 + units.KEYED_READS
+    assert units.PUT_WRITES + units.KEYED_CLAIM_WRITES + units.KEYED_SETTLE_WRITES == 7
+
+
+@pytest.mark.parametrize(
+    ("others", "most"), [(1, 7), (20, 7), (MOST_WAITING - 1, 9)], ids=["one more", "twenty more", "the most"]
+)
+def test_a_life_that_has_waited_costs_at_most_nine_write_units(local_table, store, queues, others, most):
+    """It joins the line behind the others, and as many wait behind it when it ends."""
+    holder = with_slot(store, keyed(store), queues)
+    line = waiting(store, others)
+    action = keyed(store)
+    with metered_by_rule(local_table.client) as bill:
+        with_slot(store, action, queues)
+    spent = units.PUT_WRITES + bill.write_units
+    for row in (holder.action, *line):
+        assert store.move_slots(move_of(store, row, *rows_of(store, slots_of(store).waiting[:1])))
+        waiting(store)
+    assert slots_of(store).waiting[0] != action.id
+    with metered_by_rule(local_table.client) as bill:
+        won = with_slot(store, action, queues)
+        store.settle(won.action, end(Status.EXECUTED))
+        free(store, won, queues)
+    assert spent + bill.write_units == most
+    assert len(slots_of(store).waiting) == others
+
+
+def rows_of(store, ids):
+    return store.get_rows([ActionRef(ACME, action_id) for action_id in ids])
+
+
+def lived(store, queues):
+    action = keyed(store)
+    won = with_slot(store, action, queues)
+    store.settle(won.action, end(Status.EXECUTED))
+    free(store, won, queues)
+
+
+def test_a_check_in_the_line_writes_nothing_and_costs_three_small_reads(local_table, store, queues):
+    holding(store)
+    action = keyed(store)
+    with_slot(store, action, queues)
+    with metered_by_rule(local_table.client) as bill:
+        with_slot(store, action, queues)
     assert (bill.calls, bill.read_units, bill.write_units) == (3, 3, 0)
+
+
+def test_a_first_debounced_call_costs_a_key_more_and_a_further_one_a_reschedule(local_table, store):
+    with metered_by_rule(local_table.client) as keyed:
+        action = placed(store)
+    with metered_by_rule(local_table.client) as moved:
+        store.reschedule(action, NOON + HOUR, by=CALLER, at=NOON)
+    with metered_by_rule(local_table.client) as taking:
+        assert store.find_debounced(ACME, DEBOUNCED) is None
+        first_call(store)
+    with metered_by_rule(local_table.client) as further:
+        assert isinstance(further_call(store, call(store, due_at=NOON + HOUR)), Applied)
+    assert (taking.calls, taking.writes, taking.write_units) == (2, 1, keyed.write_units)
+    assert (further.calls, further.writes, further.write_units) == (3, 1, moved.write_units)
 
 
 def test_a_run_of_a_job_and_the_plan_of_its_next_cost_the_estimate(town):

@@ -25,7 +25,7 @@ from duetime.retry import NEVER
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing.contract import specimens
 from duetime.testing.contract.job_specimens import added, nightly, occurrence, stored_job, taken
-from duetime.testing.contract.slots import begin, holding, keyed
+from duetime.testing.contract.slots import begin, holding, keyed, move_of
 from duetime.testing.contract.specimens import (
     ACME,
     HOUR,
@@ -41,8 +41,9 @@ from duetime.testing.contract.specimens import (
     terms,
 )
 from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon
-from duetime.worker.claim_with_slot import ClaimOneShot
 from tests.contract.damage import Damage, damages, put
+from tests.slots import claim_of
+from tests.unpaused import UNPAUSED
 
 OVERLAPPED = NOON + LEASE / 2
 """When the next run claims for the first time."""
@@ -58,13 +59,18 @@ OTHER_VALUES = {
 
 
 def unreadable(item):
-    """Yield the item with each damage that makes it unreadable; also with a lease far in the future."""
+    """Yield the item with each damage that makes it unreadable; also without all that a claim decides by.
+
+    And with a lease far in the future.
+    """
     for case in damages(item):
         try:
             from_item(case.item)
         except UnreadableRow:
             yield case
     without_type = {name: value for name, value in item.items() if name != "type"}
+    undecided = {name: value for name, value in item.items() if name not in OTHER_VALUES}
+    yield Damage("lease_until, status and fence removed", undecided)
     yield Damage("lease_until too late", {**without_type, "lease_until": {"S": text(LATEST)}})
 
 
@@ -123,7 +129,8 @@ def holders(table):
 
 
 def test_a_slot_of_a_damaged_row_is_free_after_its_lease(holders):
-    store, claim = holders.store, ClaimOneShot(holders.store, jitter_draw=lambda: 0.5)
+    store = holders.store
+    claim = claim_of(store)
 
     def hold(number):
         dead = keyed(store, key=f"key-{number}")
@@ -134,12 +141,13 @@ def test_a_slot_of_a_damaged_row_is_free_after_its_lease(holders):
         following = keyed(store, key=dead.concurrency_key)
         for at, begins in claims_of(name):
             assert isinstance(claim.with_slot(following, terms(at)), ClaimWon) is begins, name
-        assert store.holders(ACME, dead.concurrency_key) == {following.id}
+        assert store.key_slots(ACME, dead.concurrency_key).holders.keys() == {following.id}
         assert holders.settles_nothing(dead), name
 
 
 def test_a_slot_of_a_damaged_row_that_waits_for_a_retry_is_free(holders):
-    store, claim = holders.store, ClaimOneShot(holders.store, jitter_draw=lambda: 0.5)
+    store = holders.store
+    claim = claim_of(store)
     dead, following = holding(store), keyed(store)
     retried = {
         name: value for name, value in holders.item(dead).items() if name not in {"type", "lease_until"}
@@ -158,9 +166,11 @@ def test_a_damaged_row_that_changed_since_the_read_is_neither_limited_nor_evicte
     item = {name: value for name, value in holders.item(dead).items() if name not in {"type", *absent}}
     holders.replace_item(dead, item)
     store.get_rows([dead.ref], damaged=damaged)
-    writes = [lambda: store.limit_lease(damaged[0], LATEST)]
-    if damaged[0].stored:  # without status and lease, a row is limited before it is evicted
-        writes.append(lambda: store.evict(ACME, dead.concurrency_key, dead.id, damaged[0]))
+    move = move_of(store, dead)
+    writes = [
+        lambda: store.limit_lease(damaged[0], LATEST),
+        lambda: store.evict(move, damaged[0]),
+    ]
     others = [{**item, name: value} for name, values in OTHER_VALUES.items() for value in values]
     removed = [{key: item[key] for key in item if key != name} for name in OTHER_VALUES if name in item]
     for changed in (*others, *removed, None):
@@ -185,7 +195,7 @@ class TestLocks:
 
     @pytest.fixture
     def claim(self, table, jobs):
-        claim_run = ClaimJobRun(table.store(), jobs, settings=Settings())
+        claim_run = ClaimJobRun(table.store(), jobs, settings=Settings(), paused=UNPAUSED)
         return lambda row, at: claim_run(row.ref, terms(at), NEVER)
 
     def added(self, jobs, number, overlap, **fields):

@@ -66,7 +66,7 @@ def pending(deployment, text, **fields) -> Action:
         concurrency_limit=1,
         lease_until=None,
         claim_nonce=None,
-        expires_at=None,
+        kept_until=None,
         cancel_requested_at=None,
         cancel_requested_by=None,
         retry="[1,[60],0.1,null]",

@@ -13,6 +13,7 @@ from duetime.aws.deployed import DeployedTables
 from duetime.aws.item_kinds import OF_SYSTEM, OF_TENANTS
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.notifications import DynamoInbox, DynamoPreferences
+from duetime.aws.rate_limits import DynamoSetLimits
 from duetime.aws.run_counts import DynamoRunCounts
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.aws.tenant_items import Progress
@@ -22,20 +23,24 @@ from duetime.aws.windows import DynamoWindows
 from duetime.aws.work_pauses import DynamoWorkPauses
 from duetime.errors import DuetimeError
 from duetime.memory.store import MemoryStore
+from duetime.model.batch import BatchRef
+from duetime.model.breaker import FailureCount
 from duetime.model.idempotency import KeyTerms
 from duetime.model.job import JobSpan, SpanKind
 from duetime.model.notification import Channel, DigestWindow, NotificationKind
 from duetime.model.preferences import Preferences
-from duetime.model.transition import started
 from duetime.settings import DUE_SHARDS
 from duetime.testing import TurnedClock
 from duetime.testing.contract import run_counts
 from duetime.testing.contract.access import entry, grant
+from duetime.testing.contract.batches import NAME, opened
 from duetime.testing.contract.job_specimens import added, nightly
 from duetime.testing.contract.notifications import ALL, notification
+from duetime.testing.contract.rate_limits import set_limit
+from duetime.testing.contract.rates import BUCKET, STRICT
 from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.slots import KEY, keyed
-from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, HOUR, NOON, fresh, terms
+from duetime.testing.contract.slots import KEY, holding, waiting
+from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, HOUR, NOON, fresh
 from duetime.testing.contract.undelivered import given_up
 from duetime.testing.contract.work_pauses import work_pause
 from tests.contract.conftest import LOCAL, MOTO, Table
@@ -66,7 +71,7 @@ class Tables:
         self.deployed, self.bookmarks = DeployedTables(*at), notes.DynamoBookmarks(*at)
         self.routes = lambda: notes.DynamoRoutes(*at, clock=self.clock)
         self.progress, self.windows = Progress(*at, "acme"), DynamoWindows(*at)
-        self.deliveries = DynamoDeliveries(*at)
+        self.deliveries, self.limits = DynamoDeliveries(*at), DynamoSetLimits(*at)
 
     def items(self):
         """Return all items, each with its table's name."""
@@ -100,6 +105,8 @@ class Kind:
 WINDOW = DigestWindow(ACME, NotificationKind.RECURRING_FAILING, NOON, NOON + HOUR)
 ONCE = KeyTerms(now=NOON, until=EXPIRY)
 KEYED = replace(fresh(MemoryStore()), idempotency_key="key-1")
+DEBOUNCED = replace(fresh(MemoryStore()), debounce_key="reindex:42")
+FAILED_ONCE = FailureCount(tenant_id=ACME, type="errand", failed_at=(NOON,), at=NOON, revision=1, nonce="n")
 SPAN = JobSpan(kind=SpanKind.PAUSED, start=NOON, end=EXPIRY, by="ann", reason="audit")
 CHOSEN = Preferences(
     tenant_id=ACME,
@@ -117,8 +124,8 @@ def offload(tables):
 
 
 def start_with_slot(tables):
-    row = keyed(tables.store)
-    assert tables.store.claim_slot(row, started(row, terms()))
+    holding(tables.store)
+    waiting(tables.store)
 
 
 def read_offloaded(tables):
@@ -136,7 +143,18 @@ KINDS = {
     "idempotency-keys": Kind(
         lambda t: t.store.put_once(KEYED, ONCE), lambda t: t.store.put_once(KEYED, ONCE), of="key-1"
     ),
-    "concurrency-keys": Kind(start_with_slot, lambda t: t.store.holders(ACME, KEY), of=KEY),
+    "debounce-keys": Kind(
+        lambda t: t.store.put_debounced(DEBOUNCED, None),
+        lambda t: t.store.find_debounced(ACME, "reindex:42"),
+        of="reindex:42",
+    ),
+    "batches": Kind(lambda t: opened(t.store), lambda t: t.store.find_batch(BatchRef(ACME, NAME)), of=NAME),
+    "concurrency-keys": Kind(start_with_slot, lambda t: t.store.key_slots(ACME, KEY), of=KEY),
+    "rate-limits": Kind(
+        lambda t: t.store.start_within_rate(BUCKET, STRICT, NOON, is_reserved=False),
+        lambda t: t.store.start_within_rate(BUCKET, STRICT, NOON, is_reserved=False),
+        of="send-mail",
+    ),
     "jobs": Kind(with_spans, lambda t: t.jobs.spans(nightly().ref, NOON, EXPIRY), of="span"),
     "grants": Kind(lambda t: t.grants().put(ACME, grant("clerks")), lambda t: t.grants().for_tenant(ACME)),
     "audit": Kind(lambda t: t.trail.begin(entry()), lambda t: t.trail.list(ACME, None, limit=9, cursor=None)),
@@ -169,6 +187,10 @@ KINDS = {
         lambda t: t.undelivered.list(limit=9, cursor=None),
     ),
     "pauses": Kind(lambda t: t.pauses.begin(work_pause()), lambda t: t.pauses.list()),
+    "failures": Kind(
+        lambda t: t.pauses.count_failure(FAILED_ONCE, None), lambda t: t.pauses.failures(ACME, "errand")
+    ),
+    "limits": Kind(lambda t: t.limits.set(set_limit()), lambda t: t.limits.list()),
     "erasure": Kind(lambda t: t.progress.write("{}"), lambda t: t.progress.read()),
 }
 

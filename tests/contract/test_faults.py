@@ -55,7 +55,7 @@ CALLS = {
     "get": lambda store, action: store.get(action.ref),
     "get_rows": lambda store, action: store.get_rows([action.ref]),
     "claim": lambda store, action: store.claim(action.ref, terms()),
-    "cancel": lambda store, action: store.cancel(action, by=CALLER, at=NOON, expires_at=EXPIRY),
+    "cancel": lambda store, action: store.cancel(action, by=CALLER, at=NOON, kept_until=EXPIRY),
     "of_tenant": lambda store, _action: store.of_tenant(ACME, limit=5, cursor=None),
     "by_correlation": lambda store, _action: store.by_correlation(ACME, "x", limit=5, cursor=None),
     "failed": lambda store, _action: store.failed([ACME], limit=5, cursor=None),

@@ -12,6 +12,7 @@ from duetime.aws import job_store
 from duetime.aws.job_items import STATE, job_key
 from duetime.aws.job_wakes import EventBridgeJobWakes
 from duetime.aws.jobs import DynamoJobStore
+from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.tables import JOBS, create_table_request
 from duetime.errors import BackendMisconfigured, BackendUnavailable, InvalidCursor, UnreadableRow
 from duetime.memory.store import MemoryStore
@@ -35,7 +36,7 @@ from duetime.testing.contract.job_specimens import (
 from duetime.testing.contract.job_wakes import RULE
 from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, NOON, SECOND, end, stored_row
 from tests.contract.networks import LosesAnAnswer
-from tests.contract.test_rows import item_size
+from tests.contract.test_rows import fails, item_size
 from tests.dynamodb_local import CREDENTIALS
 
 ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=1)
@@ -109,7 +110,7 @@ def test_a_cancelled_retry_whose_response_was_lost_returns_its_result_when_repea
     run, caller = taken(store, jobs, job), losing("transact_write_items")
     store.settle(run, end(Status.PENDING))
     row = stored_row(store, run.ref)
-    after = cancelled(row, by="ops", at=NOON, expires_at=EXPIRY)
+    after = cancelled(row, by="ops", at=NOON, kept_until=EXPIRY)
     with pytest.raises(BackendUnavailable):
         caller.end_pending(row, after, job.ref)
     assert caller.end_pending(row, after, job.ref)
@@ -120,7 +121,7 @@ def test_a_cancelled_run_waits_no_more(table, jobs):
     store, job = table.store(), added(jobs)
     row = planned(store)
     jobs.wait(job, row.ref)
-    assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
+    assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, kept_until=EXPIRY), job.ref)
     assert stored_job(jobs, job.ref).waiting is None
 
 
@@ -206,6 +207,48 @@ def test_a_run_without_the_lock_ends_even_if_it_cannot_be_counted(table, jobs, r
     assert stored_row(store, run.ref).status is Status.EXECUTED
     assert jobs.get(job.ref).tally.executed == 1
     assert calls
+
+
+def test_a_run_with_the_lock_does_not_end_while_the_job_is_blocked(table, jobs):
+    store, job = table.store(), added(jobs)
+    run, blocked = taken(store, jobs, job), cancelling("None", "ThrottlingError")
+
+    class Blocked:
+        def __getattr__(self, name):
+            return getattr(blocked if "transact" in name else table.client, name)
+
+    over = DynamoJobStore(Blocked(), table.name, "duetime-jobs", due_shards=DUE_SHARDS)
+    with pytest.raises(BackendUnavailable):
+        over.settle(run, end(Status.EXECUTED), job.ref, ended(run))
+    assert stored_row(store, run.ref).status is Status.PROCESSING
+
+
+@pytest.mark.parametrize("status", [Status.EXECUTED, Status.CANCELLED])
+def test_a_run_ends_only_after_its_payload_has_the_longer_time_to_live(table, jobs, monkeypatch, status):
+    store, job = table.store(), added(jobs)
+    run = taken(store, jobs, job)
+    if status is Status.CANCELLED:
+        store.settle(run, end(Status.PENDING))
+    row = stored_row(store, run.ref)
+    monkeypatch.setattr(DynamoPayloads, "outlive", fails)
+    after = cancelled(row, by="ops", at=NOON, kept_until=EXPIRY)
+    ends = {
+        Status.EXECUTED: lambda: jobs.settle(run, end(status), job.ref, ended(run)),
+        Status.CANCELLED: lambda: jobs.end_pending(row, after, job.ref),
+    }
+    with pytest.raises(BackendUnavailable):
+        ends[status]()
+    assert stored_row(store, run.ref) == row
+    assert stored_job(jobs, job.ref).running == run.ref
+
+
+def test_a_run_whose_end_is_rejected_keeps_its_place(table, jobs):
+    store, job = table.store(), added(jobs)
+    row = planned(store)
+    jobs.wait(job, row.ref)
+    stale = replace(row, generation=row.generation + 1)
+    assert not jobs.end_pending(stale, cancelled(stale, by="ops", at=NOON, kept_until=EXPIRY), job.ref)
+    assert stored_job(jobs, job.ref).waiting == row.ref
 
 
 def test_a_claim_in_conflict_is_lost():

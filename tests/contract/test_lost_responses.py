@@ -151,8 +151,8 @@ def test_a_settle_for_retry_whose_response_was_lost_does_not_change_the_next_run
 def test_a_cancel_whose_response_was_lost_returns_its_result_when_repeated(losing, steady):
     action, caller = scheduled(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
-        caller.cancel(action, by=CALLER, at=NOON, expires_at=EXPIRY)
-    repeated = caller.cancel(action, by=CALLER, at=NOON, expires_at=EXPIRY)
+        caller.cancel(action, by=CALLER, at=NOON, kept_until=EXPIRY)
+    repeated = caller.cancel(action, by=CALLER, at=NOON, kept_until=EXPIRY)
     assert repeated == Applied(stored_row(steady, action.ref))
 
 

@@ -178,6 +178,15 @@ class TestDynamoWindows(WindowsContract):
         assert late.count(notification(), self.FIRST, expires_at=EXPIRY) is None
         assert windows.close(self.FIRST).total == 1
 
+    def test_a_closed_window_is_only_read(self, jobs_table, windows):
+        client, table = jobs_table
+        self._count(windows, notification())
+        windows.close(self.FIRST)
+        counted = Counts(client)
+        late = DynamoWindows(counted, table)
+        assert late.count(notification(), self.FIRST, expires_at=EXPIRY) is None
+        assert set(counted.called) == {"get_item"}
+
     def test_a_digest_over_several_pages_of_names_has_them_all(self, jobs_table, windows):
         client, table = jobs_table
         self._count(windows, notification(facts={"name": "a" * 500}))
@@ -186,6 +195,17 @@ class TestDynamoWindows(WindowsContract):
             padded = {**mark, "sk": {"S": f"{mark['sk']['S'][:-1]}{number}"}, "pad": {"S": "x" * 200_000}}
             client.put_item(TableName=table, Item=padded)
         assert len(windows.close(self.FIRST).by_name) == 9
+
+
+class Counts:
+    """A client that collects which methods are called."""
+
+    def __init__(self, client):
+        self._client, self.called = client, []
+
+    def __getattr__(self, name):
+        self.called.append(name)
+        return getattr(self._client, name)
 
 
 class Overtakes:

@@ -74,7 +74,7 @@ def test_a_repeated_redrive_does_not_run_an_action_that_failed_again(store, clie
 def test_a_cancel_that_its_caller_gave_up_does_not_end_a_rescheduled_action(store):
     action = scheduled(store)
     store.reschedule(action, NOON + HOUR, by="another", at=NOON)
-    assert isinstance(store.cancel(action, by=CALLER, at=NOON, expires_at=EXPIRY), Rejected)
+    assert isinstance(store.cancel(action, by=CALLER, at=NOON, kept_until=EXPIRY), Rejected)
     assert stored_row(store, action.ref).status is Status.PENDING
 
 

@@ -8,8 +8,15 @@ from botocore.exceptions import ClientError
 
 from duetime.aws.items import to_item
 from duetime.aws.keys import payload_key, row_key
+from duetime.aws.payloads import DynamoPayloads
+from duetime.errors import BackendUnavailable
+from duetime.model import transition
 from duetime.model.action import SkipReason, Status
+from duetime.model.change import Change
 from duetime.model.lease import Applied
+from duetime.settings import Settings
+from duetime.testing import TurnedClock
+from duetime.testing.contract.idempotency import key_from, under_key
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import (
     ACME,
@@ -25,6 +32,8 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
+from duetime.wakeups.arm import Arm
+from tests.contract.sent_requests import sent_by
 
 KILOBYTE = 1_024
 SPOILT = [
@@ -117,7 +126,7 @@ YEARS = timedelta(days=3_650)
 
 
 def _settles(store, action):
-    store.settle(claim(store, action.ref), replace(end(Status.EXECUTED), expires_at=NOON + YEARS))
+    store.settle(claim(store, action.ref), replace(end(Status.EXECUTED), kept_until=NOON + YEARS))
 
 
 def _fails_again(store, action):
@@ -125,11 +134,11 @@ def _fails_again(store, action):
     store.settle(claim(store, action.ref), end(Status.FAILED))
     store.redrive(stored_row(store, action.ref), NOON + HOUR, by=CALLER, at=NOON)
     again = claim(store, action.ref, NOON + HOUR)
-    store.settle(again, replace(end(Status.FAILED, NOON + HOUR), expires_at=NOON + YEARS))
+    store.settle(again, replace(end(Status.FAILED, NOON + HOUR), kept_until=NOON + YEARS))
 
 
 def _is_cancelled(store, action):
-    store.cancel(action, by=CALLER, at=NOON, expires_at=NOON + YEARS)
+    store.cancel(action, by=CALLER, at=NOON, kept_until=NOON + YEARS)
 
 
 def _is_cancelled_sooner(store, action):
@@ -138,19 +147,66 @@ def _is_cancelled_sooner(store, action):
 
 
 def _is_skipped(store, action):
-    store.skip(action, SkipReason.ASKED, note="", by=CALLER, at=NOON, expires_at=NOON + YEARS)
+    store.skip(action, SkipReason.ASKED, note="", by=CALLER, at=NOON, kept_until=NOON + YEARS)
 
 
-@pytest.mark.parametrize("ends", [_settles, _fails_again, _is_cancelled, _is_cancelled_sooner, _is_skipped])
+def _is_released(store, action):
+    """Its predecessors decide that it is skipped."""
+    more = {"note": "", "by": CALLER, "at": NOON, "kept_until": NOON + YEARS}
+    store.release(action, transition.skipped(action, SkipReason.ASKED, **more))
+
+
+@pytest.mark.parametrize(
+    "ends", [_settles, _fails_again, _is_cancelled, _is_cancelled_sooner, _is_skipped, _is_released]
+)
 def test_a_payload_set_apart_outlives_its_row_under_any_retention(table, ends):
     store = table.store()
     action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     ends(store, action)
     row = stored_row(store, action.ref)
-    assert row.expires_at == NOON + YEARS
-    assert _ttl(table, action) > row.expires_at.timestamp()
+    assert row.kept_until == NOON + YEARS
+    assert _ttl(table, action) > row.kept_until.timestamp()
     assert row.payload == LARGE
+
+
+def _commits(store, action):
+    store.commit(claim(store, action.ref), end(Status.EXECUTED), entries=[], number=1)
+
+
+@pytest.mark.parametrize("ends", [_settles, _commits, _is_cancelled, _is_skipped, _is_released])
+def test_a_row_ends_only_after_its_payload_has_the_longer_time_to_live(table, monkeypatch, ends):
+    store = table.store()
+    action = fresh(store, payload=LARGE, payload_offloaded=True)
+    store.put(action)
+    monkeypatch.setattr(DynamoPayloads, "outlive", fails)
+    with pytest.raises(BackendUnavailable):
+        ends(store, action)
+    assert not stored_row(store, action.ref).status.is_final
+
+
+def fails(*_given):
+    raise BackendUnavailable("the actions table", "it is throttled")
+
+
+def test_a_commit_without_entries_is_one_update(table):
+    store = table.store()
+    action = fresh(store)
+    store.put(action)
+    claimed = claim(store, action.ref)
+    with sent_by(table.client) as sent:
+        store.commit(claimed, end(Status.EXECUTED), entries=[], number=1)
+    assert sent == ["UpdateItem"]
+
+
+def test_arm_removes_the_payload_and_the_key_of_a_row_that_is_gone(table):
+    store = table.store()
+    action = store.put_once(under_key(store, payload=LARGE), key_from(NOON))
+    arm = Arm(store, None, None, None, None, clock=TurnedClock(NOON), settings=Settings())
+    arm([Change(action, None)])
+    assert "Item" not in table.client.get_item(TableName=table.name, Key=payload_key(action.ref))
+    other = under_key(store)
+    assert store.put_once(other, key_from(NOON)).id == other.id
 
 
 def test_a_payload_set_apart_costs_no_write_at_its_end_under_a_short_retention(table):

@@ -13,7 +13,7 @@ import boto3
 import pytest
 
 import duetime.aws
-from duetime import App, Payload, RetryPolicy, Run, Scheduler, Status, instant, on_event
+from duetime import App, Payload, Rate, RetryPolicy, Run, Scheduler, Status, instant, on_event
 from duetime.api.audit_chains import AuditChains
 from duetime.aws import clients, tenant_items
 from duetime.aws.backends import AwsBackends
@@ -74,7 +74,7 @@ class Deployment:
     def _app(self):
         app = App()
 
-        @app.action(retry=RetryPolicy(attempts=1))
+        @app.action(retry=RetryPolicy(attempts=1), rate=Rate(100, "second", per_tenant=True))
         def note(payload: Note, _run: Run) -> None:
             raise ValueError(payload.text)
 
@@ -119,7 +119,8 @@ class Deployment:
         )
         for action in self.backends.store.of_tenant(tenant_id, limit=9, cursor=None):
             self.steps.arm([Change(None, action)])
-        scheduler.schedule(Note(text="x" * 5_000), at=HOUR)
+        scheduler.schedule(Note(text="x" * 5_000), at=HOUR, debounce_key="long")
+        scheduler.batch("notes").open()
         self.work(
             scheduler.schedule(
                 Note(text=SECRET.format(tenant_id)), at=self.clock.now(), concurrency_key="line"

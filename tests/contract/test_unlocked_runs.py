@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Status
 from duetime.model.job import Overlap, job_ref_of
@@ -20,6 +22,9 @@ from duetime.testing.contract.job_specimens import (
 )
 from duetime.testing.contract.specimens import GLOBEX, HOUR, MINUTE, NOON, end, put, stored_row, terms
 from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, Waiting
+from duetime.worker.unlocked_runs import find_unlocked
+from tests.hooked import Hooked
+from tests.unpaused import UNPAUSED
 
 CADENCES = ("daily 12:00 tz=UTC", "on_event orders OrderPlaced tenant=detail.tenant")
 
@@ -30,9 +35,17 @@ def begun(back_end, job, row):
     return stored_row(back_end.store, row.ref)
 
 
+def test_no_shard_is_read_before_the_search_may_begin(back_end):
+    store = Hooked(back_end.store)
+    store.hooks["due"] = lambda _due, *given, **_more: pytest.fail(f"it reads {given}")
+    definition = replace(nightly().definition, overlap=Overlap.SKIP)
+    job = added(back_end.jobs, definition=definition, unlocked_since=NOON - MINUTE)
+    assert find_unlocked(store, job, occurrence(store).ref, terms(NOON)) is None
+
+
 def test_runs_of_any_tenant_and_age_that_began_without_the_lock_are_its_holders(back_end):
     store, jobs = back_end.store, back_end.jobs
-    claims = ClaimJobRun(store, jobs, settings=Settings())
+    claims = ClaimJobRun(store, jobs, settings=Settings(), paused=UNPAUSED)
     definition = replace(nightly().definition, cadences=CADENCES, overlap=Overlap.SKIP)
     job = added(jobs, tenant_id=SYSTEM_TENANT, definition=definition, unlocked_since=NOON - 2 * MINUTE)
     older = begun(back_end, job, occurrence(store, NOON - 900 * HOUR, tenant_id=SYSTEM_TENANT))
@@ -61,6 +74,6 @@ def test_runs_of_any_tenant_and_age_that_began_without_the_lock_are_its_holders(
 def test_a_claim_just_after_the_change_waits_and_changes_nothing(back_end):
     job = added(back_end.jobs, unlocked_since=NOON - MINUTE)
     row = planned(back_end.store)
-    claims = ClaimJobRun(back_end.store, back_end.jobs, settings=Settings())
+    claims = ClaimJobRun(back_end.store, back_end.jobs, settings=Settings(), paused=UNPAUSED)
     assert isinstance(claims(row.ref, terms(NOON), NEVER), Waiting)
     assert (stored_row(back_end.store, row.ref), stored_job(back_end.jobs, job.ref)) == (row, job)

@@ -24,6 +24,7 @@ from duetime.testing import TurnedClock
 from duetime.testing.contract import DueQueuesContract, TimersContract
 from duetime.testing.contract.specimens import HOUR, NOON
 from duetime.testing.contract.wakes import message
+from tests.contract.test_rows import fails
 
 ACCOUNT = "123456789012"
 
@@ -194,8 +195,26 @@ class TestEventBridgeTimers(TimersContract):
         timers.set(wake, NOON)
         self._rename(f"acme.{wake.ref.id}.1", f"{wake.ref.id}.1")
         assert not timers.rename_previous(TurnedClock(NOON), stop_at=NOON)
+        assert [schedule["Name"] for schedule in self._schedules()] == [f"{wake.ref.id}.1"]
         assert timers.rename_previous(TurnedClock(NOON), stop_at=NOON + HOUR)
         assert [schedule["Name"] for schedule in self._schedules()] == [f"acme.{wake.ref.id}.1"]
+
+    def test_renaming_never_leaves_a_wake_without_a_timer(self, timers, monkeypatch):
+        wake = message()
+        timers.set(wake, NOON)
+        self._rename(f"acme.{wake.ref.id}.1", f"{wake.ref.id}.1")
+        monkeypatch.setattr(timers, "_create", fails)
+        with pytest.raises(BackendUnavailable):
+            timers.rename_previous(TurnedClock(NOON), stop_at=NOON + HOUR)
+        assert self.wakes(timers, NOON) == [wake]
+
+    def test_a_timer_is_removed_by_its_name(self, timers):
+        for number in range(2):
+            timers.set(message(ref=ActionRef("acme", new_action_id(NOON))), NOON + number * HOUR)
+        first, second = timers.known()
+        timers.remove(first)
+        timers.remove(first)
+        assert [*timers.known()] == [second]
 
     def _rename(self, name, other):
         """Give a schedule the name that 0.1.0 gave it."""

@@ -32,15 +32,16 @@ class TestDynamoWorkPauses(WorkPausesContract):
         client, table = jobs_table
         pauses, pause = DynamoWorkPauses(client, table), work_pause()
         pauses.begin(pause)
-        for key in ("tenant#acme#damaged", "type#send_receipt#01983b5e"):
+        for key in ("tenant#acme#damaged", "colour#blue#01983b5e"):
             client.put_item(TableName=table, Item={"pk": {"S": "system#pauses"}, "sk": {"S": key}})
         assert list(pauses.list()) == [pause]
 
-    def test_a_pause_with_an_end_expires_a_day_after_it(self, jobs_table):
+    def test_a_pause_with_an_end_expires_a_day_after_it_and_its_spread(self, jobs_table):
         client, table = jobs_table
         DynamoWorkPauses(client, table).begin(work_pause(until=NOON + HOUR))
         [item] = client.scan(TableName=table)["Items"]
-        assert item["ttl"]["N"] == str(int((NOON + HOUR + timedelta(days=1)).timestamp()))
+        spread = timedelta(minutes=10)
+        assert item["ttl"]["N"] == str(int((NOON + HOUR + spread + timedelta(days=1)).timestamp()))
 
 
 class TestKnownPauses:
@@ -93,7 +94,8 @@ class TestKnownPauses:
         stored.backend = MemoryWorkPauses(on_change=lambda change: events.extend(of_work_pause(change)))
         for number, name in enumerate(("acme", "acme", "globex")):
             known.begin(work_pause(name, after=number))
-        assert len(known.end_all(ACME, "ada")) == 2
+        mine = [pause for pause in known.list() if pause.name == ACME]
+        assert len(known.end_all(mine, "ada")) == 2
         assert [pause.name for pause in known.list()] == ["globex"]
         assert [(event.type, event.tenant_id, event.by) for event in events[3:]] == [
             ("tenant.resumed", ACME, "ada")

@@ -37,6 +37,8 @@ class Scenario:
     """Whether messages and timers are lost or doubled."""
     commits: bool = False
     """Whether runs commit."""
+    expires: bool = False
+    """Whether no run may begin after the first moment."""
 
 
 SCENARIOS = (
@@ -48,6 +50,9 @@ SCENARIOS = (
     Scenario("requests to runs arrive late", 2, ("ask", "late", "redrive"), loses=False),
     Scenario("dismissals arrive late", 2, ("dismiss", "late", "redrive"), loses=False),
     Scenario("runs commit, die and are redriven", 2, ("death", "redrive"), loses=False, commits=True),
+    Scenario("an action expires", 2, ("cancel", "put", "reschedule"), expires=True),
+    Scenario("a pause skips", 2, ("pause", "put", "reschedule"), loses=False),
+    Scenario("runs are handed over", 2, ("hand over", "put", "slow heartbeat"), loses=False),
     Scenario("a heartbeat arrives late", 2, ("death", "slow heartbeat"), loses=False),
 )
 EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redrive", "reschedule"))
@@ -65,7 +70,7 @@ def check(scenario: Scenario, retained: frozenset[Guard] = ALL, *, at_most: floa
         yield from _broken_in(state)
         yield from _stuck(protocol, state, finishes)
 
-    model = Model(starts(scenario.left), protocol.steps, _broken_by, broken_in)
+    model = Model(starts(scenario.left, expires=scenario.expires), protocol.steps, _broken_by, broken_in)
     return search(model, at_most=at_most)
 
 
@@ -82,15 +87,44 @@ def _broken_by(step: Step, before: State) -> Iterator[str]:
         return
     if new.status is not old.status and new.status not in TRANSITIONS[old.status]:
         yield f"no action goes from {old.status} to {new.status}"
+    yield from _broken_by_an_end(step, old, new)
+    yield from _broken_by_a_token(step, old, new)
+    if new.run == old.run and new.until < old.until:
+        yield "a lease does not move back"
+    if new.status is PROCESSING:
+        yield from _broken_by_a_run(before, old, new)
+    if new.status is Status.SKIPPED and old.status is PENDING and not _may_be_skipped(before, old):
+        yield "only an action that has expired, or became due under a pause and has not begun, is skipped"
+
+
+def _broken_by_a_token(step: Step, old: Row, new: Row) -> Iterator[str]:
+    """Promises about hand-overs."""
+    was_handed_over = old.status is PROCESSING and old.handed == old.run > 0
+    if not was_handed_over or new.run != old.run:
+        return
+    if old.lease is ENDED and new.lease is LIVE:
+        yield "a hand-over that has ended does not go on"
+    if old.lease is ENDED and new.status is Status.EXECUTED:
+        yield "an action is completed while its hand-over lasts"
+
+
+def _broken_by_an_end(step: Step, old: Row, new: Row) -> Iterator[str]:
+    """Promises about a step that ends the action, or might."""
     dismisses = old.status is FAILED and not old.dismissed and new == old._replace(dismissed=new.dismissed)
     if new.status.is_final and old.status.is_final and not dismisses and step.name != "the row's lease ends":
         yield "a settled row stays as it is"
     if step.by is not None and (old.run != step.by.run or old.status is not PROCESSING):
         yield "a run that was taken over, or has ended, settles nothing"
-    if new.run == old.run and new.until < old.until:
-        yield "a lease does not move back"
-    if new.status is PROCESSING:
-        yield from _broken_by_a_run(before, old, new)
+
+
+def _has_expired(state: State, row: Row) -> bool:
+    return row.expiry is not None and row.expiry <= state.now
+
+
+def _may_be_skipped(state: State, row: Row) -> bool:
+    pause = state.pause
+    is_paused = pause is not None and pause.since <= row.due and (pause.end is None or row.due <= pause.end)
+    return _has_expired(state, row) or (is_paused and not row.attempts)
 
 
 def _broken_by_a_run(before: State, old: Row, new: Row) -> Iterator[str]:
@@ -101,6 +135,8 @@ def _broken_by_a_run(before: State, old: Row, new: Row) -> Iterator[str]:
         yield "nothing runs before it is due"
     if old.status is PENDING and old.requested:
         yield "what was asked to stop is not run again"
+    if old.status is PENDING and _has_expired(before, old):
+        yield "no run begins after the expiry"
 
 
 def _broken_in(state: State) -> Iterator[str]:
@@ -128,7 +164,7 @@ def _has_its_wake(state: State, row: Row) -> bool:
 
 
 def _is_held(state: State, row: Row) -> bool:
-    return any(
+    return row.handed == row.run or any(
         worker.run == row.run and worker.phase in {ASKED, RUNNING, SETTLING} for worker in state.workers
     )
 
@@ -150,7 +186,8 @@ def _finishes(protocol: Protocol, row: Row) -> bool:
     state = _after(protocol, state, "the sweep sends again")
     state = _after(protocol, state, "claim", "a worker sees a dead run")
     state = _after(protocol, state, "take over")
-    state = _after(protocol, state, "settle as executed")
+    state = _after(protocol, state, "settle as executed", "a worker sees an expired action")
+    state = _after(protocol, state, "skip")
     return state.row is not None and state.row.status.is_final
 
 

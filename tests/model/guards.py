@@ -12,6 +12,7 @@ class Guard(StrEnum):
     ROW_IS_ABSENT = "schedule: the row is absent"
     CLAIM_PENDING = "claim: pending"
     CLAIM_DUE = "claim: due"
+    CLAIM_NOT_EXPIRED = "claim: not expired"
     NEXT_FENCE = "claim: the next fence"
     NONCE = "claim: a nonce marks one's own"
     SKEW = "take over: only after the skew"
@@ -20,6 +21,15 @@ class Guard(StrEnum):
     TAKE_OVER_FENCE = "take over: the dead run's fence"
     RENEW_PROCESSING = "renew: processing"
     RENEW_FENCE = "renew: the fence is mine"
+    RENEW_NOT_HANDED_OVER = "renew: not handed over"
+    HAND_OVER_PROCESSING = "hand over: processing"
+    HAND_OVER_FENCE = "hand over: the fence is mine"
+    HAND_OVER_ONCE = "hand over: not handed over"
+    BEAT_FENCE = "heartbeat by token: the fence is mine"
+    BEAT_LASTS = "heartbeat by token: the hand-over lasts"
+    TOKEN_PROCESSING = "settle by token: processing"
+    TOKEN_FENCE = "settle by token: the fence is mine"
+    TOKEN_LASTS = "settle by token: the hand-over lasts"
     RENEW_NOT_LATER = "renew: the lease is not later"
     SETTLE_PROCESSING = "settle: processing"
     SETTLE_FENCE = "settle: the fence is mine"
@@ -45,6 +55,10 @@ class Guard(StrEnum):
     REDRIVE_AS_READ = "redrive: the gen is as read"
     REDRIVE_SEES_DISMISSAL = "redrive: not dismissed since it was read"
     REDRIVE_NOT_DISMISSED = "redrive: no longer dismissed"
+    SKIP_PENDING = "skip: pending"
+    SKIP_AS_READ = "skip: the gen is as read"
+    SKIP_UNDER_PAUSE = "skip: due under the pause, or expired"
+    SKIP_NOT_BEGUN = "skip: not begun, or expired"
     DISMISS_FAILED = "dismiss: failed"
     DISMISS_AS_READ = "dismiss: the gen is as read"
     DISMISS_ONCE = "dismiss: not dismissed"
@@ -57,6 +71,7 @@ BREAKS_WITHOUT = {
     Guard.ROW_IS_ABSENT: "a repeated put resets an action that has run",
     Guard.CLAIM_PENDING: "a running or cancelled action is started again",
     Guard.CLAIM_DUE: "a stale message starts a rescheduled action early",
+    Guard.CLAIM_NOT_EXPIRED: "a run begins after the action's expiry",
     Guard.NEXT_FENCE: "a run that was taken over settles its successor's",
     Guard.NONCE: "after a lost response, the action waits for the end of the lease",
     Guard.SKEW: "two machines with different clocks both hold a live lease",
@@ -65,6 +80,15 @@ BREAKS_WITHOUT = {
     Guard.TAKE_OVER_FENCE: "only with 'take over: the lease has ended': as there",
     Guard.RENEW_PROCESSING: "a late heartbeat writes to a settled row",
     Guard.RENEW_FENCE: "a run that was taken over has a lease again",
+    Guard.RENEW_NOT_HANDED_OVER: "a late heartbeat of the worker keeps a lost hand-over alive",
+    Guard.HAND_OVER_PROCESSING: "only with 'hand over: not handed over': a settled row gets a lease",
+    Guard.HAND_OVER_FENCE: "a run that was taken over hands its successor's run over",
+    Guard.HAND_OVER_ONCE: "a repeated hand-over brings one back that has ended",
+    Guard.BEAT_FENCE: "the token of a run that was taken over keeps its successor's lease alive",
+    Guard.BEAT_LASTS: "a heartbeat brings back a hand-over that has ended",
+    Guard.TOKEN_PROCESSING: "a second completion ends the action again",
+    Guard.TOKEN_FENCE: "the token of a run that was taken over ends its successor's",
+    Guard.TOKEN_LASTS: "an action is completed after the time-out of its hand-over",
     Guard.RENEW_NOT_LATER: "a late heartbeat moves the lease back, and a run that goes on is taken over",
     Guard.SETTLE_PROCESSING: "a repeated settle counts twice",
     Guard.SETTLE_FENCE: "a run that was taken over settles its successor's",
@@ -90,6 +114,10 @@ BREAKS_WITHOUT = {
     Guard.REDRIVE_AS_READ: "a late redrive runs an action that failed again once more",
     Guard.REDRIVE_SEES_DISMISSAL: "a late redrive runs an action that was dismissed since",
     Guard.REDRIVE_NOT_DISMISSED: "a dismissed action runs, and is hidden when it fails again",
+    Guard.SKIP_PENDING: "an action that was cancelled meanwhile becomes skipped",
+    Guard.SKIP_AS_READ: "a late skip ends an action that was given another due time and expiry since",
+    Guard.SKIP_UNDER_PAUSE: "an action that was due before the pause is skipped",
+    Guard.SKIP_NOT_BEGUN: "a retry is skipped: the action has run, but not to its end",
     Guard.DISMISS_FAILED: "an executed action is dismissed",
     Guard.DISMISS_AS_READ: "a late dismissal hides a later failure",
     Guard.DISMISS_ONCE: "a late dismissal replaces the reason of another",

@@ -16,6 +16,7 @@ from tests.model.states import (
     COMMITTED,
     ENDED,
     FAILED,
+    HANDING,
     IDLE,
     LAST_INSTANT,
     LIVE,
@@ -25,10 +26,12 @@ from tests.model.states import (
     PROCESSING,
     RUNNING,
     SETTLING,
+    SKIPPING,
     Heartbeat,
     Row,
     State,
     Step,
+    Token,
     Worker,
     less,
     write,
@@ -55,7 +58,9 @@ class Protocol(World):
         yield from self.time(state)
         yield from self.wakes(state)
         yield from self.people(state)
+        yield from self.operators(state)
         yield from self._late_heartbeat(state)
+        yield from self.parties(state)
         for place, worker in enumerate(state.workers):
             yield from self._worker(state, place, worker)
 
@@ -66,8 +71,8 @@ class Protocol(World):
                 if wake[1] <= state.now:
                     yield from self._claim(state, wake, now_is)
             return
-        if worker.phase is LOOKING:
-            yield from self._take_over(state, worker, now_is)
+        if worker.phase in {LOOKING, SKIPPING, HANDING}:
+            yield from self._after_reading(state, worker, now_is)
             return
         if worker.is_live:
             yield Step(
@@ -91,6 +96,12 @@ class Protocol(World):
         row = state.row
         if row is not None and row.run == self._most_runs:
             return  # as far as this model goes
+        if row is not None and row.status is PENDING and row.due <= state.now and _has_expired(state, row):
+            yield Step("a worker sees an expired action", now_is(Worker(SKIPPING, row.generation), state))
+            if self.has(Guard.CLAIM_NOT_EXPIRED):
+                return
+        if row is not None and row.status is PENDING and row.due <= state.now and self._is_paused(state, row):
+            yield Step("a worker sees a paused action", now_is(Worker(SKIPPING, row.generation), state))
         if row is not None and all(
             (
                 row.status is PENDING or not self.has(Guard.CLAIM_PENDING),
@@ -103,6 +114,16 @@ class Protocol(World):
             yield Step("a worker sees a dead run", now_is(Worker(LOOKING, row.fence, row.run), state))
         elif row is None or row.lease is None:
             yield Step("a message finds nothing to do", state._replace(wakes=state.wakes - {wake}))
+
+    def _after_reading(self, state: State, worker: Worker, now_is: "Placing") -> Iterator[Step]:
+        """Write what a row led to that could not be claimed; it may have changed since it was read."""
+        if worker.phase is HANDING:
+            yield from self._hand_over(state, worker, now_is)
+            yield Step("a worker leaves its hand-over", now_is(Worker(), state))
+        elif worker.phase is LOOKING:
+            yield from self._take_over(state, worker, now_is)
+        else:
+            yield Step("skip", now_is(Worker(), self._skipped(state, worker.fence)))
 
     def _take_over(self, state: State, worker: Worker, now_is: "Placing") -> Iterator[Step]:
         row = state.row
@@ -120,6 +141,22 @@ class Protocol(World):
             yield from _won("take over", write(state, taken), taken, now_is)
         else:
             yield Step("a take-over is refused", now_is(Worker(), state))
+
+    def _is_paused(self, state: State, row: Row) -> bool:
+        """Return whether a worker skips the row for the pause. One that does not know it yet claims it."""
+        pause = state.pause
+        if pause is None or (row.attempts and self.has(Guard.SKIP_NOT_BEGUN)):
+            return False
+        return pause.was_in_force(row.due) if self.has(Guard.SKIP_UNDER_PAUSE) else pause.end is None
+
+    def _skipped(self, state: State, generation: int) -> State:
+        """The state after a skip of the row that was read with this generation."""
+        row = state.row
+        if row is None or (row.status is not PENDING and self.has(Guard.SKIP_PENDING)):
+            return state
+        if row.generation != generation and self.has(Guard.SKIP_AS_READ):
+            return state
+        return write(state, self.final(row._replace(status=Status.SKIPPED)))
 
     def _taken(self, row: Row, attempts: int) -> Row:
         fence = row.fence + self.has(Guard.NEXT_FENCE)
@@ -142,6 +179,8 @@ class Protocol(World):
         if "slow heartbeat" in state.left:
             sent = less(state, "slow heartbeat")._replace(heartbeat=Heartbeat(worker.fence))
             yield Step("a heartbeat is under way", sent)
+        if "hand over" in state.left:
+            yield from self._hand_over(state, worker, now_is)
         outcomes = [Status.EXECUTED, FAILED]
         outcomes += [COMMITTED] if self._commits else []
         outcomes += [PENDING] if row.attempts < MOST_ATTEMPTS else []
@@ -162,6 +201,41 @@ class Protocol(World):
         if self._may_renew(row, *state.heartbeat):
             after = after._replace(row=row._replace(lease=LIVE, until=state.heartbeat.until))
         yield Step("the heartbeat that was under way arrives", after)
+
+    def _hand_over(self, state: State, worker: Worker, now_is: "Placing") -> Iterator[Step]:
+        """End a run by a hand-over: the row keeps a lease, and no worker holds it."""
+        row = state.row
+        if row is None or not self._is_mine(
+            row, worker.fence, Guard.HAND_OVER_PROCESSING, Guard.HAND_OVER_FENCE
+        ):
+            return
+        if row.handed == worker.run and row.fence == worker.fence and self.has(Guard.HAND_OVER_ONCE):
+            return
+        handed = state._replace(
+            row=row._replace(lease=LIVE, handed=worker.run),
+            tokens=state.tokens | {Token(worker.fence, worker.run)},
+        )
+        yield Step("hand over", now_is(Worker(), handed), worker)
+        lost = worker._replace(phase=HANDING, is_live=False)
+        yield Step("hand over, the answer is lost", now_is(lost, handed), worker)
+
+    def parties(self, state: State) -> Iterator[Step]:
+        """What the holders of tokens do: each call may come again, and late."""
+        row = state.row
+        for token in state.tokens if row is not None else ():
+            by = Worker(RUNNING, token.fence, token.run)
+            if self._may_end(row, token):
+                ended = self.final(row._replace(status=Status.EXECUTED, lease=None))
+                yield Step("complete by token", write(state, ended), by)
+            lasts = row.lease is LIVE or not self.has(Guard.BEAT_LASTS)
+            is_its_own = row.fence == token.fence or not self.has(Guard.BEAT_FENCE)
+            if row.status is PROCESSING and row.handed == row.run and lasts and is_its_own:
+                yield Step("heartbeat by token", state._replace(row=row._replace(lease=LIVE)), by)
+
+    def _may_end(self, row: Row, token: Token) -> bool:
+        lasts = row.lease is LIVE or not self.has(Guard.TOKEN_LASTS)
+        is_open = row.status is not PROCESSING or (row.handed == row.run and lasts)
+        return is_open and self._is_mine(row, token.fence, Guard.TOKEN_PROCESSING, Guard.TOKEN_FENCE)
 
     def _settled(self, state: State, worker: Worker, outcome: str | None) -> State:
         row = state.row
@@ -194,12 +268,18 @@ class Protocol(World):
     def _may_renew(self, row: Row | None, fence: int, until: int) -> bool:
         if row is None or (row.until > until and self.has(Guard.RENEW_NOT_LATER)):
             return False
+        if row.handed == row.run and row.handed and self.has(Guard.RENEW_NOT_HANDED_OVER):
+            return False
         return self._is_mine(row, fence, Guard.RENEW_PROCESSING, Guard.RENEW_FENCE)
 
     def _is_mine(self, row: Row, fence: int, processing: Guard, fence_is_mine: Guard) -> bool:
         return (row.status is PROCESSING or not self.has(processing)) and (
             row.fence == fence or not self.has(fence_is_mine)
         )
+
+
+def _has_expired(state: State, row: Row) -> bool:
+    return row.expiry is not None and row.expiry <= state.now
 
 
 Placing = Callable[[Worker, State], State]

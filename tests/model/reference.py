@@ -28,7 +28,7 @@ class ReferenceRow:
     nonce: str | None = None
     retry: str | None = None
     cancel_requested_by: str | None = None
-    expires_at: datetime | None = None
+    kept_until: datetime | None = None
     endings: list[Ending | None] = field(default_factory=list)
 
     def claim(self, terms: ClaimTerms) -> str:
@@ -63,18 +63,18 @@ class ReferenceRow:
             return SettleResult.SETTLED
         if settlement.status is Status.PENDING and self.cancel_requested_by:
             return SettleResult.CANCEL_REQUESTED
-        self.status, self.expires_at = settlement.status, settlement.expires_at
+        self.status, self.kept_until = settlement.status, settlement.kept_until
         self.lease_until = self.nonce = None
         self.endings = [*self.endings[:-1], settlement.ending][-KEPT_ATTEMPTS:]
         if settlement.due_at:
             self.due_at, self.generation = settlement.due_at, self.generation + 1
         return SettleResult.SETTLED
 
-    def cancel(self, expires_at: datetime) -> bool:
+    def cancel(self, kept_until: datetime) -> bool:
         """Whether it should have been cancelled."""
         if self.status is not Status.PENDING:
             return False
-        self.status, self.expires_at = Status.CANCELLED, expires_at
+        self.status, self.kept_until = Status.CANCELLED, kept_until
         return True
 
     def ask_to_cancel(self, by: str) -> bool:
@@ -98,7 +98,7 @@ class ReferenceRow:
             return False
         self.status, self.due_at, self.generation = Status.PENDING, due_at, self.generation + 1
         self.redriven_after, self.recoveries = self.attempt, 0
-        self.cancel_requested_by = self.expires_at = None
+        self.cancel_requested_by = self.kept_until = None
         return True
 
 
@@ -162,6 +162,6 @@ def as_reference(row: Action) -> ReferenceRow:
         nonce=row.claim_nonce,
         retry=row.retry,
         cancel_requested_by=row.cancel_requested_by,
-        expires_at=row.expires_at,
+        kept_until=row.kept_until,
         endings=[attempt.ending for attempt in row.attempts],
     )

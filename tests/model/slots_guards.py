@@ -9,33 +9,55 @@ from enum import StrEnum
 class SlotGuard(StrEnum):
     """What is kept, in the words of docs/protocol.md."""
 
-    ROW_AS_READ = "take: the row is as read"
     IS_FREE = "take: others hold fewer than the limit"
-    WITH_THE_ROW = "take: the slot with the row"
+    SAME_LINE = "take: nobody has joined the line"
+    AS_MANY_HELD = "wait: as many as the limit hold slots"
+    TOKEN_GROWS = "take: a token only grows"
+    TOKEN = "claim: the fence is the holder's token"
+    ROW_AS_READ = "claim: the row is as read"
+    CONFIRMED = "begin: the slot is read again"
+    OWN_TOKEN = "begin: the token is older than the run"
+    AFTER_SETTLE = "free: after the settle"
+    FREE_TOKEN = "free: the token is as read"
+    FREE_LINE = "free: nobody has joined the line"
+    NONE_WAS_TAKEN = "free: none was taken, if the action may run again"
+    HOLDERS_AS_READ = "pass: the holders are as read"
     HAS_ENDED = "evict: the holder's lease has ended"
     HOLDER_AS_READ = "evict: the holder is as read"
-    LOSES_FENCE = "evict: the holder loses its fence"
+    LOSES_FENCE = "evict: a dead holder loses its fence"
+    PENDING_LOSES_FENCE = "evict: a pending holder loses its fence"
     LOSES_NONCE = "evict: the holder loses its nonce"
     SETTLED_IS_DEAD = "evict: a settled holder counts as dead"
     GONE_IS_DEAD = "evict: a holder whose row is gone counts as dead"
-    SETTLE_FREES = "free: with the settle"
-    SETTLE_FENCE = "free: the fence is mine"
+    SETTLE_FREES = "free: at all"
+    SETTLE_FENCE = "settle: the fence is mine"
     RENEW_FENCE = "renew: the fence is still mine"
 
 
 ALL_OF_SLOTS = frozenset(SlotGuard)
 
 BREAKS_WITHOUT = {
-    SlotGuard.ROW_AS_READ: "a duplicate message or late claim begins a run that holds a slot: two for one",
     SlotGuard.IS_FREE: "more runs at once than the limit",
-    SlotGuard.WITH_THE_ROW: "two runs that look at the same time both begin",
+    SlotGuard.SAME_LINE: "a new action runs before one that waits",
+    SlotGuard.AS_MANY_HELD: "an action waits for a slot that is free, and nobody wakes it",
+    SlotGuard.TOKEN_GROWS: "a worker with an old row sets a token back, and a late free counts as valid",
+    SlotGuard.OWN_TOKEN: "a run frees the slot of the one that took it over",
+    SlotGuard.TOKEN: "a run begins with the slot of its former run, which is being freed",
+    SlotGuard.ROW_AS_READ: "a late claim begins a run whose slot was evicted",
+    SlotGuard.CONFIRMED: "a run begins whose slot 0.1.0 evicted before its claim",
+    SlotGuard.AFTER_SETTLE: "the next one begins while the run has its lease",
+    SlotGuard.FREE_TOKEN: "a late free frees the slot of the action's next run",
+    SlotGuard.FREE_LINE: "a slot is freed past an action that has joined the line, and nobody wakes it",
+    SlotGuard.NONE_WAS_TAKEN: "a late free frees the slot of the next run, which 0.1.0 took without a token",
+    SlotGuard.HOLDERS_AS_READ: "two that pass slots at once each forget the other's holder",
     SlotGuard.HAS_ENDED: "a live run loses its slot to another",
     SlotGuard.HOLDER_AS_READ: "a late eviction lets a holder that renewed or began again run beside another",
     SlotGuard.LOSES_FENCE: "a holder that wakes late renews its lease beside its successor",
+    SlotGuard.PENDING_LOSES_FENCE: "a holder that has not begun claims its row after its eviction",
     SlotGuard.LOSES_NONCE: "a claim with a late response counts as valid under the new fence",
     SlotGuard.SETTLED_IS_DEAD: "a slot that a settle left behind is held for ever",
     SlotGuard.GONE_IS_DEAD: "the same after its row has expired",
-    SlotGuard.SETTLE_FREES: "only with 'evict: a settled holder counts as dead': a slot for ever",
+    SlotGuard.SETTLE_FREES: "a slot stays with a settled run, and nobody is woken",
     SlotGuard.SETTLE_FENCE: "a run that was evicted frees the slot of its successor under the same id",
     SlotGuard.RENEW_FENCE: "an evicted run has a lease again",
 }

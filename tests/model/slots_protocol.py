@@ -2,28 +2,35 @@
 
 Some actions of one tenant share a key. A message for each may come at any moment, doubled too; an answer may
 be lost, and the call repeated; a request may arrive at any later time. A worker may die, or sleep past its
-lease and go on; a settle may find the key too busy and leave its slot behind; a row may be removed. Each
-guard of the protocol has a name and can be left out.
+lease and go on; a row may be removed. A worker of 0.1.0 takes, frees and evicts in transactions with rows.
+Each guard of the protocol has a name and can be left out.
 """
 
 from collections.abc import Callable, Iterator
 
 from duetime.model.action import Status
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
+from tests.model.slots_old_worker import OldWorkerSteps
 from tests.model.slots_states import (
     ASKED,
+    CLAIMING,
+    CONFIRMING,
     ENDED,
     EVICTING,
     EXECUTED,
+    FREEING,
     IDLE,
+    JOINING,
     LIVE,
-    LOOKING,
+    MOVING,
     PENDING,
     PROCESSING,
+    READ,
     RUNNING,
     SETTLING,
     TAKING,
     Row,
+    Slots,
     State,
     Step,
     Worker,
@@ -34,13 +41,13 @@ from tests.model.slots_states import (
 Placing = Callable[[Worker, State], State]
 
 
-class SlotsProtocol:
+class SlotsProtocol(OldWorkerSteps):
     """The steps that may follow a state, under the guards that are kept; each action has its limit."""
 
     def __init__(
         self, limits: tuple[int, ...], retained: frozenset[SlotGuard] = ALL_OF_SLOTS, *, most_runs: int = 2
     ) -> None:
-        self.limits, self._kept, self._most_runs = limits, retained, most_runs
+        self.limits, self._kept, self.most_runs = limits, retained, most_runs
 
     def has(self, guard: SlotGuard) -> bool:
         return guard in self._kept
@@ -64,6 +71,9 @@ class SlotsProtocol:
                 yield Step("a row's lease ends", with_row(state, place, row._replace(lease=ENDED)))
             if row.status is EXECUTED and "expire" in state.left:
                 yield Step("a row expires", with_row(less(state, "expire"), place, None))
+            if row.status is PENDING and "cancel" in state.left:
+                ended = row._replace(status=Status.CANCELLED)
+                yield Step("a caller cancels", with_row(less(state, "cancel"), place, ended))
 
     def _worker(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         if worker.is_live:
@@ -71,22 +81,30 @@ class SlotsProtocol:
                 "a worker's lease ends by its own clock", now_is(worker._replace(is_live=False), state)
             )
         if worker.phase is not IDLE and "death" in state.left:
-            yield Step("a worker dies", now_is(Worker(), less(state, "death")))
-        does = {
-            IDLE: self._read,
-            TAKING: self._take,
-            LOOKING: self._look,
-            EVICTING: self._evict,
-            ASKED: self._ask_again,
-            RUNNING: self._run,
-            SETTLING: self._settle_again,
-        }
+            yield Step("a worker dies", now_is(worker.idle, less(state, "death")))
+        does = self.of_0_1_0() if worker.is_old else self._of_new()
         yield from does[worker.phase](state, worker, now_is)
         if "late" in state.left:
             for request in _requests(worker):
                 sent = less(state, "late")._replace(late=request)
-                yield Step("a request will be late, its caller gives up", now_is(Worker(), sent))
+                yield Step("a request will be late, its caller gives up", now_is(worker.idle, sent))
                 yield Step("a request will be late, its caller repeats it", now_is(request, sent))
+
+    def _of_new(self):
+        return {
+            IDLE: self._read_row,
+            READ: self._decide,
+            TAKING: self._take,
+            JOINING: self._join,
+            CLAIMING: self._claim,
+            ASKED: self._ask_again,
+            CONFIRMING: self._confirm,
+            RUNNING: self._run,
+            SETTLING: self._settle_again,
+            FREEING: self._read_to_free,
+            MOVING: self._move,
+            EVICTING: self._evict,
+        }
 
     def _arrives(self, state: State) -> Iterator[Step]:
         request, after = state.late, state._replace(late=None)
@@ -94,117 +112,277 @@ class SlotsProtocol:
             return
         if request.phase is RUNNING:
             row = state.rows[request.action]
-            if self._is_mine(row, request, SlotGuard.RENEW_FENCE):
+            if self.is_mine(row, request, SlotGuard.RENEW_FENCE):
                 after = with_row(after, request.action, row._replace(lease=LIVE))
             yield Step("a late heartbeat arrives", after)
             return
-        does = {TAKING: self._take, EVICTING: self._evict, SETTLING: self._settle_again}
+        does = self.of_0_1_0() if request.is_old else self._of_new()
         for step in does[request.phase](after, request, lambda _worker, then: then):
             yield step._replace(name=f"late: {step.name}")
 
-    def _read(self, state: State, _worker: Worker, now_is: Placing) -> Iterator[Step]:
-        """A message comes: the row is read, and who holds slots."""
+    def _read_row(self, state: State, _worker: Worker, now_is: Placing) -> Iterator[Step]:
+        """A message comes: the row is read."""
         for place, row in enumerate(state.rows):
-            if row is None or row.run == self._most_runs:
+            if row is None:
                 continue
-            if row.status is PENDING or row.lease is ENDED:
-                others = state.holders - {place}
-                if len(others) < self.limits[place]:
-                    yield Step("a worker sees a slot", now_is(Worker(TAKING, place, seen=row), state))
-                    continue
-                for holder in others:
-                    looking = Worker(LOOKING, place, holder=holder)
-                    yield Step("a worker sees no slot", now_is(looking, state))
+            if row.status.is_final:
+                if place in state.slots.ids:
+                    yield Step("a worker reads a final row", now_is(Worker(READ, place, seen=row), state))
+            elif (row.status is PENDING or row.lease is ENDED) and row.run < self.most_runs:
+                yield Step("a worker reads a row", now_is(Worker(READ, place, seen=row), state))
 
-    def _look(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
-        holder = state.rows[worker.holder]
-        if self.is_dead(holder):
-            yield Step(
-                "a worker sees a dead holder", now_is(worker._replace(phase=EVICTING, seen=holder), state)
-            )
+    def _decide(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+        """The slots are read, and decide what the worker does."""
+        place, seen, slots = worker.action, worker.seen, state.slots
+        if seen.status.is_final and place in slots.ids:
+            yield self._evicts(state, place, place, seen, now_is)
+            return
+        if seen.status.is_final or seen.lease is LIVE:
+            yield Step("there is nothing to claim", now_is(worker.idle, state))
+            return
+        has_token = slots.token(place) == seen.fence or not self.has(SlotGuard.TOKEN)
+        others = len(slots.ids - {place})
+        if place in slots.ids and has_token:
+            yield Step("a worker sees its slot", now_is(Worker(CLAIMING, place, seen=seen), state))
+        elif place in slots.ids or (others < self.limits[place] and not slots.waiting):
+            taking = Worker(TAKING, place, seen=seen, slots=slots)
+            yield Step("a worker sees a slot", now_is(taking, state))
+        elif others < self.limits[place]:
+            move = self._move_of(state, None)
+            if move.dropped:
+                yield Step("a worker sees a slot of the line", now_is(move, state))
+            else:
+                taking = Worker(TAKING, place, seen=seen, slots=slots)
+                yield Step("a worker sees a slot that fits none of the line", now_is(taking, state))
         else:
-            yield Step("a run is denied", now_is(Worker(), state))
+            for holder in slots.ids:
+                if self.is_dead(state.rows[holder]):
+                    yield self._evicts(state, place, holder, state.rows[holder], now_is)
+            if place in slots.waiting:
+                yield Step("an action waits", now_is(worker.idle, state))
+            else:
+                yield Step("a worker sees no slot", now_is(Worker(JOINING, place, seen=seen), state))
 
     def is_dead(self, holder: Row | None) -> bool:
-        """Whether a holder, as it is read, is taken for one that cannot free its slot."""
+        """Whether a holder may be evicted, as it is read. A pending one may have been so for long."""
         if holder is None:
             return self.has(SlotGuard.GONE_IS_DEAD)
-        if holder.status is not PROCESSING:
+        if holder.status.is_final:
             return self.has(SlotGuard.SETTLED_IS_DEAD)
-        return holder.lease is ENDED or not self.has(SlotGuard.HAS_ENDED)
+        return holder.status is PENDING or holder.lease is ENDED or not self.has(SlotGuard.HAS_ENDED)
 
-    def _evict(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
-        row, seen, holder = state.rows[worker.holder], worker.seen, worker.holder
-        is_as_read = (row and row.as_read) == (seen and seen.as_read)
-        if holder not in state.holders or not (is_as_read or not self.has(SlotGuard.HOLDER_AS_READ)):
-            yield Step("an eviction is refused", now_is(Worker(), state))
-            return
-        after = state._replace(holders=state.holders - {holder})
-        if row is not None and row.status is PROCESSING:
-            fenced = row._replace(
-                fence=row.fence + self.has(SlotGuard.LOSES_FENCE),
-                nonce=None if self.has(SlotGuard.LOSES_NONCE) else row.nonce,
-            )
-            after = with_row(after, holder, fenced)
-        yield Step("evict", now_is(Worker(), after))
+    def _evicts(self, state: State, place: int, holder: int, row: Row | None, now_is: Placing) -> Step:
+        evicting = self._move_of(state, holder)._replace(phase=EVICTING, action=place, seen=row)
+        return Step("a worker sees a dead holder", now_is(evicting, state))
+
+    def _move_of(self, state: State, freed: int | None) -> Worker:
+        """The move by which a holder leaves, and the first of the line that fit become holders."""
+        slots = state.slots
+        held, passed, dropped = set(slots.ids) - {freed}, [], []
+        for place in slots.waiting:
+            row = state.rows[place]
+            waits = row is not None and row.status is PENDING
+            if place in held or not waits:
+                dropped.append(place)
+            elif len(held) < self.limits[place]:
+                held.add(place)
+                passed.append((place, row.fence))
+                dropped.append(place)
+        return Worker(MOVING, freed=freed, slots=slots, passed=tuple(passed), dropped=tuple(dropped))
 
     def _take(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
-        place, row, limit = worker.action, state.rows[worker.action], self.limits[worker.action]
-        is_as_read = row is not None and (
-            row.as_read == worker.seen.as_read or not self.has(SlotGuard.ROW_AS_READ)
-        )
-        is_free = len(state.holders - {place}) < limit or not self.has(SlotGuard.IS_FREE)
-        if not (is_as_read and is_free) or row.run == self._most_runs:
-            yield Step("a take is refused", now_is(Worker(), state))
+        place, slots, seen = worker.action, state.slots, worker.seen
+        if place in worker.slots.ids:
+            token = slots.token(place)
+            is_older = token is None or token < seen.fence or not self.has(SlotGuard.TOKEN_GROWS)
+            may = place in slots.ids and is_older
+            pairs = tuple((who, seen.fence if who == place else token) for who, token in slots.holders)
+            after = slots._replace(holders=pairs)
+        else:
+            is_free = len(slots.ids) < self.limits[place] or not self.has(SlotGuard.IS_FREE)
+            same = slots.waiting == worker.slots.waiting or not self.has(SlotGuard.SAME_LINE)
+            may, after = place not in slots.ids and is_free and same, slots.adding((place, seen.fence))
+        if not may:
+            yield Step("a take is refused", now_is(worker.idle, state))
             return
-        taken = row._replace(
+        name = "take past the line" if self._passes_over(state, place) else "take"
+        yield Step(name, now_is(Worker(CLAIMING, place, seen=seen), state._replace(slots=after)))
+
+    def _passes_over(self, state: State, place: int) -> bool:
+        """Whether an action in the line, which waits and whose limit permits it, is passed over."""
+        slots = state.slots
+        if place in slots.ids:
+            return False
+        return any(
+            self._waits(state, other) and other != place and len(slots.ids) < self.limits[other]
+            for other in slots.waiting
+        )
+
+    def _waits(self, state: State, place: int) -> bool:
+        row = state.rows[place]
+        return row is not None and row.status is PENDING and place not in state.slots.ids
+
+    def _join(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+        place, slots = worker.action, state.slots
+        is_full = len(slots.ids) >= self.limits[place] or not self.has(SlotGuard.AS_MANY_HELD)
+        if is_full and place not in slots.waiting:
+            joined = state._replace(slots=slots._replace(waiting=(*slots.waiting, place)))
+            yield Step("join the line", now_is(worker.idle, joined))
+        else:  # a twin in the line would be dropped
+            yield Step("a wait is refused", now_is(worker.idle, state))
+
+    def _claim(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+        place, row = worker.action, state.rows[worker.action]
+        is_as_read = row is not None and (
+            row.as_read == worker.seen.as_read
+            or (not self.has(SlotGuard.ROW_AS_READ) and row.status is PENDING)
+        )
+        if not is_as_read or row.run == self.most_runs:
+            again = worker.idle if row is None else Worker(READ, place, seen=row)
+            yield Step("a claim is refused, the row is read again", now_is(again, state))
+            return
+        claimed = row._replace(
             status=PROCESSING, fence=row.fence + 1, run=row.run + 1, lease=LIVE, nonce=row.run + 1
         )
-        holders = state.holders | {place} if self.has(SlotGuard.WITH_THE_ROW) else state.holders
-        after = with_row(state._replace(holders=holders, last=limit), place, taken)
-        runs = Worker(RUNNING, place, taken.fence, taken.run, is_live=True)
-        yield Step("take", now_is(runs, after))
-        yield Step("take, the answer is lost", now_is(runs._replace(phase=ASKED), after))
+        after = with_row(state, place, claimed)
+        runs = Worker(CONFIRMING, place, claimed.fence, claimed.run, is_live=True)
+        yield Step("claim", now_is(runs, after))
+        yield Step("claim, the answer is lost", now_is(runs._replace(phase=ASKED), after))
 
     def _ask_again(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         row = state.rows[worker.action]
         is_mine = row is not None and row.status is PROCESSING and row.nonce == worker.run
-        runs = worker._replace(phase=RUNNING, fence=row.fence) if is_mine else Worker()
-        yield Step("a take is repeated", now_is(runs, state))
+        phase = RUNNING if worker.is_old else CONFIRMING
+        runs = worker._replace(phase=phase, fence=row.fence) if is_mine else worker.idle
+        yield Step("a claim is repeated", now_is(runs, state))
+
+    def _confirm(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+        """The slots are read again, and the token with which the run will be freed."""
+        token = state.slots.token(worker.action)
+        is_own = (token is not None and token < worker.fence) or not self.has(SlotGuard.OWN_TOKEN)
+        has_slot = worker.action in state.slots.ids and is_own
+        if has_slot or not self.has(SlotGuard.CONFIRMED):
+            runs = worker._replace(phase=RUNNING, token=token, taken=state.slots.taken)
+            yield Step("a run begins", now_is(runs, state))
+        else:
+            settled = self.settled(state, worker, PENDING)
+            yield Step("a run has lost its slot", now_is(worker.idle, settled))
 
     def _run(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         row = state.rows[worker.action]
-        if self._is_mine(row, worker, SlotGuard.RENEW_FENCE):
+        yield from self.renews(state, worker, now_is)
+        for outcome, before in self.outcomes(state):
+            settled = self.settled(before, worker, outcome)
+            if settled is before:
+                continue
+            frees = self._freeing(worker, outcome)
+            frees = frees if self.has(SlotGuard.SETTLE_FREES) else worker.idle
+            lost = worker._replace(phase=SETTLING, is_live=False, outcome=outcome)
+            yield Step(f"settle as {outcome}", now_is(frees, settled))
+            yield Step(f"settle as {outcome}, the answer is lost", now_is(lost, settled))
+            if not self.has(SlotGuard.AFTER_SETTLE):
+                freed = before._replace(slots=before.slots.without(worker.action))
+                yield Step("free before the settle", now_is(worker, freed))
+        if row is None or row.run != worker.run or row.status is not PROCESSING:
+            yield Step("a run finds its lease lost", now_is(worker.idle, state))
+
+    def renews(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+        row = state.rows[worker.action]
+        if self.is_mine(row, worker, SlotGuard.RENEW_FENCE):
             renewed = with_row(state, worker.action, row._replace(lease=LIVE))
             yield Step("renew", now_is(worker._replace(is_live=True), renewed))
-        for outcome in (EXECUTED, PENDING) if "retry" in state.left else (EXECUTED,):
-            before = less(state, "retry") if outcome is PENDING else state
-            ways = {"": before}
-            if "busy" in state.left:
-                ways[", the key is busy"] = less(before, "busy")
-            for how, then in ways.items():
-                settled = self._settled(then, worker, outcome, frees=not how)
-                if settled is not then:
-                    lost = worker._replace(phase=SETTLING, is_live=False, outcome=outcome)
-                    yield Step(f"settle as {outcome}{how}", now_is(Worker(), settled))
-                    yield Step(f"settle as {outcome}{how}, the answer is lost", now_is(lost, settled))
-        if row is None or row.run != worker.run or row.status is not PROCESSING:
-            yield Step("a run finds its lease lost", now_is(Worker(), state))
+
+    def outcomes(self, state: State) -> Iterator[tuple[Status, State]]:
+        yield EXECUTED, state
+        if "retry" in state.left:
+            yield PENDING, less(state, "retry")
+
+    def _freeing(self, worker: Worker, outcome: Status | None) -> Worker:
+        more = {"token": worker.token, "taken": worker.taken}
+        return Worker(FREEING, worker.action, outcome=outcome, **more)
 
     def _settle_again(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
-        settled = self._settled(state, worker, worker.outcome, frees=True)
-        yield Step("a settle is repeated", now_is(Worker(), settled))
+        settled = self.settled(state, worker, worker.outcome)
+        row = settled.rows[worker.action]
+        is_mine = row is not None and (row.fence, row.status) == (worker.fence, worker.outcome)
+        frees = self._freeing(worker, worker.outcome)
+        then = frees if is_mine and self.has(SlotGuard.SETTLE_FREES) else worker.idle
+        yield Step("a settle is repeated", now_is(then, settled))
 
-    def _settled(self, state: State, worker: Worker, outcome: Status | None, *, frees: bool) -> State:
+    def settled(self, state: State, worker: Worker, outcome: Status | None) -> State:
         row = state.rows[worker.action]
-        if outcome is None or not self._is_mine(row, worker, SlotGuard.SETTLE_FENCE):
+        if outcome is None or not self.is_mine(row, worker, SlotGuard.SETTLE_FENCE):
             return state
-        ended = with_row(state, worker.action, row._replace(status=outcome, lease=None, nonce=None))
-        if not (frees and self.has(SlotGuard.SETTLE_FREES)):
-            return ended
-        return ended._replace(holders=state.holders - {worker.action})
+        return with_row(state, worker.action, row._replace(status=outcome, lease=None, nonce=None))
 
-    def _is_mine(self, row: Row | None, worker: Worker, fence: SlotGuard) -> bool:
+    def _read_to_free(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+        place = worker.action
+        is_mine = state.slots.token(place) == worker.token
+        has_changed = worker.outcome is PENDING and state.slots.taken != worker.taken
+        if place not in state.slots.ids:
+            yield Step("a slot was freed already", now_is(worker.idle, state))
+        elif not is_mine or (has_changed and self.has(SlotGuard.NONE_WAS_TAKEN)):
+            row = state.rows[place]
+            if row is None or row.status is PROCESSING:
+                yield Step("a slot was taken again", now_is(worker.idle, state))
+            else:
+                yield self._evicts(state, place, place, row, now_is)
+        else:
+            more = {"outcome": worker.outcome, "token": worker.token, "taken": worker.taken}
+            move = self._move_of(state, place)._replace(action=place, **more)
+            yield Step("a worker reads whom it passes its slot to", now_is(move, state))
+
+    def _move(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+        after = self._moved(state, worker)
+        if after is not None:
+            yield Step("pass" if worker.passed else "free", now_is(worker.idle, after))
+        elif worker.freed is None:
+            yield Step("a move is refused", now_is(worker.idle, state))
+        else:  # it reads again
+            again = self._freeing(worker, worker.outcome)
+            yield Step("a move is refused", now_is(again, state))
+
+    def _moved(self, state: State, move: Worker) -> State | None:
+        """The state after a move of slots; None if a condition fails."""
+        slots, before, freed = state.slots, move.slots, move.freed
+        if not all(self._conditions_of(slots, move)):
+            return None
+        waiting = tuple(place for place in slots.waiting if place not in move.dropped)
+        holders = (before if move.passed else slots).without(freed).adding(*move.passed).holders
+        return state._replace(slots=Slots(holders, waiting, slots.taken))
+
+    def _conditions_of(self, slots: Slots, move: Worker) -> Iterator[bool]:
+        before, freed = move.slots, move.freed
+        if freed is not None:
+            yield freed in slots.ids
+            yield slots.token(freed) == before.token(freed) or not self.has(SlotGuard.FREE_TOKEN)
+        if move.passed:
+            yield slots.ids == before.ids or not self.has(SlotGuard.HOLDERS_AS_READ)
+        yield all(place in slots.waiting for place in move.dropped)
+        if len(before.without(freed).holders) + len(move.passed) < len(before.holders):
+            yield slots.waiting == before.waiting or not self.has(SlotGuard.FREE_LINE)
+        if move.outcome is PENDING:
+            yield slots.taken == before.taken or not self.has(SlotGuard.NONE_WAS_TAKEN)
+
+    def _evict(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+        row, seen, holder = state.rows[worker.freed], worker.seen, worker.freed
+        is_as_read = (row and row.as_read) == (seen and seen.as_read)
+        after = self._moved(state, worker._replace(outcome=None))
+        if after is None or not (is_as_read or not self.has(SlotGuard.HOLDER_AS_READ)):
+            mine = state.rows[worker.action]
+            again = worker.idle if mine is None else Worker(READ, worker.action, seen=mine)
+            yield Step("an eviction is refused, all is read again", now_is(again, state))
+            return
+        if row is not None and not row.status.is_final:
+            loses = SlotGuard.PENDING_LOSES_FENCE if row.status is PENDING else SlotGuard.LOSES_FENCE
+            fenced = row._replace(
+                fence=row.fence + self.has(loses),
+                nonce=None if self.has(SlotGuard.LOSES_NONCE) else row.nonce,
+            )
+            after = with_row(after, holder, fenced)
+        yield Step("evict", now_is(worker.idle, after))
+
+    def is_mine(self, row: Row | None, worker: Worker, fence: SlotGuard) -> bool:
         if row is None or row.status is not PROCESSING:
             return False
         return row.fence == worker.fence or not self.has(fence)
@@ -220,9 +398,12 @@ def _placing(state: State, place: int) -> Placing:
     return now_is
 
 
+_WRITES = frozenset({TAKING, JOINING, CLAIMING, MOVING, EVICTING, RUNNING})
+
+
 def _requests(worker: Worker) -> Iterator[Worker]:
     """The writes that a worker may send now, each with what the worker is at once it has sent it."""
-    if worker.phase in {TAKING, EVICTING, RUNNING}:
+    if worker.phase in _WRITES:
         yield worker
     if worker.phase is RUNNING:
         yield worker._replace(phase=SETTLING, is_live=False, outcome=EXECUTED)

@@ -1,4 +1,4 @@
-"""The facts of the slots' model: rows that share a concurrency key, who holds its slots, and the workers."""
+"""The facts of the slots' model: rows that share a concurrency key, its slots and line, and the workers."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,9 @@ from duetime.model.action import Status
 
 PENDING, PROCESSING, EXECUTED = Status.PENDING, Status.PROCESSING, Status.EXECUTED
 LIVE, ENDED = "live", "ended"
-IDLE, TAKING, LOOKING, EVICTING = "idle", "taking", "looking", "evicting"
-ASKED, RUNNING, SETTLING = "asked", "running", "settling"
+IDLE, READ, TAKING, JOINING, CLAIMING = "idle", "read", "taking", "joining", "claiming"
+ASKED, CONFIRMING, RUNNING, SETTLING = "asked", "confirming", "running", "settling"
+FREEING, MOVING, EVICTING = "freeing", "moving", "evicting"
 
 
 class Row(NamedTuple):
@@ -25,10 +26,36 @@ class Row(NamedTuple):
         return (self.status, self.fence, self.lease)
 
 
+class Slots(NamedTuple):
+    """The item of a key: holders with their tokens, in the order of their takes, and the line.
+
+    `taken` counts what 0.1.0 took.
+    """
+
+    holders: tuple[tuple[int, int | None], ...] = ()
+    waiting: tuple[int, ...] = ()
+    taken: int = 0
+
+    @property
+    def ids(self) -> frozenset[int]:
+        return frozenset(holder for holder, _ in self.holders)
+
+    def token(self, place: int) -> int | None:
+        return dict(self.holders).get(place)
+
+    def without(self, place: int | None) -> "Slots":
+        return self._replace(holders=tuple(pair for pair in self.holders if pair[0] != place))
+
+    def adding(self, *pairs: tuple[int, int | None]) -> "Slots":
+        return self._replace(holders=(*self.holders, *pairs))
+
+
 class Worker(NamedTuple):
     """What a worker is at.
 
-    `is_live` is its own belief that its lease has not ended, `seen` a row as it was read.
+    `is_live` is its own belief that its lease has not ended; `seen` is a row, and `slots` the item, as they
+    were read. `freed` is the holder that a move or an eviction removes, `passed` the next ones with their
+    fences, `dropped` what else leaves the line. `taken` counts the takes of 0.1.0 when its run began.
     """
 
     phase: str = IDLE
@@ -36,22 +63,32 @@ class Worker(NamedTuple):
     fence: int = 0
     run: int = 0
     is_live: bool = False
-    holder: int | None = None
     seen: Row | None = None
+    slots: Slots | None = None
+    token: int | None = None
+    taken: int = 0
+    freed: int | None = None
+    passed: tuple[tuple[int, int], ...] = ()
+    dropped: tuple[int, ...] = ()
     outcome: Status | None = None
+    is_old: bool = False
+
+    @property
+    def idle(self) -> "Worker":
+        """The worker with nothing to do."""
+        return Worker(is_old=self.is_old)
 
 
 class State(NamedTuple):
     """Everything there is.
 
-    `left` counts what may still happen, `last` is the limit of the action that began last.
+    `left` counts what may still happen.
     """
 
     rows: tuple[Row | None, ...]
-    holders: frozenset[int]
+    slots: Slots
     workers: tuple[Worker, ...]
     left: tuple[str, ...]
-    last: int = 0
     late: Worker | None = None
     """A request under way: the worker as it sent the request. It has given up, or has repeated it."""
 
@@ -63,9 +100,10 @@ class Step(NamedTuple):
     after: State
 
 
-def start(*, actions: int, workers: int, left: tuple[str, ...]) -> State:
+def start(*, actions: int, workers: int, old: int, left: tuple[str, ...]) -> State:
     """Actions that are due, each with more messages than it needs, and workers with nothing to do."""
-    return State((Row(),) * actions, frozenset(), (Worker(),) * workers, left)
+    idle = (*(Worker(),) * workers, *(Worker(is_old=True),) * old)
+    return State((Row(),) * actions, Slots(), tuple(sorted(idle, key=repr)), left)
 
 
 def with_row(state: State, place: int, row: Row | None) -> State:

@@ -8,6 +8,9 @@ PENDING, PROCESSING, FAILED, CANCELLED = Status.PENDING, Status.PROCESSING, Stat
 LAST_INSTANT, MOST_ATTEMPTS = 1, 2
 LIVE, ENDED = "live", "ended"
 IDLE, LOOKING, ASKED, RUNNING, SETTLING = "idle", "looking", "asked", "running", "settling"
+SKIPPING = "skipping"
+HANDING = "handing"
+"""A hand-over whose answer was lost is repeated: the run does nothing else."""
 COMMITTED = "committed"
 """An outcome: executed, with the handler's entries."""
 
@@ -28,9 +31,14 @@ class Row(NamedTuple):
     requested: bool = False
     in_due_index: bool = True
     expires: bool = False
+    """Whether the row is removed after its retention."""
+    expiry: int | None = None
+    """From when on no run of it begins."""
     until: int = 0
     dismissed: str = ""
     commits: int = 0
+    handed: int = 0
+    """The run that was handed over last."""
 
 
 class Worker(NamedTuple):
@@ -44,6 +52,13 @@ class Worker(NamedTuple):
     outcome: str | None = None
 
 
+class Token(NamedTuple):
+    """The token of a run that was handed over; its party may use it again and again, and late."""
+
+    fence: int
+    run: int
+
+
 class Late(NamedTuple):
     """A request that its caller has given up, on a row as it was read. It may still arrive."""
 
@@ -53,6 +68,16 @@ class Late(NamedTuple):
     dismissed: str = ""
     is_overtaken: bool = False
     """Whether another change was acknowledged since."""
+
+
+class Pause(NamedTuple):
+    """A pause that skips what becomes due under it; an operator ends it, or has ended it."""
+
+    since: int
+    end: int | None = None
+
+    def was_in_force(self, at: int) -> bool:
+        return self.since <= at and (self.end is None or at < self.end)
 
 
 class Heartbeat(NamedTuple):
@@ -76,6 +101,8 @@ class State(NamedTuple):
     has_died: bool = False
     late: Late | None = None
     heartbeat: Heartbeat | None = None
+    tokens: frozenset[Token] = frozenset()
+    pause: Pause | None = None
 
 
 class Step(NamedTuple):
@@ -86,12 +113,12 @@ class Step(NamedTuple):
     by: Worker | None = None
 
 
-def starts(left: tuple[str, ...]) -> tuple[State, ...]:
+def starts(left: tuple[str, ...], *, expires: bool = False) -> tuple[State, ...]:
     """An action that has just been put, due at once or later; `left` is what may happen to it, each once."""
     nothing = frozenset()
+    rows = [Row(expiry=LAST_INSTANT)] if expires else [Row(due=due) for due in (0, LAST_INSTANT)]
     return tuple(
-        State(0, Row(due=due), (Worker(), Worker()), ((1, due, None),), nothing, nothing, left)
-        for due in (0, LAST_INSTANT)
+        State(0, row, (Worker(), Worker()), ((1, row.due, None),), nothing, nothing, left) for row in rows
     )
 
 

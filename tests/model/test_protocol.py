@@ -11,6 +11,7 @@ SOON = 8_000
 SPARE = {
     Guard.TAKE_OVER_PROCESSING: Guard.SETTLE_ENDS_LEASE,
     Guard.SETTLE_ENDS_LEASE: Guard.TAKE_OVER_PROCESSING,
+    Guard.HAND_OVER_PROCESSING: Guard.HAND_OVER_ONCE,
     Guard.TAKE_OVER_FENCE: Guard.TAKE_OVER_LEASE_ENDED,
 }
 """Guards that another one stands in for: alone they may be left out, not together with it."""

@@ -9,12 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from duetime.aws import conditions, idempotency, job_conditions, optimistic, slots
+from duetime.aws import batches, conditions, debounce, idempotency, job_conditions, optimistic, rates, slots
+from duetime.aws.items import to_item
+from duetime.instant import LATEST
 from duetime.memory.store import MemoryStore
 from duetime.model.action import TRANSITIONS, SkipReason, Status
+from duetime.model.checkpoint import Checkpoint
+from duetime.model.debounce import coalesced
 from duetime.model.run_stats import EndedRun
-from duetime.model.transition import skipped, started
+from duetime.model.transition import released, skipped, started
 from duetime.ports.jobs import LockRequirement
+from duetime.testing.contract.handing_over import HALF, TERMS, completion
 from duetime.testing.contract.job_specimens import nightly, occurrence, taking
 from duetime.testing.contract.specimens import (
     CALLER,
@@ -27,26 +32,39 @@ from duetime.testing.contract.specimens import (
     scheduled,
     terms,
 )
-from tests.model import guards, job_guards, slots_guards
+from tests.model import debounce_guards, guards, job_guards, slots_guards
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 STORE = MemoryStore()
 RUN, ROW = running(STORE), scheduled(STORE)
+CALL = replace(scheduled(STORE), payload_offloaded=True, payload_size=5_000, payload_version=2)
+HELD = replace(ROW, due_at=LATEST, first_due_at=NOON, after="batch:import-2027-03")
 WRITES = {
     "claim": conditions.claim(terms()),
     "take over": conditions.take_over(terms(), RUN),
     "heartbeat": conditions.renew(RUN, NOON),
+    "checkpoint": conditions.checkpoint(RUN, Checkpoint("1", RUN.fence, 1)),
     "settle": conditions.settle(RUN, end(Status.FAILED, message="because")),
     "settle by commit": conditions.settle(RUN, end(Status.EXECUTED)),
-    "settle for retry": conditions.settle(RUN, end(Status.PENDING, message="because")),
-    "cancel": conditions.cancel(ROW, by=CALLER, at=NOON, expires_at=EXPIRY),
+    "settle for retry": conditions.settle(
+        RUN, replace(end(Status.PENDING, message="because"), continues=True)
+    ),
+    "hand over": conditions.hand_over(RUN, TERMS),
+    "heartbeat by token": conditions.beat(RUN, NOON, now=NOON, progress=HALF),
+    "report": conditions.report(RUN, HALF),
+    "settle by token": conditions.settle(RUN, completion(NOON, status=Status.FAILED, result="1")),
+    "settle for retry by token": conditions.settle(RUN, completion(NOON, status=Status.PENDING)),
+    "cancel": conditions.cancel(ROW, by=CALLER, at=NOON, kept_until=EXPIRY),
     "ask to cancel": conditions.ask_to_cancel(RUN, by=CALLER, at=NOON),
-    "reschedule": conditions.reschedule(ROW, NOON + HOUR, by=CALLER, at=NOON),
+    "reschedule": conditions.reschedule(ROW, NOON + HOUR, by=CALLER, at=NOON, expires_at=EXPIRY),
+    "coalesce": conditions.coalesce(ROW, to_item(coalesced(ROW, CALL, by=CALLER, at=NOON))),
     "redrive": conditions.redrive(ROW, NOON + HOUR, "0", by=CALLER, at=NOON),
     "redrive with a key": conditions.redrive_with_key(ROW, NOON + HOUR, "0", by=CALLER, at=NOON),
     "dismiss": conditions.dismiss(ROW, "done by hand", by=CALLER, at=NOON),
+    "release": conditions.release(HELD, released(HELD, now=NOON, unmet="its predecessor failed")),
+    "defer": conditions.defer(ROW, NOON + HOUR, "a pause"),
     "skip": conditions.end_pending(
-        ROW, skipped(ROW, SkipReason.ASKED, note="asked", by=CALLER, at=NOON, expires_at=EXPIRY)
+        ROW, skipped(ROW, SkipReason.ASKED, note="asked", by=CALLER, at=NOON, kept_until=EXPIRY)
     ),
 }
 GUARDS_BY_TEXT = {
@@ -62,12 +80,16 @@ ENDS = [
     EndedRun(id=PLANNED.id, status="executed", started_at=NOON, triggered_by=CALLER),
     EndedRun(id=PLANNED.id, status="failed", started_at=NOON, error="because"),
 ]
+STORED = replace(DEAD, checkpoint=Checkpoint("1", DEAD.fence, 1))
 JOB_WRITES = {
     "change": [job_conditions.change(JOB, JOB, redefines=True)],
     "move the cursor": [job_conditions.move_cursor(JOB, NOON, NOON + HOUR)],
     "postpone maintenance": [job_conditions.postpone(JOB, NOON + HOUR, 2)],
     "claim: its row": [optimistic.claim_row(PLANNED, started(PLANNED, terms()))],
     "take over: its row": [optimistic.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
+    "take over: its row, with a checkpoint": [
+        optimistic.claim_row(STORED, started(STORED, terms(LEASE_END)))
+    ],
     "claim: the job unchanged": [job_conditions.claim_job(taking(PLANNED, JOB, LockRequirement.UNCHANGED))],
     "claim: the lock": [job_conditions.claim_job(taking(PLANNED, JOB))],
     "claim: the lock, after waiting": [job_conditions.claim_job(taking(PLANNED, WAITING))],
@@ -133,15 +155,36 @@ def test_the_page_names_the_guards_of_idempotency_keys_as_the_code_does():
     assert shown == guards - {"SERVICE"}
 
 
+def test_the_page_names_the_guards_of_debounce_keys_as_the_code_does():
+    guards = {name for name, text in vars(debounce).items() if name.isupper() and isinstance(text, str)}
+    shown = {name for cells in table("debounce key").values() for name in names(cells[0]) | names(cells[1])}
+    assert shown == guards
+
+
+def test_the_page_names_the_guards_of_batches_as_the_code_does():
+    guards = {name for name, text in vars(batches).items() if name.isupper() and isinstance(text, str)}
+    shown = {name for cells in table("batch").values() for name in names(cells[0])}
+    of_a_row = GUARDS_BY_TEXT[conditions.add_follower(ROW.id)["ConditionExpression"]]
+    assert shown == guards & {"BATCH_IS_ABSENT", "BATCH_IS_AS_READ"} | {of_a_row}
+
+
 def test_the_page_names_the_guards_of_concurrency_keys_as_the_code_does():
     own = {name for name, text in vars(slots).items() if name.isupper() and isinstance(text, str)}
     of_rows = {"STATUS_IS_AS_READ", "FENCE_IS_MINE", "GEN_IS_AS_READ", "LEASE_IS_AS_READ", "ROW_IS_ABSENT"}
+    of_rows |= {"CHECKPOINT_IS_AS_READ", "CHECKPOINT_IS_ABSENT"}
     shown = {name for cells in table("slots").values() for name in names(cells[0]) | names(cells[1])}
     assert shown == own - {"SERVICE"} | of_rows
 
 
+def test_the_page_names_the_guards_of_rate_limits_as_the_code_does():
+    own = {name for name, text in vars(rates).items() if name.isupper() and isinstance(text, str)}
+    shown = {name for cells in table("counters").values() for name in names(cells[0])}
+    assert shown == own - {"SERVICE"}
+
+
 def test_every_guard_of_the_code_is_on_the_page():
     shown = {name for cells in table("write").values() for name in names(cells[1])}
+    shown |= {name for cells in table("batch").values() for name in names(cells[0]) if "BATCH" not in name}
     of_standby = {"EPOCH_IS_NOT_LATER"}
     assert shown | of_standby == set(GUARDS_BY_TEXT.values())
     assert all(f"`{name}`" in PAGE.read_text() for name in of_standby)
@@ -189,6 +232,7 @@ def test_the_page_lists_the_legal_changes_of_status_and_no_other():
 def test_each_guard_of_a_model_says_what_breaks_without_it():
     assert set(guards.BREAKS_WITHOUT) == set(guards.Guard)
     assert set(job_guards.BREAKS_WITHOUT) == set(job_guards.JobGuard)
+    assert set(debounce_guards.BREAKS_WITHOUT) == set(debounce_guards.DebounceGuard)
     assert set(slots_guards.BREAKS_WITHOUT) == set(slots_guards.SlotGuard)
 
 

@@ -72,7 +72,7 @@ def put(store, tenant_id, made):
     if status is Status.PROCESSING:
         row = replace(row, lease_until=NOON + 10 * HOUR)  # without one, it is unreadable
     if status.is_final:
-        row = replace(row, expires_at=EXPIRY)
+        row = replace(row, kept_until=EXPIRY)
     store.put(row)
     return row
 

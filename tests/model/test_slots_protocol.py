@@ -2,40 +2,63 @@
 
 import pytest
 
-from tests.model.slots_check import AT_MOST, NEVER_STUCK, SLOT_SCENARIOS, check_slots
+from tests.model.slots_check import AT_MOST, NEVER_STUCK, SLOT_SCENARIOS, WOKEN, check_slots
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
 
-SOON = 20_000
-"""States: a counterexample to a guard that was left out is found before."""
+SOON, LONG = 20_000, 350_000
+"""States: most counterexamples to a guard that was left out are found before the first."""
 
 BREAKS = {
-    SlotGuard.ROW_AS_READ: AT_MOST,
     SlotGuard.IS_FREE: AT_MOST,
-    SlotGuard.WITH_THE_ROW: AT_MOST,
+    SlotGuard.AS_MANY_HELD: WOKEN,
+    SlotGuard.TOKEN: AT_MOST,
+    SlotGuard.ROW_AS_READ: AT_MOST,
+    SlotGuard.CONFIRMED: AT_MOST,
+    SlotGuard.AFTER_SETTLE: AT_MOST,
+    SlotGuard.FREE_TOKEN: AT_MOST,
+    SlotGuard.FREE_LINE: WOKEN,
     SlotGuard.HAS_ENDED: AT_MOST,
     SlotGuard.HOLDER_AS_READ: AT_MOST,
-    SlotGuard.LOSES_FENCE: AT_MOST,
-    SlotGuard.LOSES_NONCE: AT_MOST,
-    SlotGuard.SETTLE_FENCE: AT_MOST,
-    SlotGuard.RENEW_FENCE: AT_MOST,
+    SlotGuard.PENDING_LOSES_FENCE: AT_MOST,
     SlotGuard.SETTLED_IS_DEAD: NEVER_STUCK,
     SlotGuard.GONE_IS_DEAD: NEVER_STUCK,
+    SlotGuard.SETTLE_FREES: WOKEN,
+    SlotGuard.RENEW_FENCE: AT_MOST,
 }
 """The promise that each guard is kept for."""
 
-SPARE = {SlotGuard.SETTLE_FREES: SlotGuard.SETTLED_IS_DEAD}
-"""A guard that another one stands in for: alone it may be left out, not together with it."""
+DEEP = {
+    SlotGuard.LOSES_FENCE: "one at once",
+    SlotGuard.SETTLE_FENCE: "one at once, and a worker dies",
+    SlotGuard.OWN_TOKEN: "one at once beside two at once",
+    SlotGuard.NONE_WAS_TAKEN: "one at once beside 0.1.0, and a request arrives late",
+    SlotGuard.HOLDERS_AS_READ: "one at once beside 0.1.0",
+}
+"""Guards for AT_MOST whose counterexamples are longer, with the scenario that has one."""
+
+BEYOND = {SlotGuard.SAME_LINE, SlotGuard.LOSES_NONCE, SlotGuard.TOKEN_GROWS}
+"""Guards without a counterexample within these bounds; the contract of the stores tests them.
+
+`SAME_LINE` keeps the order of the line, which none of the promises states. Without `TOKEN_GROWS`, 740,000
+states of "one at once" break no promise.
+"""
 
 
 def test_each_guard_has_its_counterexample():
-    assert {*BREAKS, *SPARE} == ALL_OF_SLOTS
+    assert {*BREAKS, *DEEP} | BEYOND == ALL_OF_SLOTS
 
 
 @pytest.mark.parametrize("scenario", SLOT_SCENARIOS, ids=lambda item: item.name)
-def test_every_promise_holds_in_every_order_of_events(scenario):
-    checked = check_slots(scenario)
+def test_every_promise_holds_in_the_first_orders_of_events(scenario):
+    checked = check_slots(scenario, at_most=SOON)
     assert checked.broken is None
     assert checked.states > 1_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scenario", SLOT_SCENARIOS, ids=lambda item: item.name)
+def test_every_promise_holds_in_many_more_orders_of_events(scenario):
+    assert check_slots(scenario, at_most=LONG).broken is None
 
 
 @pytest.mark.parametrize("guard", BREAKS)
@@ -43,14 +66,17 @@ def test_the_promise_of_a_guard_is_broken_when_it_is_left_out(guard):
     assert BREAKS[guard] in _broken_without(guard)
 
 
-@pytest.mark.parametrize("guard", SPARE)
-def test_a_redundant_guard_matters_only_without_its_counterpart(guard):
-    assert not any(_broken_without(guard))
-    assert NEVER_STUCK in _broken_without(guard, SPARE[guard])
+@pytest.mark.long
+@pytest.mark.parametrize("guard", DEEP)
+def test_the_limit_is_exceeded_later_when_a_guard_is_left_out(guard):
+    [scenario] = [item for item in SLOT_SCENARIOS if item.name == DEEP[guard]]
+    checked = check_slots(scenario, ALL_OF_SLOTS - {guard}, at_most=LONG)
+    assert checked.broken is not None
+    assert checked.broken.promise == AT_MOST
 
 
-def _broken_without(*guards):
+def _broken_without(guard):
     for scenario in SLOT_SCENARIOS:
-        checked = check_slots(scenario, ALL_OF_SLOTS - set(guards), at_most=SOON)
+        checked = check_slots(scenario, ALL_OF_SLOTS - {guard}, at_most=SOON)
         if checked.broken:
             yield checked.broken.promise

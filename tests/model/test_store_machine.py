@@ -164,7 +164,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(ref=actions, by=PEOPLE)
     def cancel(self, ref, by):
         self.now += TICK  # each change has an instant of its own, or it would be a repeated one
-        moved = self.store.cancel(self.store.get(ref), by=by, at=self.now, expires_at=EXPIRY)
+        moved = self.store.cancel(self.store.get(ref), by=by, at=self.now, kept_until=EXPIRY)
         assert isinstance(moved, Applied) == self.expected[ref].cancel(EXPIRY)
 
     @rule(ref=actions, by=PEOPLE)

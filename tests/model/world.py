@@ -12,6 +12,7 @@ from tests.model.states import (
     PENDING,
     PROCESSING,
     Late,
+    Pause,
     Row,
     State,
     Step,
@@ -108,6 +109,13 @@ class World:
             changed = changes[state.late.name](state, row, state.late)
             yield Step(ARRIVES_LATE, write(state._replace(late=None), changed))
 
+    def operators(self, state: State) -> Iterator[Step]:
+        """Begin the pause, and end it."""
+        if "pause" in state.left:
+            yield Step("a pause begins", less(state, "pause")._replace(pause=Pause(state.now)))
+        if state.pause is not None and state.pause.end is None:
+            yield Step("the pause ends", state._replace(pause=state.pause._replace(end=state.now)))
+
     def _put_again(self, _state: State, row: Row, _read: Row | Late) -> Row:
         return row if self.has(Guard.ROW_IS_ABSENT) else Row()
 
@@ -130,7 +138,8 @@ class World:
             return row
         if row.generation != read.generation and self.has(Guard.RESCHEDULE_AS_READ):
             return row
-        return row._replace(due=LAST_INSTANT, generation=row.generation + self.has(Guard.RESCHEDULE_GEN))
+        generation = row.generation + self.has(Guard.RESCHEDULE_GEN)
+        return row._replace(due=LAST_INSTANT, generation=generation, expiry=None)
 
     def _redrive(self, state: State, row: Row, read: Row | Late) -> Row:
         if row.status is not FAILED and self.has(Guard.REDRIVE_FAILED):
@@ -147,6 +156,7 @@ class World:
             requested=False,
             in_due_index=self.has(Guard.REDRIVE_IN_DUE_INDEX),
             expires=not self.has(Guard.REDRIVE_NO_EXPIRY),
+            expiry=None,
             dismissed="" if self.has(Guard.REDRIVE_NOT_DISMISSED) else row.dismissed,
         )
 

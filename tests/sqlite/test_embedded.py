@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime import App, Order, Run, every
+from duetime import App, Breaker, Order, RetryPolicy, Run, every
 from duetime.clock import SystemClock
 from duetime.errors import BackendMisconfigured, BackendUnavailable, Unsupported
 from duetime.model.action import Status
@@ -78,6 +78,28 @@ def test_the_past_of_a_job_outlasts_the_process(database):
         scheduler.jobs.resume("shop-tick")
         wait_for(lambda: len(seen) > len(before))
     assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.long  # a minute: what a pause holds at the start waits for the second sweep
+def test_a_breaker_opens_probes_and_closes_and_its_state_is_in_the_file(database):
+    app, calls = App(), []
+
+    @app.action(
+        breaker=Breaker(failures=2, within="1m", open_for="1s"), retry=RetryPolicy(attempts=3, backoff=0.1)
+    )
+    def run_errand(payload: Errand, run: Run) -> None:
+        calls.append(payload.number)
+        if len(calls) <= 3:
+            raise ConnectionError("down")
+
+    with app.embedded(database) as scheduler:
+        action = scheduler.schedule(Errand(number=1), at=timedelta(0))
+        wait_for(lambda: len(calls) >= 2)
+    with app.embedded(database) as scheduler:
+        wait_for(lambda: scheduler.get(action.id).status is Status.EXECUTED)
+        held_by = scheduler.get(action.id).held_by
+    assert len(calls) >= 4
+    assert "a probe succeeds" in (held_by or "")
 
 
 def test_whatever_is_killed_at_any_instant_loses_no_action_and_settles_each_once(database, runs):

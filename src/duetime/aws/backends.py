@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from duetime.aws.job_wakes import EventBridgeJobWakes
     from duetime.aws.jobs import DynamoJobStore
     from duetime.aws.notifications import DynamoInbox, DynamoPreferences
+    from duetime.aws.rate_limits import DynamoSetLimits
     from duetime.aws.run_counts import DynamoRunCounts
     from duetime.aws.streams import DynamoStream
     from duetime.aws.usage import DynamoUsageCounts
@@ -189,6 +190,12 @@ class AwsBackends:
         from duetime.aws.work_pauses import DynamoWorkPauses  # noqa: PLC0415 - a caller that only schedules has none
 
         return DynamoWorkPauses(self._dynamodb, self._settings.jobs_table)
+
+    @cached_property
+    def limits(self) -> DynamoSetLimits:
+        from duetime.aws.rate_limits import DynamoSetLimits  # noqa: PLC0415 - as above
+
+        return DynamoSetLimits(self._dynamodb, self._settings.jobs_table)
 
     @cached_property
     def regions(self) -> ActiveRegions:

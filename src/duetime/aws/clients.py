@@ -139,9 +139,9 @@ def sns() -> SNSClient:
     return cast("SNSClient", _SHARED.client("sns", ONCE))
 
 
-def functions() -> Any:
+def functions(config: Config = PATIENT) -> Any:
     """Return the client of Lambda."""
-    return _SHARED.client("lambda", PATIENT)
+    return _SHARED.client("lambda", config)
 
 
 def logs() -> Any:

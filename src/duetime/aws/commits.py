@@ -8,7 +8,7 @@ it. The end time in the row identifies the commit of this run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -45,26 +45,17 @@ class CommitTransaction:
     settlement: Settlement
     entries: Sequence[Entry]
     number: int
-    extra: Sequence[Entry] = ()
-    """Unconditional entries in addition to the handler's.
-
-    If other transactions block them, they are omitted.
-    """
 
     @property
     def settle_index(self) -> int:
         """The position of the settle: the last, so that the handler's entries keep their own positions."""
-        return len(self.entries) + len(self.extra)
-
-    def is_blocked_by_extra(self, codes: Mapping[int, str]) -> bool:
-        """Return whether only the entries of `extra` were blocked."""
-        return bool(codes) and all(len(self.entries) <= place < self.settle_index for place in codes)
+        return len(self.entries)
 
     def request(self) -> Mapping[str, Any]:
         settle = update(
             self.table, row_key(self.claimed.ref), conditions.settle(self.claimed, self.settlement)
         )
-        return {"TransactItems": [*self.entries, *self.extra, settle], "ClientRequestToken": self._token()}
+        return {"TransactItems": [*self.entries, settle], "ClientRequestToken": self._token()}
 
     def _token(self) -> str:
         """Return a token of this commit only: occurrences of a job have the same ids in each deployment."""
@@ -104,8 +95,6 @@ def commit(client: Client, transaction: CommitTransaction) -> SettleResult:
         reasons = dict.fromkeys(failed.failed, CONDITION_FAILED)
         return _result_of_rejection(client, transaction, reasons, failed.failed)
     except TransactionCancelled as cancelled:
-        if transaction.is_blocked_by_extra(cancelled.codes):
-            return commit(client, replace(transaction, extra=()))
         return _result_of_rejection(client, transaction, cancelled.codes, {})
     except BackendUnavailable:
         result = transaction.result(_row(client, transaction))

@@ -48,26 +48,17 @@ def _lease(item: Item) -> datetime | None:
 
 def still_over(dead: DamagedRow) -> Update:
     """Check that a damaged row is as read; one that may be processing loses nonce and fence."""
-    as_read = _as_read(dead)
     if not dead.may_run:
-        return as_read
+        return _as_read(dead)
     fence = _next_fence(dead)
-    return {
-        **as_read,
-        "UpdateExpression": "SET fence = :next_fence REMOVE nonce" if fence else "REMOVE nonce",
-        "ExpressionAttributeValues": as_read["ExpressionAttributeValues"] | fence,
-    }
+    change = "SET fence = :next_fence REMOVE nonce" if fence else "REMOVE nonce"
+    return {**_as_read(dead, fence), "UpdateExpression": change}
 
 
 def limit(row: DamagedRow, until: datetime) -> Update:
     """Write a lease into a damaged row if it is as read."""
-    as_read = _as_read(row)
-    return {
-        **as_read,
-        "UpdateExpression": "SET lease_until = :until",
-        "ExpressionAttributeValues": as_read["ExpressionAttributeValues"]
-        | {":until": {"S": instant.text(until)}},
-    }
+    until_text = {":until": {"S": instant.text(until)}}
+    return {**_as_read(row, until_text), "UpdateExpression": "SET lease_until = :until"}
 
 
 def _next_fence(dead: DamagedRow) -> dict[str, Any]:
@@ -79,12 +70,14 @@ def _next_fence(dead: DamagedRow) -> dict[str, Any]:
     return {":next_fence": {"N": str(fence + FENCE_STEP)}} if 0 <= fence <= COUNT_LIMIT else {}
 
 
-def _as_read(row: DamagedRow) -> Update:
+def _as_read(row: DamagedRow, more_values: Item | None = None) -> Update:
+    """Return the condition; DynamoDB rejects an empty map of values, as of a row without all three."""
     conditions = (
         f"#{name} = :{name}" if name in row.stored else f"attribute_not_exists(#{name})" for name in _DECIDING
     )
+    values = {f":{name}": value for name, value in row.stored.items()} | (more_values or {})
     return {
         "ConditionExpression": " AND ".join(["attribute_exists(pk)", *conditions]),
         "ExpressionAttributeNames": {f"#{name}": name for name in _DECIDING},
-        "ExpressionAttributeValues": {f":{name}": value for name, value in row.stored.items()},
+        **({"ExpressionAttributeValues": values} if values else {}),
     }

@@ -160,6 +160,34 @@ def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
         raise BackendUnavailable(service, str(error)) from error
 
 
+@contextmanager
+def translate_calls(service: str) -> Iterator[None]:
+    """Translate the errors of a call that an action sends to a user's resource.
+
+    A rejection is permanent, except for throttling and for missing rights, which IAM may still distribute.
+
+    Raises:
+        BackendMisconfigured: a repeat does not help.
+        BackendUnavailable: a repeat may help.
+    """
+    try:
+        yield
+    except ClientError as error:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        code = code_of(error)
+        is_rejected = _REJECTED <= status < _SERVER_ERROR and status != _TOO_MANY
+        if is_rejected and code not in _DENIED and "Throttl" not in code and "TooMany" not in code:
+            raise BackendMisconfigured(service, str(error), "Change the action or the resource") from error
+        raise BackendUnavailable(service, str(error)) from error
+    except ParamValidationError as error:
+        raise BackendMisconfigured(service, str(error), "Change the action") from error
+    except BotoCoreError as error:
+        raise BackendUnavailable(service, str(error)) from error
+
+
+_REJECTED, _TOO_MANY, _SERVER_ERROR = 400, 429, 500
+
+
 def _of_reasons(service: str, error: ClientError) -> Exception:
     reasons: list[Any] = dict(error.response).get("CancellationReasons") or []  # type: ignore[assignment]
     codes = [reason.get("Code", "None") for reason in reasons]

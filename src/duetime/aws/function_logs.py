@@ -15,6 +15,7 @@ from duetime.errors import BackendMisconfigured, InvalidTime
 from duetime.ids import ActionId, TenantId
 from duetime.instant import parse
 from duetime.model.action import ActionRef
+from duetime.model.priority import is_high_queue
 from duetime.settings import Settings
 
 _GONE = "ResourceNotFoundException"
@@ -77,7 +78,7 @@ def logged_transitions(client: Any, settings: Settings, since: datetime) -> Iter
 
     Missing log groups are left out.
     """
-    names = ["arm", *(f"work-{worker}" for worker in sorted(settings.queues))]
+    names = ["arm", *(f"work-{worker}" for worker in sorted(settings.queues) if not is_high_queue(worker))]
     for name in names:
         with translate_errors("CloudWatch Logs"), ignoring(_GONE):
             pages = client.get_paginator("filter_log_events").paginate(

@@ -17,6 +17,9 @@ OF_TENANTS: Mapping[str, Mapping[str, str]] = {
         "payloads": r"payload#[0-9a-f]",
         "idempotency-keys": r"key#[0-9a-f]",
         "concurrency-keys": r"slots#[0-9a-f]",
+        "debounce-keys": r"debounce#[0-9a-f]",
+        "rate-limits": r"rate#[0-9a-f]",
+        "batches": r"batches",
     },
     "jobs": {
         "jobs": _JOB,
@@ -36,6 +39,8 @@ OF_SYSTEM: Mapping[str, str] = {
     "format": "the tables' format; no tenant's data",
     "undelivered": "inputs; those of a tenant are exported and erased one by one",
     "pauses": "pauses of work; a tenant's own are exported, and erased at the end",
+    "failures": "how often types of tenants failed lately, while their breakers are closed; kept for a day",
+    "limits": "rate limits that operators set, and their actors; no tenant's data",
     "erasure": "the position of an export or an erase that runs; removed at its end",
 }
 """The system's partitions of the jobs table, and what they hold of tenants.

@@ -10,14 +10,20 @@ from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, is_row, payload_key, ref_of, row_key, shard_key
 from duetime.aws.row_checks import UNREADABLE, check_keys, check_values, read_instant
 from duetime.errors import UnreadableRow
-from duetime.ids import SEPARATOR
+from duetime.ids import SEPARATOR, ActionId
 from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
 from duetime.model.change import Change
+from duetime.model.checkpoint import Checkpoint
 
-_INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
+_INSTANTS = (
+    *("lease_until", "first_due_at", "expires_at", "debounce_until", "rate_slot"),
+    *("cancel_requested_at", "changed_at", "planned_at", "handed_over_at", "times_out_at"),
+)
 _TEXTS = (
     *("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"),
-    *("idempotency_key", "concurrency_key", "skip_reason", "dismissed_reason"),
+    *("idempotency_key", "concurrency_key", "debounce_key", "recent_calls", "rate_key"),
+    *("batch", "after", "after_rule", "unmet"),
+    *("dismissed_reason", "held_by", "hand_over_key", "completion", "progress", "progress_note"),
 )
 _COUNTS = {
     "recoveries": 0,
@@ -25,11 +31,22 @@ _COUNTS = {
     "payload_version": 1,
     "payload_size": 0,
     "concurrency_limit": 1,
+    "coalesced": 0,
+    "continued": 0,
     "depth": 0,
+    "handed_over": 0,
+    "beat_seconds": 0,
 }
 """Whole numbers, with their defaults."""
-_FLAGS = {"payload_offloaded": "payload_apart", "catches_up": "catches_up"}
+_FLAGS = {
+    "payload_offloaded": "payload_apart",
+    "catches_up": "catches_up",
+    "is_high": "is_high",
+    "is_awaited": "is_awaited",
+}
 """The attributes of fields that are True."""
+_UNWRITTEN = {None, SkipReason.EXPIRED, SkipReason.PREDECESSOR}
+"""Reasons without an attribute: the first release does not know these words."""
 
 
 def to_item(action: Action, *, due_order: bool = False) -> Item:
@@ -58,6 +75,8 @@ def to_item(action: Action, *, due_order: bool = False) -> Item:
         item["trace"] = {"S": action.trace}
     if due_order and ids.is_one_shot(action.id):
         item["tenant_due"] = {"S": shard_key(action.ref)}
+    if action.followers:
+        item["followers"] = {"SS": list(action.followers)}
     return item | _of_runs(action)
 
 
@@ -80,17 +99,23 @@ def _of_runs(action: Action) -> Item:
     item: Item = {}
     if action.claim_nonce is not None:
         item["nonce"] = {"S": action.claim_nonce}
+    if action.result is not None:
+        item["run_result"] = {"S": action.result}
     if action.attempts:
         item["attempts"] = {"L": [attempt_entry(attempt) for attempt in action.attempts]}
-    if action.expires_at is not None:
-        item["ttl"] = {"N": to_epoch(action.expires_at)}
+    if action.checkpoint is not None:
+        item["checkpoint"] = checkpoint_entry(action.checkpoint)
+    if action.skip_reason not in _UNWRITTEN:
+        item["skip_reason"] = {"S": str(action.skip_reason)}
+    if action.kept_until is not None:
+        item["ttl"] = {"N": to_epoch(action.kept_until)}
     if action.is_dead_letter:
         item["failed"] = {"S": shard_key(action.ref)}
         item["failed_at"] = {"S": instant.text(action.failed_at)}
     return item
 
 
-def to_payload_item(action: Action, expires_at: datetime) -> Item:
+def to_payload_item(action: Action, kept_until: datetime) -> Item:
     """Return the item of an offloaded payload.
 
     It expires long after its row, whose removal also removes it.
@@ -98,7 +123,7 @@ def to_payload_item(action: Action, expires_at: datetime) -> Item:
     return {
         **payload_key(action.ref),
         "payload": {"S": action.payload or ""},
-        "ttl": {"N": to_epoch(expires_at)},
+        "ttl": {"N": to_epoch(kept_until)},
     }
 
 
@@ -137,10 +162,16 @@ def _read(item: Item) -> Action:
     }
     if "skip_reason" in item:
         given["skip_reason"] = SkipReason(item["skip_reason"]["S"])
+    elif item["status"]["S"] == Status.SKIPPED:
+        given["skip_reason"] = SkipReason.PREDECESSOR if "unmet" in item else SkipReason.EXPIRED
+    if "checkpoint" in item:
+        given["checkpoint"] = _to_checkpoint(item["checkpoint"]["M"])
     if "ttl" in item:
-        given["expires_at"] = datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
+        given["kept_until"] = datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
     if "correlation" in item:
         given["correlation_id"] = item["correlation"]["S"].partition(SEPARATOR)[2]
+    if "followers" in item:
+        given["followers"] = tuple(sorted(map(ActionId, item["followers"]["SS"])))
     action = Action(
         tenant_id=ref.tenant_id,
         id=ref.id,
@@ -154,6 +185,7 @@ def _read(item: Item) -> Action:
         created_by=item["created_by"]["S"],
         payload=item["payload"]["S"] if "payload" in item else None,
         trace=item["trace"]["S"] if "trace" in item else None,
+        result=item["run_result"]["S"] if "run_result" in item else None,
         claim_nonce=item["nonce"]["S"] if "nonce" in item else None,
         attempts=tuple(_to_attempt(entry["M"]) for entry in item["attempts"]["L"])
         if "attempts" in item
@@ -192,6 +224,21 @@ def _to_attempt(entry: Item) -> Attempt:
         ending=Ending(entry["e"]["S"]) if "e" in entry else None,
         message=entry["m"]["S"] if "m" in entry else None,
     )
+
+
+def checkpoint_entry(checkpoint: Checkpoint) -> Item:
+    """Return the value of ``checkpoint``: the text, and what orders it among others."""
+    return {
+        "M": {
+            "v": {"S": checkpoint.text},
+            "f": {"N": str(checkpoint.fence)},
+            "n": {"N": str(checkpoint.number)},
+        }
+    }
+
+
+def _to_checkpoint(entry: Item) -> Checkpoint:
+    return Checkpoint(entry["v"]["S"], int(entry["f"]["N"]), int(entry["n"]["N"]))
 
 
 def to_epoch(when: datetime) -> str:

@@ -260,17 +260,23 @@ def _to_tally(state: Item) -> RunStats:
     return RunStats(**counts, **texts, last_started_at=_instant(_text(state, "last_started_at")))
 
 
-def _pause(pause: Pause) -> Mapping[str, str]:
-    attributes = {"since": instant.text(pause.since), "by": pause.by, "reason": pause.reason}
-    return attributes if pause.until is None else attributes | {"until": instant.text(pause.until)}
+def _pause(pause: Pause) -> Mapping[str, Any]:
+    return {
+        "since": instant.text(pause.since),
+        "by": pause.by,
+        "reason": pause.reason,
+        **({} if pause.until is None else {"until": instant.text(pause.until)}),
+        **({"parts": [_pause(part) for part in pause.parts]} if pause.parts else {}),
+    }
 
 
-def _to_pause(attributes: Mapping[str, str]) -> Pause:
+def _to_pause(attributes: Mapping[str, Any]) -> Pause:
     return Pause(
         since=instant.parse(attributes["since"]),
         by=attributes["by"],
         reason=attributes["reason"],
         until=_instant(attributes.get("until")),
+        parts=tuple(map(_to_pause, attributes.get("parts", ()))),
     )
 
 

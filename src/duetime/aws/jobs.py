@@ -155,13 +155,13 @@ class DynamoJobStore:
         *,
         has_lock: bool = True,
     ) -> SettleResult:
-        self._actions.payloads.outlive(claimed, settlement.expires_at)
+        self._actions.payloads.outlive(claimed, settlement.kept_until)
         row = self._row(claimed.ref, conditions.settle(claimed, settlement))
         try:
             self._write([row, self._ending(claimed, ref, ended, has_lock=has_lock)])
         except TransactionFailed as failed:
             if _FIRST in failed.failed:
-                return not_settled(failed.failed[_FIRST], claimed)
+                return not_settled(failed.failed[_FIRST], claimed, settlement)
             return retry_on_conflict(partial(self._actions.settle, claimed, settlement))
         except TransactionCancelled:  # blocked or throttled: nothing is written
             if has_lock:
@@ -221,7 +221,7 @@ class DynamoJobStore:
 
     def _end_retry(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """End the row and free its lock. Return False if it holds no lock or has changed."""
-        self._actions.payloads.outlive(row, ended.expires_at)
+        self._actions.payloads.outlive(row, ended.kept_until)
         end = self._row(row.ref, conditions.end_pending(row, ended))
         try:
             self._write([end, self._state(ref, job_conditions.unlock(row.ref))])

@@ -7,6 +7,10 @@ from typing import Any
 
 from duetime.ids import SEPARATOR, SHARDS, ActionId, TenantId, place_of, shard_of
 from duetime.model.action import ActionRef
+from duetime.model.rate_limit import RateBucket
+
+BATCHES = "batches"
+"""A tenant's partition with its batches: no job's name, which has two parts."""
 
 Item = dict[str, Any]
 """An item in DynamoDB's own typed form: ``{"status": {"S": "pending"}}``."""
@@ -38,11 +42,37 @@ def idempotency_key(tenant_id: str, key: str) -> Item:
     return {"pk": {"S": partition(tenant_id, f"key{SEPARATOR}{_shard(key)}")}, "sk": {"S": key}}
 
 
+def debounce_key(tenant_id: str, key: str) -> Item:
+    """Return the key of a debounce key's item. Its partition has no rows, so no list reads it."""
+    return {"pk": {"S": partition(tenant_id, f"debounce{SEPARATOR}{_shard(key)}")}, "sk": {"S": key}}
+
+
+def batch_key(tenant_id: str, name: str) -> Item:
+    """Return the key of a batch's item. Its partition has no rows, so no list of actions reads it."""
+    return {"pk": {"S": partition(tenant_id, BATCHES)}, "sk": {"S": name}}
+
+
+def is_batch(item: Item) -> bool:
+    """Return whether an item of the actions table is a batch."""
+    partition_key: str = item["pk"]["S"]
+    return partition_key.endswith(f"{SEPARATOR}{BATCHES}")
+
+
 def slots_key(tenant_id: str, concurrency_key: str) -> Item:
     """Return the key of a concurrency key's item. Its partition has no rows, so no list reads it."""
     return {
         "pk": {"S": partition(tenant_id, f"slots{SEPARATOR}{_shard(concurrency_key)}")},
         "sk": {"S": concurrency_key},
+    }
+
+
+def rate_key(bucket: RateBucket) -> Item:
+    """Return the key of a rate limit's counters. The shards of a limit are in different partitions."""
+    name = f"{bucket.limit}{SEPARATOR}{bucket.key}"
+    place = (zlib.crc32(name.encode()) + bucket.shard) % len(SHARDS)
+    return {
+        "pk": {"S": partition(bucket.tenant_id, f"rate{SEPARATOR}{place:x}")},
+        "sk": {"S": f"{name}{SEPARATOR}{bucket.shard}"},
     }
 
 

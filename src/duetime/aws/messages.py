@@ -1,6 +1,6 @@
 """Due messages as JSON: the body in SQS, and the input of dispatch in EventBridge Scheduler.
 
-Defaults are omitted: ``payload_version`` 1, ``is_keyed`` false, and no ``looks_until``.
+Defaults are omitted: ``payload_version`` 1, ``is_keyed`` and ``is_high`` false, and no ``looks_until``.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def to_json(message: DueMessage, *, delay: int = 0) -> str:
         document["payload_version"] = message.payload_version
     if message.is_keyed:
         document["is_keyed"] = True
+    if message.is_high:
+        document["is_high"] = True
     if message.replaced_until is not None:
         document["looks_until"] = instant.text(message.replaced_until)
     return json.dumps(document)
@@ -60,6 +62,7 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
             generation=int(document["gen"]),
             payload_version=int(document.get("payload_version", 1)),
             is_keyed=document.get("is_keyed") is True,
+            is_high=document.get("is_high") is True,
             replaced_until=None if until is None else instant.parse(until),
         )
         return message, int(document.get("delay", 0))

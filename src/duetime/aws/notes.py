@@ -39,6 +39,10 @@ class DynamoRoutes:
         route = self._route(type_name)
         return route.worker if route else None
 
+    def queue_of(self, type_name: str, *, is_high: bool) -> str | None:
+        route = self._route(type_name)
+        return route.queue(is_high=is_high) if route else None
+
     def version_of(self, type_name: str) -> int | None:
         route = self._no_older_than(_REREAD_UNKNOWN_AFTER).get(type_name)
         return route.version if route else None

@@ -28,10 +28,10 @@ class DynamoPayloads:
         self._table = DynamoTable(client, table)
 
     def put(self, action: Action) -> None:
-        expires_at = action.due_at + _OUTLIVES
-        if action.expires_at is not None:
-            expires_at = max(expires_at, action.expires_at + _OUTLIVES_ROW)
-        self._table.put(to_payload_item(action, expires_at))
+        kept_until = action.due_at + _OUTLIVES
+        if action.kept_until is not None:
+            kept_until = max(kept_until, action.kept_until + _OUTLIVES_ROW)
+        self._table.put(to_payload_item(action, kept_until))
 
     def entry(self, action: Action) -> Entry:
         return put(self._table.name, to_payload_item(action, action.due_at + _OUTLIVES))
@@ -50,15 +50,15 @@ class DynamoPayloads:
             self._extend(outcome.action, outcome.action.due_at + _OUTLIVES)
         return outcome
 
-    def outlive(self, row: Action, expires_at: datetime | None) -> None:
+    def outlive(self, row: Action, kept_until: datetime | None) -> None:
         """Extend the time to live of an offloaded payload before its row gets one.
 
         With a retention of less than a year this writes nothing: a payload lives 400 days after its due time.
         """
-        if expires_at is None or not row.payload_offloaded:
+        if kept_until is None or not row.payload_offloaded:
             return
-        if expires_at + _OUTLIVES_ROW > row.nominal_at + _OUTLIVES:
-            self._extend(row, expires_at + _OUTLIVES_ROW)
+        if kept_until + _OUTLIVES_ROW > row.nominal_at + _OUTLIVES:
+            self._extend(row, kept_until + _OUTLIVES_ROW)
 
     def _extend(self, row: Action, until: datetime) -> None:
         """Move the time to live, never back. A missing payload fails the run later."""

@@ -6,6 +6,8 @@ unreadable, so a forged value reaches no step that handles other tenants' rows t
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -13,8 +15,10 @@ from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, row_key, shard_key
 from duetime.errors import DuetimeError, InvalidTime
 from duetime.ids import SYSTEM_TENANT
-from duetime.model.action import Action, ActionRef, Status
+from duetime.model.action import RESULT_LIMIT, Action, ActionRef, Status
+from duetime.model.checkpoint import LARGEST, Checkpoint
 from duetime.model.new_action import PAYLOAD_LIMIT
+from duetime.model.predecessors import Predecessors
 from duetime.retry import RetryPolicy
 
 UNREADABLE = (
@@ -28,11 +32,16 @@ TEXT_LIMIT = 2_000
 """Characters of any other text: duetime writes at most 500, apart from retry policies."""
 
 COUNT_LIMIT = 10**9
+FOLLOWERS_LIMIT = 1_000
+"""More than a row has: calls at once may add a few more than 50."""
 ATTEMPTS_LIMIT = 100
 """More than a row has: it stores the latest 20, and those of workers that died."""
 
 _NAMES = ("created_by", "changed_by", "cancel_requested_by", "claim_nonce", "trace")
-_TEXTS = ("note", "dismissed_reason", "retry")
+_TEXTS = (
+    *("recent_calls", "note", "held_by", "dismissed_reason", "retry", "unmet"),
+    *("hand_over_key", "completion", "progress", "progress_note"),
+)
 _COUNTS = (
     "generation",
     "fence",
@@ -41,7 +50,12 @@ _COUNTS = (
     "redriven_after",
     "payload_version",
     "payload_size",
+    "coalesced",
+    "continued",
+    "handed_over",
+    "beat_seconds",
 )
+_SHARE = re.compile(r"0(?:\.\d{1,4})?|1", re.ASCII)
 _OF_RUNS = ("cadence", "planned_at", "job_tenant")
 """What only the planner writes."""
 
@@ -97,6 +111,10 @@ def check_values(row: Action) -> None:
         (ids.correlation_id, row.correlation_id),
         (ids.idempotency_key, row.idempotency_key),
         (ids.concurrency_key, row.concurrency_key),
+        (ids.debounce_key, row.debounce_key),
+        (ids.rate_key, row.rate_key),
+        (ids.batch_name, row.batch),
+        (Predecessors.parse, row.after),
         (RetryPolicy.parse, row.retry),
     ):
         if value is not None:
@@ -118,9 +136,20 @@ def _problems(row: Action) -> Iterator[str]:
         yield f"attempts has {len(row.attempts)} entries"
     if len((row.payload or "").encode()) > PAYLOAD_LIMIT:
         yield f"payload has more than {PAYLOAD_LIMIT:,} bytes"
+    yield from _wrong_reports(row)
+    yield from _wrong_followers(row)
     yield from _long_texts(row)
+    yield from _of_checkpoint(row.checkpoint)
     if ids.is_one_shot(row.id) and (row.catches_up or any(getattr(row, name) for name in _OF_RUNS)):
         yield f"a one-shot has one of {', '.join(_OF_RUNS)}, catches_up"
+
+
+def _of_checkpoint(checkpoint: Checkpoint | None) -> Iterator[str]:
+    if checkpoint is None:
+        return
+    json.loads(checkpoint.text)
+    if len(checkpoint.text.encode()) > LARGEST:
+        yield f"checkpoint has more than {LARGEST:,} bytes"
 
 
 def _missing(row: Action) -> Iterator[str]:
@@ -128,6 +157,20 @@ def _missing(row: Action) -> Iterator[str]:
         yield f"due_shard is missing; a {row.status} row has one"
     if row.status is Status.PROCESSING and row.lease_until is None:
         yield "lease_until is missing; a processing row has one"
+    if row.handed_over and (row.times_out_at is None or row.handed_over_at is None):
+        yield "times_out_at or handed_over_at is missing; a row that was handed over has both"
+
+
+def _wrong_reports(row: Action) -> Iterator[str]:
+    if len((row.result or "").encode()) > RESULT_LIMIT:
+        yield f"run_result has more than {RESULT_LIMIT:,} bytes"
+    if row.progress is not None and not _SHARE.fullmatch(row.progress):
+        yield f"progress is {row.progress[:20]!r}; it is a number from 0 to 1"
+
+
+def _wrong_followers(row: Action) -> Iterator[str]:
+    if not all(map(ids.is_action_id, row.followers)) or len(row.followers) > FOLLOWERS_LIMIT:
+        yield f"followers has {len(row.followers)} entries; at most {FOLLOWERS_LIMIT} ids are allowed"
 
 
 def _long_texts(row: Action) -> Iterator[str]:

@@ -11,18 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.aws import commits, conditions
 from duetime.aws.at_once import AtOnce, one_by_one
+from duetime.aws.batches import DynamoBatches
+from duetime.aws.debounce import DynamoDebounceKeys
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
-from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import from_item, to_item
 from duetime.aws.keys import Item, row_key
 from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.queries import DynamoQueries
+from duetime.aws.rates import DynamoRates
 from duetime.aws.slots import DynamoSlots
-from duetime.aws.transactions import put, retry_on_conflict, update, write
-from duetime.ids import due_shard_of
+from duetime.aws.transactions import put, retry_on_conflict
+from duetime.ids import ActionId, due_shard_of
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.checkpoint import Checkpoint
+from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
     Applied,
@@ -35,6 +40,10 @@ from duetime.model.lease import (
     Settlement,
     SettleResult,
     applied_if_mine,
+    deferred_if_mine,
+    outlasts,
+    released_if_mine,
+    renewed_if,
 )
 from duetime.ports.delegate import delegate
 
@@ -69,7 +78,10 @@ class DynamoStore:
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
         self._keys = DynamoIdempotencyKeys(client, table, self.get, self._item)
         self._slots = DynamoSlots(client, table)
+        self._rates = DynamoRates(client, table)
         self.payloads = DynamoPayloads(client, table)
+        self._batches = DynamoBatches(client, table, self._item, self.payloads)
+        self._debounce = DynamoDebounceKeys(client, table, self.get, self._item, self.payloads)
 
     get_rows = delegate("_queries", DynamoQueries.get_rows)
     by_correlation = delegate("_queries", DynamoQueries.by_correlation)
@@ -80,13 +92,30 @@ class DynamoStore:
     occurrences = delegate("_queries", DynamoQueries.occurrences)
     due = delegate("_queries", DynamoQueries.due)
 
-    holders = delegate("_slots", DynamoSlots.holders)
-    claim_slot = delegate("_slots", DynamoSlots.claim_slot)
+    key_slots = delegate("_slots", DynamoSlots.key_slots)
+    take_slot = delegate("_slots", DynamoSlots.take_slot)
+    wait_for_slot = delegate("_slots", DynamoSlots.wait_for_slot)
+    move_slots = delegate("_slots", DynamoSlots.move_slots)
+    claim_row = delegate("_slots", DynamoSlots.claim_row)
     evict = delegate("_slots", DynamoSlots.evict)
     limit_lease = delegate("_slots", DynamoSlots.limit_lease)
 
+    start_within_rate = delegate("_rates", DynamoRates.start_within_rate)
+    reserve_start = delegate("_rates", DynamoRates.reserve_start)
+    next_start = delegate("_rates", DynamoRates.next_start)
+
     first_of_key = delegate("_keys", DynamoIdempotencyKeys.first)
     remove_key = delegate("_keys", DynamoIdempotencyKeys.remove_key)
+
+    find_debounced = delegate("_debounce", DynamoDebounceKeys.find_debounced)
+    put_debounced = delegate("_debounce", DynamoDebounceKeys.put_debounced)
+    coalesce = delegate("_debounce", DynamoDebounceKeys.coalesce)
+
+    open_batch = delegate("_batches", DynamoBatches.open_batch)
+    find_batch = delegate("_batches", DynamoBatches.find_batch)
+    change_batch = delegate("_batches", DynamoBatches.change_batch)
+    batches = delegate("_batches", DynamoBatches.batches)
+    member_statuses = delegate("_batches", DynamoBatches.member_statuses)
 
     def put(self, action: Action) -> None:
         if action.payload_offloaded:
@@ -165,6 +194,25 @@ class DynamoStore:
             return None
         return Renewed(cancel_requested=row.cancel_requested_at is not None)
 
+    def hand_over(self, claimed: Action, terms: HandOverTerms) -> Renewed | None:
+        outcome = self._change(claimed.ref, conditions.hand_over(claimed, terms))
+        return renewed_if(outcome, claimed, lambda row: row == transition.handed_over(row, terms))
+
+    def beat(
+        self, row: Action, until: datetime, *, now: datetime, progress: Progress | None = None
+    ) -> Renewed | None:
+        outcome = self._change(row.ref, conditions.beat(row, until, now=now, progress=progress))
+        return renewed_if(outcome, row, lambda current: outlasts(current, until, now))
+
+    def report(self, claimed: Action, progress: Progress) -> Renewed | None:
+        return renewed_if(self._change(claimed.ref, conditions.report(claimed, progress)), claimed)
+
+    def checkpoint(self, claimed: Action, checkpoint: Checkpoint) -> Renewed | None:
+        store = partial(self._change, claimed.ref, conditions.checkpoint(claimed, checkpoint))
+        return renewed_if(
+            retry_on_conflict(store), claimed, lambda row: not checkpoint.replaces(row.checkpoint)
+        )
+
     def peek(self, claimed: Action) -> Renewed | None:
         with translate_errors(SERVICE):
             item = self._table.client.get_item(
@@ -180,61 +228,49 @@ class DynamoStore:
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
         settle = conditions.settle(claimed, settlement)
-        self.payloads.outlive(claimed, settlement.expires_at)
+        self.payloads.outlive(claimed, settlement.kept_until)
         try:
-            if claimed.concurrency_key is None or not self._settle_with_slot(claimed, settle):
-                retry_on_conflict(partial(self._update, claimed.ref, settle))
+            retry_on_conflict(partial(self._update, claimed.ref, settle))
         except ConditionFailed as failed:
-            return not_settled(failed.item, claimed)
+            return not_settled(failed.item, claimed, settlement)
         return SettleResult.SETTLED
-
-    def _settle_with_slot(self, claimed: Action, settle: conditions.Update) -> bool:
-        """Settle the row and free its slot. Return False if other transactions block the key.
-
-        The caller then settles the row alone, and a later claim frees the slot.
-
-        Raises:
-            ConditionFailed: the row is not as `settle` requires.
-        """
-        entries = [update(self._table.name, row_key(claimed.ref), settle), self._slots.free(claimed)]
-        try:
-            retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)
-        except TransactionCancelled:
-            return False
-        except TransactionFailed as failed:
-            raise ConditionFailed(failed.failed.get(0)) from None
-        return True
 
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
-        self.payloads.outlive(claimed, settlement.expires_at)
-        extra = () if claimed.concurrency_key is None else (self._slots.free(claimed),)
-        transaction = commits.CommitTransaction(self._table.name, claimed, settlement, entries, number, extra)
+        self.payloads.outlive(claimed, settlement.kept_until)
+        transaction = commits.CommitTransaction(self._table.name, claimed, settlement, entries, number)
         return commits.commit(self._table.client, transaction)
 
-    def cancel(self, row: Action, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
-        self.payloads.outlive(row, expires_at)
-        outcome = self._change(row.ref, conditions.cancel(row, by=by, at=at, expires_at=expires_at))
+    def cancel(self, row: Action, *, by: str, at: datetime, kept_until: datetime) -> Applied | Rejected:
+        self.payloads.outlive(row, kept_until)
+        outcome = self._change(row.ref, conditions.cancel(row, by=by, at=at, kept_until=kept_until))
         return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def ask_to_cancel(self, row: Action, *, by: str, at: datetime) -> Applied | Rejected:
         return self._change(row.ref, conditions.ask_to_cancel(row, by=by, at=at))
 
-    def reschedule(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        outcome = self._change(row.ref, conditions.reschedule(row, due_at, by=by, at=at))
+    def reschedule(
+        self, row: Action, due_at: datetime, *, by: str, at: datetime, expires_at: datetime | None = None
+    ) -> Applied | Rejected:
+        change = conditions.reschedule(row, due_at, by=by, at=at, expires_at=expires_at)
+        outcome = self._change(row.ref, change)
         return self.payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
+    def defer(self, row: Action, until: datetime, *, held_by: str | None = None) -> Applied | Rejected:
+        outcome = self._change(row.ref, conditions.defer(row, until, held_by))
+        return self.payloads.keeping(deferred_if_mine(outcome, row, until))
+
     def skip(
-        self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
+        self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, kept_until: datetime
     ) -> Applied | Rejected:
         return self.end_pending(
-            row, transition.skipped(row, reason, note=note, by=by, at=at, expires_at=expires_at)
+            row, transition.skipped(row, reason, note=note, by=by, at=at, kept_until=kept_until)
         )
 
     def end_pending(self, row: Action, ended: Action) -> Applied | Rejected:
         """Replace the row by `ended` if it is pending under the `generation` of `row`."""
-        self.payloads.outlive(row, ended.expires_at)
+        self.payloads.outlive(row, ended.kept_until)
         update = {**conditions.end_pending(row, ended), "ReturnValues": "ALL_NEW"}
         outcome = self._change(row.ref, update)
         if ended.changed_by is None or ended.changed_at is None:
@@ -242,6 +278,23 @@ class DynamoStore:
         return applied_if_mine(outcome, ended.status, by=ended.changed_by, at=ended.changed_at)
 
     record = put
+
+    def release(self, row: Action, released: Action) -> Applied | Rejected:
+        if released.status is Status.PENDING:
+            outcome = self._change(row.ref, conditions.release(row, released))
+        else:
+            self.payloads.outlive(row, released.kept_until)
+            outcome = self._change(
+                row.ref, {**conditions.end_pending(row, released), "ReturnValues": "ALL_NEW"}
+            )
+        return released_if_mine(outcome, released)
+
+    def add_follower(self, ref: ActionRef, follower: ActionId) -> bool:
+        try:
+            self._update(ref, conditions.add_follower(follower))
+        except ConditionFailed:
+            return False
+        return True
 
     def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         due_shard = due_shard_of(row.id, len(self.due_shards))
@@ -275,11 +328,16 @@ def _has_other_fence(row: Action, terms: ClaimTerms) -> bool:
     return is_pending and terms.epoch > 0 and row.fence != terms.fence
 
 
-def not_settled(item: Item | None, claimed: Action) -> SettleResult:
+def not_settled(item: Item | None, claimed: Action, settlement: Settlement) -> SettleResult:
     """Return why a settle changed nothing, from the item that failed its condition."""
     if item is None:
         return SettleResult.LEASE_LOST
     row = from_item(item)
-    if row.fence != claimed.fence:
+    if settlement.has_ended(claimed, row):
+        return SettleResult.SETTLED
+    is_running = row.status is Status.PROCESSING
+    if row.fence != claimed.fence or (settlement.completion is not None and not is_running):
+        return SettleResult.LEASE_LOST
+    if is_running and not settlement.may_end(row):
         return SettleResult.LEASE_LOST
     return SettleResult.CANCEL_REQUESTED if row.status is Status.PROCESSING else SettleResult.SETTLED

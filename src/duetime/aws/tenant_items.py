@@ -84,16 +84,19 @@ class TenantPauses:
 
     def __init__(self, client: Client, jobs_table: str, tenant_id: str) -> None:
         self._table = DynamoTable(client, jobs_table)
-        self._begin = SEPARATOR.join((PauseScope.TENANT, tenant_id, ""))
+        self._tenant_id, self._begin = tenant_id, SEPARATOR.join((PauseScope.TENANT, tenant_id, ""))
 
     def list(self) -> Sequence[Item]:
-        """Return the items, ended pauses too."""
+        """Return the items of the tenant's own pauses and of those of its work, ended ones too."""
         items = self._table.items(
-            KeyConditionExpression="pk = :pauses AND begins_with(sk, :begin)",
-            ExpressionAttributeValues={":pauses": {"S": PARTITION}, ":begin": {"S": self._begin}},
+            KeyConditionExpression="pk = :pauses",
+            ExpressionAttributeValues={":pauses": {"S": PARTITION}},
             ConsistentRead=True,
         )
-        return list(items)
+        mine = {"S": self._tenant_id}
+        return [
+            item for item in items if item["sk"]["S"].startswith(self._begin) or item.get("tenant_id") == mine
+        ]
 
     def remove(self) -> int:
         """Remove all; return their number."""

@@ -6,10 +6,11 @@ continue and where handlers run.
 
 from __future__ import annotations
 
+import logging
 import random
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.clock import Clock
+from duetime.declare.handler import Handler
 from duetime.declare.handler_set import HandlerSet
 from duetime.events.count_runs import CountRuns
 from duetime.events.count_usage import CountUsage
@@ -29,10 +31,13 @@ from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
+from duetime.model.batch import BatchRef
 from duetime.model.change import Change
+from duetime.model.priority import high_queue_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts, JobStore
 from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.rate_limits import SetLimits
 from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.run_counts import RunCounts
 from duetime.ports.undelivered import UndeliveredPorts
@@ -44,14 +49,18 @@ from duetime.telemetry.transition_log import TransitionLog, transition_of
 from duetime.wakeups import system_jobs
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Event
+from duetime.wakeups.follow import Wake
 from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, PassHistory
-from duetime.wakeups.wheel import WheelTimers
+from duetime.wakeups.wheel import WheelTimers, WheelTurns
+from duetime.worker.batch import HandleBatch
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker, WorkerPorts
 
 if TYPE_CHECKING:
     from duetime.app import App
+
+log = logging.getLogger(__name__)
 
 _PASS_LIMIT = timedelta(seconds=50)
 
@@ -62,11 +71,13 @@ class InProcessCloud(ABC):
     store: ActionStore
     job_store: JobStore
     pauses: WorkPauses
+    limits: SetLimits
     run_counts: RunCounts
     usage_counts: UsageCounts
     undelivered_ports: UndeliveredPorts
 
     _in_phase = False
+    _most_timers: int | None = None
     """A sleep would hold up all steps of the process."""
 
     def __init__(
@@ -96,7 +107,7 @@ class InProcessCloud(ABC):
         self._events_wait = events_wait
         self.clock, self.settings, self.meter = clock, settings, meter
         self._transition_log = TransitionLog(meter)
-        self.changes: deque[Change] = deque()
+        self.changes: deque[Wake] = deque()
         self._facts: deque[tuple[PublishedFact, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
         self._wake = wake
@@ -118,6 +129,7 @@ class InProcessCloud(ABC):
                 routes=self.routes,
                 pauses=self.pauses,
                 regions=regions or NoRegions(),
+                limits=self.limits,
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
@@ -170,7 +182,8 @@ class InProcessCloud(ABC):
             self._sweep(self.clock.now() + _PASS_LIMIT)  # idle ones were left out; each writes bookmarks
             self._configure(settings)
             self._catch_up_at = min(self._catch_up_at, self.clock.now() + settings.catch_up_rate)
-        self.routes.publish([app.manifest, system_jobs.manifest(self.settings)])
+        manifest = app.manifest.deployed(high_priority=self.settings.high_priority)
+        self.routes.publish([manifest, system_jobs.manifest(self.settings)])
         self.wire(app)
         if self.steps.region.is_standby():
             return Reconciled()
@@ -191,7 +204,12 @@ class InProcessCloud(ABC):
         """Make the steps and workers again, as after a restart."""
         seen, settings = self.backends, self.settings
         self.steps = Steps(
-            seen, clock=seen.clock, settings=settings, meter=self.meter, in_phase=self._in_phase
+            seen,
+            clock=seen.clock,
+            settings=settings,
+            meter=self.meter,
+            in_phase=self._in_phase,
+            most_timers=self._most_timers,
         )
         self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=self._instance)
         passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings)
@@ -207,7 +225,8 @@ class InProcessCloud(ABC):
     def _worker(self, handlers: HandlerSet, instance: str) -> Worker:
         seen = self.backends
         ports = WorkerPorts(
-            seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat, seen.pauses, seen.regions
+            *(seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat),
+            *(seen.pauses, seen.regions, seen.limits),
         )
         return Worker(
             handlers,
@@ -218,6 +237,10 @@ class InProcessCloud(ABC):
             jitter_draw=self._jitter_draw,
             meter=self.meter,
         )
+
+    def handler_of(self, type_name: str) -> Handler | None:
+        """Return the handler of a type in the present app."""
+        return self._handlers[self._usual].by_name.get(type_name)
 
     def _jitter_draw(self) -> float:
         return random.random()  # noqa: S311 - spreads retries, guards nothing
@@ -236,12 +259,15 @@ class InProcessCloud(ABC):
 
     def _sweep(self, stop_at: datetime) -> str:
         steps, has_timers = self.steps, self.settings.timers == "eventbridge"
+        turns = WheelTurns(steps.wheel)
         parts: Sequence[Part] = (
             lambda _: {"canary": steps.canary()},
-            lambda until: {"ahead": steps.wheel(stop_at=until)},
             lambda until: {"swept": steps.sweep(stop_at=until)},
             lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
+            lambda until: {"held": steps.sweep_held(stop_at=until)},
+            lambda until: {"ahead": turns.first(until)},
             lambda until: {"handed_over": has_timers and steps.rearm(stop_at=until - LONGEST_CALL)},
+            lambda until: {"ahead": turns.rest(until)},
         )
         done = in_turn(parts, stop_at, self.backends.clock)
         return f"sent {done['swept'].sent}, attended to {done['maintained'].attended} jobs"
@@ -251,6 +277,7 @@ class InProcessCloud(ABC):
         parts: Sequence[Part] = (
             lambda until: {"swept": steps.deep_sweep(stop_at=until)},
             lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
+            lambda until: {"held": steps.sweep_held.look_at_all(stop_at=until)},
             lambda until: {"repaired": steps.repair(stop_at=until)},
         )
         done = in_turn(parts, stop_at, self.backends.clock)
@@ -271,7 +298,13 @@ class InProcessCloud(ABC):
     @staticmethod
     def _lets_through(change: Change) -> bool:
         """Return whether arm receives the change."""
-        return bool(change.became_pending or change.left_pending or transition_of(change))
+        is_awaited = change.new is not None and change.new.is_awaited and change.new.status.is_final
+        return is_awaited or bool(change.became_pending or change.left_pending or transition_of(change))
+
+    def _batch_written(self, ref: BatchRef) -> None:
+        """Have arm look at a batch."""
+        self.changes.append(ref)
+        self._wake()
 
     def turn(self) -> Delivery | None:
         """Do all work that is due now except handlers; then take the next delivery, if there is one."""
@@ -302,23 +335,69 @@ class InProcessCloud(ABC):
 
     def receive(self) -> Delivery | None:
         """Take the next delivery, if one is there and there is room; several threads may call it."""
-        received = self.queues.receive() if self.has_room else None
+        high = high_queue_of(self._usual)
+        received = self.queues.receive(high) if self.has_high_room else None
+        if received is None and self.has_room:
+            received = self.queues.receive(but=high)
         if received is None:
             return None
         queue, delivery = received
         self._queue_of[delivery.receipt] = queue
         return delivery
 
+    def companions(self, delivery: Delivery) -> Iterator[Delivery]:
+        """Take the further deliveries that one call of the worker handles with this one."""
+        queue = self._queue_of.get(delivery.receipt, self._usual)
+        for _ in range(1, self._most_in(queue)):
+            received = self.queues.receive(queue)
+            if received is None:
+                return
+            self._queue_of[received[1].receipt] = queue
+            yield received[1]
+
+    def batches_of(self, deliveries: Iterable[Delivery]) -> Iterator[Sequence[Delivery]]:
+        """Yield the deliveries of each call of a worker."""
+        by_queue: dict[str, list[Delivery]] = {}
+        for delivery in deliveries:
+            by_queue.setdefault(self._queue_of.get(delivery.receipt, self._usual), []).append(delivery)
+        for queue, waiting in by_queue.items():
+            most = self._most_in(queue)
+            yield from (waiting[first : first + most] for first in range(0, len(waiting), most))
+
+    def _most_in(self, queue: str) -> int:
+        return 1 if queue == SYSTEM_WORKER else self.settings.worker_batch
+
     @property
     def has_room(self) -> bool:
         """Whether another handler may start now."""
         return True
 
-    def run(self, delivery: Delivery) -> None:
-        """Handle a delivery; after an error it stays in the queue and comes again."""
-        queue = self._queue_of.pop(delivery.receipt, self._usual)
-        self.workers.get(queue, self.workers[self._usual])(delivery)
-        self.queues.delete(delivery.receipt)
+    @property
+    def has_high_room(self) -> bool:
+        """Whether a handler may start now for an action with a high priority."""
+        return True
+
+    def run(self, *deliveries: Delivery) -> None:
+        """Handle deliveries of one queue in one call; after an error one stays in the queue and comes again.
+
+        Raises:
+            DuetimeError: of a single delivery.
+        """
+        queues = [self._queue_of.pop(delivery.receipt, self._usual) for delivery in deliveries]
+        worker = self.workers.get(queues[0], self.workers[self._usual])
+        if len(deliveries) == 1:
+            worker(deliveries[0])
+            self.queues.delete(deliveries[0].receipt)
+            return
+        failed = self._handle_batch(worker)(deliveries)
+        for number, delivery in enumerate(deliveries):
+            if number in failed:
+                log.error("delivery failed, it will come again", exc_info=failed[number])
+            else:
+                self.queues.delete(delivery.receipt)
+
+    def _handle_batch(self, worker: Worker) -> HandleBatch:
+        return HandleBatch(worker, clock=self.backends.clock)
 
     def next_at(self) -> datetime:
         """Return when the next work is due."""
@@ -327,11 +406,19 @@ class InProcessCloud(ABC):
         instants = (
             self._catch_up_at,
             self.next_sweep_at(),
-            self.queues.next_at() if self.has_room else None,
+            self._next_message_at(),
             self.timers.next_at(),
             self.job_wakes.next_at(),
         )
         return min(instant for instant in instants if instant is not None)
+
+    def _next_message_at(self) -> datetime | None:
+        high = high_queue_of(self._usual)
+        if self.has_room and self.has_high_room:
+            return self.queues.next_at()
+        if self.has_room:
+            return self.queues.next_at(but=high)
+        return self.queues.next_at(high) if self.has_high_room else None
 
     def _sweeps(self, now: datetime) -> bool:
         """Return whether a sweep is due now."""
@@ -357,7 +444,12 @@ class InProcessCloud(ABC):
     def close(self) -> None:  # noqa: B027 - most hold nothing
         """Release what the process holds."""
 
-    def _arm_and_notice(self, changes: Sequence[Change]) -> None:
+    def _arm_and_notice(self, wakes: Sequence[Wake]) -> None:
         if not self.steps.region.is_standby():
+            changes = [wake for wake in wakes if not isinstance(wake, BatchRef)]
             self.steps.arm(changes)
+            if any(change.ended_hand_over for change in changes):
+                self.steps.after_hand_over(changes)
             self._transition_log(changes)
+            if len(changes) < len(wakes) or any(change.new and change.new.is_awaited for change in changes):
+                self.steps.follow(wakes)

@@ -30,7 +30,9 @@ log = logging.getLogger(__name__)
 
 
 CONCURRENCY = 8
-_EVENTS_WAIT = timedelta(seconds=0.2)
+_EVENTS_WAIT = timedelta(seconds=1)
+"""The longest wait of lifecycle events behind due runs."""
+
 _AFTER_A_FAILURE = 1.0
 _RUNS_ON = 0.1
 """Seconds for which a thread takes its next deliveries itself, before the engine's thread has its turn."""
@@ -62,8 +64,15 @@ def embedded(
 class Engine:
     """One thread turns the cloud; a pool runs the handlers."""
 
-    def __init__(self, app: App, make: Callable[..., InProcessCloud] = MemoryCloud, **options: Any) -> None:
-        self.clock, self.settings = SystemClock(), Settings()
+    def __init__(
+        self,
+        app: App,
+        make: Callable[..., InProcessCloud] = MemoryCloud,
+        *,
+        worker_batch: int = 1,
+        **options: Any,
+    ) -> None:
+        self.clock, self.settings = SystemClock(), Settings(worker_batch=worker_batch)
         self._woken = threading.Event()
         self._stopped = False
         self.cloud = make(
@@ -123,7 +132,7 @@ class Engine:
 
     def _handle(self, delivery: Delivery) -> None:
         try:
-            self.cloud.run(delivery)
+            self.cloud.run(delivery, *self.cloud.companions(delivery))
         except Exception:
             log.exception("delivery failed, it will come again")
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from duetime.embedded.cloud import InProcessCloud
 from duetime.jobs.plan import LEAD
 from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.rate_limits import MemorySetLimits
 from duetime.memory.run_counts import MemoryRunCounts
 from duetime.memory.store import MemoryStore
 from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
@@ -14,7 +15,7 @@ from duetime.memory.usage import MemoryUsageCounts
 from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.ports.undelivered import UndeliveredPorts
 from duetime.settings import Settings
-from duetime.wakeups.arm import WITHOUT_TIMERS
+from duetime.wakeups.timer_budget import WITHOUT_TIMERS
 from duetime.wakeups.wheel import BOOKMARK, TURN
 
 
@@ -27,10 +28,13 @@ class MemoryCloud(InProcessCloud):
 
     def open_tables(self, settings: Settings) -> None:
         """See `InProcessCloud`, here and below."""
-        self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
+        self.store = MemoryStore(
+            due_shards=settings.due_shards, on_change=self._changed, on_batch=self._batch_written
+        )
         self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
         self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
         self.pauses = MemoryWorkPauses(on_change=self._record_fact)
+        self.limits = MemorySetLimits()
         self.run_counts, self.usage_counts = MemoryRunCounts(), MemoryUsageCounts()
 
     def use_due_shards(self, number: int) -> None:
@@ -43,7 +47,8 @@ class MemoryCloud(InProcessCloud):
 
     def next_sweep_at(self) -> datetime | None:
         """From the earliest rows and jobs, in whole turns of the sweep."""
-        overdue_at = self.sweep_at if self._hands_over else self._overdue_at()
+        looks = self._hands_over or self.store.has_held()
+        overdue_at = self.sweep_at if looks else self._overdue_at()
         maintain_at = self.job_store.earliest_maintenance()
         finds = [
             instant for instant in (overdue_at, maintain_at and maintain_at - LEAD) if instant is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from duetime.clock import Clock
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
+from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
@@ -26,3 +27,4 @@ class MemoryBackends:
     routes: Routes
     pauses: WorkPauses = field(default_factory=NoWorkPauses)
     regions: ActiveRegions = field(default_factory=NoRegions)
+    limits: SetLimits = field(default_factory=NoSetLimits)

@@ -13,7 +13,7 @@ from duetime import instant
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
 from duetime.memory.store import MemoryStore
-from duetime.memory.table import is_as_read
+from duetime.memory.table import is_as_read, is_claimable_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.job import Job, JobRef, JobSpan, Version
@@ -122,7 +122,11 @@ class MemoryJobStore:
     def claim(self, taking: JobRunClaim) -> bool:
         with self._store.lock:
             row = self._store.get(taking.row.ref)
-            if row is None or not is_as_read(row, taking.row) or not self._meets_requirement(taking):
+            if (
+                row is None
+                or not is_claimable_as_read(row, taking.row)
+                or not self._meets_requirement(taking)
+            ):
                 return False
             self._store.write(row, _with_unread_fields(row, taking.claimed))
             if taking.hold is LockRequirement.LOCK:

@@ -23,6 +23,10 @@ class MemoryRoutes:
         route = self._routes.get(type_name)
         return route.worker if route else None
 
+    def queue_of(self, type_name: str, *, is_high: bool) -> str | None:
+        route = self._routes.get(type_name)
+        return route.queue(is_high=is_high) if route else None
+
     def version_of(self, type_name: str) -> int | None:
         route = self._routes.get(type_name)
         return route.version if route else None

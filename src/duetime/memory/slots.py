@@ -1,40 +1,82 @@
-"""Concurrency keys in memory, under the lock of the table: which actions hold the slots of which key."""
+"""Concurrency keys in memory, under the lock of the table: the holders and the line of each key."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
 
-from duetime.ids import ActionId, TenantId
-from duetime.memory.table import MemoryTable, is_as_read
+from duetime.ids import TenantId
+from duetime.memory.table import MemoryTable, is_as_read, is_claimable_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
+from duetime.model.slots import KeySlots, SlotMove
 from duetime.ports.actions import DamagedRow, Holder
 
 
 class MemorySlots:
-    """The holders of slots, in a dictionary by tenant and key.
+    """The slots of keys, by tenant and key, with their holders in the order of their takes.
 
     See `duetime.ports.actions.ActionStore`.
     """
 
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
-        self.by_key: dict[tuple[TenantId, str], frozenset[ActionId]] = {}
+        self.by_key: dict[tuple[TenantId, str], KeySlots] = {}
 
-    def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
-        return self.by_key.get((tenant_id, concurrency_key), frozenset())
+    def key_slots(self, tenant_id: TenantId, concurrency_key: str) -> KeySlots:
+        return self.by_key.get((tenant_id, concurrency_key)) or KeySlots(tenant_id, concurrency_key)
 
-    def claim_slot(self, row: Action, claimed: Action) -> bool:
-        key = claimed.concurrency_key or ""
+    def take_slot(self, row: Action, slots: KeySlots, at: datetime) -> bool:
         with self._table.lock:
-            current, holders = self._table.get(row.ref), self.holders(row.tenant_id, key)
-            if current is not None and current.claim_nonce == claimed.claim_nonce:
-                return True
-            is_free = len(holders - {row.id}) < claimed.concurrency_limit
-            if current is None or not is_as_read(current, row) or not is_free:
+            current = self._current(slots)
+            if row.id in slots.holders:
+                token = current.holders.get(row.id, row.fence)
+                may = token is None or token < row.fence
+            else:
+                is_free = row.id not in current.holders and len(current.holders) < row.concurrency_limit
+                may = is_free and len(current.waiting) == len(slots.waiting)
+            if may:
+                self._write(replace(current, holders={**current.holders, row.id: row.fence}, taken_at=at))
+            return may or current.has_token(row)
+
+    def wait_for_slot(self, row: Action, slots: KeySlots) -> bool:
+        with self._table.lock:
+            current = self._current(slots)
+            may = len(current.holders) >= row.concurrency_limit and current.has_room()
+            if may:
+                self._write(replace(current, waiting=(*current.waiting, row.id)))
+            return may
+
+    def move_slots(self, move: SlotMove) -> bool:
+        with self._table.lock:
+            current = self._current(move.before)
+            if not _is_as_read(current, move):
+                return move.is_done_in(current)
+            self._move(current, move)
+            return True
+
+    def evict(self, move: SlotMove, row: Holder | None) -> bool:
+        with self._table.lock:
+            before, dead = move.before, move.freed
+            if dead is None or not _is_as_read(self._current(before), move):
                 return False
-            self.by_key[row.tenant_id, key] = holders | {row.id}
+            current = self._table.get(ActionRef(before.tenant_id, dead))
+            if current is None or row is None:
+                if current is not row:
+                    return False
+            elif not is_as_read(current, row):
+                return False
+            elif not current.status.is_final:
+                self._table.write(current, transition.fenced_off(current))
+            self._move(self._current(before), move)
+            return True
+
+    def claim_row(self, row: Action, claimed: Action) -> bool:
+        with self._table.lock:
+            current = self._table.get(row.ref)
+            if current is None or not is_claimable_as_read(current, row):
+                is_mine = current is not None and current.status is Status.PROCESSING
+                return is_mine and current is not None and current.claim_nonce == claimed.claim_nonce
             self._table.write(
                 current,
                 replace(
@@ -45,31 +87,34 @@ class MemorySlots:
             )
             return True
 
-    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Holder | None) -> bool:
-        with self._table.lock:
-            current = self._table.get(ActionRef(tenant_id, dead))
-            if dead not in self.holders(tenant_id, concurrency_key):
-                return False
-            if current is None or row is None:
-                if current is not row:
-                    return False
-            elif not is_as_read(current, row):
-                return False
-            elif current.status is Status.PROCESSING:
-                self._table.write(current, transition.fenced_off(current))
-            self._drop(tenant_id, concurrency_key, dead)
-            return True
-
     def limit_lease(self, row: DamagedRow, until: datetime) -> None:
         """Do nothing: these rows are values, none of which is damaged."""
 
-    def free(self, claimed: Action) -> None:
-        """Free the slot of a run that is settled. The caller holds the lock."""
-        if claimed.concurrency_key is not None:
-            self._drop(claimed.tenant_id, claimed.concurrency_key, claimed.id)
+    def _current(self, slots: KeySlots) -> KeySlots:
+        return self.key_slots(slots.tenant_id, slots.key)
 
-    def _drop(self, tenant_id: TenantId, key: str, holder: ActionId) -> None:
-        if others := self.holders(tenant_id, key) - {holder}:
-            self.by_key[tenant_id, key] = others
-        else:
-            self.by_key.pop((tenant_id, key), None)
+    def _move(self, current: KeySlots, move: SlotMove) -> None:
+        holders = {id_: fence for id_, fence in current.holders.items() if id_ != move.freed}
+        passed = {row.id: row.fence for row in move.passed}
+        waiting = (id_ for place, id_ in enumerate(current.waiting) if place not in move.dropped)
+        taken_at = move.at if passed else current.taken_at
+        self._write(replace(current, holders=holders | passed, waiting=tuple(waiting), taken_at=taken_at))
+
+    def _write(self, slots: KeySlots) -> None:
+        self.by_key[slots.tenant_id, slots.key] = slots
+
+
+def _is_as_read(current: KeySlots, move: SlotMove) -> bool:
+    """Return whether the slots are as the move has read them, as far as it depends on them."""
+    before, freed = move.before, move.freed
+    if freed is not None and (
+        freed not in current.holders or current.holders[freed] != before.holders[freed]
+    ):
+        return False
+    if move.passed and current.holders.keys() != before.holders.keys():
+        return False
+    if any(current.waiting[place : place + 1] != (before.waiting[place],) for place in move.dropped):
+        return False
+    if move.needs_same_line and len(current.waiting) != len(before.waiting):
+        return False
+    return not move.may_run_again or current.taken_at == before.taken_at

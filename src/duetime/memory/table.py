@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from duetime.ids import ActionId, TenantId, place_of
 from duetime.model.action import Action, ActionRef, Status
+from duetime.model.batch import COUNTED_AT
 from duetime.model.change import Change
 from duetime.ports.actions import DamagedRow, Holder
 
@@ -45,6 +46,17 @@ class MemoryTable:
 
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace the row `old` by `new`, or add `new` if `old` is None. The caller holds the lock."""
+        return self._write(old, new, new.ref)
+
+    def add(self, new: Action) -> bool:
+        """Add a row, unless there is one; return whether it was added. The caller holds the lock."""
+        ref = new.ref
+        if ref in self.by_ref:
+            return False
+        self._write(None, new, ref)
+        return True
+
+    def _write(self, old: Action | None, new: Action, ref: ActionRef) -> Action:
         if old is None:
             _insert(self.partitions.setdefault(_partition(new), []), new.id)
         elif not old.status.is_final:
@@ -52,14 +64,14 @@ class MemoryTable:
             del entries[bisect_left(entries, _due_key(old))]
         if not new.status.is_final:
             _insert(self.due_index[new.due_shard], _due_key(new))
-        self.by_ref[new.ref] = new
+        self.by_ref[ref] = new
         self._on_change(Change(old, new))
         return new
 
     def remove_expired(self, now: datetime) -> Sequence[Action]:
         """Remove the rows that have expired, as DynamoDB's time to live does, and return them."""
         with self.lock:
-            expired = [row for row in self.by_ref.values() if row.expires_at and row.expires_at <= now]
+            expired = [row for row in self.by_ref.values() if row.kept_until and row.kept_until <= now]
             for row in expired:
                 del self.by_ref[row.ref]
                 entries = self.partitions[_partition(row)]
@@ -70,6 +82,10 @@ class MemoryTable:
     def earliest_due(self) -> datetime | None:
         with self.lock:
             return min([entries[0][0] for entries in self.due_index.values() if entries], default=None)
+
+    def has_held(self) -> bool:
+        """Return whether there is a held action, or a batch that is not complete."""
+        return any(entries and entries[-1][0] >= COUNTED_AT for entries in self.due_index.values())
 
     def unsettled(self) -> dict[str, list[datetime]]:
         """Return the due times of unsettled rows by due shard, for simulations. Empty shards are absent."""
@@ -90,6 +106,11 @@ def is_as_read(current: Action, read: Holder) -> bool:
         return False
     states = [(row.status, row.generation, row.fence, row.lease_until) for row in (current, read)]
     return states[0] == states[1]
+
+
+def is_claimable_as_read(current: Action, read: Action) -> bool:
+    """Return whether a row is as read for a claim: the next run begins with its checkpoint."""
+    return is_as_read(current, read) and current.checkpoint == read.checkpoint
 
 
 def _insert(entries: list[K], entry: K) -> None:

@@ -70,8 +70,10 @@ class MemoryQueues:
             if receipt in self._waiting:
                 self._hide(receipt, self._clock.now() + timedelta(seconds=seconds))
 
-    def receive(self) -> tuple[str, Delivery] | None:
-        """Receive the next visible message; return its queue and delivery, or None if there is none.
+    def receive(self, queue: str | None = None, *, but: str | None = None) -> tuple[str, Delivery] | None:
+        """Receive the next visible message, of one queue or of all `but` one.
+
+        Return its queue and delivery, or None.
 
         It is the oldest of the tenant with the fewest in flight: received, and neither deleted nor visible
         again. Among equals it is the tenant that has waited longest for a turn.
@@ -79,7 +81,11 @@ class MemoryQueues:
         now = self._clock.now()
         with self._lock:
             self._show_due(now)
-            groups = [group for group in list(self._visible) if self._first(group)]
+            groups = [
+                group
+                for group in list(self._visible)
+                if queue in {None, group[0]} and group[0] != but and self._first(group)
+            ]
             if not groups:
                 return None
             group = min(groups, key=self._order)
@@ -88,7 +94,8 @@ class MemoryQueues:
             waiting = self._waiting[receipt]
             self._count(waiting, is_received=True)
             self._hide(receipt, now + self.visibility)
-            return waiting.queue, Delivery(waiting.message, waiting.queued_at, receipt)
+            delivery = Delivery(waiting.message, waiting.queued_at, receipt, queue=waiting.queue)
+            return waiting.queue, delivery
 
     def delete(self, receipt: str) -> None:
         with self._lock:
@@ -101,11 +108,13 @@ class MemoryQueues:
         with self._lock:
             return {receipt: waiting.message for receipt, waiting in self._waiting.items()}
 
-    def next_at(self) -> datetime | None:
+    def next_at(self, queue: str | None = None, *, but: str | None = None) -> datetime | None:
+        """Return when the next message, as for `receive`, may be received; perhaps sooner."""
         with self._lock:
             while self._invisible and not self._is_current(self._invisible[0]):
                 heapq.heappop(self._invisible)
-            firsts = [first for group in list(self._visible) if (first := self._first(group))]
+            groups = [group for group in list(self._visible) if queue in {None, group[0]} and group[0] != but]
+            firsts = [first for group in groups if (first := self._first(group))]
             return min((at for at, *_ in [*firsts, *self._invisible[:1]]), default=None)
 
     def _hide(self, receipt: str, until: datetime) -> None:

@@ -19,8 +19,9 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from duetime import ids
+from duetime import ids, instant
 from duetime.ids import ActionId, JobName, TenantId
+from duetime.model.checkpoint import Checkpoint
 
 
 class Status(StrEnum):
@@ -62,7 +63,7 @@ class Ending(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """The reason why an occurrence was not run."""
+    """The reason why an action was not run."""
 
     OVERLAP = "overlap"
     """Another run of its job held the lock."""
@@ -79,6 +80,10 @@ class SkipReason(StrEnum):
     """An operator skipped it."""
     REFUSED = "refused"
     """Its event names no tenant, and its trigger requires one; or too many events led to it."""
+    EXPIRED = "expired"
+    """Of a one-shot: no run of it began before its expiry."""
+    PREDECESSOR = "predecessor"
+    """Of a one-shot: an action or batch that it waited for was not executed."""
 
 
 class Trigger(StrEnum):
@@ -97,6 +102,14 @@ KEPT_ATTEMPTS = 20
 """The number of latest attempts that a row stores; their numbers still grow."""
 
 
+RESULT_LIMIT = 2_048
+"""Bytes of a result, as JSON."""
+
+
+CONTINUES = "continues from its checkpoint"
+"""The message of a run that continued, with the ending `RETRY`; it used up no attempt."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One run. Without `finished_at` it is running; if another attempt follows, its worker died ("lost")."""
@@ -110,6 +123,11 @@ class Attempt:
     ending: Ending | None = None
     message: str | None = None
     """The reason of a failure, in at most 500 characters."""
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether the next run went on from its checkpoint."""
+        return self.ending is Ending.RETRY and self.message == CONTINUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +162,20 @@ class Action:
     """A limited number of a tenant's actions with one key run at once."""
     concurrency_limit: int = 1
     """That number: the action begins while fewer hold a slot of its concurrency key."""
+    is_high: bool = False
+    """The caller gave it a high priority; its type may have one too."""
+    debounce_key: str | None = None
+    """Until its first run begins, further calls with the key change it and schedule no other."""
+    debounce_until: datetime | None = None
+    """The latest due time that such a call can give it."""
+    coalesced: int = 0
+    """The number of further calls that it has taken."""
+    recent_calls: str | None = None
+    """Names of the latest of them, to recognise one whose response was lost."""
+    rate_key: str | None = None
+    """The key of its type's rate limit, if its caller's process knew it; the worker computes it otherwise."""
+    rate_slot: datetime | None = None
+    """The instant that it has under that limit; it holds while it is the due time."""
     depth: int = 0
     """How many events in a row led to it; see `duetime.model.event_chain`."""
     trace: str | None = None
@@ -157,10 +189,16 @@ class Action:
     """Runs that count towards the retry policy; a run whose worker died is repeated under the same number."""
     redriven_after: int = 0
     """Runs before the last redrive, which the retry policy does not count."""
+    continued: int = 0
+    """Runs since the last redrive that continued, which the retry policy does not count."""
+    checkpoint: Checkpoint | None = None
+    """What its latest run stored for the next one."""
     recoveries: int = 0
-    """The number of runs taken over from a dead worker."""
+    """The number of runs taken over from a dead worker, or after a missed heartbeat; not after a time-out."""
     first_due_at: datetime | None = None
     """The due time before retries changed it; None if they have not."""
+    expires_at: datetime | None = None
+    """Of a one-shot: no run begins from then on; see `duetime.model.expiry`."""
     attempts: tuple[Attempt, ...] = ()
     lease_until: datetime | None = None
     claim_nonce: str | None = None
@@ -171,7 +209,7 @@ class Action:
     changed_at: datetime | None = None
     """When a person or a program last rescheduled, cancelled, redrove or dismissed it."""
     changed_by: str | None = None
-    expires_at: datetime | None = None
+    kept_until: datetime | None = None
     """When the settled row is removed."""
     cadence: str | None = None
     """Of an occurrence: the name of the cadence that made it due; of an event run, of its trigger."""
@@ -185,8 +223,38 @@ class Action:
     """Why a skipped row did not run."""
     note: str | None = None
     """Details of that, in at most 500 characters."""
+    held_by: str | None = None
+    """The pause that held it until its latest claim that came after one, as one clause."""
     dismissed_reason: str | None = None
     """Why a caller removed the failed action from the dead letters; a redrive removes it."""
+    batch: str | None = None
+    """The batch whose member it is."""
+    after: str | None = None
+    """The predecessors that it waits or waited for; see `duetime.model.predecessors`."""
+    after_rule: str | None = None
+    """What it does if one of them is not executed: ``any`` runs, ``skip`` skips; by default it fails."""
+    unmet: str | None = None
+    """The predecessor that was not executed; if the action fails for it, its first redrive runs it."""
+    is_awaited: bool = False
+    """Whether its end matters to a batch or to followers, or ends a hand-over: arm receives that write."""
+    followers: tuple[ActionId, ...] = ()
+    """The actions that wait for its end."""
+    handed_over: int = 0
+    """The fence of the run that last handed it over; 0 if none did. See `duetime.model.hand_over`."""
+    handed_over_at: datetime | None = None
+    times_out_at: datetime | None = None
+    """When that hand-over ends without a completion."""
+    beat_seconds: int = 0
+    """The longest time between two heartbeats of it; 0: none is needed."""
+    hand_over_key: str | None = None
+    """The key of its token."""
+    completion: str | None = None
+    """Names the call that ended it, to recognise one whose response was lost."""
+    progress: str | None = None
+    """The share that a run reported last, from 0 to 1."""
+    progress_note: str | None = None
+    result: str | None = None
+    """What a completion stored, as JSON of at most 2 KB."""
 
     @property
     def ref(self) -> ActionRef:
@@ -194,9 +262,38 @@ class Action:
         return ActionRef(self.tenant_id, self.id)
 
     @property
+    def is_handed_over(self) -> bool:
+        """Whether it is processing without a worker: an external party completes it."""
+        return self.status is Status.PROCESSING and self.handed_over == self.fence
+
+    def has_timed_out_at(self, now: datetime) -> bool:
+        """Return whether it was handed over until the time-out: no worker has died."""
+        return self.is_handed_over and self.times_out_at is not None and self.times_out_at <= now
+
+    @property
     def nominal_at(self) -> datetime:
         """The instant that the cadence or the caller named; retries and redrives do not change it."""
         return self.first_due_at or self.due_at
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits for its predecessors; its due time is then out of reach of every scan."""
+        return self.status is Status.PENDING and self.after is not None and self.due_at >= instant.LATEST
+
+    @property
+    def has_failed_predecessor(self) -> bool:
+        """Whether it must fail because of a predecessor, instead of running."""
+        return self.unmet is not None and not self.redriven_after
+
+    @property
+    def has_rate_slot(self) -> bool:
+        """Whether it waits, or waited, for an instant of its own under a rate limit."""
+        return self.rate_slot == self.due_at
+
+    @property
+    def tried_since(self) -> datetime:
+        """The start of the present tries: the first due time, or the last redrive."""
+        return self.changed_at if self.redriven_after and self.changed_at else self.nominal_at
 
     @property
     def created_at(self) -> datetime:
@@ -236,7 +333,8 @@ class Action:
         """Whether an attempt failed, and it waits for the next one; a redrive begins anew."""
         if self.status is not Status.PENDING or self.attempt <= self.redriven_after or not self.attempts:
             return False
-        return self.attempts[-1].ending in {Ending.FAILED, Ending.RETRY}
+        last = self.attempts[-1]
+        return last.ending in {Ending.FAILED, Ending.RETRY} and not last.is_continued
 
     @property
     def executed_at(self) -> datetime | None:

@@ -47,18 +47,36 @@ def _next(old: Action, new: Action) -> Iterator[_Transition]:
     if new.cancel_requested_at is not None and old.cancel_requested_at is None:
         yield EventName.CANCEL_REQUESTED, new.cancel_requested_by, new.cancel_requested_at
     match old.status, new.status:
+        case Status.PENDING, Status.PENDING if new.coalesced > old.coalesced:
+            yield EventName.COALESCED, new.changed_by, new.changed_at
         case Status.PENDING, Status.PENDING if new.generation > old.generation:
-            yield EventName.RESCHEDULED, new.changed_by, new.changed_at
+            yield _moved(old, new)
         case Status.FAILED, Status.PENDING:
             yield EventName.REDRIVEN, new.changed_by, new.changed_at
         case Status.PROCESSING, Status.PENDING:
             yield EventName.RETRYING, None, new.attempts[-1].finished_at if new.attempts else None
         case Status.PENDING, Status.PROCESSING:
             yield EventName.STARTED, None, new.attempts[-1].started_at if new.attempts else None
-        case Status.PROCESSING, Status.PROCESSING if new.recoveries > old.recoveries:
-            yield EventName.RECOVERED, None, new.attempts[-1].started_at if new.attempts else None
+        case Status.PROCESSING, Status.PROCESSING:
+            yield from _went_on(old, new)
         case before, after if before is not after:
             yield from _ended(new)
+
+
+def _went_on(old: Action, new: Action) -> Iterator[_Transition]:
+    if new.recoveries > old.recoveries:
+        yield EventName.RECOVERED, None, new.attempts[-1].started_at if new.attempts else None
+    elif new.handed_over > old.handed_over:
+        yield EventName.HANDED_OVER, None, new.handed_over_at
+
+
+def _moved(old: Action, new: Action) -> _Transition:
+    """Return why a pending row has another due time."""
+    if old.is_held and not new.is_held:
+        return EventName.RELEASED, None, None
+    if new.has_rate_slot:
+        return EventName.DEFERRED, None, None
+    return EventName.RESCHEDULED, new.changed_by, new.changed_at
 
 
 def _ended(new: Action) -> Iterator[_Transition]:
@@ -112,6 +130,7 @@ def public_fields(row: Action) -> dict[str, Any]:
         "finished_at": instant.text(last.finished_at) if last and last.finished_at else None,
         "reason": row.note or (row.skip_reason.value if row.skip_reason else message),
         **({"depth": row.depth} if row.depth else {}),
+        **({"debounce_key": row.debounce_key, "coalesced": row.coalesced} if row.debounce_key else {}),
     }
 
 

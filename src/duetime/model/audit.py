@@ -31,6 +31,12 @@ class AuditKind(StrEnum):
     """The rejected changes of one caller in one hour, counted; the name is the caller."""
     TENANT = "tenant"
     """A tenant: its pauses, or all that is stored of it."""
+    PAUSE = "pause"
+    """A pause of work: when it begins by what it covers, when it ends by its id."""
+    LIMIT = "limit"
+    """The rate limit of a payload type."""
+    BATCH = "batch"
+    """All members of a batch."""
     REGION = "region"
     """The region that a failover made active."""
 

@@ -14,6 +14,22 @@ CANARY = "duetime-canary"
 PROBE = "duetime-probe"
 """The probe of the default worker; another worker's has its name after it."""
 
+TARGETS = frozenset(
+    {
+        "target-batch-job",
+        "target-durable-callback",
+        "target-durable-execution",
+        "target-ecs-task",
+        "target-event",
+        "target-lambda-invocation",
+        "target-sns-message",
+        "target-sqs-message",
+        "target-state-machine-execution",
+        "target-webhook",
+    }
+)
+"""The types that the worker of targets runs; see `duetime.targets`."""
+
 RETENTION = timedelta(hours=1)
 """The retention of their rows once a run has settled them."""
 

@@ -23,6 +23,14 @@ class Change:
         return new
 
     @property
+    def ended_hand_over(self) -> Action | None:
+        """The row, if its hand-over has ended: by a completion, a failure or a cancel."""
+        old, new = self.old, self.new
+        if old is None or new is None or not old.is_handed_over:
+            return None
+        return None if new.status is Status.PROCESSING else new
+
+    @property
     def left_pending(self) -> Action | None:
         """The row as it was, if it is no longer pending with that due time."""
         old, new = self.old, self.new

@@ -11,7 +11,7 @@ operators set.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -138,10 +138,38 @@ class Pause:
     reason: str = ""
     until: datetime | None = None
     """When it ends by itself."""
+    parts: tuple[Pause, ...] = ()
+    """If several were begun, each of them; the fields above then have the first begin, and the one that ends
+    last."""
 
     def is_over(self, now: datetime) -> bool:
         """Return whether it has ended by itself."""
         return self.until is not None and self.until <= now
+
+    def beside(self, new: Pause) -> Pause:
+        """Return this pause with another one beside it: neither loses its reason or its end."""
+        parts = (*(self.parts or (self,)), new)
+        endless = next((part for part in parts if part.until is None), None)
+        last = endless or max(parts, key=lambda part: part.until or part.since)
+        return replace(last, since=self.since, parts=parts)
+
+    def at(self, when: datetime) -> Pause:
+        """Return the pause that a time lies in: the one that began first, if several cover it."""
+        covering = (part for part in self.parts if part.since < when and not part.is_over_before(when))
+        return next(covering, self)
+
+    def is_over_before(self, when: datetime) -> bool:
+        """Return whether it ends before a time."""
+        return self.until is not None and self.until < when
+
+    def stretches(self, end: datetime) -> Iterator[tuple[datetime, datetime, Pause]]:
+        """Yield the stretches of time up to an end, each with its pause as `at` returns it."""
+        start = self.since
+        for part in self.parts or (self,):
+            until = min(part.until or end, end)
+            if until > start:
+                yield start, until, part
+                start = until
 
 
 class SpanKind(StrEnum):

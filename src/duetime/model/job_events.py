@@ -69,10 +69,11 @@ def of_job(change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
 def _pauses(old: Job, new: Job, number: str, at: datetime) -> Iterator[LifecycleEvent]:
     for cadence, pause in new.pauses.items():
         if old.pauses.get(cadence) != pause:
-            fields = {"cadence": cadence or None, "reason": pause.reason or None}
-            until = instant.text(pause.until) if pause.until else None
+            begun = pause.parts[-1] if pause.parts else pause
+            fields = {"cadence": cadence or None, "reason": begun.reason or None}
+            until = instant.text(begun.until) if begun.until else None
             yield _of_job(
-                new, EventName.PAUSED, _with(number, cadence), at, by=pause.by, **fields, until=until
+                new, EventName.PAUSED, _with(number, cadence), at, by=begun.by, **fields, until=until
             )
     for cadence in old.pauses.keys() - new.pauses.keys():
         yield _of_job(new, EventName.RESUMED, _with(number, cadence), at, cadence=cadence or None)

@@ -6,6 +6,7 @@ run is conditional on the fence, so a run that was taken over changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -13,6 +14,10 @@ from enum import Enum
 from duetime.ids import ActionId
 from duetime.model.action import Action, Ending, Status
 from duetime.model.active_region import epoch_of
+from duetime.model.expiry import NO_EXPIRY, Expiry
+
+LONGEST_ALONE = timedelta(minutes=15)
+"""How long after its lease a dead run is left until a process can run it alone."""
 
 FENCE_STEP = 1
 """How much a claim, and the loss of a lock or a slot by a dead run, increases the fence of a row."""
@@ -36,6 +41,28 @@ class ClaimTerms:
     """The epoch of the active region; 0 without a standby region."""
     fence: int = 0
     """The row's fence as read; only a claim with an epoch compares it."""
+    expiry: Expiry = NO_EXPIRY
+    """When actions of its type expire, and their end then."""
+    generation: int | None = None
+    """The row's generation as read, if the expiry depends on it."""
+    shares_process: bool = False
+    """Other runs share the process, and would die with it."""
+    held_by: str | None = None
+    """The pause that held the action until now, for its history."""
+
+    @property
+    def length(self) -> timedelta:
+        """How long a lease is."""
+        return self.lease_until - self.now
+
+    def is_expired(self, row: Action) -> bool:
+        """Return whether no run of the action may begin any more."""
+        expires_at = self.expiry.of(row)
+        return expires_at is not None and expires_at <= self.now
+
+    def may_claim(self, row: Action) -> bool:
+        """Return whether the expiry permits a claim: of an expired action only to fail it."""
+        return self.expiry.on_expiry == "fail" or not self.is_expired(row)
 
     def is_fenced_off(self, row: Action) -> bool:
         """Return whether another region has claimed the row at a later epoch."""
@@ -44,6 +71,13 @@ class ClaimTerms:
     def may_take_over(self, row: Action) -> bool:
         """Return whether the lease of a processing row ended longer ago than the skew: its worker died."""
         return row.lease_until is not None and row.lease_until + self.skew < self.now
+
+    def must_be_alone(self, row: Action) -> bool:
+        """Return whether the run waits for a process of its own: it may be what ended the one before."""
+        is_dead = row.status is Status.PROCESSING and self.may_take_over(row)
+        if not (self.shares_process and is_dead) or row.lease_until is None:
+            return False
+        return self.now < row.lease_until + LONGEST_ALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +92,14 @@ class LeaseHeld:
     """The claim was lost to a live lease, which ends at `until` unless its holder renews it."""
 
     until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MustBeAlone:
+    """The claim would take over a dead run while other runs share the process; nothing was written."""
+
+    recoveries: int
+    """How often it was taken over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +138,55 @@ def applied_if_mine(
     return Applied(row) if row is not None and is_mine else outcome
 
 
+def deferred_if_mine(outcome: Applied | Rejected, row: Action, until: datetime) -> Applied | Rejected:
+    """Return `Applied` if the row is as this call leaves it, as `applied_if_mine` does."""
+    current = outcome.action
+    mine = (Status.PENDING, row.generation + 1, until)
+    if current is None or (current.status, current.generation, current.due_at) != mine:
+        return outcome
+    return Applied(current)
+
+
+def released_if_mine(outcome: Applied | Rejected, released: Action) -> Applied | Rejected:
+    """Return `Applied` if the row is as this call leaves it, as `applied_if_mine` does."""
+    current = outcome.action
+    if current is None or isinstance(outcome, Applied):
+        return outcome
+    mine = (released.status, released.generation, released.due_at, released.unmet)
+    is_mine = (current.status, current.generation, current.due_at, current.unmet) == mine
+    return Applied(current) if is_mine else outcome
+
+
 @dataclass(frozen=True, slots=True)
 class Renewed:
     """This run still holds the lease; `cancel_requested` is True after a request to stop."""
 
     cancel_requested: bool
+
+
+def renewed_if(
+    outcome: Applied | Rejected, claimed: Action, is_mine: Callable[[Action], bool] = lambda _row: False
+) -> Renewed | None:
+    """Return that the run holds its row after a write; None if it does not.
+
+    Args:
+        outcome: of the write.
+        claimed: the run.
+        is_mine: whether a rejected write's row is as an earlier try of this call leaves it, or better.
+    """
+    row = outcome.action
+    if row is None or (row.status, row.fence) != (Status.PROCESSING, claimed.fence):
+        return None
+    if isinstance(outcome, Rejected) and not is_mine(row):
+        return None
+    return Renewed(cancel_requested=row.cancel_requested_at is not None)
+
+
+def outlasts(row: Action, until: datetime, now: datetime) -> bool:
+    """Return whether a handed-over row lasts, and waits at least until then."""
+    if row.lease_until is None or not row.is_handed_over:
+        return False
+    return now < row.lease_until and until <= row.lease_until
 
 
 class SettleResult(Enum):
@@ -124,11 +210,25 @@ class Settlement:
     message: str | None = None
     due_at: datetime | None = None
     """For a retry (status pending): when it is due again."""
-    expires_at: datetime | None = None
+    kept_until: datetime | None = None
     """For a final status: when the row may be removed."""
+    continues: bool = False
+    """For a retry: the run goes on from its checkpoint, and uses up no attempt."""
+    completion: str | None = None
+    """Of a handed-over action: the name of the call that ends it. `finished_at` must be within its lease."""
+    result: str | None = None
+    """What the external party returned, as JSON."""
+
+    def may_end(self, row: Action) -> bool:
+        """Return whether it may end a row that is processing under the fence of its run."""
+        if self.completion is None:
+            return True
+        lasts = row.lease_until is not None and self.finished_at < row.lease_until
+        return row.is_handed_over and lasts
 
     def has_ended(self, claimed: Action, row: Action | None) -> bool:
         """Return whether the row is in the state that this settlement of the run `claimed` writes."""
-        if row is None or (row.fence, row.status) != (claimed.fence, self.status):
+        if row is None or (row.fence, row.status) != (claimed.fence, self.status) or not row.attempts:
             return False
-        return row.attempts[-1].finished_at == self.finished_at
+        is_mine = self.completion is None or row.completion == self.completion
+        return is_mine and row.attempts[-1].finished_at == self.finished_at

@@ -29,7 +29,7 @@ from duetime import instant
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
 from duetime.model.audit import AuditEntry, AuditKind
 from duetime.model.undelivered import Undelivered, UndeliveredKind
-from duetime.model.work_pause import WorkPauseChange
+from duetime.model.work_pause import PauseScope, WorkPauseChange
 
 VERSION = 1
 """The version of the events' schema. New fields do not change it; removed or changed fields do."""
@@ -46,9 +46,17 @@ class EventName(StrEnum):
     TRIGGERED = "triggered"
     """A caller, or an event, started a run of a job."""
     RESCHEDULED = "rescheduled"
+    COALESCED = "coalesced"
+    """A further call with its debounce key changed a pending action."""
+    DEFERRED = "deferred"
+    """It waits for its instant under a rate limit."""
+    RELEASED = "released"
+    """What it was scheduled after has ended."""
     STARTED = "started"
     RECOVERED = "recovered"
     """A run was taken over from a dead worker."""
+    HANDED_OVER = "handed_over"
+    """A run ended, and an external party completes its action."""
     RETRYING = "retrying"
     """An attempt did not succeed, and another follows."""
     CANCEL_REQUESTED = "cancel_requested"
@@ -77,6 +85,11 @@ class EventName(StrEnum):
     KEPT = "kept"
     """An undelivered input was stored, and waits for a redrive."""
 
+    OPENED = "opened"
+    """A type failed too often, so its circuit breaker pauses it."""
+    CLOSED = "closed"
+    """A run succeeded, or a caller ended the pause: the type goes on."""
+
     RECORDED = "recorded"
     """A caller requested a change over the API, or its result was recorded."""
 
@@ -85,14 +98,14 @@ class EventName(StrEnum):
 class LifecycleEvent:
     """One transition, as published."""
 
-    subject: Literal["action", "run", "job", "undelivered", "audit", "tenant"]
+    subject: Literal["action", "run", "job", "undelivered", "audit", "tenant", "work", "breaker"]
     word: EventName
     number: str
     """The transition's number: with tenant, subject and word it is the event's id."""
     at: datetime
     tenant_id: TenantId
     name: str
-    """The id of an action, an undelivered input or an audit entry; the name of a job or a tenant."""
+    """The id of an action, an undelivered input or an audit entry; the name of a job or of what is paused."""
     by: str | None = None
     """The actor, if there is one."""
     about: Mapping[str, Any]
@@ -145,7 +158,9 @@ _ALWAYS = frozenset(
         EventName.FAILED,
         EventName.CANCELLED,
         EventName.CANCEL_REQUESTED,
+        EventName.SKIPPED,
         EventName.RESCHEDULED,
+        EventName.DEFERRED,
         EventName.REDRIVEN,
         EventName.RECOVERED,
     }
@@ -205,17 +220,22 @@ def _is_of_our_own(thing: Undelivered) -> bool:
 
 
 def of_work_pause(change: WorkPauseChange) -> Iterator[LifecycleEvent]:
-    """Return the event of a tenant's pause: one when it begins, one when an operator ends it."""
+    """Return the event of a pause: one when it begins, one when a caller ends it."""
     pause = change.new
     ended_at = pause.ended_at
     if change.old is not None and (ended_at is None or change.old.ended_at is not None):
         return
+    is_tenant, is_breaker = pause.scope is PauseScope.TENANT, pause.breaker is not None
+    begun, ended = (
+        (EventName.OPENED, EventName.CLOSED) if is_breaker else (EventName.PAUSED, EventName.RESUMED)
+    )
+    more = {} if is_tenant else {"scope": pause.scope.value, "of": pause.tenant_id, "skips": pause.skips}
     yield LifecycleEvent(
-        subject="tenant",
-        word=EventName.PAUSED if ended_at is None else EventName.RESUMED,
+        subject="tenant" if is_tenant else "breaker" if is_breaker else "work",
+        word=begun if ended_at is None else ended,
         number=pause.id,
         at=ended_at or pause.since,
-        tenant_id=TenantId(pause.name),
+        tenant_id=TenantId(pause.name) if is_tenant else pause.tenant_id or SYSTEM_TENANT,
         name=pause.name,
         by=pause.ended_by if ended_at else pause.by,
         about={
@@ -224,6 +244,7 @@ def of_work_pause(change: WorkPauseChange) -> Iterator[LifecycleEvent]:
             "reason": pause.reason,
             "since": instant.text(pause.since),
             "until": instant.text(pause.until) if pause.until else None,
+            **more,
         },
     )
 

@@ -10,8 +10,10 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Self
+
+from duetime.model.priority import high_queue_of
 
 if TYPE_CHECKING:
     from duetime.model.job import Definition
@@ -31,6 +33,10 @@ class Manifest:
     """The types whose payloads lifecycle events may contain."""
     sensitive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The paths of sensitive fields, by type."""
+    high: frozenset[str] = frozenset()
+    """The types whose actions have a high priority."""
+    has_high_queue: bool = False
+    """Whether the deployment has a high queue of this worker."""
 
     @property
     def hash(self) -> str:
@@ -44,6 +50,10 @@ class Manifest:
             fields["in_events"] = sorted(self.in_events)
         if self.sensitive:
             fields["sensitive"] = {name: list(paths) for name, paths in self.sensitive.items()}
+        if self.high:
+            fields["high"] = sorted(self.high)
+        if self.has_high_queue:
+            fields["has_high_queue"] = True
         return json.dumps(fields, sort_keys=True)
 
     def jobs_json(self) -> str:
@@ -63,8 +73,18 @@ class Manifest:
         in_events = frozenset(fields.get("in_events", ()))
         sensitive = {name: tuple(paths) for name, paths in fields.get("sensitive", {}).items()}
         return cls(
-            fields["worker"], fields["types"], jobs=definitions, in_events=in_events, sensitive=sensitive
+            fields["worker"],
+            fields["types"],
+            jobs=definitions,
+            in_events=in_events,
+            sensitive=sensitive,
+            high=frozenset(fields.get("high", ())),
+            has_high_queue=fields.get("has_high_queue") is True,
         )
+
+    def deployed(self, *, high_priority: bool) -> Self:
+        """Return the manifest as a deploy with that setting publishes it."""
+        return replace(self, has_high_queue=high_priority or bool(self.high))
 
 
 class WorkerRoute(NamedTuple):
@@ -76,6 +96,16 @@ class WorkerRoute(NamedTuple):
     """Whether lifecycle events may contain its payload."""
     sensitive: tuple[str, ...] = ()
     """The paths to redact in that payload."""
+    is_high: bool = False
+    """Whether all its actions have a high priority."""
+    has_high_queue: bool = False
+    """Whether the worker has a high queue."""
+
+    def queue(self, *, is_high: bool) -> str:
+        """Return the queue for an action's messages, by the action's own priority."""
+        return (
+            high_queue_of(self.worker) if self.has_high_queue and (self.is_high or is_high) else self.worker
+        )
 
 
 def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, WorkerRoute]:
@@ -87,7 +117,14 @@ def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, WorkerRoute]:
     for manifest in manifests:
         for type_name, version in manifest.types.items():
             sensitive = manifest.sensitive.get(type_name, ())
-            route = WorkerRoute(version, manifest.worker, type_name in manifest.in_events, sensitive)
+            route = WorkerRoute(
+                version,
+                manifest.worker,
+                type_name in manifest.in_events,
+                sensitive,
+                type_name in manifest.high,
+                manifest.has_high_queue,
+            )
             other = found.get(type_name, route)
             both = tuple(dict.fromkeys((*other.sensitive, *sensitive)))
             found[type_name] = max(other, route)._replace(sensitive=both)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from duetime.errors import InvalidIdentifier, InvalidPayload, PayloadTooLarge
-from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id
+from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id, rate_key
 from duetime.model.action import Action
 from duetime.model.event_chain import current_depth
 
@@ -54,6 +54,26 @@ def concurrency_of(key: object, limit: object) -> Concurrency | None:
     return Concurrency(concurrency_key(key), limit)
 
 
+def rate_key_of(payload: object, key: object) -> str | None:
+    """Return the key of an order under its type's rate limit: the given one, or that of the payload.
+
+    A process that does not declare the type's handler cannot compute a key; the worker does it then.
+
+    Raises:
+        InvalidIdentifier: the key cannot be part of a table key or be computed, or the type has no limit by
+            key.
+    """
+    declared = vars(type(payload))
+    rate = declared.get("type_rate")
+    if key is None:
+        return rate.key_of(payload) or None if rate else None
+    if "type_rate" in declared and (rate is None or rate.key is None):
+        raise InvalidIdentifier(
+            "rate_key", key, "limits nothing: the type declares no rate with a key; omit it, or declare one"
+        )
+    return rate_key(key)
+
+
 def new_action(
     payload: Payload,
     *,
@@ -66,7 +86,12 @@ def new_action(
     random_bytes: Entropy = os.urandom,
     idempotency_key: str | None = None,
     concurrency: Concurrency | None = None,
+    rate_key: str | None = None,
     trace: str | None = None,
+    expires_at: datetime | None = None,
+    debounce_key: str | None = None,
+    debounce_until: datetime | None = None,
+    is_high: bool = False,
 ) -> Action:
     """Return a new pending action; nothing is written yet.
 
@@ -75,10 +100,7 @@ def new_action(
         PayloadTooLarge: the payload does not fit into one DynamoDB item.
     """
     _check_is_payload(payload)
-    written = payload.to_json()
-    size = len(written) if written.isascii() else len(written.encode())
-    if size > PAYLOAD_LIMIT:
-        raise PayloadTooLarge(payload.type_name, size, PAYLOAD_LIMIT)
+    written, size = written_payload(payload)
     action_id = new_action_id(now, random_bytes)
     return Action(
         tenant_id=tenant_id,
@@ -95,9 +117,28 @@ def new_action(
         idempotency_key=idempotency_key,
         concurrency_key=concurrency.key if concurrency else None,
         concurrency_limit=concurrency.limit if concurrency else 1,
+        rate_key=rate_key,
         trace=trace,
+        expires_at=expires_at,
+        debounce_key=debounce_key,
+        debounce_until=debounce_until,
+        is_high=is_high,
         depth=current_depth(),
     )
+
+
+def written_payload(payload: Payload) -> tuple[str, int]:
+    """Return a payload as JSON, and its bytes.
+
+    Raises:
+        InvalidPayload: it has no JSON form.
+        PayloadTooLarge: it does not fit into one DynamoDB item.
+    """
+    written = payload.to_json()
+    size = len(written) if written.isascii() else len(written.encode())
+    if size > PAYLOAD_LIMIT:
+        raise PayloadTooLarge(payload.type_name, size, PAYLOAD_LIMIT)
+    return written, size
 
 
 def _check_is_payload(payload: object) -> None:

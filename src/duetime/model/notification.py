@@ -8,6 +8,7 @@ jobs.recurring_failing         job.failing, once a streak  the same
 jobs.recurring_succeeding      job.succeeding              the same
 jobs.chain_refused             run.skipped, too deep       the tenant's admins
 scheduling.dead_lettered       action.failed, run.failed   the tenant's admins
+scheduling.breaker_opened      breaker.opened              the tenant's admins
 scheduling.undelivered         undelivered.kept            the admins of the tenant ``system``
 =============================  ==========================  ===================================================
 """
@@ -59,6 +60,7 @@ class NotificationKind(StrEnum):
     ACTION_FAILED = "scheduling.action_failed"
     DEAD_LETTERED = "scheduling.dead_lettered"
     UNDELIVERED = "scheduling.undelivered"
+    BREAKER_OPENED = "scheduling.breaker_opened"
     RECURRING_FAILING = "jobs.recurring_failing"
     RECURRING_SUCCEEDING = "jobs.recurring_succeeding"
     CHAIN_REFUSED = "jobs.chain_refused"
@@ -83,12 +85,18 @@ class Severity(StrEnum):
 
 
 _FOR_ADMINS = frozenset(
-    {NotificationKind.DEAD_LETTERED, NotificationKind.UNDELIVERED, NotificationKind.CHAIN_REFUSED}
+    {
+        NotificationKind.DEAD_LETTERED,
+        NotificationKind.UNDELIVERED,
+        NotificationKind.CHAIN_REFUSED,
+        NotificationKind.BREAKER_OPENED,
+    }
 )
 _SEVERITIES: Mapping[NotificationKind, Severity] = {
     NotificationKind.ACTION_FAILED: Severity.WARNING,
     NotificationKind.DEAD_LETTERED: Severity.ERROR,
     NotificationKind.UNDELIVERED: Severity.ERROR,
+    NotificationKind.BREAKER_OPENED: Severity.ERROR,
     NotificationKind.RECURRING_FAILING: Severity.WARNING,
     NotificationKind.RECURRING_SUCCEEDING: Severity.INFO,
     NotificationKind.CHAIN_REFUSED: Severity.ERROR,
@@ -136,7 +144,10 @@ def is_entry_id(text: str) -> bool:
     return _ENTRY_ID.fullmatch(text) is not None
 
 
-_EVENT_TYPES = ("action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept")
+_EVENT_TYPES = (
+    *("action.failed", "run.failed", "job.failing", "job.succeeding"),
+    *("undelivered.kept", "breaker.opened"),
+)
 """The types of events that always make notifications."""
 
 _SKIPPED = "run.skipped"
@@ -150,12 +161,14 @@ def event_detail(prefix: str, event_depth: int) -> dict[str, Any]:
     return {"deployment": [prefix], "$or": chosen}
 
 
+_SUBJECTS = ("action", "job", "undelivered", "breaker")
 _KINDS: Mapping[str, tuple[NotificationKind, ...]] = {
     "action.failed": (NotificationKind.ACTION_FAILED, NotificationKind.DEAD_LETTERED),
     "run.failed": (NotificationKind.DEAD_LETTERED,),
     "job.failing": (NotificationKind.RECURRING_FAILING,),
     "job.succeeding": (NotificationKind.RECURRING_SUCCEEDING,),
     "undelivered.kept": (NotificationKind.UNDELIVERED,),
+    "breaker.opened": (NotificationKind.BREAKER_OPENED,),
     _SKIPPED: (NotificationKind.CHAIN_REFUSED,),
 }
 
@@ -171,7 +184,7 @@ def of_event(detail: Mapping[str, Any]) -> Iterator[Notification]:
     """
     try:
         for kind in _KINDS.get(detail["type"], ()):
-            subject = next(detail[name] for name in ("action", "job", "undelivered") if name in detail)
+            subject = next(detail[name] for name in _SUBJECTS if name in detail)
             yield Notification(
                 id=f"{detail['id']}:{kind}",
                 kind=kind,

@@ -8,13 +8,14 @@ the handler               the action
 returns                   executed
 raises ``Fatal``          failed
 raises ``Retry(after)``   pending after `after`, while the policy has attempts left
+raises ``Continue``       pending at once, if it stored another checkpoint; else as an error
 raises anything else      pending after the policy's back-off, while it has attempts left
 stops on request          cancelled
 ========================  =====================================================
 
 A run for another worker is put off: it is pending again, whatever the policy. After a requested cancel, an
-action is not run again. No attempt starts later than the policy's ``give_up_after``; the action fails
-instead.
+action is not run again. No attempt starts later than the policy's ``give_up_after``, or from the action's
+expiry on; the action fails instead.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from duetime.errors import truncate
-from duetime.model.action import Action, Ending, Status
+from duetime.model.action import CONTINUES, Action, Ending, Status
+from duetime.model.checkpoint import MOST_CONTINUATIONS
+from duetime.model.hand_over import HandedOver
 from duetime.model.lease import Settlement
 from duetime.model.run import RunCancelled
 from duetime.retry import Fatal, Retry, RetryPolicy
@@ -39,10 +42,18 @@ class Outcome:
     retry_after: timedelta | None = None
     is_put_off: bool = False
     """It did not begin, so no policy ends it."""
+    continues: bool = False
+    """It goes on from its checkpoint: only the expiry and a request to cancel end it."""
+    hand_over: HandedOver | None = None
+    """The handler has handed the action over: the run ends, and the action does not."""
 
 
 SUCCEEDED = Outcome(Ending.EXECUTED)
 CANCELLED = Outcome(Ending.CANCELLED, "the handler stopped as requested")
+TIMED_OUT = Outcome(Ending.FAILED, "its hand-over has timed out: no completion came in time", may_retry=True)
+EXPIRED = Outcome(Ending.FAILED, "it expired; no run of it begins any more")
+PROBE_FAILED = "a probe of the breaker failed"
+"""The beginning of the message of an attempt that no policy counts."""
 NOT_BEGUN = Outcome(Ending.CANCELLED, "cancelled while a worker that died ran it; not begun again")
 
 
@@ -70,6 +81,24 @@ def put_off(after: timedelta, reason: str) -> Outcome:
     return Outcome(Ending.RETRY, truncate(reason), may_retry=True, retry_after=after, is_put_off=True)
 
 
+def of_continue(action: Action, *, has_advanced: bool) -> Outcome:
+    """Return the outcome of a run of `action` (as claimed) that raised `Continue`.
+
+    Args:
+        action: the row.
+        has_advanced: whether the run has stored another checkpoint than the one with which it began.
+    """
+    if not has_advanced:
+        problem = "Continue without progress: the run stored no other checkpoint than the one it began with"
+        return Outcome(Ending.FAILED, problem, may_retry=True)
+    if action.continued >= MOST_CONTINUATIONS:
+        limit = f"it has continued {action.continued} times, the most that is allowed; a redrive allows more"
+        return Outcome(Ending.FAILED, limit)
+    return Outcome(
+        Ending.RETRY, CONTINUES, may_retry=True, retry_after=timedelta(0), is_put_off=True, continues=True
+    )
+
+
 def settlement(
     outcome: Outcome,
     action: Action,
@@ -78,22 +107,46 @@ def settlement(
     now: datetime,
     retention: timedelta,
     jitter_draw: float,
+    expires_at: datetime | None = None,
 ) -> Settlement:
-    """Return the settlement of `action` (as claimed); `jitter_draw` in [0, 1) draws the jitter."""
+    """Return the settlement of `action` (as claimed).
+
+    Args:
+        outcome: how its run ended.
+        action: the row.
+        policy: its retry policy.
+        now: when the run ended.
+        retention: how long a final row is kept.
+        jitter_draw: in [0, 1), draws the jitter.
+        expires_at: from when on no attempt may begin.
+    """
     again_at = _next_attempt_at(outcome, action, policy, now, jitter_draw)
+    message, may_expire = outcome.message, outcome.continues or not outcome.is_put_off
+    if again_at and expires_at and again_at >= expires_at and may_expire:
+        again_at, message = None, "it expired before it could continue" if outcome.continues else message
     return Settlement(
         status=Status.PENDING if again_at else _FINAL[outcome.ending],
         ending=outcome.ending,
         finished_at=now,
-        message=outcome.message,
+        message=message,
         due_at=again_at,
-        expires_at=None if again_at else now + retention,
+        kept_until=None if again_at else now + retention,
+        continues=outcome.continues and again_at is not None,
     )
 
 
 def final_instead(retry: Settlement, *, retention: timedelta) -> Settlement:
     """Return the final settlement in place of a retry, after a requested cancel."""
-    return replace(retry, status=_FINAL[retry.ending], due_at=None, expires_at=retry.finished_at + retention)
+    kept_until = retry.finished_at + retention
+    if retry.continues:
+        stopped = Settlement(
+            status=Status.CANCELLED,
+            ending=CANCELLED.ending,
+            message=CANCELLED.message,
+            finished_at=retry.finished_at,
+        )
+        return replace(stopped, kept_until=kept_until)
+    return replace(retry, status=_FINAL[retry.ending], due_at=None, kept_until=kept_until)
 
 
 _FINAL = {
@@ -109,20 +162,23 @@ def _next_attempt_at(
 ) -> datetime | None:
     if outcome.is_put_off and outcome.retry_after is not None:
         return now + outcome.retry_after
-    spent = action.attempt - action.redriven_after
+    spent = action.attempt - action.redriven_after - action.continued - _failed_probes(action)
     if not outcome.may_retry or spent >= policy.attempts:
         return None
     wait = policy.delay(spent, jitter_draw) if outcome.retry_after is None else outcome.retry_after
-    if policy.give_up_after is not None and now + wait > _first_due(action) + policy.give_up_after:
+    if policy.give_up_after is not None and now + wait > action.tried_since + policy.give_up_after:
         return None
     return now + wait
 
 
-def _first_due(action: Action) -> datetime:
-    """Return the start of the policy's ``give_up_after``: the first due time, or the last redrive."""
-    if action.redriven_after and action.changed_at:
-        return action.changed_at
-    return action.nominal_at
+def _failed_probes(action: Action) -> int:
+    """Return how many of the stored attempts since the last redrive were probes, which use up no attempt."""
+    return sum(
+        number > action.redriven_after
+        and attempt.ending is Ending.RETRY
+        and (attempt.message or "").startswith(PROBE_FAILED)
+        for number, attempt in action.numbered_attempts()
+    )
 
 
 def _message(error: BaseException) -> str:

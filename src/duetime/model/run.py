@@ -6,14 +6,18 @@ import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Protocol
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import InvalidCommit
+from duetime.errors import InvalidCommit, Unsupported
 from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.action import Trigger
+from duetime.model.checkpoint import Checkpoint, checkpoint_text
+
+if TYPE_CHECKING:
+    from duetime.model.hand_over import HandedOver, Progress
 
 MOST_ENTRIES = 98
 """DynamoDB takes 100 writes in a transaction.
@@ -51,6 +55,17 @@ class RunTimedOut(Exception):
         super().__init__(f"the run passed its deadline, {instant.text(deadline)}")
 
 
+class Checkpointing(Protocol):
+    """Stores checkpoints for `Run.checkpoint`."""
+
+    @property
+    def latest(self) -> Checkpoint | None:
+        """The latest checkpoint of the action; None without one."""
+
+    def __call__(self, text: str) -> None:
+        """Store a checkpoint; see `Run.checkpoint`."""
+
+
 class Committing(Protocol):
     """Commits for `Run.commit`."""
 
@@ -60,6 +75,17 @@ class Committing(Protocol):
 
     def __call__(self, entries: Sequence[Entry]) -> None:
         """Write the entries and settle the action, all or nothing; see `Run.commit`."""
+
+
+class ExternalWork(Protocol):
+    """Serves `Run.token` and `Run.progress`."""
+
+    @property
+    def token(self) -> str:
+        """The token of the run's hand-over."""
+
+    def report(self, progress: Progress) -> None:
+        """Store a progress, unless one was stored seconds ago."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +114,8 @@ class Run:
     """Writes with the action's id on each line."""
     committing: Committing = field(repr=False, compare=False)
     """Commits for `commit`."""
+    checkpointing: Checkpointing = field(repr=False, compare=False)
+    """Stores checkpoints for `checkpoint`."""
     job: JobName | None = None
     """The job whose run it is; None for a one-shot."""
     cadence: str | None = None
@@ -102,6 +130,8 @@ class Run:
     as ``duetime_depth``, so that two jobs cannot start each other for ever."""
     stop: threading.Event = field(default_factory=threading.Event)
     """Set by the worker after a request to cancel, or after the lease was lost."""
+    external: ExternalWork | None = field(default=None, repr=False, compare=False)
+    """Serves `token` and `progress`; None: this run cannot be handed over."""
 
     @property
     def idempotency_key(self) -> str:
@@ -129,6 +159,29 @@ class Run:
         if self.now() > self.deadline:
             raise RunTimedOut(self.deadline)
 
+    def checkpoint(self, value: object) -> None:
+        """Store a value for the next run of this action, which gets it as `last_checkpoint`.
+
+        Call it after the work that it stands for, and before ``raise Continue()``. If the run dies in
+        between, the next one repeats that work.
+
+        Args:
+            value: a JSON value of at most 2,048 bytes, such as ``{"done": 1000}``. It replaces the former.
+
+        Raises:
+            InvalidCheckpoint: it is no JSON value, None, or too large; nothing was stored.
+            RunCancelled: another worker has taken this run over; nothing was stored. Let it pass through.
+            BackendUnavailable: it may or may not be stored; repeat the call, or let it pass.
+            AlreadyCommitted: this run has committed, or its commit is in doubt.
+        """
+        self.checkpointing(checkpoint_text(value))
+
+    @property
+    def last_checkpoint(self) -> Any:
+        """The latest checkpoint of this action, by this run or an earlier one; None without one."""
+        latest = self.checkpointing.latest
+        return None if latest is None else latest.value
+
     def commit(self, entries: Iterable[Entry]) -> None:
         """Write the handler's own entries and settle its action as executed in one transaction: exactly once.
 
@@ -152,6 +205,54 @@ class Run:
             AlreadyCommitted: this run has committed.
         """
         self.committing(_checked(entries))
+
+    @property
+    def token(self) -> str:
+        """The token with which an external party completes this run, once the handler has handed it over.
+
+        Raises:
+            Unsupported: this run was made without a scheduler.
+        """
+        if self.external is None:
+            raise Unsupported("this run has no token: no scheduler runs it; fake_run(token=…) sets one")
+        return self.external.token
+
+    def hand_over(self, *, timeout: timedelta, heartbeat: timedelta | None = None) -> HandedOver:
+        """Return a hand-over, which the handler must return: ``return run.hand_over(…)``.
+
+        The action stays `processing` without a worker, until the party that has `token` calls
+        `Scheduler.complete` or `Scheduler.fail`. Pass the token on before the handler returns.
+
+        Args:
+            timeout: when the hand-over fails without a completion: 10 seconds to 366 days; 48 hours under a
+                concurrency key. The retry policy decides what follows.
+            heartbeat: the longest time between two calls of `Scheduler.heartbeat`; after it, the run counts
+                as lost, and the handler runs again. None: no heartbeat is needed.
+
+        Raises:
+            InvalidHandOver: a time is out of range, or the heartbeat is longer than the time-out.
+        """
+        from duetime.model.hand_over import HandedOver  # noqa: PLC0415 - few handlers hand over
+
+        return HandedOver(timeout, heartbeat)
+
+    def progress(self, share: float, note: str = "") -> None:
+        """Store how far this run is, for the API, the command line and the console.
+
+        At most one call in five seconds writes, and a share of 1. A failure is only logged.
+
+        Args:
+            share: from 0 to 1.
+            note: such as ``"12,000 of 30,000"``, at most 200 characters.
+
+        Raises:
+            InvalidHandOver: the share or the note is none of these.
+        """
+        from duetime.model.hand_over import Progress  # noqa: PLC0415 - few handlers report
+
+        progress = Progress(share, note)
+        if self.external is not None:
+            self.external.report(progress)
 
     @property
     def committed(self) -> Sequence[Entry] | None:

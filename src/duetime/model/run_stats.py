@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from duetime.model.action import Action, Trigger
+from duetime.model.lease import Settlement
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStats:
@@ -52,3 +55,14 @@ class EndedRun:
             last_error=self.error if is_failure else tally.last_error,
             triggered_by=self.triggered_by or tally.triggered_by,
         )
+
+
+def ended_run(action: Action, settlement: Settlement) -> EndedRun:
+    """Return the end of a claimed run, which a settlement writes."""
+    return EndedRun(
+        id=action.id,
+        status=settlement.status.value,
+        started_at=action.attempts[-1].started_at,
+        error=settlement.message,
+        triggered_by=action.created_by if action.trigger is Trigger.MANUAL else None,
+    )

@@ -7,23 +7,26 @@ from datetime import datetime
 
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, SkipReason, Status
 from duetime.model.active_region import next_fence
+from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
 
 
 def started(row: Action, terms: ClaimTerms) -> Action:
     """Return the row under a new lease. A processing row is taken over, and repeats the lost attempt."""
     is_take_over = row.status is Status.PROCESSING
+    is_recovery = is_take_over and not row.has_timed_out_at(terms.now)
     attempt = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
     return replace(
         row,
         fence=next_fence(row.fence, terms.epoch),
         status=Status.PROCESSING,
         attempt=row.attempt + (not is_take_over),
-        recoveries=row.recoveries + is_take_over,
+        recoveries=row.recoveries + is_recovery,
         attempts=(*row.attempts, attempt),
         lease_until=terms.lease_until,
         claim_nonce=terms.nonce,
         retry=row.retry or terms.retry,
+        held_by=terms.held_by or row.held_by,
     )
 
 
@@ -34,11 +37,14 @@ def fenced_off(row: Action) -> Action:
 
 def settled(row: Action, settlement: Settlement) -> Action:
     """Return the row after its run: final, or pending again."""
-    ended = replace(
-        row.attempts[-1],
-        finished_at=settlement.finished_at,
-        ending=settlement.ending,
-        message=settlement.message,
+    begun = row.attempts[-1]
+    ended = Attempt(
+        begun.queued_at,
+        begun.started_at,
+        begun.instance,
+        settlement.finished_at,
+        settlement.ending,
+        settlement.message,
     )
     after = replace(
         row,
@@ -46,30 +52,85 @@ def settled(row: Action, settlement: Settlement) -> Action:
         attempts=(*row.attempts[:-1], ended)[-KEPT_ATTEMPTS:],
         lease_until=None,
         claim_nonce=None,
-        expires_at=settlement.expires_at,
+        kept_until=settlement.kept_until,
+        completion=settlement.completion or row.completion,
+        result=settlement.result or row.result,
     )
     if settlement.due_at is None:
         return after
     return replace(
-        after, due_at=settlement.due_at, first_due_at=row.nominal_at, generation=row.generation + 1
+        after,
+        due_at=settlement.due_at,
+        first_due_at=row.nominal_at,
+        generation=row.generation + 1,
+        continued=row.continued + settlement.continues,
     )
 
 
+def handed_over(row: Action, terms: HandOverTerms) -> Action:
+    """Return the row of a run that ended with a hand-over."""
+    return replace(
+        row,
+        lease_until=terms.waits_until,
+        handed_over=row.fence,
+        handed_over_at=terms.at,
+        times_out_at=terms.times_out_at,
+        beat_seconds=terms.beat_seconds,
+        hand_over_key=terms.key,
+        is_awaited=True,
+    )
+
+
+def beaten(row: Action, until: datetime, progress: Progress | None) -> Action:
+    """Return a handed-over row after a heartbeat."""
+    later = replace(row, lease_until=until)
+    return later if progress is None else reported(later, progress)
+
+
+def reported(row: Action, progress: Progress) -> Action:
+    """Return a row with the progress of its run."""
+    return replace(row, progress=progress.text, progress_note=progress.note)
+
+
 def skipped(
-    row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
+    row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, kept_until: datetime
 ) -> Action:
-    """Return a pending row as skipped."""
+    """Return a pending row as skipped; one that a predecessor skips has the reason in `unmet` too."""
     return replace(
         row,
         status=Status.SKIPPED,
         skip_reason=reason,
         note=note or None,
+        unmet=(note or reason.value) if reason is SkipReason.PREDECESSOR else row.unmet,
         changed_by=by,
         changed_at=at,
-        expires_at=expires_at,
+        kept_until=kept_until,
     )
 
 
-def cancelled(row: Action, *, by: str, at: datetime, expires_at: datetime) -> Action:
+def deferred(row: Action, *, until: datetime, held_by: str | None = None) -> Action:
+    """Return a pending row that waits for its instant under a rate limit."""
+    return replace(
+        row,
+        due_at=until,
+        first_due_at=row.nominal_at,
+        rate_slot=until,
+        generation=row.generation + 1,
+        held_by=held_by or row.held_by,
+    )
+
+
+def cancelled(row: Action, *, by: str, at: datetime, kept_until: datetime) -> Action:
     """Return a pending row as cancelled."""
-    return replace(row, status=Status.CANCELLED, changed_by=by, changed_at=at, expires_at=expires_at)
+    return replace(row, status=Status.CANCELLED, changed_by=by, changed_at=at, kept_until=kept_until)
+
+
+def released(row: Action, *, now: datetime, unmet: str | None) -> Action:
+    """Return a held row whose predecessors have ended: due at its own time, or at once if it must fail."""
+    return replace(
+        row,
+        due_at=now if unmet else max(row.nominal_at, now),
+        first_due_at=None,
+        generation=row.generation + 1,
+        unmet=unmet,
+    )

@@ -12,6 +12,10 @@ from typing import Any, Protocol, TypeAlias
 
 from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.batch import ActionBatch, BatchRef
+from duetime.model.checkpoint import Checkpoint
+from duetime.model.debounce import DebounceHolder
+from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
     Applied,
@@ -24,6 +28,8 @@ from duetime.model.lease import (
     Settlement,
     SettleResult,
 )
+from duetime.model.rate_limit import Pace, RateBucket
+from duetime.model.slots import KeySlots, SlotMove
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,17 @@ class DamagedItem:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class BatchPage:
+    """One page of a list of batches. `cursor` is the start of the next page, or None on the last page."""
+
+    batches: tuple[ActionBatch, ...]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[ActionBatch]:
+        return iter(self.batches)
+
+
 class ActionStore(Protocol):
     """The rows. The table is the source of truth; everything else is a wake-up."""
 
@@ -143,6 +160,25 @@ class ActionStore(Protocol):
             IdempotencyConflict: as for `put_once`.
         """
 
+    def find_debounced(self, tenant_id: TenantId, key: str) -> DebounceHolder | None:
+        """Return the latest action of a debounce key, by consistent reads; None if the key is free."""
+
+    def put_debounced(self, action: Action, former: DebounceHolder | None) -> bool:
+        """*schedule, debounced*: take the action's debounce key, and add its row, in one transaction.
+
+        Without `former`, the key must be free; with it, the key must be of that action, which a caller has
+        read and which no longer awaits its first run. Otherwise change nothing and return False. If the row
+        exists, an earlier try of this call has added it: return True.
+        """
+
+    def coalesce(self, row: Action, changed: Action, holder: DebounceHolder) -> Applied | Rejected:
+        """*coalesce*: pending → pending, with the due time, payload and expiry of `changed`.
+
+        The row must be pending under the `generation` of `row`; `changed` has the next one. `holder` is what
+        `find_debounced` returned. A row that has taken the same call, now or before other calls and runs,
+        was changed by an earlier try of this call: return `Applied` with the present row.
+        """
+
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         """*schedule*: return the writes of `put` as entries for the caller's own ``TransactWriteItems``.
 
@@ -169,7 +205,8 @@ class ActionStore(Protocol):
 
         A row is eligible if it
 
-        - is pending, and due at or before ``terms.now``; or
+        - is pending, due at or before ``terms.now``, and not expired by then, unless ``terms.expiry`` lets
+          expired actions fail; with ``terms.generation``, it must have that generation; or
         - is processing, and its lease ended more than ``terms.skew`` before ``terms.now`` (a take-over: it
           increases
           `recoveries`, not `attempt`).
@@ -187,27 +224,77 @@ class ActionStore(Protocol):
             concurrency key (nothing is changed); None in all other cases.
         """
 
-    def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
-        """Return the actions that hold a slot of a concurrency key, by a consistent read."""
+    def key_slots(self, tenant_id: TenantId, concurrency_key: str) -> KeySlots:
+        """Return the holders of a concurrency key's slots and its line, by a consistent read."""
 
-    def claim_slot(self, row: Action, claimed: Action) -> bool:
-        """*claim under a concurrency key*: replace `row` by `claimed` and take a slot, in one transaction.
+    def take_slot(self, row: Action, slots: KeySlots, at: datetime) -> bool:
+        """*take*: make `row` a holder of its key, with its fence.
 
-        Status, generation, fence and lease of the stored row must be as in `row`. Other actions must hold
-        fewer slots than the limit of this action, which may hold a slot already. Otherwise, return False and
-        change nothing. A row that is processing with the nonce of `claimed` was claimed by the first attempt
-        of this call: return True. Other attributes of the row, such as a request to cancel, stay as they are.
+        Other actions must hold fewer slots than the limit of this action, and none may have joined or left
+        the line since `slots` was read. If the action is a holder in `slots`, it must be one still, and gets
+        its fence if that is higher. Otherwise return False and change nothing. If the action holds a slot
+        with its fence already, return True.
         """
 
-    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Holder | None) -> bool:
-        """Free the slot of an action that cannot free it any more, if its stored row is as in `row`.
+    def wait_for_slot(self, row: Action, slots: KeySlots) -> bool:
+        """*wait*: append `row` to the line of its key, if as many as its limit hold slots, and there is room.
+
+        Otherwise return False and change nothing. `slots` is the key as read.
+        """
+
+    def move_slots(self, move: SlotMove) -> bool:
+        """*free* or *pass*: remove a holder, and make the next of the line holders.
+
+        The holder that leaves must hold its slot with the fence as read; the entries of the line that go must
+        be as read. If others become holders, all holders must be as read. If slots stay free, none may have
+        joined the line. With `may_run_again`, no slot may have been taken since the read. Otherwise
+        change nothing; return whether the slots are as the move leaves them.
+        """
+
+    def evict(self, move: SlotMove, row: Holder | None) -> bool:
+        """*evict*: move slots as `move_slots` does, if the stored row of the one that leaves is as in `row`.
 
         `row` is not processing, or is processing under a lease that has ended, or is None if the row is gone.
-        The fence of
-        a processing row increases by one, and its nonce is removed. If its worker wakes, or receives the
-        response of its
-        claim only then, it holds nothing. If the row has changed, or holds no slot, return False and change
-        nothing. A damaged row loses its nonce, and its fence increases if it is a number.
+        In one transaction, the fence of a row that is not final increases by one, and its nonce is removed.
+        If its worker wakes, or receives the response of its claim only then, it holds nothing. If the row or
+        the slots have changed, return False and change nothing. A damaged row loses its nonce, and its fence
+        increases if it is a number.
+        """
+
+    def claim_row(self, row: Action, claimed: Action) -> bool:
+        """*claim under a concurrency key*: replace `row` by `claimed`, whose slot was taken before.
+
+        Status, generation, fence and lease of the stored row must be as in `row`, and the checkpoint of a
+        processing one. Otherwise, return False and change nothing. A row that is processing with the nonce of
+        `claimed` was claimed by the first attempt of this call: return True. Other attributes of the row,
+        such as a request to cancel, stay as they are.
+        """
+
+    def start_within_rate(
+        self, bucket: RateBucket, pace: Pace, now: datetime, *, is_reserved: bool
+    ) -> datetime | None:
+        """Count a start at `now` under a rate limit, if that allows it; return None then.
+
+        Otherwise, return the first instant at which it may allow one, and change nothing. In any window, at
+        most its length divided by the interval, plus the burst, are counted at one pace, whatever the order
+        of calls. Starts at former paces count by their number. A start without `is_reserved` also waits for
+        the instants that others have reserved. After a lost response, a repeat may count the start twice.
+        """
+
+    def reserve_start(self, bucket: RateBucket, pace: Pace, now: datetime) -> datetime:
+        """Take the next free instant under a rate limit, `now` or later, and return it.
+
+        Each call takes an interval; the burst is taken at `now`. Each pace has a line of its own.
+        """
+
+    def next_start(self, bucket: RateBucket, pace: Pace, now: datetime) -> datetime:
+        """Return the instant that `reserve_start` would take, and change nothing."""
+
+    def defer(self, row: Action, until: datetime, *, held_by: str | None = None) -> Applied | Rejected:
+        """*defer*: pending → pending, with `until` as due time and as its instant under a rate limit.
+
+        The row must be pending under the `generation` of `row`; it gets the next one. Its first due time
+        stays. `held_by` is the pause that held it until now; without one, the former stays.
         """
 
     def limit_lease(self, row: DamagedRow, until: datetime) -> None:
@@ -216,7 +303,38 @@ class ActionStore(Protocol):
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         """*heartbeat*: move the lease to `until` if the row is processing under this fence.
 
-        A lease that ends later stays: a renewal may arrive after a later one. Otherwise return None.
+        A lease that ends later stays: a renewal may arrive after a later one; so does that of a hand-over.
+        Otherwise return None.
+        """
+
+    def hand_over(self, claimed: Action, terms: HandOverTerms) -> Renewed | None:
+        """*hand over*: replace the lease of a row that is processing under this fence by the terms'.
+
+        From then on, the row is handed over under this fence, once: a late request changes nothing. A row
+        that is as this call leaves it was handed over by its first attempt. Otherwise return None.
+        """
+
+    def beat(
+        self, row: Action, until: datetime, *, now: datetime, progress: Progress | None = None
+    ) -> Renewed | None:
+        """*heartbeat by token*: move the lease of a hand-over to `until`, and store its progress.
+
+        The row must be handed over under the fence of `row`, with a lease that ends after `now`. A row with a
+        later lease stays as it is: a heartbeat may arrive after a later one. Otherwise return None.
+        """
+
+    def report(self, claimed: Action, progress: Progress) -> Renewed | None:
+        """*report*: store the progress of a row that is processing under this fence.
+
+        Otherwise return None.
+        """
+
+    def checkpoint(self, claimed: Action, checkpoint: Checkpoint) -> Renewed | None:
+        """*checkpoint*: store the checkpoint of a run if the row is processing under its fence.
+
+        A later checkpoint stays: this request may arrive after it. The claim of a take-over returns the
+        checkpoint that is stored then. Return None if the row is no longer processing under this fence; then
+        nothing was stored.
         """
 
     def peek(self, claimed: Action) -> Renewed | None:
@@ -234,9 +352,10 @@ class ActionStore(Protocol):
         longer under
         this fence, the result is `LEASE_LOST`. Both change nothing.
         A row that this fence has settled was settled by the first attempt of this call.
-        The settle also frees the slot of the row's concurrency key, whatever the new status. If other
-        transactions block
-        the key, the row is settled alone, and the next run that looks for a slot evicts it.
+        With ``settlement.completion``, the row must also be handed over under this fence, with a lease that
+        ends after ``finished_at``; otherwise the result is `LEASE_LOST`. Then only a row with this completion
+        was settled by this call.
+        The slot of a concurrency key stays: the caller frees it with `move_slots`.
         """
 
     def commit(
@@ -246,7 +365,7 @@ class ActionStore(Protocol):
 
         `number` counts the commits of one run. A repeat with the same arguments is the same commit, and is
         made once.
-        The slot of a concurrency key is freed as by `settle`. A request to cancel stops no commit.
+        The slot of a concurrency key stays. A request to cancel stops no commit.
 
         Returns:
             `SETTLED` if this commit has settled the row. `LEASE_LOST`, with nothing written, if the row is no
@@ -263,7 +382,7 @@ class ActionStore(Protocol):
                 take-over, shows the result.
         """
 
-    def cancel(self, row: Action, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
+    def cancel(self, row: Action, *, by: str, at: datetime, kept_until: datetime) -> Applied | Rejected:
         """*cancel*: pending → cancelled, if the row is pending under the `generation` of `row`.
 
         The row leaves the due index. Here and below, a request that arrives late, after another change of the
@@ -276,14 +395,16 @@ class ActionStore(Protocol):
         The first request stays; the fence does not change.
         """
 
-    def reschedule(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        """*reschedule*: pending → pending, with a new due time and the next `generation`.
+    def reschedule(
+        self, row: Action, due_at: datetime, *, by: str, at: datetime, expires_at: datetime | None = None
+    ) -> Applied | Rejected:
+        """*reschedule*: pending → pending, with a new due time and expiry, and the next `generation`.
 
         The row must be pending under the `generation` of `row`.
         """
 
     def skip(
-        self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
+        self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, kept_until: datetime
     ) -> Applied | Rejected:
         """*skip*: pending → skipped, if the row is pending under the `generation` of `row`.
 
@@ -307,8 +428,8 @@ class ActionStore(Protocol):
     def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
         """*dismiss*: failed → failed, with a reason, and out of the list of `failed`.
 
-        The row must have failed under the `generation` of `row`. A dismissed row is rejected. Its expiry
-        stays; a redrive removes the reason.
+        The row must have failed under the `generation` of `row`. A dismissed row is rejected. Its
+        `kept_until` stays; a redrive removes the reason.
         """
 
     def by_correlation(
@@ -388,6 +509,41 @@ class ActionStore(Protocol):
         """Return entries of a due shard with ``after < due_at <= until``, soonest first; unsettled rows only.
 
         It reads only the entries that it returns, however many are stored.
+        """
+
+    def open_batch(self, batch: ActionBatch, completion: Action | None) -> ActionBatch:
+        """*open*: add a batch and its completion action, in one transaction, if no batch has its name.
+
+        Otherwise add nothing, and return the present batch. A batch with the `version` of `batch` was added
+        by an earlier try of this call.
+        """
+
+    def find_batch(self, ref: BatchRef) -> ActionBatch | None:
+        """Return a batch, by a consistent read."""
+
+    def change_batch(self, read: ActionBatch, changed: ActionBatch) -> bool:
+        """Replace a batch, if its version is that of `read`; else change nothing and return False.
+
+        If its version is that of `changed`, an earlier try of this call has replaced it: return True.
+        """
+
+    def batches(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> BatchPage:
+        """Return a tenant's batches by name. The list may lag by a moment."""
+
+    def member_statuses(self, batch: ActionBatch, shard: str, start: int, stop: int) -> Mapping[int, Status]:
+        """Return the statuses of a batch's members in one of `SHARDS`, with numbers in [start, stop).
+
+        The reads are consistent. Missing rows are left out.
+        """
+
+    def add_follower(self, ref: ActionRef, follower: ActionId) -> bool:
+        """*follow*: add an id to the followers of a row of any status; return whether there is a row."""
+
+    def release(self, row: Action, released: Action) -> Applied | Rejected:
+        """*release*: pending → pending or skipped: a held row gets its due time, or is skipped.
+
+        The row must be pending under the `generation` of `row`. `released` is what it becomes, with the next
+        generation if it stays pending.
         """
 
     def remove_payload(self, ref: ActionRef) -> None:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
+from duetime.ports.rate_limits import SetLimits
 from duetime.ports.regions import ActiveRegions
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.ports.work_pauses import WorkPauses
@@ -48,6 +49,10 @@ class Backends(Protocol):
     @property
     def pauses(self) -> WorkPauses:
         """The pauses of tenants' work."""
+
+    @property
+    def limits(self) -> SetLimits:
+        """The rate limits that operators set."""
 
     @property
     def regions(self) -> ActiveRegions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,12 +33,26 @@ class Meter(Protocol):
             of: the action or subject with the type and tenant; None for a metric of the deployment.
         """
 
+    def add_run(self, values: Mapping[Metric, float], action: Action) -> Mapping[str, object]:
+        """Add the values of a run that has ended; return fields for its line in the log.
+
+        As `add`, it does no I/O and raises nothing.
+        """
+
 
 class NoMeter:
     """Records nothing."""
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
         """See `Meter`."""
+
+    def add_run(
+        self,
+        values: Mapping[Metric, float],  # noqa: ARG002 - it records nothing
+        action: Action,  # noqa: ARG002 - as above
+    ) -> Mapping[str, object]:
+        """See `Meter`."""
+        return {}
 
 
 UNMETERED = NoMeter()

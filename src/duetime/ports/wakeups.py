@@ -38,6 +38,8 @@ class DueMessage:
     """The payload's version. A worker that cannot read it need not claim the action."""
     is_keyed: bool = False
     """The action has a concurrency key: a worker looks for a slot before it claims."""
+    is_high: bool = False
+    """The action's own priority is high."""
     replaced_until: datetime | None = None
     """For an action that waits for a slot or a lock: until then a worker replaces the message by a fresh one.
 
@@ -58,6 +60,8 @@ class Delivery:
     """When it was sent, by the queue's clock; None if the queue does not record it."""
     received_at: datetime | None = None
     """When it was first received, by the queue's clock; None as above."""
+    queue: str | None = None
+    """The queue that it came from; None: the worker's usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,12 @@ class Routes(Protocol):
         """Return the worker's queue, or None if no published manifest has the type.
 
         Known types may lag a minute.
+        """
+
+    def queue_of(self, type_name: str, *, is_high: bool) -> str | None:
+        """Return the queue for an action's messages, or None as `queue_for` does.
+
+        It is the worker's high one if the action or its type has a high priority, and the worker has one.
         """
 
     def version_of(self, type_name: str) -> int | None:

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from duetime.errors import Unsupported
+from duetime.ids import TenantId
+from duetime.model.breaker import FailureCount
 from duetime.model.work_pause import WorkPause
 
 
 class WorkPauses(Protocol):
-    """The pauses of tenants' work. Pauses are begun and ended, and never change otherwise."""
+    """The pauses of work. Pauses are begun and ended; of them, only an open breaker's state changes."""
 
     def list(self) -> Sequence[WorkPause]:
         """Return all stored pauses by a consistent read, the oldest first.
 
-        A pause is stored for a day after its end. An unreadable one is left out.
+        A pause is stored for a day after its end and its spread. An unreadable one is left out.
 
         Raises:
             BackendUnavailable: they cannot be read.
@@ -27,9 +29,30 @@ class WorkPauses(Protocol):
     def end(self, pause: WorkPause) -> None:
         """Store the end of a pause. An ended pause stays as it is."""
 
+    def replace(self, old: WorkPause, new: WorkPause) -> bool:
+        """Replace the state of an open breaker, or end it.
+
+        False if it has ended, or if its state is not as in `old`. A repeat after a lost response returns
+        True.
+        """
+
+    def failures(self, tenant_id: TenantId, type_name: str) -> FailureCount:
+        """Return the recent failures of a tenant's type by a consistent read; an empty count without any.
+
+        Raises:
+            BackendUnavailable: they cannot be read.
+        """
+
+    def count_failure(self, new: FailureCount, opened: WorkPause | None) -> bool:
+        """Store a count, and begin the pause of the breaker that it opens, both or none.
+
+        False if the stored count is not the one before `new` by its revision. It is removed a day after its
+        last write.
+        """
+
 
 class NoWorkPauses:
-    """No tenant is ever paused."""
+    """No work is ever paused."""
 
     def list(self) -> Sequence[WorkPause]:
         """Return none."""
@@ -38,8 +61,22 @@ class NoWorkPauses:
     def begin(self, pause: WorkPause) -> None:
         """Raise `Unsupported`, since the pause would not hold."""
         raise Unsupported(
-            f"this back end stores no pauses of tenants, so {pause.name!r} cannot be paused or resumed;"
+            f"this back end stores no pauses, so {pause.name!r} cannot be paused or resumed;"
             " pass pauses=WorkPauses, such as duetime.memory's or duetime.aws's"
         )
 
     end = begin
+
+    def replace(self, old: WorkPause, new: WorkPause) -> bool:
+        """Replace none."""
+        del old, new
+        return False
+
+    def failures(self, tenant_id: TenantId, type_name: str) -> FailureCount:
+        """Return no failures."""
+        return FailureCount(tenant_id=tenant_id, type=type_name)
+
+    def count_failure(self, new: FailureCount, opened: WorkPause | None) -> bool:
+        """Count nothing: no breaker opens."""
+        del new, opened
+        return True

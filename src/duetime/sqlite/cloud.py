@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from duetime import instant
 from duetime.aws.jobs import DynamoJobStore
+from duetime.aws.keys import is_batch, ref_of
+from duetime.aws.rate_limits import DynamoSetLimits
 from duetime.aws.run_counts import DynamoRunCounts
 from duetime.aws.store import DynamoStore
 from duetime.aws.streams import subject_of
@@ -27,6 +29,7 @@ from duetime.embedded.cloud import InProcessCloud
 from duetime.errors import UnreadableRow, Unsupported
 from duetime.memory.undelivered import MemoryBodies
 from duetime.model.action import Action
+from duetime.model.batch import BatchRef
 from duetime.model.change import Change
 from duetime.model.idempotency import KeyTerms
 from duetime.ports.undelivered import UndeliveredPorts
@@ -94,7 +97,7 @@ class SqliteCloud(InProcessCloud):
         self.store = SqliteStore(client, _ACTIONS, due_shards=shards, at_once=client.at_once)
         self.job_store = DynamoJobStore(client, _ACTIONS, _JOBS, due_shards=shards)
         self.undelivered_ports = UndeliveredPorts(DynamoUndelivered(client, _JOBS), MemoryBodies())
-        self.pauses = DynamoWorkPauses(client, _JOBS)
+        self.pauses, self.limits = DynamoWorkPauses(client, _JOBS), DynamoSetLimits(client, _JOBS)
         self.run_counts, self.usage_counts = DynamoRunCounts(client, _JOBS), DynamoUsageCounts(client, _JOBS)
 
     def _written(self, written: Written) -> None:
@@ -103,6 +106,10 @@ class SqliteCloud(InProcessCloud):
             for name, image in (("OldImage", written.old), ("NewImage", written.new))
             if image is not None
         }
+        if written.table == _ACTIONS and written.new is not None and is_batch(dict(written.new)):
+            ref = ref_of(dict(written.new))
+            self._batch_written(BatchRef(ref.tenant_id, ref.id))
+            return
         try:
             fact = subject_of(images)
         except UnreadableRow:

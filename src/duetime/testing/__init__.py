@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from duetime.model.run import WorkerDied as WorkerDied
     from duetime.testing.calls import DeadLetter as DeadLetter
+    from duetime.testing.fakes import fake_batch as fake_batch
     from duetime.testing.fakes import fake_run as fake_run
     from duetime.testing.faults import Faults as Faults
     from duetime.testing.invariants import InvariantBroken as InvariantBroken
@@ -28,6 +29,7 @@ _MODULES = {
     "TurnedClock": "turned_clock",
     "WorkerDied": "processes",
     "create_tables": "tables",
+    "fake_batch": "fakes",
     "fake_run": "fakes",
 }
 

@@ -41,8 +41,8 @@ class DeadLetter:
     """The action's id, for a message."""
 
 
-Done = Callable[[str, datetime, bool], None]
-"""Receives the function, the start of a call that has ended, and whether it succeeded."""
+Done = Callable[[str, datetime, BaseException | None], None]
+"""Receives the function, the start of a call that has ended, and its error."""
 
 
 @dataclass(eq=False, slots=True)
@@ -110,7 +110,7 @@ class FunctionCalls:
 
     def _over(self, call: FunctionCall, began_at: datetime, error: BaseException | None) -> None:
         is_success = self._judge(call.function, "", error)
-        call.done(call.function, began_at, is_success)
+        call.done(call.function, began_at, error)
         if is_success:
             return
         if call.retries_left:

@@ -11,11 +11,12 @@ from typing import Generic, TypeVar
 
 from duetime import ids
 from duetime.clock import Clock
-from duetime.model.change import Change
+from duetime.model.batch import BatchRef
 from duetime.ports.wakeups import DueQueues, Send
 from duetime.testing.faults import SECOND, Dice
 from duetime.testing.journey import Journal
 from duetime.testing.message_counts import MessageCounts
+from duetime.wakeups.follow import Wake
 
 LATEST_RECORD = timedelta(minutes=5)
 LATEST_RETRY = timedelta(minutes=1)
@@ -83,14 +84,18 @@ class Batch(Generic[R]):
     time_outs: int = 0
 
 
-def place_of(change: Change) -> str:
-    """Return the partition of the row that changed."""
+def place_of(change: Wake) -> str:
+    """Return the partition of the row or the batch that changed."""
+    if isinstance(change, BatchRef):
+        return f"{change.tenant_id}#batches"
     row = change.new or change.old
     return "" if row is None else f"{row.tenant_id}#{ids.place_of(row.id)}"
 
 
-def id_of(change: Change) -> str:
-    """Return the id of the row that changed."""
+def id_of(change: Wake) -> str:
+    """Return the id of the row, or the name of the batch, that changed."""
+    if isinstance(change, BatchRef):
+        return change.name
     row = change.new or change.old
     return row.id if row else ""
 

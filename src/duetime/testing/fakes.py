@@ -1,18 +1,26 @@
-"""A fake run, to call a handler as a plain function."""
+"""Fake runs and batches, to call a handler as a plain function."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
 
+from duetime.declare.batch import Batch, BatchItem
 from duetime.errors import AlreadyCommitted
 from duetime.ids import ActionId, JobName, TenantId, event_run_id, manual_run_id, new_action_id, occurrence_id
 from duetime.memory.store import OnCommit
 from duetime.model.action import Trigger
+from duetime.model.checkpoint import Checkpoint, checkpoint_text
+from duetime.model.hand_over import Progress
 from duetime.model.run import Entry, Run
+from duetime.payload import Payload
 from duetime.testing.turned_clock import TurnedClock
+
+P = TypeVar("P", bound=Payload)
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -30,12 +38,17 @@ def fake_run(
     cadence: str | None = None,
     trigger: Trigger | None = None,
     on_commit: OnCommit | None = None,
+    token: str = "token",  # noqa: S107 - no secret
+    on_progress: Callable[[Progress], None] = lambda _progress: None,
+    last_checkpoint: object = None,
 ) -> Run:
     """Make a run without a scheduler.
 
     ``apply_plan_change(payload, fake_run(now=…))`` calls a handler as a plain function. With `job` the run
     is that job's: due by its `cadence`, or triggered manually, unless `trigger` is set. `Run.committed`
-    holds what it commits; `on_commit` receives it first, and may raise `CommitRejected`.
+    holds what it commits; `on_commit` receives it first, and may raise `CommitRejected`. `on_progress`
+    receives what it reports. `last_checkpoint` is what an earlier run stored; `Run.last_checkpoint` holds
+    what this one stores.
     """
     usual = Trigger.SCHEDULED if job is None else Trigger.CADENCE if cadence else Trigger.MANUAL
     run_id = _id(job, trigger or usual, now)
@@ -57,10 +70,33 @@ def fake_run(
         trigger=trigger or usual,
         stop=threading.Event(),
         committing=_Recorder(run_id, on_commit),
+        external=_External(token, on_progress),
+        checkpointing=_Checkpoints(last_checkpoint),
     )
     if cancelled:
         run.stop.set()
     return run
+
+
+def fake_batch(*payloads: P, **options: Any) -> Batch[P]:
+    """Make a batch of payloads, each with a `fake_run`, which gets the options.
+
+    `Batch.failure_of` returns the error with which the handler failed a run.
+    """
+    return Batch(BatchItem(payload, fake_run(**options)) for payload in payloads)
+
+
+class _Checkpoints:
+    """The checkpoints of a run without a scheduler."""
+
+    def __init__(self, former: object) -> None:
+        self._number = 0
+        self.latest = None if former is None else Checkpoint(checkpoint_text(former), 0, 0)
+
+    def __call__(self, text: str) -> None:
+        """See `duetime.model.run.Checkpointing`."""
+        self._number += 1
+        self.latest = Checkpoint(text, 1, self._number)
 
 
 class _Recorder:
@@ -74,6 +110,12 @@ class _Recorder:
         if self._on_commit is not None and entries:
             self._on_commit(entries)
         self.entries = entries
+
+
+@dataclass(frozen=True, slots=True)
+class _External:
+    token: str
+    report: Callable[[Progress], None]
 
 
 def _id(job: str | None, trigger: Trigger, now: datetime) -> ActionId:

@@ -23,8 +23,9 @@ Args = tuple[Any, ...]
 READS = frozenset(
     {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "of_job", "occurrences", "due"}
     | {"due_for_maintenance"}
-    | {"list", "versions", "spans", "known", "owner", "read", "queue_for", "version_of", "types"}
-    | {"holders", "in_due_order"}
+    | {"find_batch", "batches", "member_statuses"}
+    | {"key_slots", "in_due_order", "find_debounced", "next_start"}
+    | {"list", "versions", "spans", "known", "owner", "read", "queue_for", "queue_of", "version_of", "types"}
 )
 """Methods that change nothing; faults there are rarer."""
 
@@ -35,15 +36,20 @@ BATCHES = frozenset({"queues.send", "store.put_many", "bus.put"})
 
 REPEATED = frozenset(
     {"put", "put_many", "claim", "renew", "settle", "cancel", "ask_to_cancel", "skip", "record"}
-    | {"reschedule", "redrive", "dismiss"}
+    | {"reschedule", "redrive", "dismiss", "coalesce", "hand_over", "beat", "report"}
+    | {"start_within_rate", "reserve_start", "defer", "checkpoint"}
+    | {"change_batch", "add_follower", "release"}
+    | {"take_slot", "wait_for_slot", "move_slots", "claim_row"}
     | {"remove_payload", "send", "extend", "set", "clear", "write"}
     | {"inbox.add", "deliveries.begin", "deliveries.end", "deliveries.forget", "windows.close"}
     | {"digests.at_end_of", "topic.publish"}
 )
 """Methods, some of one port alone, that AWS' SDK repeats after a lost answer; transactions have a token."""
 
-OF_OPERATORS = frozenset({"reschedule", "redrive", "dismiss", "cancel", "ask_to_cancel"})
-"""Methods by which callers and operators change a row that they have read."""
+OF_OPERATORS = frozenset(
+    {"coalesce", "reschedule", "redrive", "dismiss", "cancel", "ask_to_cancel", "defer", "release"}
+)
+"""Methods by which callers, operators and rate limits change a row that they have read."""
 
 LONGEST_PAUSE = {"work": timedelta(minutes=12)}
 """The longest pause by function: a worker's exceeds its lease, others' stay within their timeout."""

@@ -15,8 +15,10 @@ from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
 from duetime.model.action import Action, ActionRef
+from duetime.model.batch import BatchRef
 from duetime.model.change import Change
 from duetime.model.job import JobRef
+from duetime.model.priority import high_queue_of
 from duetime.model.run import WorkerDied
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.regions import ActiveRegions
@@ -36,11 +38,13 @@ from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import InvariantWatch
 from duetime.wakeups.dispatch import Event
+from duetime.wakeups.follow import Wake
 from duetime.wakeups.sweep import BOOKMARK as SWEEP_MARKS
 from duetime.wakeups.sweep import bands
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 from duetime.wakeups.wheel import BOOKMARK as WHEEL_MARKS
 from duetime.wakeups.wheel import TURN
+from duetime.worker.batch import Step
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker
 
@@ -70,7 +74,7 @@ class FaultyCloud(JournaledCloud):
         self.dice = Dice(faults)
         self.processes = Processes(clock)
         self.trouble = FaultInjector(self.dice, self.processes, story, self._row_of, self._not_answered)
-        self.stream = FaultyStream[Change](clock, self.dice, story, place_of, id_of)
+        self.stream = FaultyStream[Wake](clock, self.dice, story, place_of, id_of)
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
         self._workers, self._counts, self._liveness = Workers(self.dice), MessageCounts(), PassLiveness()
         self._swept_at = clock.now()
@@ -82,7 +86,9 @@ class FaultyCloud(JournaledCloud):
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
         self._real, self._tallies = backends, RunTallies(backends.jobs)
-        self.watch = InvariantWatch(self.processes, backends.jobs, self.trouble.late)
+        self.watch = InvariantWatch(
+            self.processes, backends.jobs, backends.store.key_slots, self.trouble.late
+        )
         return self.seen_by(None)
 
     def _configure(self, settings: Settings) -> None:
@@ -136,6 +142,7 @@ class FaultyCloud(JournaledCloud):
             bookmarks=between(real.bookmarks, "bookmarks"),
             routes=between(real.routes, "routes"),
             pauses=between(real.pauses, "pauses"),
+            limits=between(real.limits, "limits"),
             regions=self._regions_of(real, between),
         )
 
@@ -183,6 +190,9 @@ class FaultyCloud(JournaledCloud):
         if self._lets_through(change):
             self.stream.add(change)
 
+    def _batch_written(self, ref: BatchRef) -> None:
+        self.stream.add(ref)
+
     def broken(self) -> Iterator[str]:
         """Yield a line for each forbidden write, wrong count, and action with too many messages."""
         yield from self.watch.broken
@@ -206,7 +216,7 @@ class FaultyCloud(JournaledCloud):
             delivery = super().turn()
             if delivery is None:
                 return
-            self.run(delivery)
+            self.run(delivery, *self.companions(delivery))
 
     def next_at(self) -> datetime:
         """Return when the next work is due."""
@@ -223,7 +233,11 @@ class FaultyCloud(JournaledCloud):
     def _would_find(self, now: datetime) -> bool:
         """Return whether a sweep would find a row; empty sweeps are skipped, since most are empty."""
         maintain_at = self.job_store.earliest_maintenance()
-        if self._hands_over or (maintain_at is not None and maintain_at - LEAD <= now):
+        if (
+            self._hands_over
+            or self.store.has_held()
+            or (maintain_at is not None and maintain_at - LEAD <= now)
+        ):
             return True
         lateness = [now - due_at for shard in self.store.unsettled().values() for due_at in shard]
         since = now - self._swept_at + self.dice.faults.skew
@@ -246,7 +260,7 @@ class FaultyCloud(JournaledCloud):
             else:
                 self.stream.done(batch)
 
-    def _armed(self, batch: Batch[Change], error: BaseException | None) -> None:
+    def _armed(self, batch: Batch[Wake], error: BaseException | None) -> None:
         batch.time_outs += isinstance(error, TimedOut)
         if batch.time_outs == MOST_TIME_OUTS:
             self._liveness.broken.append(f"a batch of arm was ended at its time-out {MOST_TIME_OUTS} times")
@@ -256,12 +270,13 @@ class FaultyCloud(JournaledCloud):
     def _invoke(self, function: str, do: Callable[[], object]) -> None:
         self.calls.invoke(function, do, self._called)
 
-    def _called(self, function: str, began_at: datetime, is_success: bool) -> None:
+    def _called(self, function: str, began_at: datetime, error: BaseException | None) -> None:
         if function == "sweep":
             was_hit = self.trouble.hit_at.get(function, began_at) > began_at
-            if is_success and not was_hit:  # else it may have left some
+            if error is None and not was_hit:  # else it may have left some
                 self._swept_at = began_at
-            self._liveness.swept(self._unmaintained(began_at), self._marks())
+            if not isinstance(error, Crashed) or isinstance(error, TimedOut):
+                self._liveness.swept(self._unmaintained(began_at), self._marks())
 
     def _marks(self) -> Mapping[str, str]:
         """Return how far the wheel and the bands of the sweep have come, by shard."""
@@ -286,25 +301,52 @@ class FaultyCloud(JournaledCloud):
     @property
     def has_room(self) -> bool:
         """See `MemoryCloud.has_room`."""
-        return self._workers.busy < self.concurrency
+        return self._workers.busy - self._workers.busy_in(high_queue_of(self._usual)) < self.concurrency
 
-    def run(self, delivery: Delivery) -> None:
-        """Run a delivery in a process of the worker; a failed one comes again."""
-        queue, receipt = self._queue_of.pop(delivery.receipt), delivery.receipt
-        about = delivery.message.ref.id
-        if self._workers.receives(receipt) > MAX_RECEIVES:
-            self.queues.delete(receipt)
-            self.calls.give_up(queue, about)
+    @property
+    def has_high_room(self) -> bool:
+        """See `MemoryCloud.has_high_room`: the high queue has a concurrency of its own, as in AWS."""
+        return self._workers.busy_in(high_queue_of(self._usual)) < self.concurrency
+
+    def run(self, *deliveries: Delivery) -> None:
+        """Run deliveries of one queue in a process of the worker; a failed one comes again."""
+        queues = [self._queue_of.pop(delivery.receipt) for delivery in deliveries]
+        queue, given = queues[0], [one for one in deliveries if not self._is_given_up(queues[0], one)]
+        if not given:
             return
         number = self._workers.hire(queue)
         process = self._workers.process(queue, number, is_system=queue == SYSTEM_WORKER)
+        failed: dict[int, BaseException] = {}
 
         def over(error: BaseException | None) -> None:
             self._workers.let_go(queue, number)
-            if self._judge(process.name, about, error) and not self.dice.hits(self.dice.faults.double):
-                self.queues.delete(receipt)
+            has_ended = self._judge(process.name, given[0].message.ref.id, error)
+            for position, delivery in enumerate(given if has_ended else ()):
+                wrong = failed.get(position)
+                if self._judge(process.name, delivery.message.ref.id, wrong) and not self.dice.hits(
+                    self.dice.faults.double
+                ):
+                    self.queues.delete(delivery.receipt)
 
-        self.processes.start(process, partial(self._work_of(queue, number), delivery), over)
+        work = self._work_of(queue, number)
+        self.processes.start(process, partial(self._handle, work, given, failed), over)
+
+    def _handle(self, work: Worker, deliveries: Sequence[Delivery], failed: dict[int, BaseException]) -> None:
+        if len(deliveries) == 1:
+            work(deliveries[0])
+        else:
+            failed |= self._handle_batch(work)(deliveries)
+
+    def _concurrently(self, steps: Sequence[Step]) -> None:
+        self.processes.at_once(steps)
+
+    def _is_given_up(self, queue: str, delivery: Delivery) -> bool:
+        """Return whether a message has come too often; then it is a dead letter."""
+        if self._workers.receives(delivery.receipt) <= MAX_RECEIVES:
+            return False
+        self.queues.delete(delivery.receipt)
+        self.calls.give_up(queue, delivery.message.ref.id)
+        return True
 
     def _jitter_draw(self) -> float:
         return self.dice.random.random()

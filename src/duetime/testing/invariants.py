@@ -11,18 +11,20 @@ from datetime import datetime, timedelta
 
 from duetime import ids, instant
 from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.ids import TenantId
 from duetime.jobs.explain import Explain, Explanation
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, JobRef, job_ref_of
 from duetime.testing.journey import short
+from duetime.testing.rate_windows import too_fast, waits_for_rate
 from duetime.wakeups.sweep import bands
 
 _MOST = 100_000
 _A_SWEEP = timedelta(minutes=3)
 _SECOND = timedelta(seconds=1)
-_A_LOOK = timedelta(minutes=3)
+_A_LOOK = timedelta(minutes=16)
 """More than the time between two tries of a run that waits for a slot."""
 
 
@@ -40,7 +42,8 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
     now, rows = cloud.clock.now(), cloud.store.rows()
     yield from _lost(cloud, rows, now)
     yield from _run_twice(rows)
-    yield from _too_many(rows, now, cloud.settings.clock_skew)
+    yield from _too_many(cloud, rows, now)
+    yield from too_fast(cloud)
     refs, _ = cloud.job_store.due_for_maintenance(instant.LATEST, limit=_MOST, cursor=None)
     for ref in refs:
         yield from _Times(cloud, ref).broken()
@@ -61,7 +64,7 @@ def _looked_at(row: Action, since: datetime, cloud: MemoryCloud) -> datetime:
 
 
 def _waits(cloud: MemoryCloud, row: Action) -> bool:
-    if _waits_for_slot(cloud, row):
+    if _waits_for_slot(cloud, row) or waits_for_rate(cloud, row):
         return True
     owner = job_ref_of(row) if row.status is Status.PENDING else None
     job = None if owner is None else cloud.job_store.get(owner)
@@ -73,33 +76,30 @@ def _waits_for_slot(cloud: MemoryCloud, row: Action) -> bool:
     """Return whether other runs hold the slots of the concurrency key, or did minutes ago."""
     if row.concurrency_key is None:
         return False
-    others = cloud.store.holders(row.tenant_id, row.concurrency_key) - {row.id}
-    if len(others) >= row.concurrency_limit:
+    slots = cloud.store.key_slots(row.tenant_id, row.concurrency_key)
+    if slots.others(row.id) >= row.concurrency_limit:
         return True
     lately = cloud.clock.now() - _A_LOOK
     beside = (other for other in cloud.store.rows() if _key_of(other) == _key_of(row) and other is not row)
     return any(other.attempts and (other.attempts[-1].finished_at or lately) > lately for other in beside)
 
 
-def _too_many(rows: Sequence[Action], now: datetime, skew: timedelta) -> Iterator[str]:
-    """1: live leases under a concurrency key stay within the limit of the latest run.
-
-    Starts carry the workers' own clocks. If several may be the latest, the largest of their limits counts.
-    """
-    live: dict[tuple[str, str | None], list[Action]] = {}
+def _too_many(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:
+    """1: live leases under a concurrency key stay within the limit of the run that took its slot last."""
+    live: dict[tuple[TenantId, str | None], list[Action]] = {}
     for row in rows:
         is_live = row.status is Status.PROCESSING and row.lease_until is not None and row.lease_until > now
         if row.concurrency_key is not None and is_live:
             live.setdefault(_key_of(row), []).append(row)
-    for runs in live.values():
-        latest = max(run.attempts[-1].started_at for run in runs)
-        last = [run for run in runs if latest - run.attempts[-1].started_at <= 2 * skew]
-        if len(runs) > max(run.concurrency_limit for run in last):
+    for (tenant_id, key), runs in live.items():
+        order = list(cloud.store.key_slots(tenant_id, key or "").holders)
+        last = max(runs, key=lambda run: order.index(run.id) if run.id in order else -1)
+        if len(runs) > last.concurrency_limit:
             names = ", ".join(short(run.id) for run in runs)
             yield f"{len(runs)} run under {runs[0].concurrency_key!r}: {names} (invariant 1)"
 
 
-def _key_of(row: Action) -> tuple[str, str | None]:
+def _key_of(row: Action) -> tuple[TenantId, str | None]:
     return row.tenant_id, row.concurrency_key
 
 

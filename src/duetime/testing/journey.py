@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from duetime import ids
@@ -17,6 +17,8 @@ from duetime.model.change import Change
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.regions import ActiveRegions
 from duetime.settings import Settings
+from duetime.worker.batch import HandleBatch, Step, in_turn
+from duetime.worker.worker import Worker
 
 LONGEST = 20_000
 """Lines of a journal; older ones are dropped."""
@@ -60,7 +62,15 @@ class Journal:
 
 
 class JournaledCloud(MemoryCloud):
-    """A memory cloud with a journal."""
+    """A memory cloud with a journal, in one thread."""
+
+    def _handle_batch(self, worker: Worker) -> HandleBatch:
+        return HandleBatch(
+            worker, clock=self.backends.clock, concurrently=self._concurrently, shares_loop=False
+        )
+
+    def _concurrently(self, steps: Sequence[Step]) -> None:
+        in_turn(steps)
 
     def __init__(
         self,
@@ -131,7 +141,10 @@ def _description_of_run(old: Action, new: Action) -> str:
         return f"fenced off: fence {new.fence}"
     if new.cancel_requested_at != old.cancel_requested_at:
         return f"asked to stop by {new.cancel_requested_by}"
-    return f"lease renewed{until}"
+    if new.handed_over != old.handed_over:
+        return f"handed over{until}"
+    progress = f", progress {new.progress} {new.progress_note}" if new.progress != old.progress else ""
+    return f"lease renewed{until}{progress}" if new.lease_until != old.lease_until else f"reports{progress}"
 
 
 def _ending(row: Action) -> str:

@@ -21,7 +21,10 @@ MOST_TIME_OUTS = 3
 
 @dataclass(eq=False, slots=True)
 class PassLiveness:
-    """Counts the sweeps that did not reach what is due, whether or not they succeeded."""
+    """Counts the sweeps that did not reach what is due: those that ended, succeeding or at their time-out.
+
+    Sweeps that crash at random do not count: by chance, eight in succession do.
+    """
 
     broken: list[str] = field(default_factory=list)
     _waiting: Counter[tuple[JobRef, datetime]] = field(default_factory=Counter)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 
@@ -131,6 +133,10 @@ class _Running:
     strand: SteppedThread
     over: Over
     resumes_at: datetime
+    is_thread: bool = False
+    """It is a thread of a process that waits for it."""
+    waits: bool = False
+    """It resumes when its threads have ended."""
 
 
 @dataclass(eq=False, slots=True)
@@ -157,6 +163,36 @@ class Processes:
     def start(self, process: Process, do: Callable[[], object], over: Over) -> None:
         """Start work in a process, up to its first wait."""
         self._resume(_Running(process, SteppedThread(do), over, self.clock.now()))
+
+    def at_once(self, steps: Sequence[Callable[[], None]]) -> None:
+        """Run steps at the same time, as threads of the running process, and wait for all.
+
+        Raises:
+            WorkerDied: one ended the process, and with it the others.
+        """
+        parent = self._now
+        if parent is None:
+            raise RuntimeError("only a process has threads")
+        left, died = len(steps), list[BaseException]()
+
+        def over(error: BaseException | None) -> None:
+            nonlocal left
+            left -= 1
+            if error is not None:
+                parent.process.is_dead = True
+                died.append(error)
+            if left == 0 and parent.waits:
+                parent.waits = False
+                self._resume(parent)
+
+        for step in steps:
+            strand = SteppedThread(partial(copy_context().run, step))
+            self._resume(_Running(parent.process, strand, over, self.clock.now(), is_thread=True))
+        if left > 0:
+            parent.waits = True
+            parent.strand.park()
+        if died:
+            raise died[0]
 
     def wait_until(self, at: datetime) -> None:
         """Suspend the running process until `at`, while others go on.
@@ -202,7 +238,9 @@ class Processes:
         """Crash all processes that have not ended."""
         while self._parked:
             running = heappop(self._parked)[2]
-            running.process.is_dead, running.over = True, lambda _: None
+            running.process.is_dead = True
+            if not running.is_thread:
+                running.over = lambda _: None
             self._resume(running)
 
     def _resume(self, running: _Running) -> None:
@@ -213,7 +251,7 @@ class Processes:
             self._now = before
         if running.strand.is_over:
             running.over(running.strand.error)
-        else:
+        elif not running.waits:
             self._park(running, running.resumes_at)
 
     def _park(self, running: _Running, at: datetime) -> None:
@@ -260,6 +298,10 @@ class Workers:
     def busy(self) -> int:
         """The number of working workers of all queues."""
         return len(self._skews) - sum(map(len, self._free.values()))
+
+    def busy_in(self, queue: str) -> int:
+        """Return the number of working workers of one queue."""
+        return sum(name == queue for name, _ in self._skews) - len(self._free.get(queue, ()))
 
     def receives(self, receipt: str) -> int:
         """Count a receive of a message; return the total."""

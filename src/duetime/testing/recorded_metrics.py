@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from duetime.model.action import Action
@@ -29,6 +30,12 @@ class RecordedMetrics:
         whose = (None, None) if of is None else (of.type, of.tenant_id)
         with self._turn:
             self._values[metric].append(_Value(value, *whose))
+
+    def add_run(self, values: Mapping[Metric, float], action: Action) -> Mapping[str, object]:
+        """See `duetime.ports.meter.Meter`."""
+        for metric, value in values.items():
+            self.add(metric, value, of=action)
+        return {}
 
     def values(
         self,

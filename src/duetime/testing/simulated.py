@@ -255,18 +255,21 @@ class SimulatedCloud:
         return min([self._cloud.next_at(), *(delivery.message.due_at for delivery in self._waiting_out)])
 
     def _do_what_is_due(self) -> None:
-        ready = [delivery for delivery in self._waiting_out if delivery.message.due_at <= self.now]
-        self._waiting_out = [delivery for delivery in self._waiting_out if delivery not in ready]
-        for waiting in ready:
-            self._run(waiting)
+        ready = [delivery for delivery in self._waiting_out if not self._waits(delivery)]
+        self._waiting_out = [delivery for delivery in self._waiting_out if self._waits(delivery)]
+        for deliveries in self._cloud.batches_of(ready):
+            self._run(*deliveries)
         while (delivery := self._cloud.turn()) is not None:
-            if self.now < delivery.message.due_at <= self.now + _FRACTION:
-                self._waiting_out.append(delivery)
-            else:
-                self._run(delivery)
+            deliveries = [delivery, *self._cloud.companions(delivery)]
+            self._waiting_out += filter(self._waits, deliveries)
+            if now := [delivery for delivery in deliveries if not self._waits(delivery)]:
+                self._run(*now)
 
-    def _run(self, delivery: Delivery) -> None:
-        self._cloud.run(delivery)
+    def _waits(self, delivery: Delivery) -> bool:
+        return self.now < delivery.message.due_at <= self.now + _FRACTION
+
+    def _run(self, *deliveries: Delivery) -> None:
+        self._cloud.run(*deliveries)
         self._write_table()
         self._read_table()
 

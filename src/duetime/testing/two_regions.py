@@ -49,9 +49,9 @@ class RegionalCloud(FaultyCloud):
         if self._lets_through(change):
             self.stream.add(change)
 
-    def _called(self, function: str, began_at: datetime, is_success: bool) -> None:
+    def _called(self, function: str, began_at: datetime, error: BaseException | None) -> None:
         if self.steps.region.is_active():
-            super()._called(function, began_at, is_success)
+            super()._called(function, began_at, error)
 
     def broken(self) -> Iterator[str]:
         """Yield forbidden writes. A row and its job's statistics replicate apart, so those may differ."""
@@ -66,6 +66,10 @@ class RegionalCloud(FaultyCloud):
             "row": (store.table.by_ref, self._apply_row),
             "idempotency key": (store.keys.by_key, store.keys.by_key.__setitem__),
             "slots": (store.slots.by_key, store.slots.by_key.__setitem__),
+            "starts": (store.rates.started, store.rates.started.__setitem__),
+            "reservations": (store.rates.reserved, store.rates.reserved.__setitem__),
+            "pause": (self.pauses.by_id, self.pauses.by_id.__setitem__),
+            "failures": (self.pauses.failures_by_type, self.pauses.failures_by_type.__setitem__),
             "job": (jobs.by_ref, self._apply_job),
             "versions": (jobs.versions_by_ref, partial(_merge, jobs.versions_by_ref)),
             "spans": (jobs.spans_by_ref, partial(_merge, jobs.spans_by_ref)),

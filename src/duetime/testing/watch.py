@@ -5,6 +5,7 @@ It uses the real state, not a process' view: the holder of a lease, and the leas
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -13,6 +14,8 @@ from duetime.ids import TenantId
 from duetime.model.action import TRANSITIONS, Action, ActionRef, Status, Trigger
 from duetime.model.change import Change
 from duetime.model.job import WHOLE_JOB, Job, JobRef, Overlap, job_ref_of
+from duetime.model.outcome import EXPIRED
+from duetime.model.slots import KeySlots
 from duetime.ports.jobs import JobStore
 from duetime.testing.journey import description_of, short
 from duetime.testing.late_requests import LateRequests
@@ -27,10 +30,15 @@ class _Holder:
 
 @dataclass(eq=False, slots=True)
 class InvariantWatch:
-    """Checks changes as they are written; `broken` lists the forbidden ones."""
+    """Checks changes as they are written; `broken` lists the forbidden ones.
+
+    Attributes:
+        slots: returns the slots of a concurrency key, with its holders in the order of their takes.
+    """
 
     processes: Processes
     jobs: JobStore
+    slots: Callable[[TenantId, str], KeySlots]
     late: LateRequests
     broken: list[str] = field(default_factory=list)
     _holders: dict[ActionRef, _Holder] = field(default_factory=dict)
@@ -91,7 +99,7 @@ class InvariantWatch:
             self._report(new, f"{process.name} takes it over from a live lease (invariant 1)")
         self._holders[new.ref] = _Holder(process, new.fence)
         if new.concurrency_key is not None:
-            self._check_slot_taken(new, new.concurrency_key)
+            self._check_slot(old, new, new.concurrency_key)
         job = self._job_of(new)
         if job is not None:
             self._check_beside(new, job, "begins")
@@ -99,11 +107,16 @@ class InvariantWatch:
             if old.status is Status.PENDING and old.attempt == 0 and is_planned:
                 self._check_occurrence_begin(new, job)
 
-    def _check_slot_taken(self, row: Action, key: str) -> None:
-        """Check that fewer other live leases than the limit exist for a concurrency key."""
+    def _check_slot(self, old: Action, row: Action, key: str) -> None:
+        """Check that a run has a slot, and that the live ones are within the limit of the latest take."""
+        slots = self.slots(row.tenant_id, key)
+        if not slots.has_token(old):
+            self._report(row, "it begins without a slot of its concurrency key (invariant 1)")
         runs = self._in_turn.setdefault((row.tenant_id, key), {})
         others = [run for ref, run in runs.items() if ref != row.ref and self.is_live(run)]
-        if len(others) >= row.concurrency_limit:
+        order = list(slots.holders)
+        last = max([*others, row], key=lambda run: order.index(run.id) if run.id in order else -1)
+        if len(others) >= last.concurrency_limit:
             running = ", ".join(short(other.id) for other in others)
             self._report(row, f"it begins while {running} run under its concurrency key (invariant 1)")
 
@@ -126,11 +139,25 @@ class InvariantWatch:
         if job.removed_at is not None and nominal > job.removed_at:
             self._report(row, "it begins, though its job is dropped")
 
+    def _check_hand_over(self, old: Action, new: Action) -> None:
+        """Check a write by token: any process may have the token, while the hand-over lasts."""
+        last = new.attempts[-1].finished_at
+        if new.status is not Status.PROCESSING and (last is None or old.lease_until is None):
+            self._report(new, "its hand-over ends without its attempt")
+        elif last is not None and old.lease_until is not None and last >= old.lease_until:
+            self._report(new, f"it is ended at {last:%H:%M:%S}, after its hand-over's end")
+        if new.lease_until and new.times_out_at and new.lease_until > new.times_out_at:
+            self._report(new, "its hand-over waits past its time-out")
+
     def _check_run(self, process: Process, old: Action, new: Action) -> None:
+        if old.is_handed_over:
+            self._check_hand_over(old, new)
+            return
         holder = self._holders.get(old.ref)
         if holder is None or holder.process is not process or holder.fence != old.fence:
             who = "no process" if holder is None else f"{holder.process.name} under fence {holder.fence}"
             self._report(new, f"{process.name} writes it, though {who} holds it (invariant 1)")
+        self._check_expiry(old, new)
         if new.status is Status.PENDING and old.cancel_requested_at is not None:
             self._report(new, f"it is to run again, though {old.cancel_requested_by} asked to cancel it")
         job = self._job_of(new)
@@ -139,6 +166,14 @@ class InvariantWatch:
             self._check_beside(new, job, "goes on")
             if job.definition.overlap is not Overlap.ALLOW and job.running != new.ref:
                 self._report(new, "it goes on without the lock of its job (invariant 1)")
+
+    def _check_expiry(self, old: Action, new: Action) -> None:
+        """Check that a run claimed after the expiry ends without its handler."""
+        if old.expires_at is None or old.attempts[-1].started_at < old.expires_at:
+            return
+        has_begun = new.status not in {Status.PROCESSING, Status.CANCELLED}
+        if has_begun and new.failure_reason != EXPIRED.message:
+            self._report(new, "it began after its expiry")
 
     def _job_of(self, row: Action) -> Job | None:
         owner = job_ref_of(row)

@@ -25,6 +25,7 @@ for _part in pkgutil.iter_modules(__path__, f"{__name__}."):
 
 # ruff: noqa: E402
 from duetime.testing.contract.access import AuditTrailContract, GrantsContract
+from duetime.testing.contract.batches import BatchContract, ReleaseContract
 from duetime.testing.contract.changing import (
     CancelContract,
     DismissContract,
@@ -33,10 +34,13 @@ from duetime.testing.contract.changing import (
     RescheduleContract,
     StrangerContract,
 )
+from duetime.testing.contract.checkpoints import CheckpointContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
+from duetime.testing.contract.debounce import DebounceContract, DebounceRaceContract
 from duetime.testing.contract.due import DueContract, DueOrderContract
 from duetime.testing.contract.evicting import EvictContract, SlotRaceContract
+from duetime.testing.contract.handing_over import HandOverContract
 from duetime.testing.contract.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
 from duetime.testing.contract.job_changes import JobChangeContract
 from duetime.testing.contract.job_claims import OccurrenceClaimContract
@@ -52,11 +56,13 @@ from duetime.testing.contract.lists import FailedContract, ListContract
 from duetime.testing.contract.notifications import InboxContract, PreferencesContract
 from duetime.testing.contract.notified import DeliveriesContract, WindowsContract
 from duetime.testing.contract.races import RaceContract
+from duetime.testing.contract.rate_limits import SetLimitsContract
+from duetime.testing.contract.rates import RateContract
 from duetime.testing.contract.regions import EpochContract, RegionsContract
 from duetime.testing.contract.run_counts import RunCountsContract
 from duetime.testing.contract.scheduling import PayloadContract, SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
-from duetime.testing.contract.slots import HoldersContract, SlotContract
+from duetime.testing.contract.slots import LineContract, SlotContract
 from duetime.testing.contract.undelivered import UndeliveredContract
 from duetime.testing.contract.usage import UsageCountsContract
 from duetime.testing.contract.wakes import (
@@ -82,6 +88,7 @@ __all__ = [
     "RegionsContract",
     "RoutesContract",
     "RunCountsContract",
+    "SetLimitsContract",
     "TimersContract",
     "UndeliveredContract",
     "UsageCountsContract",
@@ -100,7 +107,9 @@ class ActionStoreContract(
     SettleContract,
     RetryContract,
     AttemptsContract,
+    CheckpointContract,
     CommitContract,
+    HandOverContract,
     CancelContract,
     LateContract,
     RescheduleContract,
@@ -119,10 +128,15 @@ class ActionStoreContract(
     IdempotencyContract,
     KeyRedriveContract,
     KeyRaceContract,
+    DebounceContract,
+    DebounceRaceContract,
     SlotContract,
-    HoldersContract,
+    LineContract,
     EvictContract,
     SlotRaceContract,
+    RateContract,
+    BatchContract,
+    ReleaseContract,
 ):
     """The whole contract of `duetime.ports.actions.ActionStore`: override the fixture `store`.
 

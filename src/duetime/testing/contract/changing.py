@@ -25,6 +25,7 @@ from duetime.testing.contract.specimens import (
     claim,
     end,
     fresh,
+    put,
     scheduled,
     stored_row,
     terms,
@@ -42,25 +43,25 @@ class CancelContract(StoreContract):
     """*cancel* and *ask to cancel*."""
 
     def test_a_pending_action_is_cancelled(self, store: ActionStore, action: Action) -> None:
-        row = applied(store, action.ref, store.cancel(action, by="ops", at=AT, expires_at=EXPIRY))
+        row = applied(store, action.ref, store.cancel(action, by="ops", at=AT, kept_until=EXPIRY))
         assert (row.status, row.changed_by, row.changed_at) == (Status.CANCELLED, "ops", AT)
-        assert (row.expires_at, row.cancelled_by) == (EXPIRY, "ops")
+        assert (row.kept_until, row.cancelled_by) == (EXPIRY, "ops")
 
     def test_a_cancelled_row_leaves_the_due_index(self, store: ActionStore, action: Action) -> None:
-        store.cancel(action, by="ops", at=AT, expires_at=EXPIRY)
+        store.cancel(action, by="ops", at=AT, kept_until=EXPIRY)
         assert self.due_time(store, action) is None
 
     def test_a_repeated_cancel_returns_the_first_result(self, store: ActionStore, action: Action) -> None:
-        assert store.cancel(action, by="ops", at=AT, expires_at=EXPIRY) == store.cancel(
-            action, by="ops", at=AT, expires_at=EXPIRY
+        assert store.cancel(action, by="ops", at=AT, kept_until=EXPIRY) == store.cancel(
+            action, by="ops", at=AT, kept_until=EXPIRY
         )
 
     @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
     def test_another_cancel_is_rejected_with_the_cancelled_row(
         self, store: ActionStore, by: str, at: datetime, action: Action
     ) -> None:
-        store.cancel(action, by="ops", at=AT, expires_at=EXPIRY)
-        assert store.cancel(action, by=by, at=at, expires_at=EXPIRY) == Rejected(
+        store.cancel(action, by="ops", at=AT, kept_until=EXPIRY)
+        assert store.cancel(action, by=by, at=at, kept_until=EXPIRY) == Rejected(
             stored_row(store, action.ref)
         )
 
@@ -69,7 +70,7 @@ class CancelContract(StoreContract):
     ) -> None:
         store.settle(claimed, end(Status.PENDING))
         waiting = stored_row(store, claimed.ref)
-        assert isinstance(store.cancel(waiting, by="ops", at=NOON + MINUTE, expires_at=EXPIRY), Applied)
+        assert isinstance(store.cancel(waiting, by="ops", at=NOON + MINUTE, kept_until=EXPIRY), Applied)
         assert stored_row(store, claimed.ref).status is Status.CANCELLED
 
     def test_a_request_to_cancel_leaves_run_and_fence_alone(
@@ -100,6 +101,14 @@ class RescheduleContract(StoreContract):
             assert store.claim(action.ref, terms(NOON)) is None
             assert store.claim(action.ref, terms(LATER - TICK)) is None
         assert claim(store, action.ref, LATER).due_at == LATER
+
+    def test_a_reschedule_sets_or_removes_the_expiry(self, store: ActionStore, action: Action) -> None:
+        limited = applied(
+            store, action.ref, store.reschedule(action, LATER, by="ops", at=AT, expires_at=LATER + HOUR)
+        )
+        assert limited.expires_at == LATER + HOUR
+        outcome = store.reschedule(limited, LATER, by="ops", at=AT)
+        assert applied(store, action.ref, outcome).expires_at is None
 
     def test_an_action_may_be_rescheduled_to_an_earlier_time(self, store: ActionStore) -> None:
         action = scheduled(store, due_at=LATER)
@@ -139,7 +148,7 @@ class LateContract(StoreContract):
     ) -> None:
         store.reschedule(action, LATER, by="ops", at=AT)
         with unchanged(store.get, action.ref):
-            assert isinstance(store.cancel(action, by="ops", at=AT, expires_at=EXPIRY), Rejected)
+            assert isinstance(store.cancel(action, by="ops", at=AT, kept_until=EXPIRY), Rejected)
 
     def test_a_late_reschedule_does_not_move_a_retry(self, store: ActionStore, action: Action) -> None:
         store.settle(claim(store, action.ref), end(Status.PENDING))
@@ -183,7 +192,7 @@ class StrangerContract(StoreContract):
 
 def _changes(store: ActionStore, row: Action) -> list[Applied | Rejected]:
     return [
-        store.cancel(row, by=CALLER, at=AT, expires_at=EXPIRY),
+        store.cancel(row, by=CALLER, at=AT, kept_until=EXPIRY),
         store.ask_to_cancel(row, by=CALLER, at=AT),
         store.reschedule(row, LATER, by=CALLER, at=AT),
         store.redrive(row, LATER, by=CALLER, at=AT),
@@ -200,7 +209,7 @@ class RedriveContract(StoreContract):
 
     def test_a_failed_action_is_pending_again(self, store: ActionStore, failed: Action) -> None:
         row = applied(store, failed.ref, store.redrive(failed, LATER, by="ops", at=LATER))
-        assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
+        assert (row.status, row.due_at, row.generation, row.kept_until) == (Status.PENDING, LATER, 2, None)
         assert (row.changed_by, row.changed_at) == ("ops", LATER)
 
     def test_a_redriven_action_retains_its_history_and_its_nominal_time(
@@ -210,6 +219,14 @@ class RedriveContract(StoreContract):
         row = stored_row(store, failed.ref)
         assert (row.attempts, row.attempt, row.fence) == (failed.attempts, 1, 1)
         assert (row.redriven_after, row.nominal_at) == (1, NOON)
+
+    def test_a_redriven_action_expires_no_more(self, store: ActionStore) -> None:
+        expiring = put(store, replace(fresh(store), expires_at=NOON + HOUR))
+        store.settle(claim(store, expiring.ref), end(Status.FAILED))
+        failed = stored_row(store, expiring.ref)
+        assert failed.expires_at == NOON + HOUR
+        outcome = store.redrive(failed, LATER, by="ops", at=LATER)
+        assert applied(store, expiring.ref, outcome).expires_at is None
 
     def test_a_redriven_row_is_in_the_due_index_again(self, store: ActionStore, failed: Action) -> None:
         store.redrive(failed, LATER, by="ops", at=LATER)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from duetime.ids import new_action_id
 from duetime.model.action import Action, ActionRef, Attempt, Status
+from duetime.model.expiry import Expiry
 from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
@@ -27,6 +29,8 @@ from duetime.testing.contract.specimens import (
     TICK,
     claim,
     end,
+    fresh,
+    put,
     running,
     scheduled,
     stored_row,
@@ -74,6 +78,26 @@ class ClaimContract(StoreContract):
     ) -> None:
         assert store.claim(action.ref, terms(NOON - TICK)) is None
         assert store.get(action.ref) == action
+
+    def test_an_action_is_claimed_before_its_expiry_alone(self, store: ActionStore) -> None:
+        action = put(store, replace(fresh(store), expires_at=NOON + MINUTE))
+        with unchanged(store.get, action.ref):
+            assert store.claim(action.ref, terms(NOON + MINUTE)) is None
+        assert isinstance(store.claim(action.ref, terms(NOON + MINUTE - TICK)), Claimed)
+
+    def test_an_expired_action_is_claimed_to_fail_if_its_type_says_so(self, store: ActionStore) -> None:
+        action = put(store, replace(fresh(store), expires_at=NOON + MINUTE))
+        to_fail = replace(terms(NOON + HOUR), expiry=Expiry(on_expiry="fail"))
+        assert isinstance(store.claim(action.ref, to_fail), Claimed)
+
+    def test_a_claim_that_depends_on_the_due_time_needs_the_generation_as_read(
+        self, store: ActionStore, action: Action
+    ) -> None:
+        of_type = replace(terms(), expiry=Expiry(after=2 * HOUR), generation=1)
+        store.reschedule(action, NOON - HOUR, by="ops", at=NOON)
+        with unchanged(store.get, action.ref):
+            assert store.claim(action.ref, of_type) is None
+        assert isinstance(store.claim(action.ref, replace(of_type, generation=2)), Claimed)
 
     def test_a_claim_of_an_unknown_action_gets_nothing(self, store: ActionStore) -> None:
         ref = ActionRef(ACME, new_action_id(NOON))

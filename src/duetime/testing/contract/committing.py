@@ -95,7 +95,7 @@ class CommitContract(FollowUpContract):
             attempts=(finished,),
             lease_until=None,
             claim_nonce=None,
-            expires_at=EXPIRY,
+            kept_until=EXPIRY,
             due_shard=stored_row(store, claimed.ref).due_shard,
         )
 

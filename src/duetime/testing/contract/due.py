@@ -86,7 +86,7 @@ class DueContract(StoreContract):
     def test_a_cursor_goes_on_even_when_its_row_has_been_settled(self, store: ActionStore) -> None:
         actions = self._put(store, [NOON + place * SECOND for place in range(4)])
         page = self._due(store, limit=2)
-        store.cancel(actions[1], by="ops", at=NOON, expires_at=NOON + HOUR)
+        store.cancel(actions[1], by="ops", at=NOON, kept_until=NOON + HOUR)
         self.let_indexes_follow()
         assert [entry.ref for entry in self._due(store, limit=2, cursor=page.cursor).entries] == [
             actions[2].ref,
@@ -205,7 +205,7 @@ class DueOrderContract(StoreContract):
 
     def test_a_cancelled_row_retains_its_due_time(self, store: ActionStore) -> None:
         row, other = scheduled(store), scheduled(store, due_at=NOON + HOUR)
-        store.cancel(row, by=CALLER, at=NOON, expires_at=EXPIRY)
+        store.cancel(row, by=CALLER, at=NOON, kept_until=EXPIRY)
         assert [row.ref for row in self._listed(store)] == [row.ref, other.ref]
 
     def test_runs_of_jobs_are_not_in_the_due_order(self, store: ActionStore, action: Action) -> None:

@@ -1,4 +1,4 @@
-"""Evictions: what a dead run holds of a concurrency key is freed for others; and races for slots."""
+"""Evictions: what a holder cannot free any more is freed for others; and races for slots."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -6,14 +6,27 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import pytest
+
 from duetime.model.action import Action, Status
 from duetime.model.lease import NeedsSlot, SettleResult
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.races import CROWD, ROUNDS, together
-from duetime.testing.contract.slots import KEY, LIMIT, KeyedContract, begin, holding, keyed
+from duetime.testing.contract.slots import (
+    LIMIT,
+    KeyedContract,
+    begin,
+    holders,
+    holding,
+    keyed,
+    move_of,
+    slots_of,
+    take,
+    waiting,
+)
 from duetime.testing.contract.specimens import (
-    ACME,
+    CALLER,
     HOUR,
     LEASE,
     NOON,
@@ -24,16 +37,74 @@ from duetime.testing.contract.specimens import (
 )
 
 
+def evict(store: ActionStore, dead: Action, row: Action | None) -> bool:
+    """Evict a holder by its row as read, and by the slots as they are now."""
+    return store.evict(move_of(store, dead), row)
+
+
 class EvictContract(KeyedContract):
     """*evict*: what a holder cannot free any more is freed for others."""
 
     def test_a_dead_run_loses_its_slot_its_fence_and_its_nonce(self, store: ActionStore, run: Action) -> None:
-        assert store.evict(ACME, KEY, run.id, run)
+        assert evict(store, run, run)
         assert store.get(run.ref) == replace(run, fence=run.fence + 1, claim_nonce=None)
-        assert store.holders(ACME, KEY) == frozenset()
+        assert holders(store) == set()
+
+    def test_an_eviction_passes_the_slot_on(self, store: ActionStore, run: Action) -> None:
+        (first,) = waiting(store)
+        assert store.evict(move_of(store, run, first), run)
+        assert slots_of(store).holders == {first.id: first.fence}
+
+    def test_a_holder_that_has_not_begun_loses_its_slot_and_its_fence(self, store: ActionStore) -> None:
+        action = keyed(store)
+        take(store, action)
+        assert evict(store, action, action)
+        assert store.get(action.ref) == replace(action, fence=1)
+        assert holders(store) == set()
+
+    def test_a_claim_that_comes_after_its_eviction_fails(self, store: ActionStore) -> None:
+        action = keyed(store)
+        take(store, action)
+        evict(store, action, action)
+        assert take(store, keyed(store))
+        before = store.get(action.ref)
+        assert not store.claim_row(action, started(action, terms()))
+        assert store.get(action.ref) == before
+
+    def test_a_holder_that_has_begun_meanwhile_retains_its_slot(self, store: ActionStore) -> None:
+        action = keyed(store)
+        assert begin(store, action.ref)
+        assert not evict(store, action, action)
+        assert holders(store) == {action.id}
+
+    def test_a_late_eviction_takes_no_slot_that_was_taken_again(self, store: ActionStore) -> None:
+        action = keyed(store)
+        take(store, action)
+        late = move_of(store, action)
+        evict(store, action, action)
+        row = stored_row(store, action.ref)
+        assert take(store, row)
+        assert not store.evict(late, row)
+        assert not store.evict(late, action)
+        assert slots_of(store).holders == {row.id: row.fence}
+
+    @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED])
+    def test_a_final_row_loses_its_slot_alone(self, store: ActionStore, run: Action, status: Status) -> None:
+        store.settle(run, end(status))
+        row = stored_row(store, run.ref)
+        assert evict(store, run, row)
+        assert (store.get(run.ref), holders(store)) == (row, set())
+
+    def test_a_row_that_was_rescheduled_loses_its_slot_and_its_fence(self, store: ActionStore) -> None:
+        action = keyed(store)
+        take(store, action)
+        store.reschedule(action, NOON + HOUR, by=CALLER, at=NOON)
+        row = stored_row(store, action.ref)
+        assert evict(store, action, row)
+        assert stored_row(store, action.ref).fence == 1
 
     def test_an_evicted_run_that_wakes_holds_nothing(self, store: ActionStore, run: Action) -> None:
-        store.evict(ACME, KEY, run.id, run)
+        evict(store, run, run)
         following = holding(store)
         before = store.get(run.ref)
         assert store.renew(run, ORPHANED_AT + LEASE) is None
@@ -41,61 +112,64 @@ class EvictContract(KeyedContract):
         executed = end(Status.EXECUTED, ORPHANED_AT)
         assert store.settle(run, executed) is SettleResult.LEASE_LOST
         assert store.commit(run, executed, entries=(), number=1) is SettleResult.LEASE_LOST
-        assert (store.get(run.ref), store.holders(ACME, KEY)) == (before, frozenset({following.id}))
+        assert (store.get(run.ref), holders(store)) == (before, {following.id})
 
     def test_a_claim_whose_response_comes_after_its_eviction_fails(self, store: ActionStore) -> None:
         action, claim_terms = keyed(store), terms()
+        take(store, action)
         claimed = started(action, claim_terms)
-        store.claim_slot(action, claimed)
-        store.evict(ACME, KEY, action.id, claimed)
-        assert not store.claim_slot(action, claimed)
+        store.claim_row(action, claimed)
+        evict(store, claimed, claimed)
+        assert not store.claim_row(action, claimed)
         assert store.claim(action.ref, replace(claim_terms, now=ORPHANED_AT)) == NeedsSlot()
 
     def test_an_evicted_run_is_taken_over_with_a_slot_of_its_own(
         self, store: ActionStore, run: Action
     ) -> None:
-        store.evict(ACME, KEY, run.id, run)
+        evict(store, run, run)
         following = holding(store)
         assert not begin(store, run.ref, terms(ORPHANED_AT))
         store.settle(following, end(Status.EXECUTED))
+        store.move_slots(move_of(store, following))
         assert begin(store, run.ref, terms(ORPHANED_AT))
         row = stored_row(store, run.ref)
         assert (row.fence, row.attempt, row.recoveries) == (3, 1, 1)
-        assert store.holders(ACME, KEY) == {run.id}
+        assert holders(store) == {run.id}
 
     def test_a_holder_that_renewed_its_lease_meanwhile_retains_its_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         store.renew(run, ORPHANED_AT + LEASE)
         before = store.get(run.ref)
-        assert not store.evict(ACME, KEY, run.id, run)
-        assert (store.get(run.ref), store.holders(ACME, KEY)) == (before, frozenset({run.id}))
+        assert not evict(store, run, run)
+        assert (store.get(run.ref), holders(store)) == (before, {run.id})
 
     def test_a_holder_that_was_taken_over_meanwhile_retains_its_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         begin(store, run.ref, terms(ORPHANED_AT))
-        assert not store.evict(ACME, KEY, run.id, run)
-        assert store.holders(ACME, KEY) == {run.id}
+        assert not evict(store, run, run)
+        assert holders(store) == {run.id}
 
     def test_a_holder_that_started_again_meanwhile_retains_its_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         store.settle(run, end(Status.PENDING))
-        waiting = stored_row(store, run.ref)
+        pending = stored_row(store, run.ref)
         begin(store, run.ref, terms(NOON + 2 * HOUR))
-        assert not store.evict(ACME, KEY, run.id, waiting)
-        assert store.holders(ACME, KEY) == {run.id}
+        assert not evict(store, run, pending)
+        assert holders(store) == {run.id}
 
     def test_a_row_without_a_slot_is_unchanged(self, store: ActionStore, run: Action) -> None:
-        store.evict(ACME, KEY, run.id, run)
+        late = move_of(store, run)
+        assert store.evict(late, run)
         row = stored_row(store, run.ref)
-        assert not store.evict(ACME, KEY, run.id, row)
+        assert not store.evict(late, row)
         assert store.get(run.ref) == row
 
     def test_a_holder_with_a_row_is_not_evicted_as_missing(self, store: ActionStore, run: Action) -> None:
-        assert not store.evict(ACME, KEY, run.id, None)
-        assert store.holders(ACME, KEY) == {run.id}
+        assert not evict(store, run, None)
+        assert holders(store) == {run.id}
 
 
 class SlotRaceContract(KeyedContract):
@@ -107,30 +181,69 @@ class SlotRaceContract(KeyedContract):
         running = [row.id for row in rows if stored_row(store, row.ref).status is Status.PROCESSING]
         assert running == [row.id for row, has in zip(rows, won, strict=True) if has]
         assert 1 <= len(running) <= LIMIT
-        assert store.holders(ACME, KEY) == set(running)
+        assert holders(store) == set(running)
 
     def test_of_many_that_claim_one_action_with_a_slot_at_once_exactly_one_wins(
         self, store: ActionStore
     ) -> None:
         action = keyed(store, limit=LIMIT)
-        won = together([partial(store.claim_slot, action, started(action, terms())) for _ in range(CROWD)])
+        take(store, action)
+        won = together([partial(store.claim_row, action, started(action, terms())) for _ in range(CROWD)])
         assert won.count(True) == 1
-        assert (stored_row(store, action.ref).fence, store.holders(ACME, KEY)) == (1, frozenset({action.id}))
+        assert (stored_row(store, action.ref).fence, holders(store)) == (1, {action.id})
+
+    def test_of_many_that_join_the_line_at_once_each_is_in_it(self, store: ActionStore, run: Action) -> None:
+        rows, slots = [keyed(store) for _ in range(CROWD)], slots_of(store)
+        assert all(together([partial(store.wait_for_slot, row, slots) for row in rows]))
+        assert {*slots_of(store).waiting} == {row.id for row in rows}
+        assert holders(store) == {run.id}
+
+    def test_of_a_free_and_an_action_that_joins_the_line_exactly_one_wins(self, store: ActionStore) -> None:
+        for _ in range(ROUNDS):
+            run, late = holding(store), keyed(store)
+            slots = slots_of(store)
+            freed, joined = together(
+                [
+                    partial(store.move_slots, move_of(store, run)),
+                    partial(store.wait_for_slot, late, slots),
+                ]
+            )
+            assert freed is not joined
+            assert (holders(store), slots_of(store).waiting) == (
+                (set(), ()) if freed else ({run.id}, (late.id,))
+            )
+            if joined:
+                store.move_slots(move_of(store, run, late))
+                store.move_slots(move_of(store, late))
 
     def test_of_a_late_settle_and_an_eviction_exactly_one_wins(self, store: ActionStore) -> None:
         for _ in range(ROUNDS):
-            late = holding(store)
+            late = holding(store, limit=100)
             settled, evicted = together(
                 [
                     partial(store.settle, late, end(Status.EXECUTED, ORPHANED_AT)),
-                    partial(store.evict, ACME, KEY, late.id, late),
+                    partial(evict, store, late, late),
                 ]
             )
             row = stored_row(store, late.ref)
             assert (settled is SettleResult.SETTLED) == (row.status is Status.EXECUTED)
             assert evicted == (row.fence == late.fence + 1)
             assert evicted != (settled is SettleResult.SETTLED)
-            assert store.holders(ACME, KEY) == frozenset()
+            assert (late.id in holders(store)) is not evicted
+
+    def test_of_a_claim_and_an_eviction_exactly_one_wins(self, store: ActionStore) -> None:
+        for _ in range(ROUNDS):
+            action = keyed(store, limit=100)
+            take(store, action)
+            claimed, evicted = together(
+                [
+                    partial(store.claim_row, action, started(action, terms())),
+                    partial(evict, store, action, action),
+                ]
+            )
+            assert claimed is not evicted
+            assert (action.id in holders(store)) is claimed
+            assert (stored_row(store, action.ref).status is Status.PROCESSING) is claimed
 
     def test_of_a_renewal_and_an_eviction_exactly_one_wins(self, store: ActionStore) -> None:
         for _ in range(ROUNDS):
@@ -138,8 +251,8 @@ class SlotRaceContract(KeyedContract):
             renewed, evicted = together(
                 [
                     partial(store.renew, late, ORPHANED_AT + LEASE),
-                    partial(store.evict, ACME, KEY, late.id, late),
+                    partial(evict, store, late, late),
                 ]
             )
             assert (renewed is None) == evicted
-            assert (late.id in store.holders(ACME, KEY)) is not evicted
+            assert (late.id in holders(store)) is not evicted

@@ -180,7 +180,7 @@ class IdempotencyContract(StoreContract):
     def test_the_key_of_an_action_that_was_cancelled_before_it_ran_is_free_after_its_time(
         self, store: ActionStore, first: Action
     ) -> None:
-        store.cancel(first, by=CALLER, at=NOON, expires_at=EXPIRY)
+        store.cancel(first, by=CALLER, at=NOON, kept_until=EXPIRY)
         assert placed(store, LATER - SECOND).status is Status.CANCELLED
         assert placed(store, LATER).id != first.id
 
@@ -227,7 +227,7 @@ class KeyRedriveContract(StoreContract):
 
     def test_a_redriven_action_has_its_key_again(self, store: ActionStore, failed_keyed: Action) -> None:
         row = applied(store, failed_keyed.ref, store.redrive(failed_keyed, LATER, by="ops", at=LATER))
-        assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
+        assert (row.status, row.due_at, row.generation, row.kept_until) == (Status.PENDING, LATER, 2, None)
         assert placed(store, LATER + HOUR) == row
 
     def test_it_takes_a_key_again_that_was_removed_meanwhile(

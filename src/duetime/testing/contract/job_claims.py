@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from duetime.model.action import Action, Status
+from duetime.model.checkpoint import Checkpoint
 from duetime.model.job import Job
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import ActionStore
@@ -76,7 +77,7 @@ class OccurrenceClaimContract(JobsContract):
     def test_a_row_that_was_settled_since_it_was_read_is_not_claimed(
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, row: Action
     ) -> None:
-        store.cancel(row, by="ops", at=NOON, expires_at=EXPIRY)
+        store.cancel(row, by="ops", at=NOON, kept_until=EXPIRY)
         assert refused(store, jobs, taking(row, job, hold))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
@@ -98,6 +99,13 @@ class OccurrenceClaimContract(JobsContract):
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, run: Action
     ) -> None:
         store.renew(run, ORPHANED_AT + LEASE)
+        assert refused(store, jobs, taking(run, job, hold, claim_terms=terms(ORPHANED_AT)))
+
+    @pytest.mark.parametrize("hold", list(LockRequirement))
+    def test_a_run_that_stored_a_checkpoint_since_it_was_read_is_not_taken_over(
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement, job: Job, run: Action
+    ) -> None:
+        store.checkpoint(run, Checkpoint("1", run.fence, 1))
         assert refused(store, jobs, taking(run, job, hold, claim_terms=terms(ORPHANED_AT)))
 
     def test_a_row_that_is_gone_is_not_claimed(self, store: ActionStore, jobs: JobStore, job: Job) -> None:

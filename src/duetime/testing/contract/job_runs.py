@@ -54,7 +54,7 @@ def skip(
     at: datetime = AT,
 ) -> Applied | Rejected:
     """Skip it as `ops`, a minute before noon."""
-    return store.skip(row, reason, note=note, by=by, at=at, expires_at=EXPIRY)
+    return store.skip(row, reason, note=note, by=by, at=at, kept_until=EXPIRY)
 
 
 class JobRunContract(StoreContract):
@@ -127,7 +127,7 @@ class SkipContract(StoreContract):
             store, row.ref, skip(store, row, SkipReason.OVERLAP, note="the one of noon still runs")
         )
         assert (found.status, found.skip_reason) == (Status.SKIPPED, SkipReason.OVERLAP)
-        assert (found.note, found.expires_at) == ("the one of noon still runs", EXPIRY)
+        assert (found.note, found.kept_until) == ("the one of noon still runs", EXPIRY)
         assert (found.changed_by, found.changed_at) == ("ops", AT)
 
     @pytest.mark.parametrize("reason", list(SkipReason))

@@ -42,7 +42,7 @@ PAUSE = Pause(since=NOON - HOUR, by="ops", reason="until the audit is over, Mär
 OUTAGE = JobSpan(kind=SpanKind.MISSED, start=NOON - 2 * DAY, end=NOON - DAY)
 OPERATED: dict[str, Any] = {
     "ends": {1: NOON - 9 * DAY, 2: NOON - DAY + TICK},
-    "pauses": {WHOLE_JOB: PAUSE, "daily_12:00": Pause(since=NOON, by="ops")},
+    "pauses": {WHOLE_JOB: PAUSE, "daily_12:00": Pause(since=NOON, by="ops").beside(PAUSE)},
     "removed_at": NOON + TICK,
     "tuning": {
         WHOLE_JOB: Tuning(attempts=5),
@@ -209,7 +209,7 @@ def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EX
         claim_nonce=None,
         retry=None,
         planned_at=at + MINUTE,
-        expires_at=EXPIRY,
+        kept_until=EXPIRY,
     )
 
 

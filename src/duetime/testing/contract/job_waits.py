@@ -136,10 +136,10 @@ class EndPendingContract(JobsContract):
     def test_a_pending_run_is_cancelled(
         self, store: ActionStore, jobs: JobStore, job: Job, row: Action
     ) -> None:
-        assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
+        assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, kept_until=EXPIRY), job.ref)
         found = stored_row(store, row.ref)
         assert (found.status, found.changed_by, found.changed_at) == (Status.CANCELLED, "ops", NOON)
-        assert (found.expires_at, found.due_at, found.generation) == (EXPIRY, NOON, 1)
+        assert (found.kept_until, found.due_at, found.generation) == (EXPIRY, NOON, 1)
 
     def test_a_pending_run_is_skipped_with_its_reason(
         self, store: ActionStore, jobs: JobStore, job: Job, row: Action
@@ -151,7 +151,7 @@ class EndPendingContract(JobsContract):
             SkipReason.ASKED,
             "a holiday",
         )
-        assert (found.changed_by, found.expires_at) == ("ops", EXPIRY)
+        assert (found.changed_by, found.kept_until) == ("ops", EXPIRY)
 
     def test_a_row_that_will_not_run_leaves_the_due_index(
         self, store: ActionStore, jobs: JobStore, job: Job, row: Action
@@ -164,7 +164,7 @@ class EndPendingContract(JobsContract):
     ) -> None:
         store.settle(run, end(Status.PENDING))
         row = stored_row(store, run.ref)
-        assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
+        assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, kept_until=EXPIRY), job.ref)
         assert jobs.get(job.ref) == job
         found = stored_row(store, run.ref)
         assert (found.status, found.attempts, found.generation) == (Status.CANCELLED, row.attempts, 2)
@@ -202,7 +202,7 @@ class EndPendingContract(JobsContract):
     ) -> None:
         for _ in range(2):
             assert jobs.end_pending(row, self._skipped(row), job.ref)
-        assert not jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
+        assert not jobs.end_pending(row, cancelled(row, by="ops", at=NOON, kept_until=EXPIRY), job.ref)
         assert stored_row(store, row.ref).status is Status.SKIPPED
 
     def test_of_a_claim_and_an_end_at_once_exactly_one_wins(self, store: ActionStore, jobs: JobStore) -> None:
@@ -219,4 +219,4 @@ class EndPendingContract(JobsContract):
             assert stored_job(jobs, job.ref).running == (row.ref if claimed else None)
 
     def _skipped(self, row: Action) -> Action:
-        return skipped(row, SkipReason.ASKED, note="a holiday", by="ops", at=NOON, expires_at=EXPIRY)
+        return skipped(row, SkipReason.ASKED, note="a holiday", by="ops", at=NOON, kept_until=EXPIRY)

@@ -55,14 +55,14 @@ WRITES = (
         "cancel",
         Status.CANCELLED,
         Status.PENDING,
-        lambda store, row: store.cancel(row, by=CALLER, at=NOON, expires_at=EXPIRY),
+        lambda store, row: store.cancel(row, by=CALLER, at=NOON, kept_until=EXPIRY),
     ),
     Write(
         "skip",
         Status.SKIPPED,
         Status.PENDING,
         lambda store, row: store.skip(
-            row, SkipReason.OVERLAP, note="", by=CALLER, at=NOON + MINUTE, expires_at=EXPIRY
+            row, SkipReason.OVERLAP, note="", by=CALLER, at=NOON + MINUTE, kept_until=EXPIRY
         ),
     ),
     Write(

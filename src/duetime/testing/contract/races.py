@@ -53,7 +53,7 @@ class RaceContract(StoreContract):
             action = scheduled(store)
             cancel, move, claim = together(
                 [
-                    partial(store.cancel, action, by=CALLER, at=NOON, expires_at=EXPIRY),
+                    partial(store.cancel, action, by=CALLER, at=NOON, kept_until=EXPIRY),
                     partial(store.reschedule, action, NOON + HOUR, by=CALLER, at=NOON),
                     partial(store.claim, action.ref, terms()),
                 ]

@@ -43,7 +43,7 @@ class SettleContract(StoreContract):
     def test_a_settle_ends_the_action(self, store: ActionStore, status: Status, claimed: Action) -> None:
         assert store.settle(claimed, end(status, message="because")) is SettleResult.SETTLED
         row = stored_row(store, claimed.ref)
-        assert (row.status, row.expires_at) == (status, EXPIRY)
+        assert (row.status, row.kept_until) == (status, EXPIRY)
         assert (row.lease_until, row.claim_nonce) == (None, None)
         assert (row.fence, row.attempt, row.generation, row.due_at) == (1, 1, 1, NOON)
 
@@ -104,7 +104,7 @@ class RetryContract(StoreContract):
         assert (row.status, row.due_at, row.generation) == (Status.PENDING, AGAIN_AT, 2)
         assert (row.fence, row.attempt, row.lease_until, row.claim_nonce) == (1, 1, None, None)
         assert (row.attempts[-1].ending, row.attempts[-1].message) == (Ending.RETRY, "not yet")
-        assert row.expires_at is None
+        assert row.kept_until is None
 
     def test_a_retry_stays_in_the_due_index_at_its_new_time(
         self, store: ActionStore, claimed: Action

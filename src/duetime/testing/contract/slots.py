@@ -1,4 +1,4 @@
-"""Concurrency keys: a claim takes a slot of its key, and the run's end frees it."""
+"""Concurrency keys: a run takes a slot before its claim, or waits in line, and its end passes the slot on."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.ids import TenantId
+from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.lease import ClaimTerms, LeaseHeld, NeedsSlot, Renewed, SettleResult
+from duetime.model.lease import ClaimTerms, LeaseHeld, NeedsSlot, SettleResult
+from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.scheduling import LARGE
@@ -58,10 +59,28 @@ def keyed(
     )
 
 
+def slots_of(store: ActionStore, key: str = KEY, tenant_id: TenantId = ACME) -> KeySlots:
+    """The slots of a key, as they are now."""
+    return store.key_slots(tenant_id, key)
+
+
+def holders(store: ActionStore, key: str = KEY, tenant_id: TenantId = ACME) -> set[ActionId]:
+    """Who holds the slots of a key."""
+    return {*slots_of(store, key, tenant_id).holders}
+
+
+def take(store: ActionStore, row: Action, slots: KeySlots | None = None) -> bool:
+    """Take a slot for a row, by the slots as they are now; whether it has one."""
+    slots = slots or slots_of(store, row.concurrency_key or "", row.tenant_id)
+    return store.take_slot(row, slots, NOON)
+
+
 def begin(store: ActionStore, ref: ActionRef, claim_terms: ClaimTerms | None = None) -> bool:
-    """Claim a row with a slot, as it is read now; whether it was."""
+    """Take a slot for a row as it is now, and claim it; whether it has begun."""
     row = stored_row(store, ref)
-    return store.claim_slot(row, started(row, claim_terms or terms()))
+    slots = slots_of(store, row.concurrency_key or "", row.tenant_id)
+    has_slot = slots.has_token(row) or take(store, row, slots)
+    return has_slot and store.claim_row(row, started(row, claim_terms or terms()))
 
 
 def holding(store: ActionStore, *, limit: int = 1) -> Action:
@@ -69,6 +88,26 @@ def holding(store: ActionStore, *, limit: int = 1) -> Action:
     ref = keyed(store, limit=limit).ref
     assert begin(store, ref)
     return stored_row(store, ref)
+
+
+def waiting(store: ActionStore, number: int = 1, *, limit: int = 1) -> list[Action]:
+    """Rows in the line of the key, the first in front."""
+    rows = [keyed(store, limit=limit) for _ in range(number)]
+    assert all(store.wait_for_slot(row, slots_of(store)) for row in rows)
+    return rows
+
+
+def move_of(store: ActionStore, freed: Action | None = None, *passed: Action, **more: bool) -> SlotMove:
+    """The move of one holder, and of rows in the line, by the slots as they are now."""
+    slots = slots_of(store)
+    return SlotMove(
+        before=slots,
+        freed=None if freed is None else freed.id,
+        passed=passed,
+        dropped=frozenset(slots.waiting.index(row.id) for row in passed),
+        at=NOON + SECOND,
+        **more,
+    )
 
 
 class KeyedContract(StoreContract):
@@ -81,7 +120,7 @@ class KeyedContract(StoreContract):
 
 
 class SlotContract(KeyedContract):
-    """*claim under a concurrency key*, and how a run's end frees its slot."""
+    """*take* and *claim under a concurrency key*."""
 
     @pytest.fixture
     def keyed_action(self, store: ActionStore) -> Action:
@@ -92,18 +131,22 @@ class SlotContract(KeyedContract):
         assert store.get(action.ref) == action
         assert list(store.get_rows([action.ref])) == [action]
 
+    def test_an_unused_key_has_neither_holders_nor_a_line(self, store: ActionStore) -> None:
+        keyed(store)
+        assert slots_of(store) == KeySlots(ACME, KEY)
+
     def test_a_claim_of_a_row_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
         assert store.claim(keyed_action.ref, terms()) == NeedsSlot()
         assert store.get(keyed_action.ref) == keyed_action
-        assert store.holders(ACME, KEY) == frozenset()
+        assert holders(store) == set()
 
     def test_a_row_that_is_not_due_is_not_claimed_with_any_key(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
         assert store.claim(keyed_action.ref, terms(NOON - TICK)) is None
-        store.cancel(keyed_action, by=CALLER, at=NOON, expires_at=EXPIRY)
+        store.cancel(keyed_action, by=CALLER, at=NOON, kept_until=EXPIRY)
         assert store.claim(keyed_action.ref, terms()) is None
 
     def test_a_claim_of_a_dead_run_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
@@ -113,6 +156,80 @@ class SlotContract(KeyedContract):
         assert store.claim(run.ref, terms(ORPHANED_AT)) == NeedsSlot()
         assert store.get(run.ref) == run
 
+    def test_a_take_leaves_the_row_and_stores_its_fence(
+        self, store: ActionStore, keyed_action: Action
+    ) -> None:
+        row = replace(keyed_action, fence=7)
+        assert take(store, row)
+        slots = slots_of(store)
+        assert (slots.holders, slots.waiting, slots.taken_at) == ({row.id: 7}, (), NOON)
+        assert slots.has_token(row)
+        assert store.get(row.ref) == keyed_action
+
+    def test_a_repeated_take_is_the_same_take(self, store: ActionStore, keyed_action: Action) -> None:
+        slots = slots_of(store)
+        assert take(store, keyed_action, slots)
+        assert take(store, keyed_action, slots)
+        assert holders(store) == {keyed_action.id}
+
+    def test_fewer_than_the_limit_may_hold_slots_beside_it(self, store: ActionStore) -> None:
+        rows = [keyed(store, limit=LIMIT) for _ in range(LIMIT + 1)]
+        assert [take(store, row) for row in rows] == [True] * LIMIT + [False]
+        assert holders(store) == {row.id for row in rows[:-1]}
+
+    def test_each_take_has_its_own_limit(self, store: ActionStore) -> None:
+        holding(store, limit=1)
+        assert not take(store, keyed(store, limit=1))
+        assert take(store, keyed(store, limit=2))
+        assert not take(store, keyed(store, limit=2))
+
+    def test_a_slot_that_was_free_at_the_read_is_not_taken_twice(self, store: ActionStore) -> None:
+        one, other = keyed(store), keyed(store)
+        slots = slots_of(store)
+        assert [take(store, row, slots) for row in (one, other)] == [True, False]
+
+    def test_a_holder_gets_no_lower_fence_than_it_has(self, store: ActionStore, keyed_action: Action) -> None:
+        take(store, replace(keyed_action, fence=2))
+        assert not take(store, keyed_action)
+        assert slots_of(store).holders == {keyed_action.id: 2}
+
+    def test_a_holder_gets_its_new_fence_beside_any_others(self, store: ActionStore, run: Action) -> None:
+        assert take(store, keyed(store, limit=2))
+        assert take(store, run)
+        assert slots_of(store).holders[run.id] == run.fence == 1
+
+    def test_a_holder_whose_slot_was_freed_or_taken_again_gets_no_new_fence(
+        self, store: ActionStore, keyed_action: Action
+    ) -> None:
+        late = replace(keyed_action, fence=1)
+        take(store, keyed_action)
+        slots = slots_of(store)
+        take(store, replace(keyed_action, fence=2))
+        assert not take(store, late, slots)
+        store.move_slots(move_of(store, keyed_action))
+        assert not take(store, late, slots)
+        assert holders(store) == set()
+
+    def test_nobody_takes_a_slot_before_those_that_joined_the_line_meanwhile(
+        self, store: ActionStore
+    ) -> None:
+        holding(store)
+        wide, slots = keyed(store, limit=2), slots_of(store)
+        waiting(store)
+        assert not take(store, wide, slots)
+        assert take(store, wide)
+
+    def test_other_keys_and_other_tenants_have_slots_of_their_own(self, store: ActionStore) -> None:
+        holding(store)
+        others = [keyed(store, key=f"{KEY}0"), keyed(store, tenant_id=GLOBEX)]
+        assert all(begin(store, other.ref) for other in others)
+        assert holders(store, tenant_id=GLOBEX) == {others[1].id}
+
+    def test_every_valid_key_has_slots(self, store: ActionStore) -> None:
+        for key in ("é", "a b", "slots", "ab" * 64):
+            assert begin(store, keyed(store, key=key).ref)
+            assert len(holders(store, key)) == 1
+
     @pytest.mark.parametrize("payload_offloaded", [False, True], ids=["payload in the row", "payload apart"])
     def test_a_claim_with_a_slot_begins_a_run_as_a_claim_does(
         self, store: ActionStore, payload_offloaded: bool
@@ -120,55 +237,37 @@ class SlotContract(KeyedContract):
         action, claim_terms = keyed(store, payload_offloaded=payload_offloaded), terms()
         assert begin(store, action.ref, claim_terms)
         assert store.get(action.ref) == started(action, claim_terms)
-        assert store.holders(ACME, KEY) == {action.id}
+        assert holders(store) == {action.id}
 
-    def test_fewer_than_the_limit_may_run_beside_it(self, store: ActionStore) -> None:
-        rows = [keyed(store, limit=LIMIT) for _ in range(LIMIT + 1)]
-        assert [begin(store, row.ref) for row in rows] == [True] * LIMIT + [False]
-        assert store.get(rows[-1].ref) == rows[-1]
-        assert store.holders(ACME, KEY) == {row.id for row in rows[:-1]}
-
-    def test_each_claim_has_its_own_limit(self, store: ActionStore) -> None:
-        holding(store, limit=1)
-        assert not begin(store, keyed(store, limit=1).ref)
-        assert begin(store, keyed(store, limit=2).ref)
-        assert not begin(store, keyed(store, limit=2).ref)
-
-    def test_a_dead_run_is_taken_over_only_while_fewer_than_its_own_limit_run_beside_it(
-        self, store: ActionStore
+    def test_a_claim_repeated_with_its_nonce_is_the_same_claim_with_a_slot(
+        self, store: ActionStore, keyed_action: Action
     ) -> None:
-        narrow, wide = holding(store, limit=1), holding(store, limit=2)
-        assert not begin(store, narrow.ref, terms(ORPHANED_AT))
-        assert store.get(narrow.ref) == narrow
-        store.settle(wide, end(Status.EXECUTED))
-        assert begin(store, narrow.ref, terms(ORPHANED_AT))
+        claimed = started(keyed_action, terms())
+        assert store.claim_row(keyed_action, claimed)
+        assert store.claim_row(keyed_action, claimed)
+        assert store.get(keyed_action.ref) == claimed
 
-    def test_other_keys_and_other_tenants_have_slots_of_their_own(self, store: ActionStore) -> None:
-        holding(store)
-        others = [keyed(store, key=f"{KEY}0"), keyed(store, tenant_id=GLOBEX)]
-        assert all(begin(store, other.ref) for other in others)
-        assert store.holders(GLOBEX, KEY) == {others[1].id}
-
-    def test_a_claim_repeated_with_its_nonce_is_the_same_claim_with_a_slot(self, store: ActionStore) -> None:
-        action, claim_terms = keyed(store), terms()
-        claimed = started(action, claim_terms)
-        assert store.claim_slot(action, claimed)
-        assert store.claim_slot(action, claimed)
-        assert store.get(action.ref) == claimed
+    def test_of_two_claims_with_one_slot_the_first_wins(
+        self, store: ActionStore, keyed_action: Action
+    ) -> None:
+        take(store, keyed_action)
+        claimed = started(keyed_action, terms())
+        assert store.claim_row(keyed_action, claimed)
+        assert not store.claim_row(keyed_action, started(keyed_action, terms(nonce="another")))
+        assert store.get(keyed_action.ref) == claimed
 
     def test_a_row_that_changed_since_it_was_read_is_not_claimed_with_a_slot(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
         store.reschedule(keyed_action, NOON, by=CALLER, at=NOON)
         changed = stored_row(store, keyed_action.ref)
-        assert not store.claim_slot(keyed_action, started(keyed_action, terms()))
+        assert not store.claim_row(keyed_action, started(keyed_action, terms()))
         assert store.get(keyed_action.ref) == changed
-        assert store.holders(ACME, KEY) == frozenset()
 
     def test_a_row_that_is_gone_is_not_claimed_with_a_slot(self, store: ActionStore) -> None:
         stranger = replace(fresh(store), concurrency_key=KEY)
-        assert not store.claim_slot(stranger, started(stranger, terms()))
-        assert (store.get(stranger.ref), store.holders(ACME, KEY)) == (None, frozenset())
+        assert not store.claim_row(stranger, started(stranger, terms()))
+        assert store.get(stranger.ref) is None
 
     def test_a_dead_run_that_holds_a_slot_is_taken_over_with_it(self, store: ActionStore) -> None:
         dead, claim_terms = holding(store), terms(ORPHANED_AT)
@@ -176,73 +275,29 @@ class SlotContract(KeyedContract):
         row = stored_row(store, dead.ref)
         assert row == started(dead, claim_terms)
         assert (row.fence, row.attempt, row.recoveries) == (2, 1, 1)
-        assert store.holders(ACME, KEY) == {dead.id}
+        assert slots_of(store).holders == {dead.id: 1}
 
     def test_a_run_that_renewed_its_lease_in_the_last_moment_is_not_taken_over_with_its_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         assert store.renew(run, ORPHANED_AT + LEASE)
-        assert not store.claim_slot(run, started(run, terms(ORPHANED_AT)))
+        assert not store.claim_row(run, started(run, terms(ORPHANED_AT)))
         assert stored_row(store, run.ref).fence == 1
 
     def test_a_request_to_cancel_survives_a_take_over_with_a_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         store.ask_to_cancel(run, by=CALLER, at=NOON + SECOND)
-        assert store.claim_slot(run, started(run, terms(ORPHANED_AT)))
+        assert store.claim_row(run, started(run, terms(ORPHANED_AT)))
         row = stored_row(store, run.ref)
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, CALLER, NOON + SECOND)
 
     @pytest.mark.parametrize("status", ENDS)
-    def test_a_settle_frees_the_slot_whatever_the_action_becomes(
-        self, store: ActionStore, status: Status, run: Action
-    ) -> None:
+    def test_a_settle_and_a_commit_leave_the_slot(self, store: ActionStore, status: Status) -> None:
+        run, committed = holding(store, limit=2), holding(store, limit=2)
         assert store.settle(run, end(status)) is SettleResult.SETTLED
-        assert stored_row(store, run.ref).status is status
-        assert store.holders(ACME, KEY) == frozenset()
-        assert begin(store, keyed(store).ref)
-
-    def test_a_repeated_settle_frees_no_other_slot(self, store: ActionStore, run: Action) -> None:
-        store.settle(run, end(Status.EXECUTED))
-        following = holding(store)
-        assert store.settle(run, end(Status.EXECUTED)) is SettleResult.SETTLED
-        assert store.holders(ACME, KEY) == {following.id}
-
-    def test_a_run_that_was_taken_over_frees_no_slot(self, store: ActionStore, run: Action) -> None:
-        begin(store, run.ref, terms(ORPHANED_AT))
-        before = store.get(run.ref)
-        assert store.settle(run, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST
-        assert (store.get(run.ref), store.holders(ACME, KEY)) == (before, frozenset({run.id}))
-
-    def test_a_retry_that_is_rejected_for_a_cancel_retains_its_slot(
-        self, store: ActionStore, run: Action
-    ) -> None:
-        store.ask_to_cancel(run, by=CALLER, at=NOON + SECOND)
-        assert store.settle(run, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
-        assert store.holders(ACME, KEY) == {run.id}
-        assert store.settle(run, end(Status.CANCELLED)) is SettleResult.SETTLED
-        assert store.holders(ACME, KEY) == frozenset()
-
-    def test_a_commit_frees_the_slot(self, store: ActionStore, run: Action) -> None:
-        executed = end(Status.EXECUTED)
-        assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
-        assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
-        assert stored_row(store, run.ref).status is Status.EXECUTED
-        assert store.holders(ACME, KEY) == frozenset()
-
-    def test_a_commit_of_a_run_that_was_taken_over_frees_no_slot(
-        self, store: ActionStore, run: Action
-    ) -> None:
-        begin(store, run.ref, terms(ORPHANED_AT))
-        assert (
-            store.commit(run, end(Status.EXECUTED, ORPHANED_AT), entries=(), number=1)
-            is SettleResult.LEASE_LOST
-        )
-        assert store.holders(ACME, KEY) == {run.id}
-
-    def test_a_heartbeat_retains_the_slot(self, store: ActionStore, run: Action) -> None:
-        assert store.renew(run, LEASE_END + LEASE) == Renewed(cancel_requested=False)
-        assert store.holders(ACME, KEY) == {run.id}
+        assert store.commit(committed, end(Status.EXECUTED), entries=(), number=1) is SettleResult.SETTLED
+        assert holders(store) == {run.id, committed.id}
 
     def test_a_redriven_action_has_its_concurrency_key_still(self, store: ActionStore) -> None:
         run = holding(store, limit=LIMIT)
@@ -253,18 +308,124 @@ class SlotContract(KeyedContract):
         assert store.claim(run.ref, terms(NOON + HOUR)) == NeedsSlot()
         assert begin(store, run.ref, terms(NOON + HOUR))
 
-
-class HoldersContract(KeyedContract):
-    """Who holds the slots of a key."""
-
-    def test_an_unused_key_has_no_holders(self, store: ActionStore) -> None:
-        keyed(store)
-        assert store.holders(ACME, KEY) == frozenset()
-
     def test_no_list_shows_the_holder_of_a_slot(self, store: ActionStore, run: Action) -> None:
         assert [row.id for row in store.of_tenant(ACME, limit=10, cursor=None)] == [run.id]
 
-    def test_every_valid_key_has_slots(self, store: ActionStore) -> None:
-        for key in ("é", "a b", "slots", "ab" * 64):
-            assert begin(store, keyed(store, key=key).ref)
-            assert len(store.holders(ACME, key)) == 1
+
+class LineContract(KeyedContract):
+    """*wait*, *free* and *pass*: the line of a key, and the moves of its slots."""
+
+    def test_those_that_wait_are_in_the_order_in_which_they_joined(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        rows = waiting(store, 3)
+        assert slots_of(store).waiting == tuple(row.id for row in rows)
+        assert holders(store) == {run.id}
+
+    def test_nobody_waits_while_a_slot_is_free(self, store: ActionStore) -> None:
+        one, slots = keyed(store), slots_of(store)
+        assert not store.wait_for_slot(one, slots)
+        holding(store)
+        assert not store.wait_for_slot(keyed(store, limit=2), slots)
+        assert store.wait_for_slot(one, slots)
+
+    def test_a_full_line_has_no_room(self, store: ActionStore) -> None:
+        holding(store)
+        rows = waiting(store, MOST_WAITING)
+        assert not store.wait_for_slot(keyed(store), slots_of(store))
+        assert slots_of(store).waiting == tuple(row.id for row in rows)
+        assert not slots_of(store).has_room()
+
+    @pytest.mark.parametrize("may_run_again", [False, True])
+    def test_a_freed_slot_may_be_taken(self, store: ActionStore, run: Action, may_run_again: bool) -> None:
+        assert store.move_slots(move_of(store, run, may_run_again=may_run_again))
+        assert (holders(store), slots_of(store).waiting) == (set(), ())
+        assert begin(store, keyed(store).ref)
+
+    def test_a_slot_is_passed_to_the_first_of_the_line_with_its_fence(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        first, second = waiting(store, 2)
+        assert store.move_slots(move_of(store, run, replace(first, fence=5)))
+        slots = slots_of(store)
+        assert (slots.holders, slots.waiting) == ({first.id: 5}, (second.id,))
+        assert slots.taken_at == NOON + SECOND
+
+    def test_several_slots_are_passed_at_once_and_others_leave_the_line(self, store: ActionStore) -> None:
+        runs = [holding(store, limit=2) for _ in range(2)]
+        rows = waiting(store, 4, limit=2)
+        assert store.move_slots(move_of(store, runs[0]))
+        move = move_of(store, None, rows[1])
+        assert store.move_slots(replace(move, dropped=frozenset({0, 1, 3})))
+        assert holders(store) == {runs[1].id, rows[1].id}
+        assert slots_of(store).waiting == (rows[2].id,)
+
+    def test_a_slot_is_passed_from_no_holder(self, store: ActionStore, run: Action) -> None:
+        (first,) = waiting(store)
+        assert store.move_slots(move_of(store, run))
+        assert store.move_slots(move_of(store, None, first))
+        assert slots_of(store).holders == {first.id: 0}
+
+    def test_a_repeated_move_is_the_same_move(self, store: ActionStore, run: Action) -> None:
+        (first,) = waiting(store)
+        move = move_of(store, run, first)
+        assert [store.move_slots(move), store.move_slots(move)] == [True, True]
+        assert holders(store) == {first.id}
+
+    def test_a_late_free_frees_no_slot_that_was_taken_again(self, store: ActionStore, run: Action) -> None:
+        late = move_of(store, run)
+        store.settle(run, end(Status.PENDING))
+        row = stored_row(store, run.ref)
+        assert begin(store, row.ref, terms(NOON + 2 * HOUR))
+        assert not store.move_slots(late)
+        assert holders(store) == {run.id}
+
+    def test_a_late_free_frees_no_slot_if_one_was_taken_since(self, store: ActionStore) -> None:
+        run, slots = holding(store, limit=2), move_of(store)
+        late = move_of(store, run, may_run_again=True)
+        assert store.take_slot(keyed(store, limit=2), slots.before, NOON + HOUR)
+        assert not store.move_slots(late)
+        assert store.move_slots(replace(late, may_run_again=False))
+
+    def test_a_slot_is_not_freed_past_an_action_that_has_joined_the_line(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        late = move_of(store, run)
+        (first,) = waiting(store)
+        assert not store.move_slots(late)
+        assert store.move_slots(move_of(store, run, first))
+
+    def test_a_slot_is_passed_on_beside_an_action_that_has_joined_the_line(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        (first,) = waiting(store)
+        move = move_of(store, run, first)
+        (second,) = waiting(store)
+        assert store.move_slots(move)
+        assert (holders(store), slots_of(store).waiting) == ({first.id}, (second.id,))
+
+    def test_a_late_pass_changes_nothing(self, store: ActionStore, run: Action) -> None:
+        first, second = waiting(store, 2)
+        late = move_of(store, run, second)
+        assert store.move_slots(move_of(store, run, first))
+        before = slots_of(store)
+        assert not store.move_slots(late)
+        assert slots_of(store) == before
+
+    def test_a_slot_is_not_passed_if_the_holders_have_changed(self, store: ActionStore) -> None:
+        run, other = holding(store, limit=LIMIT), keyed(store, limit=LIMIT)
+        slots = slots_of(store)
+        move = SlotMove(before=slots, passed=(other,), at=NOON)
+        assert take(store, keyed(store, limit=LIMIT))
+        assert not store.move_slots(move)
+        assert run.id in holders(store)
+        assert other.id not in holders(store)
+
+    def test_a_line_that_has_moved_is_not_shortened_as_it_was_read(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        first, second, third = waiting(store, 3)
+        late = replace(move_of(store), dropped=frozenset({1}))
+        assert store.move_slots(move_of(store, run, first))
+        store.move_slots(late)
+        assert slots_of(store).waiting == (second.id, third.id)

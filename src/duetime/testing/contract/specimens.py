@@ -128,7 +128,7 @@ def end(status: Status, at: datetime = NOON + SECOND, message: str | None = None
         finished_at=at,
         message=message,
         due_at=at + HOUR if retried else None,
-        expires_at=None if retried else EXPIRY,
+        kept_until=None if retried else EXPIRY,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -228,6 +229,17 @@ class RoutesContract:
             other = Manifest("reports", {"send-invoice": version})
             assert self.routes([BILLING, other]).queue_for("send-invoice") == worker
             assert self.routes([other, BILLING]).queue_for("send-invoice") == worker
+
+    def test_high_actions_lead_to_the_high_queue_of_a_worker_that_has_one(self) -> None:
+        high = replace(BILLING, high=frozenset({"send-invoice"})).deployed(high_priority=False)
+        routes = self.routes([high, REPORTS])
+        types = ("send-invoice", "apply-plan-change", "make-report", "os.system")
+        found = [[routes.queue_of(name, is_high=is_high) for name in types] for is_high in (False, True)]
+        assert found == [
+            ["default_high", "default", "reports", None],
+            ["default_high", "default_high", "reports", None],
+        ]
+        assert routes.queue_for("send-invoice") == "default"
 
     def test_the_newest_version_of_each_type_is_known(self) -> None:
         routes = self.routes([BILLING, Manifest("reports", {"make-report": 1, "send-invoice": 3})])

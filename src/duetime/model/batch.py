@@ -1,0 +1,243 @@
+"""The batch: a numbered list of actions whose ends are counted together. Facts only.
+
+::
+
+    open ──close──> running ──the last member is final──> complete
+     └─ members are added            ^                        │
+                                     └────── a redrive ───────┘
+
+A member's id is that of the batch with the member's number in its last seven digits. So the rows can be read
+by number, and they are what is counted: the counts of a batch are only a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from duetime import ids, instant
+from duetime.errors import InvalidIdentifier
+from duetime.ids import ActionId, TenantId
+from duetime.model.action import Action, ActionRef, SkipReason, Status
+
+MOST_MEMBERS = 10_000_000
+MOST_FOLLOWERS = 50
+"""Actions that wait for one action or batch, beside the completion action."""
+
+HELD_AT = instant.LATEST
+"""The due time of a held action: no scan of due rows reaches it."""
+COUNTED_AT = instant.LATEST - timedelta(days=1)
+"""The same of a batch that is not complete: the sweep finds both in this part of the due index."""
+
+COUNTING_SHARD = "0"
+"""The due shard of all batches that are not complete: few writes change the index."""
+
+SHORT_LIST = 100
+"""Members that are not final, up to which a batch lists them: reading these shows whether it is done."""
+
+MISSING = "duetime.missing"
+"""The type of a row in the place of a member that was never written."""
+MISSING_AFTER = timedelta(minutes=15)
+"""How long after its close a batch waits for missing rows: a late write may still arrive."""
+
+
+class BatchState(StrEnum):
+    """The state of a batch."""
+
+    OPEN = "open"
+    """Members may be added."""
+    RUNNING = "running"
+    """It is closed, and a member is not final."""
+    COMPLETE = "complete"
+
+
+class Counts(NamedTuple):
+    """Final members, by status."""
+
+    executed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    skipped: int = 0
+
+    def plus(self, statuses: Iterable[Status]) -> Counts:
+        """Return the counts with further members; those that are not final count nothing."""
+        more = dict.fromkeys(self._fields, 0)
+        for status in statuses:
+            if status.is_final:
+                more[status.value] += 1
+        return Counts(*(have + more[name] for name, have in self._asdict().items()))
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRef:
+    """The key of a batch, and the record of a write of it in the stream."""
+
+    tenant_id: TenantId
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionBatch:
+    """The contents of a batch's item."""
+
+    tenant_id: TenantId
+    name: str
+    first_id: ActionId
+    """The id of member 0."""
+    version: str
+    """Differs after each write."""
+    opened_at: datetime
+    opened_by: str
+    size: int = 0
+    """Members have the numbers below it."""
+    on_complete: ActionId | None = None
+    """The action that is released when it is complete."""
+    followers: tuple[ActionId, ...] = ()
+    """Further actions that wait for it."""
+    closed_at: datetime | None = None
+    closed_by: str | None = None
+    completed_at: datetime | None = None
+    """When it was first complete."""
+    is_counting: bool = True
+    """Whether a member is not known to be final, or it is open."""
+    counts: Counts = field(default_factory=Counts)
+    counted_at: datetime | None = None
+    """When the counts were true."""
+    prefix: int = 0
+    """All members with a lower number are final."""
+    prefix_counts: Counts = field(default_factory=Counts)
+    short_list: tuple[int, ...] | None = None
+    """The members that were not final then, if these are at most `SHORT_LIST`."""
+    restarted_at: datetime | None = None
+    """When a redrive last had it counted again."""
+    kept_until: datetime | None = None
+
+    @property
+    def ref(self) -> BatchRef:
+        """The key of this batch."""
+        return BatchRef(self.tenant_id, self.name)
+
+    @property
+    def state(self) -> BatchState:
+        """Its state."""
+        if self.closed_at is None:
+            return BatchState.OPEN
+        return BatchState.RUNNING if self.is_counting else BatchState.COMPLETE
+
+    @property
+    def left(self) -> int:
+        """The members that were not final when it was counted."""
+        return self.size - sum(self.counts)
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether each member was executed."""
+        return self.state is BatchState.COMPLETE and self.counts.executed == self.size
+
+    @property
+    def waiting(self) -> tuple[ActionId, ...]:
+        """All actions that wait for it."""
+        return (*([self.on_complete] if self.on_complete else []), *self.followers)
+
+    def member(self, number: int) -> ActionRef:
+        """Return the reference of a member."""
+        return ActionRef(self.tenant_id, ids.member_id(self.first_id, number))
+
+    def has_member(self, row: Action) -> bool:
+        """Return whether a row is a member: a batch may have the name of an earlier one."""
+        same = ids.member_id(self.first_id, ids.member_number(row.id)) == row.id
+        return row.batch == self.name and row.tenant_id == self.tenant_id and same
+
+    def unknown(self) -> Sequence[int] | None:
+        """Return the members that may not be final, if these are few enough to be read at once."""
+        if self.short_list is not None:
+            return self.short_list
+        left = range(self.prefix, self.size)
+        return left if len(left) <= SHORT_LIST else None
+
+
+def extended(batch: ActionBatch, size: int) -> ActionBatch:
+    """Return an open batch that has at least `size` members; itself if it has."""
+    if size <= batch.size:
+        return batch
+    return replace(batch, size=size, short_list=None)
+
+
+def closed(batch: ActionBatch, *, by: str, at: datetime) -> ActionBatch:
+    """Return a batch to which no more members can be added."""
+    return replace(batch, closed_by=by, closed_at=at)
+
+
+def counted_again(batch: ActionBatch, *, at: datetime) -> ActionBatch:
+    """Return a batch of which a failed member is about to be redriven: all are counted again."""
+    return replace(
+        batch,
+        is_counting=True,
+        counted_at=None,
+        prefix=0,
+        prefix_counts=Counts(),
+        short_list=None,
+        restarted_at=at,
+        kept_until=None,
+    )
+
+
+def followed(batch: ActionBatch, follower: ActionId) -> ActionBatch:
+    """Return a batch for which a further action waits."""
+    if follower in batch.followers:
+        return batch
+    return replace(batch, followers=(*batch.followers, follower))
+
+
+def completed(batch: ActionBatch, *, at: datetime, kept_until: datetime) -> ActionBatch:
+    """Return a closed batch all of whose members are final."""
+    return replace(
+        batch,
+        is_counting=False,
+        completed_at=batch.completed_at or at,
+        short_list=(),
+        kept_until=kept_until,
+    )
+
+
+def missing_member(
+    batch: ActionBatch, number: int, *, due_shard: str, at: datetime, kept_until: datetime
+) -> Action:
+    """Return the row in the place of a member that was never written: no late write can add it any more."""
+    ref = batch.member(number)
+    return Action(
+        tenant_id=ref.tenant_id,
+        id=ref.id,
+        type=MISSING,
+        due_at=at,
+        due_shard=due_shard,
+        created_by=batch.closed_by or batch.opened_by,
+        payload=None,
+        status=Status.SKIPPED,
+        skip_reason=SkipReason.ASKED,
+        note="it was never scheduled, or its row was removed before it was counted",
+        changed_at=at,
+        changed_by=batch.closed_by or batch.opened_by,
+        kept_until=kept_until,
+        batch=batch.name,
+    )
+
+
+def numbers_of(statuses: Mapping[int, Status], numbers: Iterable[int]) -> Sequence[int]:
+    """Return those of the members that are not final, or have no row."""
+    return [number for number in numbers if number not in statuses or not statuses[number].is_final]
+
+
+def batch_name(value: object) -> str:
+    """Check a batch's name: 1 to 100 letters, digits and ``._:-``, the first a letter or a digit.
+
+    Raises:
+        InvalidIdentifier: it has another form, or that of an action's id.
+    """
+    name = ids.batch_name(value)
+    if ids.is_action_id(name):
+        raise InvalidIdentifier("batch", name, "is the form of an action's id; name it as import-2027-03")
+    return name

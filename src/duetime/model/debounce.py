@@ -1,0 +1,136 @@
+"""Debounced actions: how a further call with the same key changes the pending action. Pure.
+
+::
+
+    free ──schedule──> held ──a run begins, or the action is final──> free
+                       held ──schedule──> held: another due time and payload, the same action
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from duetime.errors import DebounceConflict, InvalidIdentifier, InvalidTime
+from duetime.ids import ActionId
+from duetime.instant import text
+from duetime.model.action import Action, Status
+from duetime.model.lease import Applied, Rejected
+
+KEPT_CALLS = 8
+"""The number of latest calls that a row stores, to recognise one whose response was lost."""
+
+_DIGITS = 12
+"""The random end of an action's id, which names a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class DebounceHolder:
+    """The latest action of a debounce key."""
+
+    action_id: ActionId
+    action: Action | None
+    """Its row with its payload; None if the row is gone."""
+    until: datetime
+    """When the key may be removed."""
+
+
+def awaits_first_run(row: Action) -> bool:
+    """Return whether a further call changes the action; once a run has begun, it never does again."""
+    return row.status is Status.PENDING and row.attempt == 0
+
+
+def due_time_of_call(row: Action, call: Action) -> datetime:
+    """Return the due time that a call gives the pending action: never past the first call's bound."""
+    return call.due_at if row.debounce_until is None else min(call.due_at, row.debounce_until)
+
+
+def coalesced(row: Action, call: Action, *, by: str, at: datetime) -> Action:
+    """Return the pending action with the payload, due time and expiry of a call.
+
+    An offloaded payload stays offloaded: callers may not delete items.
+
+    Args:
+        row: the pending action.
+        call: the new action that the call would schedule; its payload is merged already.
+        by: the actor of the call.
+        at: the time of the call.
+
+    Raises:
+        DebounceConflict: the pending action has another type.
+    """
+    check_same_type(row, call)
+    is_offloaded = row.payload_offloaded or call.payload_offloaded
+    size = len((call.payload or "").encode()) if is_offloaded else 0
+    calls = [*(row.recent_calls or "").split(), call.id[-_DIGITS:]]
+    return replace(
+        row,
+        due_at=due_time_of_call(row, call),
+        first_due_at=None,
+        expires_at=call.expires_at,
+        generation=row.generation + 1,
+        payload=call.payload,
+        payload_version=call.payload_version,
+        payload_offloaded=is_offloaded,
+        payload_size=size,
+        rate_key=call.rate_key,
+        coalesced=row.coalesced + 1,
+        recent_calls=" ".join(calls[-KEPT_CALLS:]),
+        changed_by=by,
+        changed_at=at,
+    )
+
+
+def applied_if_taken(row: Action | None, changed: Action) -> Applied | Rejected:
+    """Return `Applied` if the present row has taken the call that led to `changed`.
+
+    An earlier try of the call changed it without a response; other calls, or a run, may have followed.
+    """
+    if row is None or row.recent_calls is None or changed.recent_calls is None:
+        return Rejected(row)
+    is_taken = changed.recent_calls.split()[-1] in row.recent_calls.split()
+    return Applied(row) if is_taken else Rejected(row)
+
+
+def check_same_type(row: Action, call: Action) -> None:
+    """Check that the pending action of a key has the type of the call.
+
+    Raises:
+        DebounceConflict: it has another.
+    """
+    if row.type != call.type:
+        raise DebounceConflict(call.debounce_key or "", row.id, row.type)
+
+
+def check_debounce(
+    key: str | None,
+    idempotency_key: str | None,
+    *,
+    due_at: datetime,
+    until: datetime | None,
+) -> None:
+    """Check a debounce key beside the other options of a call.
+
+    Args:
+        key: the debounce key.
+        idempotency_key: the idempotency key of the call.
+        due_at: when the call's action is due.
+        until: the latest due time that further calls can give it.
+
+    Raises:
+        InvalidTime: there is a bound without a key, or the bound is before the first due time.
+        InvalidIdentifier: there is an idempotency key too.
+    """
+    if key is None:
+        if until is not None:
+            problem = "is a bound without a key; pass debounce_key as well"
+            raise InvalidTime(text(until), problem, field="at_most_after")
+        return
+    if idempotency_key is not None:
+        problem = "is given beside idempotency_key, under which a repeat changes nothing; pass one of them"
+        raise InvalidIdentifier("debounce_key", key, problem)
+    if until is not None and until < due_at:
+        problem = (
+            f"ends before the first due time, {text(due_at)}; allowed is the span up to it, or a longer one"
+        )
+        raise InvalidTime(text(until), problem, field="at_most_after")

@@ -1,0 +1,206 @@
+"""The hand-over: a run ends, and an external party that has its token completes the action. Facts only.
+
+::
+
+    handler ── return run.hand_over(…) ──> processing, without a worker ──complete, fail──> as after a run
+                                             │    ^
+                                             └────┘ heartbeat
+
+The lease of the row is the hand-over's: it ends with the next heartbeat that is due, or with the time-out.
+`duetime.model.hand_over_token` makes and reads its tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from duetime.errors import DuetimeError, truncate
+from duetime.model.action import RESULT_LIMIT, Action, Status
+
+SHORTEST, LONGEST = timedelta(seconds=10), timedelta(days=366)
+"""The bounds of a time-out and of a heartbeat."""
+
+LONGEST_WITH_KEY = timedelta(hours=48)
+"""The longest time-out under a concurrency key, whose slots expire 60 hours after the latest take."""
+
+NOTE_LIMIT = 200
+"""Characters of a progress note."""
+
+
+class InvalidHandOver(DuetimeError, ValueError):
+    """A time-out, heartbeat, progress or result that duetime cannot accept; nothing was written."""
+
+    code = "invalid-hand-over"
+
+    def __init__(self, problem: str, *, field: str = "") -> None:
+        self.problem, self.field = problem, field
+        super().__init__(problem)
+
+
+class InvalidToken(DuetimeError, ValueError):
+    """A token that no run of a reachable tenant has made, or whose action is gone; nothing was written."""
+
+    code = "invalid-token"
+
+    def __init__(self, problem: str = "no hand-over has this token") -> None:
+        super().__init__(f"{problem}; pass the token as run.token returned it")
+
+
+class NotHandedOver(DuetimeError, RuntimeError):
+    """The handler has not returned its hand-over yet; nothing was written. Call again."""
+
+    code = "not-handed-over"
+
+    def __init__(self, action_id: str) -> None:
+        self.action_id = action_id
+        super().__init__(f"the handler of {action_id} has not handed it over yet; call again in a second")
+
+
+class HandOverEnded(DuetimeError, RuntimeError):
+    """The token was used, its time is over, or another run has taken the action over; nothing was written.
+
+    Attributes:
+        action_id: the action.
+        status: its present status.
+        reason: why the token changes nothing any more.
+    """
+
+    code = "hand-over-ended"
+
+    def __init__(self, action_id: str, status: Status, reason: str) -> None:
+        self.action_id, self.status, self.reason = action_id, status, reason
+        super().__init__(f"the hand-over of {action_id} has ended: {reason}. The action is {status.value}")
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """What a handler returns to hand its action over; see `Run.hand_over`."""
+
+    timeout: timedelta
+    heartbeat: timedelta | None = None
+
+    def __post_init__(self) -> None:
+        for name, span in (("timeout", self.timeout), ("heartbeat", self.heartbeat)):
+            if span is not None or name == "timeout":
+                _check_span(name, span)
+        if self.heartbeat is not None and self.heartbeat > self.timeout:
+            raise InvalidHandOver(
+                f"heartbeat is {self.heartbeat}, longer than the timeout of {self.timeout}; allowed is at"
+                " most the timeout",
+                field="heartbeat",
+            )
+
+    def terms(self, now: datetime, key: str) -> HandOverTerms:
+        """Return the terms of a hand-over that begins now."""
+        times_out_at = now + self.timeout
+        beat = 0 if self.heartbeat is None else int(self.heartbeat.total_seconds())
+        return HandOverTerms(
+            at=now,
+            times_out_at=times_out_at,
+            waits_until=min(now + self.heartbeat, times_out_at) if self.heartbeat else times_out_at,
+            beat_seconds=beat,
+            key=key,
+        )
+
+
+def _check_span(name: str, span: object) -> None:
+    allowed = f"allowed is a timedelta from {SHORTEST} to {LONGEST}"
+    if not isinstance(span, timedelta):
+        raise InvalidHandOver(f"{name} is {truncate(repr(span), 60)}; {allowed}", field=name)
+    if not SHORTEST <= span <= LONGEST:
+        raise InvalidHandOver(f"{name} is {span}; {allowed}", field=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOverTerms:
+    """What the row of a handed-over action stores."""
+
+    at: datetime
+    times_out_at: datetime
+    waits_until: datetime
+    """The next heartbeat that is due, or the time-out."""
+    beat_seconds: int
+    """The longest time between two heartbeats; 0: none is needed."""
+    key: str
+    """The key of its token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the work is: a share from 0 to 1, and a note for people."""
+
+    share: float
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        share: object = self.share
+        note: object = self.note
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise InvalidHandOver(
+                f"progress is {truncate(repr(share), 60)}; allowed is a number from 0 to 1", field="progress"
+            )
+        if not isinstance(note, str) or len(note) > NOTE_LIMIT or not (note.isprintable() or not note):
+            raise InvalidHandOver(
+                f"note is {truncate(repr(note), 60)}; allowed are up to {NOTE_LIMIT} printable characters",
+                field="note",
+            )
+
+    @property
+    def text(self) -> str:
+        """The share as a row stores it."""
+        return format(round(float(self.share), 4), "g")
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """The answer to a heartbeat."""
+
+    cancel_requested: bool
+    """Whether the external party should stop, then call `fail`."""
+    waits_until: datetime
+    """When the next heartbeat must have come, or the time-out."""
+
+
+def waits_from(row: Action, now: datetime) -> datetime:
+    """Return until when a row waits after a heartbeat; no longer, if it was never handed over."""
+    times_out_at = row.times_out_at or now
+    return min(now + timedelta(seconds=row.beat_seconds), times_out_at) if row.beat_seconds else times_out_at
+
+
+def has_timed_out(claimed: Action) -> bool:
+    """Return whether a claim took an action over whose hand-over reached its time-out."""
+    before = claimed.attempts[-2] if len(claimed.attempts) > 1 else None
+    if before is None or before.finished_at is not None or claimed.handed_over_at is None:
+        return False
+    was_handed_over = claimed.handed_over_at >= before.started_at
+    started_at = claimed.attempts[-1].started_at
+    return was_handed_over and claimed.times_out_at is not None and claimed.times_out_at <= started_at
+
+
+def checked_result(result: Any) -> str | None:
+    """Return a result as JSON, None for none.
+
+    Raises:
+        InvalidHandOver: JSON cannot carry it, or it is larger than 2 KB.
+    """
+    import json  # noqa: PLC0415 - few callers pass one
+
+    if result is None:
+        return None
+    try:
+        text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidHandOver(
+            f"result cannot be written as JSON ({truncate(error, 100)}); pass text, numbers, lists, dicts",
+            field="result",
+        ) from None
+    if size > RESULT_LIMIT:
+        raise InvalidHandOver(
+            f"result has {size:,} bytes as JSON; allowed are {RESULT_LIMIT:,}. Store more elsewhere, and pass"
+            " where",
+            field="result",
+        )
+    return text
