@@ -26,22 +26,29 @@ if TYPE_CHECKING:
         once,
         weekly,
     )
+    from duetime.declare.batch import Batch
+    from duetime.declare.rate import Rate
     from duetime.errors import DuetimeError
     from duetime.jobs.register import Registration
     from duetime.model.action import Action, Status
+    from duetime.model.breaker import Breaker
     from duetime.model.run import Run
     from duetime.payload import Payload
-    from duetime.retry import Fatal, Retry, RetryPolicy, exponential
+    from duetime.retry import Continue, Fatal, Retry, RetryPolicy, exponential
     from duetime.scheduler import Scheduler
 
 _HOMES = {
     "Action": "model.action",
     "App": "app",
     "AsyncScheduler": "async_scheduler",
+    "Batch": "declare.batch",
+    "Breaker": "model.breaker",
+    "Continue": "retry",
     "DuetimeError": "errors",
     "Fatal": "retry",
     "Order": "actions.order",
     "Payload": "payload",
+    "Rate": "declare.rate",
     "Registration": "jobs.register",
     "Retry": "retry",
     "RetryPolicy": "retry",
@@ -70,11 +77,15 @@ __all__ = [
     "Action",
     "App",
     "AsyncScheduler",
+    "Batch",
+    "Breaker",
     "Calendar",
+    "Continue",
     "DuetimeError",
     "Fatal",
     "Order",
     "Payload",
+    "Rate",
     "Registration",
     "Retry",
     "RetryPolicy",

@@ -8,26 +8,32 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from duetime.declare.built_in import probe_handler
-from duetime.declare.handler import Function, Handler, handler_of, timeout_of
+from duetime.declare.handler import Handler, handler_of, timeout_of
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.job_declaration import JobDefaults, job_handler_of, options_of, stacked_on
 from duetime.declare.job_options import JobOptions
+from duetime.declare.rate import Rate
 from duetime.declare.resources import Factories, Factory, Resources, factory_of
+from duetime.declare.signature import Function
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import DEFAULT_WORKER, JobName
+from duetime.model.expiry import OnExpiry, expiry_of
 from duetime.model.job import Definition, Overlap, Precision
 from duetime.model.manifest import Manifest
+from duetime.model.priority import Priority, declared_priority
 from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, policy
 
 if TYPE_CHECKING:
     from duetime.cadence import Cadence
+    from duetime.model.breaker import Breaker
     from duetime.scheduler import Scheduler
 
 F = TypeVar("F", bound=Function)
@@ -64,7 +70,18 @@ class App:
     def action(self, function: F, /) -> F: ...
     @overload
     def action(
-        self, function: None = None, /, *, retry: RetryPolicy | None = None, timeout: Duration = ...
+        self,
+        function: None = None,
+        /,
+        *,
+        retry: RetryPolicy | None = None,
+        timeout: Duration = ...,
+        expires_after: Duration | None = None,
+        on_expiry: OnExpiry = ...,
+        many: bool = ...,
+        rate: Rate | None = None,
+        breaker: Breaker | None = None,
+        priority: Priority = ...,
     ) -> Callable[[F], F]: ...
     def action(
         self,
@@ -73,6 +90,12 @@ class App:
         *,
         retry: RetryPolicy | None = None,
         timeout: Duration = timedelta(minutes=5),
+        expires_after: Duration | None = None,
+        on_expiry: OnExpiry = "skip",
+        many: bool = False,
+        rate: Rate | None = None,
+        breaker: Breaker | None = None,
+        priority: Priority = "normal",
     ) -> F | Callable[[F], F]:
         """Register a function as the handler of its payload type.
 
@@ -80,13 +103,24 @@ class App:
             function: takes one `Payload`, and optionally the `Run` and resources; plain or async.
             retry: the attempts and the waits between them; by default three with growing waits.
             timeout: a run that takes longer is stopped, and its lease is no longer renewed.
+            expires_after: how long after its due time, or a redrive, a run of an action may begin; an
+                action's own expiry comes first.
+            on_expiry: ``skip`` or ``fail`` an action that no run may begin any more.
+            breaker: after so many failures of a tenant, no run begins for a time; then one probes.
+            many: the function takes a ``Batch[MyPayload]`` instead: up to `worker_batch` actions in one call.
+            rate: how many runs may start in a period; further ones wait for an instant of their own.
+            priority: ``high``: its actions do not wait behind normal ones; the worker gets a second queue.
 
         Raises:
-            DeclarationError: the function has other parameters, or its type has a handler already.
+            DeclarationError: the function has other parameters, or its type has a handler already; or there
+                is no such priority.
         """
 
         def register(registered: F) -> F:
-            self.add(handler_of(registered, policy(retry), timeout_of(registered, timeout)))
+            limit, checked = timeout_of(registered, timeout), _checked(breaker)
+            expiry = expiry_of(expires_after, on_expiry)
+            made = handler_of(registered, policy(retry), limit, expiry, many=many, rate=rate)
+            self.add(replace(made, breaker=checked, priority=declared_priority(priority)))
             return registered
 
         return register if function is None else register(function)
@@ -244,6 +278,17 @@ class App:
         other._factories = self._factories.replaced(given)  # noqa: SLF001 - another App's
         return other
 
+    def extended(self, *others: App) -> App:
+        """Return this app with the handlers of others, which `include` would add to this one.
+
+        Raises:
+            DeclarationError: as `include`.
+        """
+        other = copy.copy(self)
+        other._handlers, other._factories = dict(self._handlers), self._factories.replaced({})  # noqa: SLF001 - another App's
+        other.include(*others)
+        return other
+
     @property
     def jobs(self) -> Mapping[JobName, Definition]:
         """Each job's definition, by its name."""
@@ -259,7 +304,8 @@ class App:
         in_events = frozenset(name for name, handler in self._handlers.items() if handler.is_in_events)
         jobs = tuple(job for _, job in sorted(self.jobs.items()))
         sensitive = {name: paths for name in sorted(in_events) if (paths := self._handlers[name].sensitive)}
-        return Manifest(self.worker, types, jobs, in_events, sensitive)
+        high = frozenset(name for name, handler in self._handlers.items() if handler.priority == "high")
+        return Manifest(self.worker, types, jobs, in_events, sensitive, high)
 
     def payload(self, type_name: str, written: str | bytes) -> Payload:
         """Parse a payload of a registered type.
@@ -282,6 +328,7 @@ class App:
         tenant_id: str = "default",
         actor: str = "embedded",
         resources: Mapping[Any, object] | None = None,
+        worker_batch: int = 1,
     ) -> AbstractContextManager[Scheduler]:
         """Run everything in this process: by the real clock, without AWS.
 
@@ -294,17 +341,19 @@ class App:
             tenant_id: the tenant of the scheduler.
             actor: who schedules, in the rows' history.
             resources: replace the app's own of those types.
+            worker_batch: the most actions in one call of a handler of many, 1 to 10.
 
         Raises:
+            SettingsError: `worker_batch` is out of its range.
             BackendMisconfigured: the file cannot be opened, or duetime did not make it.
         """
         from duetime.embedded.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 
-        app, options = self.with_resources(resources or {}), dict[str, Any]()
+        app, options = self.with_resources(resources or {}), dict[str, Any](worker_batch=worker_batch)
         if path is not None:
             from duetime.sqlite.cloud import SqliteCloud  # noqa: PLC0415 - as above
 
-            options = {"make": SqliteCloud, "path": Path(path)}
+            options |= {"make": SqliteCloud, "path": Path(path)}
         return embedded(app, tenant_id=tenant_id, actor=actor, **options)
 
 
@@ -313,3 +362,19 @@ def _apps_in(module: ModuleType) -> list[App]:
     if not apps:
         raise DeclarationError(f"the module {module.__name__} has no App to include")
     return apps
+
+
+def _checked(breaker: object) -> Breaker | None:
+    """Return a breaker as given.
+
+    Raises:
+        DeclarationError: it is none.
+    """
+    if breaker is None:
+        return None
+    from duetime.model.breaker import Breaker  # noqa: PLC0415 - an app without breakers loads none
+
+    if not isinstance(breaker, Breaker):
+        example = 'Breaker(failures=20, within="1m", open_for="5m")'
+        raise DeclarationError(f"breaker is {breaker!r}; use {example}, or none")
+    return breaker

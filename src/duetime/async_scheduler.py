@@ -10,8 +10,10 @@ from duetime.errors import Unsupported
 from duetime.scheduler import Scheduler
 
 if TYPE_CHECKING:
+    from duetime.actions.async_batches import AsyncBatches, AsyncOpenBatch
     from duetime.aws.async_clients import AsyncClients
     from duetime.jobs.async_jobs import AsyncJobs
+    from duetime.payload import Payload
     from duetime.undelivered.async_undelivered_client import AsyncUndeliveredClient
 
 
@@ -75,12 +77,28 @@ class AsyncScheduler(Awaited[Scheduler]):
     transact_items = awaited(Scheduler.transact_items)
     get = awaited(Scheduler.get)
     list = awaited(Scheduler.list)
+    complete = awaited(Scheduler.complete)
+    fail = awaited(Scheduler.fail)
+    heartbeat = awaited(Scheduler.heartbeat)
     cancel = awaited(Scheduler.cancel)
     cancel_many = awaited(Scheduler.cancel_many)
     reschedule = awaited(Scheduler.reschedule)
     redrive = awaited(Scheduler.redrive)
     redrive_many = awaited(Scheduler.redrive_many)
     dismiss = awaited(Scheduler.dismiss)
+
+    def batch(self, name: str, *, on_complete: Payload | None = None) -> AsyncOpenBatch:
+        """Return a batch to fill: ``async with scheduler.batch(…) as batch``; see `Scheduler.batch`."""
+        from duetime.actions.async_batches import AsyncOpenBatch  # noqa: PLC0415 - few callers have batches
+
+        return AsyncOpenBatch(self._synchronous.batch(name, on_complete=on_complete))
+
+    @cached_property
+    def batches(self) -> AsyncBatches:
+        """This tenant's batches; see `Scheduler.batches`."""
+        from duetime.actions.async_batches import AsyncBatches  # noqa: PLC0415 - as above
+
+        return AsyncBatches(self._synchronous.batches)
 
     @cached_property
     def jobs(self) -> AsyncJobs:

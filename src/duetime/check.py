@@ -16,9 +16,10 @@ from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_cronit
 from duetime.cadence._once import Once
 from duetime.cadence.triggers import TriggerCadence
 from duetime.clock import SystemClock
-from duetime.declare.handler import Handler, Signature
+from duetime.declare.handler import Handler
 from duetime.declare.job_rules import refusals
 from duetime.declare.resources import Factory
+from duetime.declare.signature import Signature
 from duetime.errors import DuetimeError
 from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.job import Definition
@@ -179,7 +180,8 @@ def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
 def _of_handler(app: App, handler: Handler) -> Iterator[str]:
     """Yield problems of a function's parameters, read again now, and of its payloads."""
     signature = Signature.from_function(handler.function)
-    if signature.payload is not handler.payload or signature.wants != handler.wants or not signature.is_valid:
+    is_valid = signature.takes_many if handler.takes_many else signature.is_valid
+    if signature.payload is not handler.payload or signature.wants != handler.wants or not is_valid:
         yield f"{handler.where} has other parameters than at its registration"
     yield from app.missing(handler)
     if handler.payload is None:

@@ -13,6 +13,7 @@ from duetime.errors import SettingsError
 PREFIX = "DUETIME_"
 RUNBOOK = f"{PREFIX}RUNBOOK"
 REGIONS_TABLE = f"{PREFIX}REGIONS_TABLE"
+TARGETS = f"{PREFIX}TARGETS"
 SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
@@ -54,6 +55,12 @@ def instance_name(environ: Mapping[str, str] | None = None) -> str:
     return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
 
 
+def trace_id(environ: Mapping[str, str] | None = None) -> str | None:
+    """Return the id of the X-Ray trace of the present invocation; None without one, or if X-Ray drops it."""
+    root, *others = environment(environ).get("_X_AMZN_TRACE_ID", "").split(";")
+    return None if not root or "Sampled=0" in others else root.replace("Root=", "")
+
+
 def aws_variables(environ: Mapping[str, str] | None = None) -> frozenset[tuple[str, str]]:
     """Return boto3's environment: its region, the endpoints, and every name that begins with ``AWS_``."""
     return frozenset(item for item in environment(environ).items() if item[0].startswith("AWS_"))
@@ -67,6 +74,16 @@ def cdk_region(environ: Mapping[str, str] | None = None) -> str | None:
 def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:
     """Return the address of the deployment's runbook, which the stack sets for the API; None if unset."""
     return environment(environ).get(RUNBOOK) or None
+
+
+def granted_targets(environ: Mapping[str, str] | None = None) -> str:
+    """Return the granted targets as JSON, which the stack sets for the worker that sends them."""
+    return environment(environ).get(TARGETS) or "[]"
+
+
+def variable(name: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return a variable that a webhook's grant names; empty if unset."""
+    return environment(environ).get(name, "")
 
 
 def pager(environ: Mapping[str, str] | None = None) -> str | None:

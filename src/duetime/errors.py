@@ -136,9 +136,12 @@ class TypeNotHosted(DuetimeError, LookupError):
         self.type_name, self.hosted = type_name, tuple(sorted(hosted))
         near = get_close_matches(type_name, self.hosted, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
+        remedy = "Deploy its worker first"
+        if type_name.startswith("target-"):
+            remedy = "Grant the target in the stack: scheduler.grant_target(…)"
         super().__init__(
             f"no worker hosts the type {truncate(type_name, 100)!r}; {meant}Workers host:"
-            f" {truncate(', '.join(self.hosted))}. Deploy its worker first, or set DUETIME_CHECK_TYPES=false"
+            f" {truncate(', '.join(self.hosted))}. {remedy}, or set DUETIME_CHECK_TYPES=false"
         )
 
 
@@ -175,6 +178,26 @@ class ActionConflict(DuetimeError, RuntimeError):
         super().__init__(f"cannot {operation} action {action_id}: it is {status}, and only {possible} can be")
 
 
+class BatchNotFound(DuetimeError, LookupError):
+    """No such batch for this tenant; another tenant's batch gives the same error."""
+
+    code = "batch-not-found"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"there is no batch {truncate(name, 100)!r}")
+
+
+class BatchConflict(DuetimeError, RuntimeError):
+    """The operation is not possible in the batch's present state; nothing was changed."""
+
+    code = "batch-conflict"
+
+    def __init__(self, name: str, operation: str, state: str, possible: str) -> None:
+        self.name, self.operation, self.state = name, operation, state
+        super().__init__(f"cannot {operation} batch {name}: it is {state}; {possible}")
+
+
 class InvalidReason(DuetimeError, ValueError):
     """The reason of a dismissal is empty or too long; nothing was changed."""
 
@@ -198,6 +221,31 @@ class IdempotencyConflict(DuetimeError, RuntimeError):
         super().__init__(
             f"the idempotency key {key!r} stands for action {action_id}, which has another type or payload;"
             " choose another key"
+        )
+
+
+class DebounceConflict(DuetimeError, RuntimeError):
+    """The debounce key belongs to a pending action of another type; nothing was scheduled."""
+
+    code = "debounce-conflict"
+
+    def __init__(self, key: str, action_id: str, type_name: str) -> None:
+        self.key, self.action_id = key, action_id
+        super().__init__(
+            f"the debounce key {key!r} stands for the pending action {action_id} of type {type_name!r};"
+            " choose another key for each type"
+        )
+
+
+class PriorityNotEnabled(DuetimeError, ValueError):
+    """A caller gives an action a high priority, and the deployment has no queues for that."""
+
+    code = "priority-not-enabled"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "priority is 'high', but this deployment does not enable it for single actions: set"
+            ' high_priority=true and deploy, or declare the type with @app.action(priority="high")'
         )
 
 
@@ -310,6 +358,16 @@ class InvalidCommit(DuetimeError, ValueError):
     def __init__(self, problem: str) -> None:
         self.problem = problem
         super().__init__(f"cannot commit this: {truncate(problem)}")
+
+
+class InvalidCheckpoint(DuetimeError, ValueError):
+    """`Run.checkpoint` received no JSON value, or one that is too large; nothing was stored."""
+
+    code = "invalid-checkpoint"
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"cannot store this checkpoint: {truncate(problem)}")
 
 
 class AlreadyCommitted(DuetimeError, RuntimeError):

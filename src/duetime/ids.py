@@ -46,12 +46,16 @@ SYSTEM_TENANT = TenantId("system")
 DEFAULT_WORKER = "default"
 """The worker of an app that names none."""
 
+TARGET_WORKER = "targets"
+"""duetime's own worker that sends targets, in a stack that grants one."""
+
 PLANNER = "duetime"
 """The actor that plans and skips occurrences, if no person does."""
 
 JOB_NAME_LIMIT = 64
 TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT, IDEMPOTENCY_KEY_LIMIT = 64, 128, 256, 128
 CONCURRENCY_KEY_LIMIT = 128
+DEBOUNCE_KEY_LIMIT = 128
 """Characters; short names keep a row within one write unit."""
 
 _ACTION_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
@@ -60,20 +64,35 @@ _RUN_ID = re.compile(
     r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.(?:e\d{8}T\d{6}Z\.[0-9a-f]{16}|\d{6}\.\d{8}T\d{6}Z(?:\.m[0-9a-f]{8})?)",
     re.ASCII,
 )
+_BATCH_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}", re.ASCII)
+_NUMBER_DIGITS = 7
 _SECOND_FORM = "%Y%m%dT%H%M%SZ"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_VARIANT_DIGITS = {f"{digit:x}": f"{0b1000 | digit & 0b11:x}" for digit in range(16)}
+"""The variant of RFC 9562: the first two of a digit's four bits."""
 
 
 def new_action_id(now: datetime, random_bytes: Entropy = os.urandom) -> ActionId:
     """Return a new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits."""
-    milliseconds = (now - _EPOCH) // _MILLISECOND
-    random = int.from_bytes(random_bytes(10), "big")
-    number = (
-        milliseconds << 80 | 0x7 << 76 | (random >> 68) << 64 | 0x2 << 62 | random & 0x3FFF_FFFF_FFFF_FFFF
-    )
-    digits = f"{number:032x}"
-    return ActionId(f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}")
+    time, random = f"{(now - _EPOCH) // _MILLISECOND:012x}", random_bytes(10).hex()
+    variant = _VARIANT_DIGITS[random[4]]
+    return ActionId(f"{time[:8]}-{time[8:]}-7{random[:3]}-{variant}{random[5:8]}-{random[8:]}")
+
+
+def batch_id(now: datetime, random_bytes: Entropy = os.urandom) -> ActionId:
+    """Return a new id whose last seven digits are 0: that of member 0 of a batch."""
+    return ActionId(new_action_id(now, random_bytes)[:-_NUMBER_DIGITS] + "0" * _NUMBER_DIGITS)
+
+
+def member_id(first_id: ActionId, number: int) -> ActionId:
+    """Return the id of a batch's member: the last seven digits are its number, the last one its shard."""
+    return ActionId(f"{first_id[:-_NUMBER_DIGITS]}{number:0{_NUMBER_DIGITS}x}")
+
+
+def member_number(member: ActionId) -> int:
+    """Return the number of a batch's member."""
+    return int(member[-_NUMBER_DIGITS:], 16)
 
 
 def before_all_after(at: datetime) -> str:
@@ -234,9 +253,30 @@ def idempotency_key(value: object) -> str:
     return _key_part("idempotency_key", value, IDEMPOTENCY_KEY_LIMIT, spaces=True)
 
 
+def debounce_key(value: object) -> str:
+    """Check a debounce key: 1 to 128 printable characters without ``#``."""
+    return _key_part("debounce_key", value, DEBOUNCE_KEY_LIMIT, spaces=True)
+
+
 def concurrency_key(value: object) -> str:
     """Check a concurrency key: 1 to 128 printable characters without ``#``."""
     return _key_part("concurrency_key", value, CONCURRENCY_KEY_LIMIT, spaces=True)
+
+
+def rate_key(value: object) -> str:
+    """Check a rate limit's key: 1 to 128 printable characters without ``#``."""
+    return _key_part("rate_key", value, CONCURRENCY_KEY_LIMIT, spaces=True)
+
+
+def batch_name(value: object) -> str:
+    """Check a batch's name: 1 to 100 letters, digits and ``._:-``, the first a letter or a digit."""
+    if not isinstance(value, str) or not _BATCH_NAME.fullmatch(value):
+        raise InvalidIdentifier(
+            "batch",
+            value,
+            "must be 1 to 100 letters, digits and . _ : - with a letter or digit first, as import-2027-03",
+        )
+    return value
 
 
 def _key_part(field: str, value: object, limit: int, *, spaces: bool) -> str:

@@ -18,6 +18,7 @@ When = datetime | timedelta
 """A caller's time: an aware datetime, or a span from now; with a zone, also a naive local time."""
 
 Precision = Literal["second", "millisecond"]
+_PRECISIONS = get_args(Precision)
 """What a span from now is rounded up to: a whole second, or nothing."""
 
 _SECOND = timedelta(seconds=1)
@@ -87,7 +88,7 @@ def due_time(at: When, *, now: datetime, tz: str | None = None, precision: Preci
     Raises:
         InvalidTime: see `resolve`; or there is no such precision.
     """
-    if precision not in get_args(Precision):
+    if precision not in _PRECISIONS:
         raise InvalidTime(precision, "is no precision; use second or millisecond", field="precision")
     due_at = resolve(at, now=now, tz=tz)
     if precision == "millisecond" or not isinstance(at, timedelta) or due_at <= now or not due_at.microsecond:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -40,6 +40,9 @@ class Payload(BaseModel):
     type_version: ClassVar[int] = 1
     type_is_in_events: ClassVar[bool] = False
     type_sensitive: ClassVar[tuple[str, ...]] = ()
+    type_merge: ClassVar[Callable[[Any, Any], Any] | None] = None
+    type_rate: ClassVar[Any] = None
+    """The `Rate` of its handler, in a process that declares one."""
 
     def __init_subclass__(
         cls,
@@ -48,6 +51,7 @@ class Payload(BaseModel):
         version: int = 1,
         in_events: bool = False,
         sensitive: Collection[str] = (),
+        merge: Callable[[Any, Any], Any] | None = None,
         **rest: Any,
     ) -> None:
         """Set the stable name of the class, and whether lifecycle events contain its payloads.
@@ -58,11 +62,13 @@ class Payload(BaseModel):
             in_events: whether lifecycle events contain its payloads, without the sensitive fields.
             sensitive: paths of the fields that only callers with ``payloads:read`` see: ``("email",
                 "card.number")``. The base class' paths are included.
+            merge: returns the payload of a pending debounced action after a further call, from its own and
+                from the call's; by default the call's. A repeat after an error merges twice.
             rest: pydantic's own options.
 
         Raises:
             DeclarationError: the name is not kebab-case, the version no positive number, `upcast` no class
-                method, or a path leads nowhere.
+                method, `merge` no function, or a path leads nowhere.
         """
         super().__init_subclass__(**rest)
         cls.type_name = kebab(cls.__name__) if name is None else name
@@ -76,6 +82,12 @@ class Payload(BaseModel):
             )
         if version < 1:
             raise DeclarationError(f"{cls.__qualname__}: version is {version!r}; use a whole number from 1")
+        if merge is not None:
+            if not callable(merge):
+                raise DeclarationError(
+                    f"{cls.__qualname__}: merge is {merge!r}; use a function of two payloads"
+                )
+            cls.type_merge = staticmethod(merge)
         if "upcast" in vars(cls) and not isinstance(vars(cls)["upcast"], classmethod):
             raise DeclarationError(
                 f"{cls.__qualname__}: upcast must be a class method; write @classmethod above it"
@@ -125,6 +137,29 @@ class Payload(BaseModel):
             _refuse(self.type_name, f"holds {constant}, which JSON cannot carry; use null or text")
 
         json.loads(written, parse_constant=refuse)
+
+    def merged_into(self, written: str, version: int) -> Self:
+        """Return the payload of a pending debounced action after a call with this one.
+
+        Args:
+            written: the action's payload.
+            version: the version that wrote it.
+
+        Raises:
+            InvalidPayload: the action's payload cannot be read, or `merge` raised or returned another type.
+        """
+        merge = type(self).type_merge
+        if merge is None:
+            return self
+        first = type(self).from_json(written, version=version)
+        try:
+            merged = merge(first, self)
+        except Exception as error:  # noqa: BLE001 - the user's own code
+            _refuse(self.type_name, f"its merge raised {type(error).__name__}: {truncate(error)}", error)
+        if not isinstance(merged, type(self)):
+            found = type(merged).__name__
+            _refuse(self.type_name, f"its merge returned {found}; it must return a {type(self).__name__}")
+        return merged
 
     @classmethod
     def from_json(cls, written: str | bytes, *, version: int | None = None) -> Self:

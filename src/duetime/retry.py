@@ -31,6 +31,18 @@ class Retry(DuetimeError):
         super().__init__(reason)
 
 
+class Continue(DuetimeError):
+    """A handler raises it to run again at once, from its checkpoint; it uses up no attempt.
+
+    The run must have stored another checkpoint than the one with which it began; otherwise the attempt fails.
+    """
+
+    code = "continue"
+
+    def __init__(self, reason: str = "the handler continues from its checkpoint") -> None:
+        super().__init__(reason)
+
+
 class Fatal(DuetimeError):
     """A handler raises it to fail the action without more attempts."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -20,7 +21,9 @@ from duetime.errors import OperatorsOnly, Unsupported
 from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext, tenant_of
 from duetime.model.action import Action, Status
+from duetime.model.expiry import expiry_time
 from duetime.model.idempotency import KeyTerms
+from duetime.model.priority import Priority
 from duetime.model.quota import has_quotas
 from duetime.model.selection import Filters, Selection
 from duetime.ports.actions import ActionStore, Page
@@ -28,9 +31,14 @@ from duetime.settings import Settings
 from duetime.telemetry import spans
 
 if TYPE_CHECKING:
+    from duetime.actions.batch_writes import BatchWrites
+    from duetime.actions.batches import Batches, OpenBatch
+    from duetime.actions.hand_overs import HandOvers
     from duetime.jobs.jobs import Jobs
+    from duetime.model.hand_over import Beat
+    from duetime.model.predecessors import After, AfterFailure
     from duetime.payload import Payload
-    from duetime.ports.jobs import JobPorts
+    from duetime.ports.jobs import JobPorts, JobStore
     from duetime.ports.undelivered import UndeliveredPorts
     from duetime.undelivered.undelivered_client import UndeliveredClient
 
@@ -192,6 +200,15 @@ class Scheduler:
         concurrency_key: str | None = None,
         concurrency_limit: int = 1,
         precision: Precision = "second",
+        expires_at: datetime | None = None,
+        expires_after: timedelta | None = None,
+        debounce_key: str | None = None,
+        at_most_after: timedelta | None = None,
+        rate_key: str | None = None,
+        priority: Priority = "normal",
+        after: After | None = None,
+        after_any_end: bool = False,
+        after_failure: AfterFailure = "fail",
     ) -> Action:
         """Schedule a payload; it runs at `at`, or at once if that time has passed.
 
@@ -204,15 +221,35 @@ class Scheduler:
         At most `concurrency_limit` (1 to 100) of the tenant's actions with one `concurrency_key` run at a
         time. Until then the action stays pending, and no attempt is counted.
 
+        If its type declares a rate with a key, `rate_key` replaces the key of the payload.
+
+        From `expires_at`, or `expires_after` its due time, no run begins any more: the action is skipped.
+
+        While the tenant's action with one `debounce_key` awaits its first run, a further call schedules no
+        other: it gives that action its own due time, payload and expiry, or a payload merged by the type's
+        `merge`. The due time is never later than `at_most_after` the first call. All else stays as the first
+        call has it.
+
+        `after` holds it until these actions (ids or `Action`) and batches are executed, at most 20. If one is
+        not, it fails, or is skipped with the `after_failure` ``"skip"``. With `after_any_end` it runs after
+        any end. It is due at `at`, or at its release if that is later.
+
+        With the setting `high_priority`, an action of the `priority` ``"high"`` does not wait behind others.
+
         Returns:
-            The pending action, or the first one of its key.
+            The pending action, or the first one of its idempotency key, or that of its debounce key, with the
+            change.
 
         Raises:
             InvalidTime: `at` is naive without `tz`, does not exist there, or lies outside the years 1970 to
-                2199; or the key's time to live is out of range.
+                2199; or the key's time to live is out of range; or it expires no later than it is due; or
+                `at_most_after` ends before it is due.
             InvalidIdentifier: the correlation id or a key cannot be part of a table key, or the limit is out
-                of range.
+                of range; or there is both a debounce key and an idempotency key.
             IdempotencyConflict: the first action of the key has another type or payload.
+            DebounceConflict: the pending action of the key has another type.
+            ActionNotFound, BatchNotFound: the tenant has no such predecessor.
+            PriorityNotEnabled: the priority is high, and the deployment lacks the setting `high_priority`.
             InvalidPayload: the value is no `Payload`, or JSON cannot carry it.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
             TypeNotHosted: no deployed worker hosts the payload's type; see `from_env`.
@@ -230,6 +267,15 @@ class Scheduler:
             concurrency_key,
             concurrency_limit,
             precision,
+            expires_at,
+            expires_after,
+            debounce_key,
+            at_most_after,
+            rate_key,
+            priority,
+            after,
+            after_any_end,
+            after_failure,
         )
         return self.place(order).action
 
@@ -237,17 +283,47 @@ class Scheduler:
         """Schedule an order as `schedule` does, and return whether its action is new."""
         with self._span() as span:
             action, terms = self._new(order)
-            counted = self._take([(action, terms)])
-            first = self._put(action, terms)
-            self._give_back(counted, [first])
+            first = self._place(order, action, terms)
             span.about(first)
         return ScheduleResult(first, is_new=first.id == action.id)
+
+    def _place(self, order: Order, action: Action, terms: KeyTerms | None) -> Action:
+        if action.debounce_key is not None:
+            return self._place_debounced(order, action)
+        counted = self._take([(action, terms)])
+        first = self._put(action, terms)
+        self._give_back(counted, [first])
+        self._follow([first] if first.id == action.id else [])
+        return first
+
+    def _follow(self, placed: Iterable[Action]) -> None:
+        if held := [action for action in placed if action.is_held]:
+            from duetime.actions.chains import follow  # noqa: PLC0415 - few actions have predecessors
+
+            for action in held:
+                follow(action, self._context.store)
+
+    def _place_debounced(self, order: Order, action: Action) -> Action:
+        from duetime.actions.debounce import place_debounced  # noqa: PLC0415 - few calls have a key
+
+        now, counted = self._context.clock.now(), list[Action]()
+        placed = place_debounced(
+            self._context.store,
+            action,
+            order.payload,
+            by=self.actor,
+            at=now,
+            expiry_from=lambda due_at: order.expiry_from(due_at, now),
+            count_new=lambda: counted.extend(self._take([(action, None)])),
+        )
+        self._give_back(counted, [placed])
+        return placed
 
     def schedule_many(self, orders: Iterable[Order]) -> tuple[Action, ...]:
         """Schedule many payloads with few calls.
 
         All orders are checked before the first is written. The write is not all or nothing. Orders with an
-        idempotency key are written first, each in its own call.
+        idempotency or debounce key are written first, each in its own call.
 
         Returns:
             For each order, the action that `schedule` returns.
@@ -258,13 +334,62 @@ class Scheduler:
             DuetimeError: see `schedule`; none has been scheduled.
         """
         with self._span() as span:
-            pairs = [self._new(order) for order in orders]
+            listed = list(orders)
+            pairs = [self._new(order) for order in listed]
             span.set({spans.COUNT: len(pairs)})
-            counted = self._take(pairs)
-            actions = [action if terms is None else self._put(action, terms) for action, terms in pairs]
+            counted = self._take([pair for pair in pairs if pair[0].debounce_key is None])
+            actions = [
+                self._place_debounced(order, action)
+                if action.debounce_key is not None
+                else action
+                if terms is None
+                else self._put(action, terms)
+                for order, (action, terms) in zip(listed, pairs, strict=True)
+            ]
             self._give_back(counted, actions)
-            self._context.store.put_many([action for action, terms in pairs if terms is None])
+            unkeyed = [action for action, terms in pairs if terms is None and action.debounce_key is None]
+            self._context.store.put_many(unkeyed)
+            new = {action.id for action, _ in pairs}
+            self._follow(action for action in actions if action.id in new)
         return tuple(actions)
+
+    def batch(self, name: str, *, on_complete: Payload | None = None) -> OpenBatch:
+        """Return a batch to fill; `duetime.actions.batches.OpenBatch` has its methods.
+
+        ::
+
+            with scheduler.batch("import-2027-03", on_complete=Report(month="2027-03")) as batch:
+                batch.schedule_many(Order(ImportLine(number=n), at=timedelta(0)) for n in range(10_000))
+
+        `on_complete` is scheduled with the batch, held until each member is final, and then runs once.
+
+        Raises:
+            InvalidIdentifier: the name is no batch's.
+        """
+        from duetime.actions.batches import OpenBatch  # noqa: PLC0415 - few callers have batches
+
+        return OpenBatch(self._batch_writes, name, on_complete)
+
+    @cached_property
+    def batches(self) -> Batches:
+        """This tenant's batches: their progress, and changes of all members."""
+        from duetime.actions.batches import Batches  # noqa: PLC0415 - few callers have batches
+
+        return Batches(self._batch_writes)
+
+    @cached_property
+    def _batch_writes(self) -> BatchWrites:
+        from duetime.actions.batch_writes import BatchCallbacks, BatchWrites  # noqa: PLC0415 - as above
+
+        return BatchWrites(
+            self._context,
+            BatchCallbacks(
+                make=lambda orders: [self._new(order)[0] for order in orders],
+                count=lambda members: (self._take([(member, None) for member in members]), None)[1],
+                cancel=lambda row: self._actions.cancel(row.ref, row),
+                redrive=lambda row, due_at: self._actions.redrive(row.ref, due_at, row),
+            ),
+        )
 
     def transact_items(
         self,
@@ -278,6 +403,10 @@ class Scheduler:
         concurrency_key: str | None = None,
         concurrency_limit: int = 1,
         precision: Precision = "second",
+        expires_at: datetime | None = None,
+        expires_after: timedelta | None = None,
+        rate_key: str | None = None,
+        priority: Priority = "normal",
     ) -> tuple[Action, Sequence[Mapping[str, Any]]]:
         """Return an action, and the ``TransactItems`` entries that schedule it in your own transaction.
 
@@ -298,6 +427,10 @@ class Scheduler:
             concurrency_key,
             concurrency_limit,
             precision,
+            expires_at,
+            expires_after,
+            rate_key=rate_key,
+            priority=priority,
         )
         with self._span() as span:
             action, terms = self._new(order)
@@ -383,19 +516,28 @@ class Scheduler:
         )
 
     def reschedule(
-        self, action_id: str, at: When, *, tz: str | None = None, precision: Precision = "second"
+        self,
+        action_id: str,
+        at: When,
+        *,
+        tz: str | None = None,
+        precision: Precision = "second",
+        expires_at: datetime | None = None,
+        expires_after: timedelta | None = None,
     ) -> Action:
         """Change the due time of a pending action; a wake for its old due time then has no effect.
 
-        `at` and `precision` are those of `schedule`.
+        The arguments are those of `schedule`. Without a new expiry, the action's own stays.
 
         Raises:
-            InvalidTime: see `schedule`.
+            InvalidTime: see `schedule`; or its own expiry is no later than `at`.
             ActionNotFound: this tenant has no such action.
             ActionConflict: it is not pending.
         """
-        due_at = instant.due_time(at, now=self._context.clock.now(), tz=tz, precision=precision)
-        return self._actions.reschedule(self._actions.ref(action_id), due_at)
+        now = self._context.clock.now()
+        due_at = instant.due_time(at, now=now, tz=tz, precision=precision)
+        until = expiry_time(due_at, expires_at, expires_after, now=now, tz=tz)
+        return self._actions.reschedule(self._actions.ref(action_id), due_at, until)
 
     def redrive(
         self,
@@ -471,6 +613,64 @@ class Scheduler:
         """
         return self._actions.dismiss(self._actions.ref(action_id), reason)
 
+    def complete(self, token: str, *, result: Any = None) -> Action:
+        """End a handed-over action as executed, by the token of its run; once.
+
+        Args:
+            token: what `Run.token` returned to the handler.
+            result: stored with the action, at most 2 KB as JSON.
+
+        Returns:
+            The executed action, without its payload.
+
+        Raises:
+            InvalidToken: no hand-over of this tenant has this token.
+            HandOverEnded: the token was used, its time is over, or another run has taken the action over.
+            NotHandedOver: the handler has not returned yet; call again in a second.
+            InvalidHandOver: JSON cannot carry the result, or it is larger than 2 KB.
+            BackendUnavailable: the action may or may not be executed; call again.
+        """
+        return self._hand_overs.complete(token, result)
+
+    def fail(self, token: str, reason: str, *, retry: bool | timedelta = True) -> Action:
+        """End a handed-over action as a failed attempt ends, by the token of its run; once.
+
+        After a request to cancel, the action is cancelled instead.
+
+        Args:
+            token: see `complete`.
+            reason: at most 500 characters of it are stored.
+            retry: True: by the retry policy. A timedelta: after it, while the policy has attempts left.
+                False: never.
+
+        Returns:
+            The action: pending again, failed or cancelled.
+
+        Raises:
+            InvalidHandOver: the reason is empty, or `retry` is none of these.
+            DuetimeError: see `complete`.
+        """
+        return self._hand_overs.fail(token, reason, retry)
+
+    def heartbeat(self, token: str, *, progress: float | None = None, note: str = "") -> Beat:
+        """Keep a handed-over action alive, by the token of its run, and store its progress.
+
+        Args:
+            token: see `complete`.
+            progress: from 0 to 1; None stores none.
+            note: such as ``"12,000 of 30,000"``, at most 200 characters.
+
+        Returns:
+            Whether a cancel was requested, and when the next heartbeat must have come.
+
+        Raises:
+            InvalidHandOver: the progress or the note is none of these.
+            DuetimeError: see `complete`.
+        """
+        from duetime.model.hand_over import Progress  # noqa: PLC0415 - few callers have a token
+
+        return self._hand_overs.heartbeat(token, None if progress is None else Progress(progress, note))
+
     @cached_property
     def jobs(self) -> Jobs:
         """The jobs that code declares, and this tenant's own.
@@ -501,9 +701,28 @@ class Scheduler:
         return UndeliveredClient(self._undelivered_ports())
 
     @cached_property
+    def _hand_overs(self) -> HandOvers:
+        from duetime.actions.hand_overs import HandOvers  # noqa: PLC0415 - few callers have a token
+
+        context = self._context
+        return HandOvers(
+            context.store,
+            self._jobs_or_none(),
+            clock=context.clock,
+            settings=context.settings,
+            tenants={self.tenant_id, ids.SYSTEM_TENANT} if context.sees_system else {self.tenant_id},
+            jitter_draw=random.random,
+        )
+
+    def _jobs_or_none(self) -> Callable[[], JobStore] | None:
+        return None if self._job_ports is None else (lambda: self._ports_of_jobs().jobs)
+
+    @cached_property
     def _actions(self) -> Actions:
-        jobs = None if self._job_ports is None else (lambda: self._ports_of_jobs().jobs)
-        return Actions(self._context, self._history, jobs)
+        return Actions(self._context, self._history, self._jobs_or_none(), self._count_again)
+
+    def _count_again(self, member: Action) -> None:
+        self._batch_writes.count_again(member)
 
     def _history(self, name: str, *, limit: int, cursor: str | None) -> Page:
         return self.jobs.history(name, limit=limit, cursor=cursor)

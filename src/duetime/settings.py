@@ -137,6 +137,19 @@ class Settings(GivenFields):
         default="eventbridge",
         metadata={"about": "The timers of far actions.", "choices": ("eventbridge", "wheel")},
     )
+    worker_batch: int = number(
+        1,
+        "The most messages in [one call](guide.md#several-in-one-call) of a worker.",
+        low=1,
+        high=10,
+    )
+    high_priority: bool = field(
+        default=False,
+        metadata={
+            "about": "Callers may give single actions a [high priority](guides/flow.md#priority). Each worker"
+            " then has a second queue."
+        },
+    )
     app: str = text("", "The worker's app, with its handlers: module:name.")
     actions_table: str = text("", "The actions table; derived from the prefix if empty.")
     jobs_table: str = text("", "The jobs table; derived from the prefix if empty.")
@@ -163,6 +176,10 @@ class Settings(GivenFields):
             " off: none.",
             "choices": ("off", "standard", "all"),
         },
+    )
+    pause_needs_end: bool = field(
+        default=False,
+        metadata={"about": "Each pause needs an end: of a job, a tenant, a type, a key and a worker."},
     )
     run_counts: bool = field(
         default=True,

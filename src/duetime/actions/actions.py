@@ -13,6 +13,7 @@ from duetime.actions.search import RunHistory, Search
 from duetime.errors import ActionConflict, ActionNotFound, InvalidReason
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action, ActionRef, Status
+from duetime.model.expiry import check_expiry
 from duetime.model.lease import Applied, Rejected
 from duetime.model.selection import Selection, check_limit
 from duetime.ports.actions import DamagedRow, Page
@@ -27,7 +28,11 @@ class Actions:
     """The actions of one tenant, and those of code's jobs if the context includes them."""
 
     def __init__(
-        self, context: TenantContext, history: RunHistory, jobs: Callable[[], JobStore] | None
+        self,
+        context: TenantContext,
+        history: RunHistory,
+        jobs: Callable[[], JobStore] | None,
+        count_again: Callable[[Action], None],
     ) -> None:
         """Use the context's store.
 
@@ -35,8 +40,10 @@ class Actions:
             context: the tenant and its back end.
             history: reads a job's runs.
             jobs: loads the store of jobs, which holds their locks; None if the back end has no jobs.
+            count_again: has the batch of a failed member wait for its redrive.
         """
         self._context, self._store, self._jobs = context, context.store, jobs
+        self._count_again = count_again
         tenants = [ids.SYSTEM_TENANT] if context.sees_system else []
         self._search = Search(
             context.store, history, context.tenant_id, tenants, due_order=context.settings.due_order
@@ -57,7 +64,7 @@ class Actions:
     def cancel(self, ref: ActionRef, row: Action | None = None) -> Action:
         """Cancel an action; see `Scheduler.cancel`. For this and the methods below, `row` saves a read."""
         by, now = self._context.actor, self._context.clock.now()
-        expires_at = now + self._context.settings.retention
+        kept_until = now + self._context.settings.retention
         first = iter([row] if row else [])
         with _span(spans.CANCEL, ref) as span:
             outcome = cancel(
@@ -66,22 +73,39 @@ class Actions:
                 self._jobs,
                 by=by,
                 at=now,
-                expires_at=expires_at,
+                kept_until=kept_until,
             )
-            return _applied(ref, outcome, "cancel", "a pending or running one", span)
+            action = _applied(ref, outcome, "cancel", "a pending or running one", span)
+        if not action.is_handed_over:
+            return action
+        from duetime.jobs.end_hand_over import EndHandOver  # noqa: PLC0415 - few actions are handed over
 
-    def reschedule(self, ref: ActionRef, due_at: datetime) -> Action:
+        end = EndHandOver(self._store, self._jobs, settings=self._context.settings)
+        is_done = end.obey_cancel(action, now=self._context.clock.now())
+        return (self._row(action.ref) or action) if is_done else action
+
+    def reschedule(self, ref: ActionRef, due_at: datetime, expires_at: datetime | None) -> Action:
         """Change the due time of an action; see `Scheduler.reschedule`."""
-        change = partial(self._store.reschedule, due_at=due_at)
         with _span(spans.RESCHEDULE, ref) as span:
-            outcome = self._change(self._row(ref), change, Status.PENDING)
+            row = self._row(ref)
+            if row is not None and row.is_held:
+                possible = "one that does not wait for others (cancel it, and schedule another)"
+                raise ActionConflict(ref.id, operation="reschedule", status="held", possible=possible)
+            if expires_at is None and row is not None and row.status is Status.PENDING:
+                expires_at = row.expires_at
+                check_expiry(due_at, expires_at)
+            change = partial(self._store.reschedule, due_at=due_at, expires_at=expires_at)
+            outcome = self._change(row, change, Status.PENDING)
             return _applied(ref, outcome, "reschedule", "a pending one", span)
 
     def redrive(self, ref: ActionRef, due_at: datetime, row: Action | None = None) -> Action:
         """Run a failed action again; see `Scheduler.redrive`."""
         change = partial(self._store.redrive, due_at=due_at)
         with _span(spans.REDRIVE, ref) as span:
-            outcome = self._change(row or self._row(ref), change, Status.FAILED)
+            row = row or self._row(ref)
+            if row is not None and row.batch is not None and row.status is Status.FAILED:
+                self._count_again(row)
+            outcome = self._change(row, change, Status.FAILED)
             possible = "a failed one"
             if isinstance(outcome, Rejected) and outcome.taken_by is not None:
                 possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"

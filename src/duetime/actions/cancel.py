@@ -23,7 +23,7 @@ def cancel(
     *,
     by: str,
     at: datetime,
-    expires_at: datetime,
+    kept_until: datetime,
 ) -> Applied | Rejected:
     """Cancel a pending action, or request that a running one stops; reject a settled or unknown one.
 
@@ -33,7 +33,7 @@ def cancel(
         jobs: loads the store of jobs, which holds their locks; None if the back end has no jobs.
         by: the actor.
         at: the time of the change.
-        expires_at: when a cancelled row may be removed.
+        kept_until: when a cancelled row may be removed.
 
     Raises:
         BackendUnavailable: the action kept changing.
@@ -46,7 +46,7 @@ def cancel(
         if row.status is Status.PROCESSING:
             outcome = store.ask_to_cancel(row, by=by, at=at)
         else:
-            outcome = _cancel_pending(row, store, jobs, by=by, at=at, expires_at=expires_at)
+            outcome = _cancel_pending(row, store, jobs, by=by, at=at, kept_until=kept_until)
         return outcome if isinstance(outcome, Applied) else CHANGED
 
     outcome = retry_on_conflict(cancelled)
@@ -62,12 +62,12 @@ def _cancel_pending(
     *,
     by: str,
     at: datetime,
-    expires_at: datetime,
+    kept_until: datetime,
 ) -> Applied | Rejected:
     """Cancel a pending action, and free the lock of its job, which it may hold between two attempts."""
     job = ids.job_of(row.id)
     if job is None or jobs is None:
-        return store.cancel(row, by=by, at=at, expires_at=expires_at)
-    ended = transition.cancelled(row, by=by, at=at, expires_at=expires_at)
+        return store.cancel(row, by=by, at=at, kept_until=kept_until)
+    ended = transition.cancelled(row, by=by, at=at, kept_until=kept_until)
     is_done = jobs().end_pending(row, ended, JobRef(row.job_tenant or row.tenant_id, job))
     return Applied(ended) if is_done else Rejected(row)

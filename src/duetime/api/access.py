@@ -91,7 +91,8 @@ class AuditEntryView(View):
     """Such as ``cancel``, ``pause`` or ``register``."""
     target: Annotated[str, BeforeValidator(str)]
     """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``,
-    ``notification:<id>``, ``tenant:<name>``, ``preferences``; ``rejected:<caller>`` of counted rejections."""
+    ``notification:<id>``, ``tenant:<name>``, ``batch:<name>``, ``preferences``;
+    ``rejected:<caller>`` of counted rejections."""
     by: str
     """The caller."""
     subject: str | None
@@ -137,7 +138,7 @@ class AuditPageView(ApiModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Access(RouteGroup):
+class AccessRoutes(RouteGroup):
     """Serves the grants and the audit trail of the caller's tenant."""
 
     tag = "access"

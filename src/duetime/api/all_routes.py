@@ -1,40 +1,76 @@
-"""All routes of the admin API."""
+"""All routes of the admin API, by the first segment of their paths.
+
+A group's module is imported when a request first needs it: a cold start imports the routes of one request.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
 
-from duetime.api.access import Access
-from duetime.api.background_jobs import BackgroundJobs
-from duetime.api.coming_runs import ComingRuns
 from duetime.api.context import ApiContext
-from duetime.api.document_route import DocumentRoute
-from duetime.api.health import Health
-from duetime.api.job_operations import JobOperationRoutes
-from duetime.api.notifications import NotificationRoutes
-from duetime.api.preferences import NotificationPreferences
-from duetime.api.routes import Route
-from duetime.api.scheduling import Scheduling
-from duetime.api.summary import Summary
-from duetime.api.tenants import Tenants
-from duetime.api.undelivered import UndeliveredRoutes
+from duetime.api.route_ports import Access, Health
+from duetime.api.routes import Route, RouteGroup
+
+Load = Callable[[], Sequence[RouteGroup]]
+"""Imports and returns the groups of some routes."""
+
+_OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("actions", "dead-letters"): ("scheduling:Scheduling",),
+    ("jobs",): (
+        "background_jobs:BackgroundJobs",
+        "coming_runs:ComingRuns",
+        "job_operations:JobOperationRoutes",
+    ),
+    ("summary",): ("summary:Summary",),
+    ("pauses",): ("pauses:Pauses",),
+    ("tenants",): ("tenants:Tenants",),
+    ("limits",): ("limits:Limits",),
+    ("undelivered",): ("undelivered:UndeliveredRoutes",),
+    ("notifications",): ("notifications:NotificationRoutes", "preferences:NotificationPreferences"),
+    ("batches",): ("batches:BatchRoutes",),
+    ("handovers",): ("hand_overs:HandOverRoutes",),
+    ("openapi.json",): ("document_route:DocumentRoute",),
+}
+"""The groups that need no more than the context."""
+
+
+def groups_of(api: ApiContext, health: Health, access: Access) -> Mapping[tuple[str, ...], Load]:
+    """Return what loads the groups of the routes, by the first segments of their paths under the prefix."""
+    of_context = {segments: partial(_load, api, groups) for segments, groups in _OF_CONTEXT.items()}
+    return {
+        **of_context,
+        ("me", "grants", "audit"): partial(_access_routes, access),
+        ("health",): partial(_health_routes, health),
+    }
 
 
 def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route]:
     """Return all routes, under the prefix."""
-    groups = (
-        Scheduling(api),
-        BackgroundJobs(api),
-        ComingRuns(api),
-        JobOperationRoutes(api),
-        Summary(api),
-        Tenants(api),
-        UndeliveredRoutes(api),
-        NotificationRoutes(api),
-        NotificationPreferences(api),
-        access,
-        health,
-        *([health.details] if health.details else []),
-        DocumentRoute(api),
-    )
+    groups = [group for load in groups_of(api, health, access).values() for group in load()]
     return [route for group in groups for route in group.routes()]
+
+
+def _load(api: ApiContext, names: Sequence[str]) -> Sequence[RouteGroup]:
+    groups = []
+    for module, _, group in (name.partition(":") for name in names):
+        groups.append(getattr(import_module(f"duetime.api.{module}"), group)(api))
+    return groups
+
+
+def _access_routes(access: Access) -> Sequence[RouteGroup]:
+    from duetime.api.access import AccessRoutes  # noqa: PLC0415 - at the first request for it
+
+    return [AccessRoutes(access.grants, access.trail, access.clock)]
+
+
+def _health_routes(health: Health) -> Sequence[RouteGroup]:
+    from duetime.api.health import HealthRoutes  # noqa: PLC0415 - as above
+    from duetime.api.health_details import HealthDetailsRoutes  # noqa: PLC0415 - as above
+
+    details = health.details
+    probes = HealthRoutes(health.probes)
+    if details is None:
+        return [probes]
+    return [probes, HealthDetailsRoutes(details.api, details.bookmarks, details.waiting, details.runbook)]

@@ -64,7 +64,7 @@ class AuditMiddleware:
         if operation is None or (operation.has_dry_run and fields.get("dry_run") is True):
             return None
         now = self._clock.now()
-        name = next(iter(arguments.values()), "").strip() or _job_name(operation, fields)
+        name = next(iter(arguments.values()), "").strip() or _new_name(operation, fields)
         return AuditEntry(
             id=ids.new_action_id(now, self._entropy),
             tenant_id=caller.tenant_id,
@@ -118,11 +118,17 @@ class AuditMiddleware:
             self._rejected.made(ended)
 
 
-def _job_name(operation: Operation, fields: Mapping[str, Any]) -> str:
-    """Return the name in the body of a job to register; empty for other operations and invalid names."""
+def _new_name(operation: Operation, fields: Mapping[str, Any]) -> str:
+    """Return the name of a new target, as far as the body has it; empty for an invalid one.
+
+    It is the name of a job to register, or what a pause covers: ``type send-receipt``.
+    """
+    if not operation.is_new:
+        return ""
+    if operation.about is AuditKind.PAUSE:
+        scope, name = fields.get("scope"), fields.get("name")
+        return truncate(f"{scope} {name}") if isinstance(scope, str) and isinstance(name, str) else ""
     try:
-        return (
-            ids.job_name(fields.get("name")) if operation.is_new and operation.about is AuditKind.JOB else ""
-        )
+        return ids.job_name(fields.get("name")) if operation.about is AuditKind.JOB else ""
     except InvalidIdentifier:
         return ""

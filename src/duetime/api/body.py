@@ -25,10 +25,15 @@ class RequestContent(NamedTuple):
     json_error: MalformedBody | None = None
 
     @classmethod
-    def from_event(cls, event: Mapping[str, Any]) -> Self:
-        """Decode and parse the body of a normalised event; the content holds every error."""
+    def from_event(cls, event: Mapping[str, Any], limit: int = BODY_LIMIT) -> Self:
+        """Decode and parse the body of a normalised event; the content holds every error.
+
+        Args:
+            event: the event.
+            limit: the most bytes of the body.
+        """
         try:
-            text = _text(event)
+            text = _text(event, limit)
         except DuetimeError as error:
             return cls(error=error)
         if text is None:
@@ -54,12 +59,12 @@ class RequestContent(NamedTuple):
         return self.value if isinstance(self.value, dict) else {}
 
 
-def _text(event: Mapping[str, Any]) -> str | None:
+def _text(event: Mapping[str, Any], limit: int) -> str | None:
     """Return the body as text; None if there is none.
 
     Raises:
         WrongMediaType: the content type is not JSON.
-        BodyTooLarge: the body exceeds `BODY_LIMIT`.
+        BodyTooLarge: the body exceeds the limit.
         MalformedBody: the body is not UTF-8.
     """
     body = event["body"]
@@ -75,8 +80,8 @@ def _text(event: Mapping[str, Any]) -> str | None:
         text = octets.decode()
     except ValueError:  # also raised for invalid base64 and for lone surrogates
         raise MalformedBody("it is not UTF-8") from None
-    if len(octets) > BODY_LIMIT:
-        raise BodyTooLarge(len(octets), BODY_LIMIT)
+    if len(octets) > limit:
+        raise BodyTooLarge(len(octets), limit)
     return text
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from aws_lambda_powertools.event_handler.request import Request
+import random
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api.authenticator import Caller
@@ -14,19 +14,26 @@ from duetime.api.routes import RouteGroup
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.errors import Unsupported
-from duetime.ids import TenantId
-from duetime.jobs.jobs import Jobs
+from duetime.ids import DEFAULT_WORKER, TenantId
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.tenant_context import TenantContext
+from duetime.model.action import Action
 from duetime.model.permissions import Permission
-from duetime.model.work_pause import WorkPause
+from duetime.model.work_pause import Hold, PausableWork, WorkPause, work_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
 from duetime.ports.notifications import InboxPorts
+from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.ports.run_counts import RunCounts
 from duetime.ports.undelivered import UndeliveredPorts
-from duetime.scheduler import Scheduler
 from duetime.settings import Settings
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.event_handler.request import Request
+
+    from duetime.actions.hand_overs import HandOvers
+    from duetime.jobs.jobs import Jobs
+    from duetime.scheduler import Scheduler
 
 ACTIONS, JOBS, UNDELIVERED = "/actions", "/jobs", "/undelivered"
 NOTIFICATIONS = "/notifications"
@@ -47,6 +54,7 @@ class ApiContext:
     counts: RunCounts | None = None
     pauses: KnownPauses | None = None
     quotas: UsageQuotas | None = None
+    limits: SetLimits = field(default_factory=NoSetLimits)
 
     @property
     def notified(self) -> InboxPorts:
@@ -70,12 +78,39 @@ class ApiContext:
             raise Unsupported("this API was made without a back end for pauses of tenants")
         return self.pauses
 
+    @property
+    def hand_overs(self) -> HandOvers:
+        """Return the handed-over actions of all tenants: the token alone decides."""
+        from duetime.actions.hand_overs import HandOvers  # noqa: PLC0415 - at the first request with a token
+
+        return HandOvers(
+            self.store,
+            lambda: self.jobs.jobs,
+            clock=self.clock,
+            settings=self.settings,
+            tenants=None,
+            jitter_draw=random.random,
+        )
+
     def pause_of(self, tenant_id: TenantId) -> WorkPause | None:
         """Return the pause of a tenant; None if its work may begin."""
         return None if self.pauses is None else self.pauses.of_tenant(tenant_id)
 
+    def hold_of(self, row: Action) -> Hold | None:
+        """Return what holds an action; None if a run of it may begin."""
+        return None if self.pauses is None else self.pauses.hold_of(self._work(row))
+
+    def skip_of(self, row: Action) -> WorkPause | None:
+        """Return the pause under which an action is skipped when it is due; None without one."""
+        return None if self.pauses is None else self.pauses.known_skip_of(self._work(row))
+
+    def _work(self, row: Action) -> PausableWork:
+        return work_of(row, self.jobs.routes.queue_for(row.type) or DEFAULT_WORKER)
+
     def scheduler(self, request: Request, *, etags: frozenset[str] = frozenset()) -> Scheduler:
         """Return the caller's scheduler; callers with the permission `system` see code's jobs."""
+        from duetime.scheduler import Scheduler  # noqa: PLC0415 - at the first request that needs it
+
         caller = caller_at(request)
         context = TenantContext(
             store=self.store,

@@ -17,6 +17,7 @@ _BY_CODE: Mapping[str, str] = MappingProxyType(
         "invalid-payload": "payload",
         "invalid-reason": "reason",
         "invalid-selection": "status",
+        "priority-not-enabled": "priority",
         "type-not-hosted": "type",
         "unknown-type": "type",
     }

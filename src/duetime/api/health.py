@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from duetime.api.api_model import ApiModel
 from duetime.api.errors import Unhealthy
-from duetime.api.health_details import Details
+from duetime.api.route_ports import Probe
 from duetime.api.routes import RouteGroup, route
 from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
-from duetime.ids import SYSTEM_TENANT, ActionId
-from duetime.model.action import ActionRef
-from duetime.ports.actions import ActionStore
-from duetime.ports.wakeups import Bookmarks
 
 log = logging.getLogger(__name__)
 
 PATH = "/health"
-
-_MISSING_ACTION = ActionRef(SYSTEM_TENANT, ActionId("00000000-0000-7000-8000-000000000000"))
-
-Probe = Callable[[], object]
-"""Reads from one part; raises if the part is unhealthy."""
-
-
-def probes(store: ActionStore, bookmarks: Bookmarks) -> Mapping[str, Probe]:
-    """Return a probe of each part, which reads an absent item."""
-    return {
-        "actions table": lambda: store.get(_MISSING_ACTION),
-        "jobs table": lambda: bookmarks.read("health"),
-    }
 
 
 class HealthView(ApiModel):
@@ -45,13 +28,12 @@ class HealthView(ApiModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Health(RouteGroup):
-    """Serves the open health probe, and the details for operators if they are configured."""
+class HealthRoutes(RouteGroup):
+    """Serves the open health probe."""
 
     tag = "service"
 
     probes: Mapping[str, Probe]
-    details: Details | None = None
 
     @route("getHealth", "GET", PATH, is_open=True)
     def get(self) -> HealthView:

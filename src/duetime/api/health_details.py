@@ -39,7 +39,6 @@ _LOOKED_AT = 5
 _DAY = timedelta(days=1)
 
 Result = TypeVar("Result")
-Waiting = Callable[[], int]
 
 
 class CountView(ApiModel):
@@ -147,14 +146,14 @@ class _PartAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class Details(RouteGroup):
+class HealthDetailsRoutes(RouteGroup):
     """Serves the details; `waiting` counts the failure queue's messages; `runbook` is a link."""
 
     tag = "service"
 
     api: ApiContext
     bookmarks: Bookmarks
-    waiting: Waiting | None = None
+    waiting: Callable[[], int] | None = None
     runbook: str | None = None
 
     @route("getHealthDetails", "GET", PATH, Permission.SYSTEM)

@@ -22,8 +22,8 @@ SHOWN_RUNS = 3
 """The number of next runs in a job's view."""
 
 
-class PauseView(View):
-    """A pause that lasts."""
+class PausePartView(View):
+    """One of several pauses of a job or a cadence."""
 
     since: Instant
     """When it began."""
@@ -33,6 +33,13 @@ class PauseView(View):
     """Why; may be empty."""
     until: Instant | None
     """When it ends by itself."""
+
+
+class PauseView(PausePartView):
+    """A pause that lasts: of several, from the first begin to the last end."""
+
+    parts: list[PausePartView]
+    """If several were begun, each of them; otherwise none."""
 
 
 class CadenceView(ApiModel):

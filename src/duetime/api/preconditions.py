@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
-from aws_lambda_powertools.event_handler.request import Request
-
 from duetime.api.errors import PreconditionFailed
 from duetime.ports.jobs import JobStore
 
 if TYPE_CHECKING:
+    from aws_lambda_powertools.event_handler.request import Request
+
     from duetime.model.action import Action
     from duetime.model.job import Job, JobSpan
     from duetime.model.preferences import Preferences

@@ -19,7 +19,7 @@ from duetime.api.errors import Unhealthy, WrongMethod
 from duetime.api.flaws import flaws_of
 from duetime.api.routes import Route
 from duetime.cadence.errors import InvalidText
-from duetime.errors import DuetimeError, IdempotencyConflict, QuotaExceeded, RateExceeded
+from duetime.errors import DebounceConflict, DuetimeError, IdempotencyConflict, QuotaExceeded, RateExceeded
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:duetime:problem:"
@@ -43,13 +43,20 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         ),
         "forbidden": (HTTPStatus.FORBIDDEN, "The caller may not do this"),
         "action-not-found": (HTTPStatus.NOT_FOUND, "There is no such action"),
+        "batch-not-found": (HTTPStatus.NOT_FOUND, "There is no such batch"),
         "job-not-found": (HTTPStatus.NOT_FOUND, "There is no such job"),
         "undelivered-not-found": (HTTPStatus.NOT_FOUND, "Nothing undelivered has this id"),
         "notification-not-found": (HTTPStatus.NOT_FOUND, "There is no such notification"),
+        "invalid-token": (HTTPStatus.NOT_FOUND, "No hand-over has this token"),
+        "hand-over-ended": (HTTPStatus.CONFLICT, "The hand-over has ended already"),
+        "not-handed-over": (HTTPStatus.CONFLICT, "The handler has not returned yet"),
+        "invalid-hand-over": (HTTPStatus.UNPROCESSABLE_ENTITY, "The hand-over does not allow this"),
         "route-not-found": (HTTPStatus.NOT_FOUND, "There is no such route"),
         "wrong-method": (HTTPStatus.METHOD_NOT_ALLOWED, "The route has no such method"),
         "action-conflict": (HTTPStatus.CONFLICT, "The action's status does not allow this"),
+        "batch-conflict": (HTTPStatus.CONFLICT, "The batch's state does not allow this"),
         "idempotency-conflict": (HTTPStatus.CONFLICT, "The idempotency key stands for another action"),
+        "debounce-conflict": (HTTPStatus.CONFLICT, "The debounce key stands for another type's action"),
         "job-conflict": (HTTPStatus.CONFLICT, "The job as it stands does not allow this"),
         "preferences-conflict": (HTTPStatus.CONFLICT, "The preferences have changed meanwhile"),
         "unreadable-row": (HTTPStatus.CONFLICT, "The stored action cannot be read"),
@@ -69,8 +76,10 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "invalid-selection": (HTTPStatus.UNPROCESSABLE_ENTITY, "The filters cannot be meant"),
         "invalid-identifier": (HTTPStatus.UNPROCESSABLE_ENTITY, "A name cannot be part of a key"),
         "invalid-commit": (HTTPStatus.UNPROCESSABLE_ENTITY, "The entries cannot be committed"),
+        "invalid-checkpoint": (HTTPStatus.UNPROCESSABLE_ENTITY, "The checkpoint cannot be stored"),
         "invalid-reason": (HTTPStatus.UNPROCESSABLE_ENTITY, "The reason is empty or too long"),
         "invalid-payload": (HTTPStatus.UNPROCESSABLE_ENTITY, "The payload's own model refuses it"),
+        "priority-not-enabled": (HTTPStatus.UNPROCESSABLE_ENTITY, "The deployment enables no high priority"),
         "unknown-type": (HTTPStatus.UNPROCESSABLE_ENTITY, "No handler is registered for the type"),
         "type-not-hosted": (HTTPStatus.UNPROCESSABLE_ENTITY, "No worker hosts the type"),
         "tenant-required": (HTTPStatus.UNPROCESSABLE_ENTITY, "The deployment has several tenants"),
@@ -115,7 +124,7 @@ def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[st
         return {"Allow": ", ".join(error.allowed)}
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
         return {"Retry-After": str(RETRY_AFTER)}
-    if status is HTTPStatus.TOO_MANY_REQUESTS:
+    if status is HTTPStatus.TOO_MANY_REQUESTS or error.code == "not-handed-over":
         return {"Retry-After": "1"}
     return {}
 
@@ -123,7 +132,7 @@ def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[st
 def _more(error: DuetimeError, status: HTTPStatus, route: Route | None) -> Mapping[str, Any]:
     if status is HTTPStatus.UNPROCESSABLE_ENTITY:
         return {"errors": [asdict(flaw) for flaw in flaws_of(error, route)]}
-    if isinstance(error, IdempotencyConflict):
+    if isinstance(error, (IdempotencyConflict, DebounceConflict)):
         return {"action_id": error.action_id}
     if isinstance(error, InvalidText):
         return {name: getattr(error, name) for name in ("text", "problem", "remedy", "start", "width")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from aws_lambda_powertools.event_handler.request import Request
 
@@ -13,7 +14,7 @@ from duetime.declare.handler import Handler
 from duetime.model.action import Action
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
-from duetime.model.redaction import WHOLE, Redacted, read_payload, redacted
+from duetime.model.redaction import REDACTED, WHOLE, Redacted, read_payload, redacted
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 
 
@@ -27,6 +28,17 @@ class Redactor:
     def of_action(self, action: Action) -> Redacted:
         """Return the payload of an action."""
         return self._redact(action.type, action.payload, action.payload_version)
+
+    def checkpoint_of(self, action: Action) -> Any:
+        """Return the checkpoint of an action; hide it if its type has sensitive fields.
+
+        A handler puts what it likes into it, so no path tells where a sensitive value is.
+        """
+        if action.checkpoint is None:
+            return None
+        handler = self.app.handlers.get(action.type)
+        is_open = self.sees_all or (handler is not None and not handler.sensitive)
+        return read_payload(action.checkpoint.text) if is_open else REDACTED
 
     def of_job(self, job: Job) -> Redacted:
         """Return the payload of a job's runs."""

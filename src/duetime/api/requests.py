@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypedDict
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
@@ -15,6 +15,8 @@ from duetime.api.errors import Flaw, InvalidRequest
 from duetime.errors import InvalidTime, truncate
 from duetime.instant import Precision, When
 from duetime.model.new_action import MOST_SLOTS
+from duetime.model.predecessors import AfterFailure
+from duetime.model.priority import Priority
 from duetime.payload import Payload
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
 
@@ -99,6 +101,44 @@ def read_time(written: str, field: str, *, remedy: str = "", is_local: bool = Fa
     return at
 
 
+class Expiring(RequestedTime):
+    """When something is due, and from when on no run of it begins."""
+
+    expires_at: Annotated[
+        str | None, Field(description="no run begins from then on; ISO 8601, local together with `tz`")
+    ] = None
+    expires_after: Annotated[
+        float | None,
+        Field(
+            description="the same as seconds after the due time",
+            strict=True,
+            gt=0,
+            le=FARTHEST,
+            allow_inf_nan=False,
+        ),
+    ] = None
+
+    def expiry(self) -> Expires:
+        """Return the expiry for the scheduler.
+
+        Raises:
+            InvalidTime: `expires_at` is no ISO 8601 time, or a local one without its zone.
+        """
+        at = self.expires_at
+        is_local = self.tz is not None
+        return {
+            "expires_at": None if at is None else read_time(at, "expires_at", is_local=is_local),
+            "expires_after": None if self.expires_after is None else timedelta(seconds=self.expires_after),
+        }
+
+
+class Expires(TypedDict):
+    """The arguments of `Scheduler.schedule` for an expiry."""
+
+    expires_at: datetime | None
+    expires_after: timedelta | None
+
+
 KeyTtl = Annotated[
     float | None,
     Field(
@@ -111,7 +151,7 @@ KeyTtl = Annotated[
 """The time to live of an idempotency key."""
 
 
-class ScheduleRequest(RequestedTime):
+class ScheduleRequest(Expiring):
     """An action to schedule."""
 
     type: Annotated[str, Field(description="a payload type that the app has registered")]
@@ -127,6 +167,36 @@ class ScheduleRequest(RequestedTime):
     concurrency_limit: Annotated[
         int, Field(description="how many, this one included", strict=True, ge=1, le=MOST_SLOTS)
     ] = 1
+
+    priority: Annotated[
+        Priority, Field(description="`high` needs the setting `high_priority`; its type may be high too")
+    ] = "normal"
+    after: Annotated[
+        list[str] | None,
+        Field(description="ids of actions, and `batch:name`, after whose end it is due; at most 20"),
+    ] = None
+    after_any_end: Annotated[
+        bool, Field(strict=True, description="run after any end of them, not only after executed ones")
+    ] = False
+    after_failure: Annotated[
+        AfterFailure, Field(description="what it does if one of them is not executed")
+    ] = "fail"
+    debounce_key: Annotated[
+        str | None, Field(description="until its first run begins, the same key again changes this action")
+    ] = None
+    at_most_after: Annotated[
+        float | None,
+        Field(
+            description="seconds from the first request of the debounce key to the latest due time",
+            strict=True,
+            gt=0,
+            le=FARTHEST,
+            allow_inf_nan=False,
+        ),
+    ] = None
+    rate_key: Annotated[
+        str | None, Field(description="of a type whose rate has a key: the key, instead of the payload's")
+    ] = None
 
     def order(self, payload: Payload, key: str | None) -> Order:
         """What the scheduler is asked for; `key` is what the header ``Idempotency-Key`` says.
@@ -147,10 +217,18 @@ class ScheduleRequest(RequestedTime):
             concurrency_key=self.concurrency_key,
             concurrency_limit=self.concurrency_limit,
             precision=self.precision,
+            rate_key=self.rate_key,
+            **self.expiry(),
+            priority=self.priority,
+            debounce_key=self.debounce_key,
+            after=self.after,
+            after_any_end=self.after_any_end,
+            after_failure=self.after_failure,
+            at_most_after=None if self.at_most_after is None else timedelta(seconds=self.at_most_after),
         )
 
 
-class DueRequest(RequestedTime):
+class DueRequest(Expiring):
     """Another due time, for an action that exists."""
 
 

@@ -1,16 +1,18 @@
 """Routes: each has a method, a path under the prefix, the permissions it needs, its change, and its handler.
 
-`RouteTable` alone decides which route serves a request.
+`RouteTable` alone decides which route serves a request; `LazyRouteTable` loads the routes that it searches.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
+from duetime.api.body import BODY_LIMIT
 from duetime.api.errors import WrongMethod
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
@@ -53,13 +55,17 @@ class Route:
     """Another status of success, if there are two."""
     is_open: bool = False
     """Whether unauthenticated callers are admitted."""
+    is_by_token: bool = False
+    """Whether a token in its path is the right that it needs, in place of a caller's."""
+    body_limit: int = BODY_LIMIT
+    """The most bytes of its body."""
     header: str = ""
     """A response header of every success: ``ETag`` or ``Location``."""
 
     @property
     def checks_if_match(self) -> bool:
         """Return whether the route reads ``If-Match``: it changes an action, a job or the preferences."""
-        about = None if self.operation is None else self.operation.about
+        about = None if self.operation is None or self.is_by_token else self.operation.about
         return about is AuditKind.PREFERENCES or (
             about in {AuditKind.ACTION, AuditKind.JOB} and "<" in self.path
         )
@@ -128,6 +134,33 @@ class RouteTable:
             if matched := pattern.fullmatch(path.rstrip("/")):
                 return RouteMatch(methods, matched.groupdict())
         return None
+
+
+class LazyRouteTable:
+    """Find a request's route; load the routes whose path begins with the same segment.
+
+    Args:
+        groups: by first segments of paths, what imports and returns the groups of all their routes.
+        prefix: precedes every path.
+    """
+
+    def __init__(
+        self, groups: Mapping[tuple[str, ...], Callable[[], Sequence[RouteGroup]]], prefix: str
+    ) -> None:
+        self._loads = {segment: load for segments, load in groups.items() for segment in segments}
+        self._prefix, self._lock = prefix, threading.Lock()
+        self._tables: dict[Callable[[], Sequence[RouteGroup]], RouteTable] = {}
+
+    def find(self, path: str) -> RouteMatch | None:
+        """Return the match of a path; None if no route is served there."""
+        load = self._loads.get(path.removeprefix(f"{self._prefix}/").partition("/")[0])
+        if load is None or not path.startswith(f"{self._prefix}/"):
+            return None
+        with self._lock:
+            if load not in self._tables:
+                routes = [route for group in load() for route in group.routes()]
+                self._tables[load] = RouteTable(routes, self._prefix)
+        return self._tables[load].find(path)
 
 
 def _pattern(path: str) -> re.Pattern[str]:

@@ -11,6 +11,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from aws_lambda_powertools.event_handler.request import Request
 
+from duetime.actions.why import WhySources, why
 from duetime.api.authenticator import require
 from duetime.api.bulk_preview import Step, count_matches
 from duetime.api.context import ACTIONS, ApiRoutes, caller_at, place_of
@@ -23,14 +24,18 @@ from duetime.api.filters import (
     page_view,
 )
 from duetime.api.preconditions import etag_of_action
-from duetime.api.redactor import reader_at
+from duetime.api.redactor import Redactor, reader_at
 from duetime.api.requests import DismissRequest, DueRequest, RedriveBody, ScheduleRequest
 from duetime.api.routes import Operation, route
-from duetime.api.views import ActionPage, ActionSummary, ActionView
+from duetime.api.views import ActionPage, ActionSummary, ActionView, ReasonView
 from duetime.declare.built_in import Probe
-from duetime.model.action import Status
+from duetime.declare.job_rules import RESERVED
+from duetime.jobs.known_limits import KnownLimits
+from duetime.model.action import Action, Status
 from duetime.model.audit import AuditKind
+from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.model.permissions import Permission
+from duetime.model.rate_limit import RateLimit
 from duetime.model.selection import Filters
 
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
@@ -61,6 +66,8 @@ class Scheduling(ApiRoutes):
     ) -> Response[ActionView]:
         """Schedule an action (201), or return the first one of its idempotency key (200).
 
+        With a debounce key, a repeat changes the action that awaits its first run (200).
+
         Its type is looked up among the registered ones and never imported.
         """
         payload = self.api.app.payload(body.type, json.dumps(body.payload))
@@ -70,7 +77,7 @@ class Scheduling(ApiRoutes):
         placed = self.api.scheduler(request).place(order)
         status = _MADE if placed.is_new else _DONE
         location = {"Location": place_of(request, ACTIONS, placed.action.id)}
-        view = ActionView.in_full(placed.action, reader_at(self.api, request).of_action(placed.action))
+        view = _in_full(placed.action, reader_at(self.api, request))
         return Response(status, _JSON, view, headers=location)
 
     @route("listActions", "GET", f"{ACTIONS}/query", _READ)
@@ -89,8 +96,37 @@ class Scheduling(ApiRoutes):
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
         """Return the action."""
         action = self.api.scheduler(request).get(action_id)
-        view = ActionView.in_full(action, reader_at(self.api, request).of_action(action))
+        view = _in_full(action, reader_at(self.api, request))
         return Response(HTTPStatus.OK, _JSON, view, headers={"ETag": etag_of_action(action)})
+
+    @route("explainAction", "GET", f"{ACTIONS}/<action_id>/why", _READ)
+    def why(self, action_id: str, request: Request) -> ReasonView:
+        """Return why the action has not run, in one sentence, and when it will, if that is known."""
+        action = self.api.scheduler(request).get(action_id)
+        sources = WhySources(
+            store=self.api.store,
+            settings=self.api.settings,
+            hold_of=self.api.hold_of,
+            skip_of=self.api.skip_of,
+            job_of=self.api.jobs.jobs.get,
+            expiry_of=self._expiry_of,
+            rate_of=self._rate_of,
+        )
+        return ReasonView.model_validate(why(action, self.api.clock.now(), sources))
+
+    def _expiry_of(self, action: Action) -> Expiry | None:
+        """Return the expiry of a type; None if the app has no handler for it."""
+        if action.type.startswith(RESERVED):
+            return NO_EXPIRY
+        handler = self.api.app.handlers.get(action.type)
+        return None if handler is None else handler.expiry
+
+    def _rate_of(self, action: Action) -> RateLimit | None:
+        """Return the rate limit of a type in force; None if it has none."""
+        handler = self.api.app.handlers.get(action.type)
+        if handler is None or handler.rate is None:
+            return None
+        return KnownLimits(self.api.limits, self.api.clock).of(action.type, handler.rate.limit)
 
     @route(
         "cancelAction",
@@ -119,7 +155,7 @@ class Scheduling(ApiRoutes):
         """Give a pending action another due time."""
         return ActionSummary.from_action(
             self.api.scheduler_for(request, action_id).reschedule(
-                action_id, due.when(), tz=due.tz, precision=due.precision
+                action_id, due.when(), tz=due.tz, precision=due.precision, **due.expiry()
             )
         )
 
@@ -208,3 +244,7 @@ class Scheduling(ApiRoutes):
         failed: Filters = {**query.filters(), "status": Status.FAILED}
         page = self.api.scheduler(request).list(limit=query.limit, cursor=query.cursor, **failed)
         return page_view(page, includes_runs=query.runs is not False)
+
+
+def _in_full(action: Action, redactor: Redactor) -> ActionView:
+    return ActionView.in_full(action, redactor.of_action(action), redactor.checkpoint_of(action))

@@ -13,18 +13,15 @@ from pydantic import Field
 from duetime import ids
 from duetime.api.api_model import ApiModel
 from duetime.api.context import ApiRoutes, caller_at
-from duetime.api.errors import Flaw, InvalidRequest
-from duetime.api.parameters import instant_of
+from duetime.api.pauses import LONGEST_REASON, checked_end
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, route
 from duetime.api.summary import TenantPauseView
-from duetime.errors import InvalidTime
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 from duetime.model.work_pause import PauseScope, WorkPause
 
 TENANTS = "/tenants"
-_LONGEST_REASON = 200
 _MANAGE = Permission.MANAGE_TENANTS
 
 
@@ -33,9 +30,7 @@ class TenantPauseRequest(RequestBody):
 
     reason: Annotated[
         str,
-        Field(
-            description="why, for the tenant and other operators", min_length=1, max_length=_LONGEST_REASON
-        ),
+        Field(description="why, for the tenant and other operators", min_length=1, max_length=LONGEST_REASON),
     ]
     until: Annotated[
         str | None,
@@ -58,7 +53,7 @@ class Tenants(ApiRoutes):
     @route("listTenantPauses", "GET", f"{TENANTS}/pauses", _MANAGE)
     def list(self) -> TenantPauseList:
         """Return the pauses in force. A tenant may have several, each with its own reason and end."""
-        return _listed(self.api.known_pauses.list())
+        return _listed([pause for pause in self.api.known_pauses.list() if pause.scope is PauseScope.TENANT])
 
     @route(
         "pauseTenant",
@@ -75,11 +70,7 @@ class Tenants(ApiRoutes):
         A run in progress continues. A pause stands beside earlier ones and changes none of them.
         """
         now = self.api.clock.now()
-        if not body.reason.strip() or not body.reason.isprintable():
-            raise InvalidRequest([Flaw("reason", "must be printable text, not only spaces")])
-        until = None if body.until is None else instant_of(body.until, "until", now)
-        if until is not None and until <= now:
-            raise InvalidTime(body.until, "has passed; name a later instant, or none", field="until")
+        until = checked_end(body.reason, body.until, now, is_required=self.api.settings.pause_needs_end)
         pause = WorkPause(
             id=ids.new_action_id(now, os.urandom),
             scope=PauseScope.TENANT,
@@ -101,7 +92,13 @@ class Tenants(ApiRoutes):
     )
     def resume(self, tenant: str, request: Request) -> TenantPauseList:
         """End all pauses of a tenant, and return them. Its waiting actions run within fifteen minutes."""
-        return _listed(self.api.known_pauses.end_all(ids.tenant(tenant), caller_at(request).actor))
+        pauses = self.api.known_pauses
+        mine = [
+            pause
+            for pause in pauses.list()
+            if (pause.scope, pause.name) == (PauseScope.TENANT, ids.tenant(tenant))
+        ]
+        return _listed(pauses.end_all(mine, caller_at(request).actor))
 
 
 def _listed(pauses: Sequence[WorkPause]) -> TenantPauseList:

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, PlainSerializer, WithJsonSchema
 
 from duetime.api.api_model import ApiModel
 from duetime.model.action import Action, Attempt, SkipReason, Status, Trigger
-from duetime.model.redaction import Redacted
+from duetime.model.redaction import Redacted, read_payload
 
 
 def instant_text(instant: datetime) -> str:
@@ -42,7 +42,8 @@ class AttemptView(ApiModel):
     finished_at: Instant | None
     """When it ended; null while it runs, and of a lost one."""
     outcome: str
-    """``running``, ``lost`` (its worker died), ``executed``, ``retry``, ``failed`` or ``cancelled``."""
+    """``running``, ``lost`` (its worker died), ``executed``, ``retry``, ``continued`` (from its checkpoint),
+    ``failed`` or ``cancelled``."""
     message: str | None
     """Why it did not succeed, in at most 500 characters."""
     instance: str
@@ -51,13 +52,13 @@ class AttemptView(ApiModel):
     @classmethod
     def from_attempt(cls, number: int, attempt: Attempt, *, is_last: bool) -> Self:
         """Return the view of the attempt."""
-        unfinished = "running" if is_last else "lost"
+        word = "continued" if attempt.is_continued else attempt.ending and attempt.ending.value
         return cls(
             number=number,
             queued_at=attempt.queued_at,
             started_at=attempt.started_at,
             finished_at=attempt.finished_at,
-            outcome=attempt.ending.value if attempt.ending else unfinished,
+            outcome=word or ("running" if is_last else "lost"),
             message=attempt.message,
             instance=attempt.instance,
         )
@@ -78,6 +79,8 @@ class ActionSummary(ApiModel):
     """When it is due by now: retries and redrives move it."""
     nominal_at: Instant
     """When it was scheduled for; retries and redrives do not move it."""
+    expires_at: Instant | None
+    """From when on no run of it begins; null if it was given none."""
     tenant_id: str
     """Whose it is."""
     correlation_id: str | None
@@ -88,6 +91,22 @@ class ActionSummary(ApiModel):
     """Of the actions that share it only so many run at once."""
     concurrency_limit: int | None
     """How many; null without a key."""
+    is_high: bool
+    """Whether it was scheduled with a high priority; its type may have one too."""
+    batch: str | None
+    """The batch whose member it is."""
+    after: str | None
+    """The ids, and ``batch:name``, that it waits or waited for, with spaces between them."""
+    is_held: bool
+    """Whether it waits for them; its due time is then in 2199, and `nominal_at` is its own."""
+    debounce_key: str | None
+    """Until its first run begins, further requests with the key change it."""
+    debounce_until: Instant | None
+    """The latest due time that they can give it; null without a bound."""
+    coalesced: int
+    """How many have changed it."""
+    rate_key: str | None
+    """Its key under the rate limit of its type; null if it has none, or the worker computes it."""
     created_at: Instant
     """When it was scheduled, to the millisecond."""
     created_by: str
@@ -118,6 +137,20 @@ class ActionSummary(ApiModel):
     """Why it was not run; null unless it is skipped."""
     note: str | None
     """More on that, in at most 500 characters."""
+    held_by: str | None
+    """The pause that held it before a run of it began; null: none did."""
+    is_handed_over: bool
+    """Whether it is processing without a worker, until a token's holder ends it."""
+    handed_over_at: Instant | None
+    """When it was last handed over."""
+    times_out_at: Instant | None
+    """When that hand-over ends without a completion."""
+    progress: float | None
+    """The share that was reported last, from 0 to 1."""
+    progress_note: str | None
+    """What was reported with it."""
+    result: Any
+    """What its completion stored, as JSON."""
     attempts: list[AttemptView]
     """Its runs, the first first; of many the latest 20."""
 
@@ -135,12 +168,27 @@ class ActionView(ActionSummary):
     """As JSON; null if a large one has expired. Sensitive values are `[redacted]` without `payloads:read`."""
     redacted: list[str]
     """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
+    checkpoint: Any
+    """What its latest run stored for the next one, as JSON; null without one.
+
+    Of a type with sensitive fields, `[redacted]` without `payloads:read`.
+    """
 
     @classmethod
-    def in_full(cls, action: Action, redacted_payload: Redacted) -> Self:
-        """Return the full view, with the redacted payload."""
+    def in_full(cls, action: Action, redacted_payload: Redacted, checkpoint: Any) -> Self:
+        """Return the full view, with the payload and the checkpoint as the caller may see them."""
         summary = dict(ActionSummary.from_action(action))
-        return cls(**summary, payload=redacted_payload.payload, redacted=list(redacted_payload.paths))
+        payload, paths = redacted_payload
+        return cls(**summary, payload=payload, redacted=list(paths), checkpoint=checkpoint)
+
+
+class ReasonView(View):
+    """Why an action has not run, or how it ended."""
+
+    sentence: str
+    """The reason, in English."""
+    runs_at: Instant | None
+    """When a run begins; null if it has run, never will, or if that depends on others."""
 
 
 class ActionPage(ApiModel):
@@ -154,7 +202,7 @@ class ActionPage(ApiModel):
     """Whether the list has runs of jobs too: of one job, or among failed actions."""
 
 
-_MADE = {"attempts", "concurrency_limit"}
+_MADE = {"attempts", "concurrency_limit", "progress", "result"}
 
 
 def _made(action: Action) -> dict[str, Any]:
@@ -165,5 +213,7 @@ def _made(action: Action) -> dict[str, Any]:
             AttemptView.from_attempt(number, attempt, is_last=place == len(numbered))
             for place, (number, attempt) in enumerate(numbered, 1)
         ],
+        "progress": None if action.progress is None else float(action.progress),
+        "result": None if action.result is None else read_payload(action.result),
         "concurrency_limit": None if action.concurrency_key is None else action.concurrency_limit,
     }

@@ -18,5 +18,15 @@ from duetime.cdk.context import from_context
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.scheduler import Duetime
+from duetime.cdk.targets import BatchJobTarget, DurableFunctionTarget, EcsTaskTarget, WebhookTarget
 
-__all__ = ["Deployment", "Duetime", "Handlers", "from_context"]
+__all__ = [
+    "BatchJobTarget",
+    "Deployment",
+    "Duetime",
+    "DurableFunctionTarget",
+    "EcsTaskTarget",
+    "Handlers",
+    "WebhookTarget",
+    "from_context",
+]

@@ -34,15 +34,20 @@ class Alarms(Construct):
         super().__init__(scope, construct_id)
         self._console_url = console_url
         self._prefix, self._deployment = monitored.prefix, deployment
-        alarms = alarms_of(monitored, deployment)
-        self.names = [monitored.prefix + alarm.name for alarm in alarms]
+        self.names: list[str] = []
         """The alarms' names, in the order of the list."""
-        self.topic = self._topic() if alarms or deployment.budget else None
-        if self.topic is not None:
-            for alarm in alarms:
+        self.topic = self._topic() if alarms_of(monitored, deployment) or deployment.budget else None
+        self.watch(monitored)
+        if self.topic is not None and deployment.budget:
+            self._budget(self.topic)
+
+    def watch(self, monitored: Monitored) -> None:
+        """Add the alarms of the parts that have none yet."""
+        for alarm in alarms_of(monitored, self._deployment):
+            name = monitored.prefix + alarm.name
+            if self.topic is not None and name not in self.names:
                 self._make(alarm, self.topic)
-            if deployment.budget:
-                self._budget(self.topic)
+                self.names.append(name)
 
     def arn(self, name: str) -> str:
         """Return an alarm's ARN."""

@@ -27,8 +27,9 @@ from duetime.cdk.hardening import WebAcl
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rules import accept
 from duetime.cdk.user_pool import Users
-from duetime.environment import RUNBOOK, ConsoleEnvironment
+from duetime.environment import PREFIX, RUNBOOK, ConsoleEnvironment
 
+_APP = f"{PREFIX}APP"
 _TIMEOUT = timedelta(seconds=29)
 """The time-out of API Gateway."""
 
@@ -53,7 +54,8 @@ class Api(Construct):
         self.people: Gateway | None = None
         self.client: cognito.UserPoolClient | None = None
         self.console: Console | None = None
-        self.function = self._function(handlers, resources).function
+        self._serve = self._function(handlers, resources)
+        self.function = self._serve.function
         if deployment.people_api:
             users = self.users = Users(self, "Users", settings=settings, deployment=deployment)
             people = self.people = self._for_people(users)
@@ -71,6 +73,10 @@ class Api(Construct):
             account = GatewayLogs(self, "GatewayLogs").account
             for gateway in gateways:
                 gateway.api.deployment_stage.node.add_dependency(account)
+
+    def read_also(self, app: str) -> None:
+        """Read the payloads of an app that was unknown when the function was created."""
+        self._serve.add_environment(_APP, f"{self._serve.variables[_APP]} {app}")
 
     @property
     def console_url(self) -> str:
@@ -159,5 +165,6 @@ class Api(Construct):
             who=who,
             origin=origin,
             public_paths=OPEN if self._deployment.public_paths else (),
+            has_open_hand_overs=self._deployment.open_hand_overs,
         )
         return Gateway(self, construct_id, purpose, function=self.function, deployment=self._deployment)

@@ -8,6 +8,7 @@ from duetime.aws.tables import AUDIT, DUE, JOB_NAMES
 from duetime.cdk.job_rights import JOBS, index
 from duetime.cdk.rights import (
     BOOKMARKS,
+    LIMITS,
     PAUSES,
     RUN_COUNTS,
     may,
@@ -45,6 +46,7 @@ def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
         may_by_key("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem", on=jobs, keys=[INBOXES]),
         may_by_key("dynamodb:Query", on=jobs, keys=[RUN_COUNTS]),
         may_by_key("dynamodb:Query", "dynamodb:PutItem", on=jobs, keys=[PAUSES]),
+        may_by_key("dynamodb:Query", "dynamodb:PutItem", "dynamodb:DeleteItem", on=jobs, keys=[LIMITS]),
         read_undelivered(jobs),
         send(failures),
         may("sqs:GetQueueAttributes", on=failures),

@@ -41,6 +41,8 @@ _RESERVED = ("aws", "amazon", "cognito")
 
 def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
     """Yield the contradictions between the two."""
+    if deployment.worker_pollers == 1:
+        yield "worker_pollers is 1; allowed is 0, for Lambda's own, or 2 to 200"
     for role, permissions in settings.roles.items():
         if unknown := sorted(set(permissions.split()) - set(Permission)):
             yield (
@@ -149,15 +151,24 @@ def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:
             yield f"identities maps {arn!r} to {identity!r}: its first word, the tenant, {error.problem}"
 
 
-def too_few_reserved(handlers: Sequence[Handlers], deployment: Deployment) -> Iterator[str]:
-    """Yield the workers whose queue may call them more often at once than Lambda would allow."""
+def too_few_reserved(
+    handlers: Sequence[Handlers], deployment: Deployment, *, queues: int = 1
+) -> Iterator[str]:
+    """Yield the workers whose queues may call them more often at once than Lambda would allow.
+
+    Args:
+        handlers: the workers.
+        deployment: has the reserved concurrency of each.
+        queues: how many queues each has.
+    """
     reserved = deployment.reserved_concurrency
     for handler in handlers:
-        if reserved and handler.concurrency > reserved:
+        calls = handler.concurrency * queues
+        if reserved and calls > reserved:
             yield (
                 f"reserved_concurrency is {reserved}, but worker {handler.worker!r} handles"
-                f" {handler.concurrency} messages at once, so Lambda would reject some; reserve at least"
-                f" {handler.concurrency}, or lower its concurrency"
+                f" {calls} calls at once, so Lambda would reject some; reserve at least"
+                f" {calls}, or lower its concurrency"
             )
 
 

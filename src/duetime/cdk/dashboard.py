@@ -49,16 +49,18 @@ class Dashboard(Construct):
         deployment: Deployment,
     ) -> None:
         super().__init__(scope, construct_id)
-        stack = Stack.of(self)
-        self._monitored, self._lines, self._region = monitored, Lines(monitored), stack.region
+        self._region, self._deployment = Stack.of(self).region, deployment
         self._runbook = _RUNBOOK.format(deployment.runbook) if deployment.runbook else _COMMAND
-        shown = body([*self._head(alarms), *self._rows(deployment)])
-        cloudwatch.CfnDashboard(
-            self,
-            "Dashboard",
-            dashboard_name=f"{monitored.prefix}scheduler",
-            dashboard_body=stack.to_json_string(shown),
+        self._dashboard = cloudwatch.CfnDashboard(
+            self, "Dashboard", dashboard_name=f"{monitored.prefix}scheduler", dashboard_body=""
         )
+        self.show(monitored, alarms)
+
+    def show(self, monitored: Monitored, alarms: Sequence[str]) -> None:
+        """Show these parts, and no others."""
+        self._monitored, self._lines = monitored, Lines(monitored)
+        shown = body([*self._head(alarms), *self._rows(self._deployment)])
+        self._dashboard.dashboard_body = Stack.of(self).to_json_string(shown)
 
     def _head(self, alarms: Sequence[str]) -> Iterator[Row]:
         markdown = _HOW_TO_READ.format(name=f"{self._monitored.prefix}scheduler", runbook=self._runbook)

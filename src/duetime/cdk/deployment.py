@@ -88,9 +88,18 @@ class Deployment(GivenFields):
     worker_concurrency: int = field(
         default=10,
         metadata=_about(
-            "The number of messages that a worker handles at once.",
+            "The number of calls that a worker handles at once.",
             low=2,
             high=1_000,
+        ),
+    )
+    worker_pollers: int = field(
+        default=0,
+        metadata=_about(
+            "Provisioned pollers of each worker's queue, for bursts, instead of worker_concurrency: ten calls"
+            " each. 0: Lambda's own; 1 is invalid.",
+            low=0,
+            high=200,
         ),
     )
     worker_timeout: timedelta = field(
@@ -98,7 +107,7 @@ class Deployment(GivenFields):
         metadata=_about("A worker's time-out; at least that of its slowest handler.", **_seconds(1, 900)),
     )
     worker_memory: int = field(
-        default=512,
+        default=256,
         metadata=_about("A worker's memory in MB; its CPU grows in proportion.", low=128, high=10_240),
     )
     function_memory: int = field(
@@ -151,6 +160,13 @@ class Deployment(GivenFields):
     public_paths: bool = field(
         default=True,
         metadata=_about("The API's paths health and openapi.json need no credentials. Off: all paths do."),
+    )
+    open_hand_overs: bool = field(
+        default=False,
+        metadata=_about(
+            "The paths `handovers/TOKEN/…` of the API need no credentials: the token of a"
+            " [hand-over](guides/hand-over.md) is the right. Each allows `public_rate` requests a second."
+        ),
     )
     api_log_role: bool | Literal["none"] = field(
         default=True,

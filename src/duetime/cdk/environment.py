@@ -29,6 +29,7 @@ _SHOWN = 3
 _REMEDIES = {
     "roles": "grant what actions and jobs need at run time (PUT /grants/{role})",
     "identities": "let services of one tenant and the same roles share one IAM role",
+    "targets": "grant fewer targets",
     "queues": "deploy fewer workers, or give them shorter names",
 }
 

@@ -21,6 +21,9 @@ from duetime.cdk.rights import may, read_region
 from duetime.cdk.rules import accept
 from duetime.environment import REGIONS_TABLE
 
+LEAST_MEMORY = 128
+"""MB."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionSpec:
@@ -33,6 +36,7 @@ class FunctionSpec:
         timeout: Lambda's.
         rights: all but those to write its log.
         environment: its variables.
+        memory_share: the part of `function_memory` that it gets; Lambda's least is 128 MB.
         sends_to_own_queue: it sends messages to the queue that feeds it. Lambda would stop that as a loop
             after 16 rounds.
     """
@@ -43,6 +47,7 @@ class FunctionSpec:
     timeout: timedelta
     rights: Sequence[iam.PolicyStatement]
     environment: Mapping[str, str] = field(default_factory=dict)
+    memory_share: float = 1
     sends_to_own_queue: bool = False
 
 
@@ -63,10 +68,11 @@ class DuetimeFunction(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self._spec = spec
-        self._variables = {**spec.environment, **(FIPS_ENVIRONMENT if deployment.fips else {})}
-        check_size(self, spec.name, self._variables)
+        self.variables = {**spec.environment, **(FIPS_ENVIRONMENT if deployment.fips else {})}
+        check_size(self, spec.name, self.variables)
         lines = log_group(self, f"/aws/lambda/{spec.name}", days=deployment.log_days)
-        self.role = _role(self, spec, lines, deployment.kms_key)
+        self._duty = _duty(self, spec, lines, deployment.kms_key)
+        self.role = _role(self, spec, self._duty)
         self.function = lambda_.Function(
             self,
             "Function",
@@ -78,8 +84,8 @@ class DuetimeFunction(Construct):
             code=code,
             role=self.role,
             timeout=Duration.seconds(spec.timeout.total_seconds()),
-            memory_size=deployment.worker_memory if spec.entry == "work" else deployment.function_memory,
-            environment=self._variables,
+            memory_size=_memory(spec, deployment),
+            environment=self.variables,
             log_group=lines,
             logging_format=lambda_.LoggingFormat.JSON,  # only this format has levels
             system_log_level_v2=lambda_.SystemLogLevel.WARN,
@@ -98,8 +104,13 @@ class DuetimeFunction(Construct):
         Raises:
             SettingsError: its environment is larger than Lambda allows.
         """
-        check_size(self, self._spec.name, {**self._variables, name: value})
+        self.variables = {**self.variables, name: value}
+        check_size(self, self._spec.name, self.variables)
         self.function.add_environment(name, value)
+
+    def allow(self, *rights: iam.PolicyStatement) -> None:
+        """Add rights that were unknown when the function was created."""
+        self._duty.add_statements(*rights)
 
     def set_retries(self, attempts: int, *, at_most: timedelta, failures: str) -> None:
         """Limit the retries of an asynchronous call; after them it goes to `failures`, a queue's ARN."""
@@ -116,22 +127,28 @@ class DuetimeFunction(Construct):
         )
 
 
+def _memory(spec: FunctionSpec, deployment: Deployment) -> int:
+    if spec.entry == "work":
+        return deployment.worker_memory
+    return max(LEAST_MEMORY, int(deployment.function_memory * spec.memory_share))
+
+
 def _reserved(spec: FunctionSpec, deployment: Deployment) -> int | None:
     return deployment.reserved_concurrency or None if spec.entry == "work" else None
 
 
-def _role(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup, key: str) -> iam.Role:
+def _duty(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup, key: str) -> iam.PolicyDocument:
     log = may("logs:CreateLogStream", "logs:PutLogEvents", on=lines.log_group_arn)
+    return iam.PolicyDocument(statements=[log, *spec.rights, *use_key(key), *_read_region(scope, spec)])
+
+
+def _role(scope: Construct, spec: FunctionSpec, duty: iam.PolicyDocument) -> iam.Role:
     return iam.Role(
         scope,
         "Role",
         description=f"duetime: {spec.about}",
         assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-        inline_policies={
-            "duty": iam.PolicyDocument(
-                statements=[log, *spec.rights, *use_key(key), *_read_region(scope, spec)]
-            )
-        },
+        inline_policies={"duty": duty},
     )
 
 

@@ -32,14 +32,17 @@ _LINE = {
     "requestId": "$context.requestId",
     "at": "$context.requestTimeEpoch",
     "method": "$context.httpMethod",
-    "path": "$context.path",
+    "route": "$context.resourcePath",
     "status": "$context.status",
     "refusal": "$context.error.responseType",
     "ms": "$context.responseLatency",
     "bytes": "$context.responseLength",
     "address": "$context.identity.sourceIp",
 }
-"""A line for each request, without headers, body or query string, which may contain sensitive values."""
+"""A line for each request, without headers, body, query string or path, which may contain sensitive values.
+
+The path of a hand-over has its token, a right by itself. The route has a placeholder instead.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,7 @@ class GatewayPurpose:
         about: its description.
         prefix: the function serves every path under it.
         public_paths: the paths under the prefix that need no credentials.
+        has_open_hand_overs: whether the paths of hand-overs need none: the token in the path is the right.
         guard: the authorization of all paths that are not public.
         who: the caller in a line of the log.
         origin: the origin of pages that may call the API; empty for none.
@@ -63,6 +67,7 @@ class GatewayPurpose:
     who: str
     origin: str = ""
     public_paths: Sequence[str] = OPEN
+    has_open_hand_overs: bool = False
 
 
 class Gateway(Construct):
@@ -158,11 +163,23 @@ class Gateway(Construct):
             )
             self._limit(f"{self._purpose.prefix}/{name}", "GET")
             self._let_pages_call(path)
+        if self._purpose.has_open_hand_overs:
+            self._serve_hand_overs(under, integration)
         everything, guard = under.add_resource("{proxy+}"), self._purpose.guard
         self.guarded = everything.add_method(
             "ANY", integration, authorization_type=guard.authorization_type, authorizer=guard.authorizer
         )
         self._let_pages_call(everything)
+
+    def _serve_hand_overs(
+        self, under: apigateway.Resource, integration: apigateway.LambdaIntegration
+    ) -> None:
+        path = under.add_resource("handovers").add_resource("{proxy+}")
+        _accept_open(
+            path.add_method("POST", integration),
+            "The token in the path is the right; the function checks it.",
+        )
+        self._limit(path.path, "POST")
 
     def _let_pages_call(self, path: apigateway.Resource) -> None:
         if not self._purpose.origin:

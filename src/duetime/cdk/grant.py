@@ -23,7 +23,7 @@ READS = ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
 WRITES = ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem")
 """They write any attribute: IAM restricts the keys alone."""
 
-ONE_SHOTS = ("?", f"payload{ids.SEPARATOR}?", f"key{ids.SEPARATOR}?")
+ONE_SHOTS = ("?", *(f"{place}{ids.SEPARATOR}?" for place in ("payload", "key", "debounce")), "batches")
 """The partitions, after the tenant, of one-shots and of what the SDK writes beside them.
 
 Runs of jobs have other partitions, and so have concurrency slots: workers alone write them.
@@ -131,6 +131,7 @@ def caller_settings(settings: Settings) -> Settings:
         _names(settings),
         due_shards=settings.due_shards,
         due_order=settings.due_order,
+        high_priority=settings.high_priority,
         retention=settings.retention,
         idempotency_ttl=settings.idempotency_ttl,
         quotas=settings.quotas,

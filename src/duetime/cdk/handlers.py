@@ -37,7 +37,7 @@ class HandlersRejected(DuetimeError, ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handlers:
-    """One worker: its app, and the number of messages that it handles at once.
+    """One worker: its app, and the number of calls that it handles at once.
 
     The top-level package (or module) of the app is bundled, together with the libraries of `requirements`.
 
@@ -46,7 +46,7 @@ class Handlers:
         worker: the name of the app's worker: ``App(worker=…)``.
         source: the directory with the module.
         requirements: a requirements file of pip.
-        concurrency: the number of messages.
+        concurrency: the number of calls, each with up to `worker_batch` messages.
     """
 
     app: str

@@ -14,6 +14,7 @@ from duetime.cdk.rights import read_manifests, send
 from duetime.cdk.tables import Tables
 from duetime.cdk.wakes import Wakes
 from duetime.settings import Settings
+from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,16 @@ class SharedResources:
     def queue_urls(self) -> Mapping[str, str]:
         """The URL of each worker's due queue."""
         return {name: due.queue.queue_url for name, due in self.due.items()}
+
+    @property
+    def worker_queue_urls(self) -> Mapping[str, str]:
+        """The same of the workers that run users' handlers."""
+        return {name: url for name, url in self.queue_urls.items() if name != SYSTEM_WORKER}
+
+    @property
+    def worker_queue_arns(self) -> list[str]:
+        """The due queues of these workers."""
+        return [self.due[name].queue.queue_arn for name in self.worker_queue_urls]
 
     def rights_to_send(self) -> list[iam.PolicyStatement]:
         """Allow to find a type's queue, to send messages there, and to hand over permanent failures."""

@@ -17,6 +17,8 @@ BOOKMARKS = "system#bookmark"
 FORMAT = "system#format"
 UNDELIVERED = "system#undelivered"
 PAUSES = "system#pauses"
+FAILURES = "system#failures"
+LIMITS = "system#limits"
 REGION = "system#region"
 RUN_COUNTS = "*#counts"
 
@@ -53,6 +55,15 @@ def read_region(scope: Construct, table: str) -> iam.PolicyStatement:
 def leave_to_wheel(jobs: str) -> iam.PolicyStatement:
     """Allow to write the bookmark of actions that have no timer."""
     return may_by_key("dynamodb:PutItem", on=jobs, keys=[BOOKMARKS])
+
+
+def let_follow(actions: str) -> list[iam.PolicyStatement]:
+    """Allow to count batches from their members' rows, and to release held actions."""
+    return [
+        may_by_key("dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", on=actions, keys=["*#?"]),
+        may_by_key("dynamodb:UpdateItem", on=actions, keys=["*#?", "*#payload#?"]),
+        may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=actions, keys=["*#batches"]),
+    ]
 
 
 def keep_bookmarks(jobs: str) -> iam.PolicyStatement:

@@ -8,8 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from aws_cdk import CustomResource, Stack, Tags
+from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_stepfunctions as stepfunctions
 from constructs import Construct
 
 from duetime.cdk.alarms import Alarms
@@ -33,17 +37,32 @@ from duetime.cdk.region import region_of
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, StepFunctions
 from duetime.cdk.tables import Tables
+from duetime.cdk.targets import APP as TARGET_APP
+from duetime.cdk.targets import ExecutionTarget, TargetWorker, WebhookTarget, let_send, manifest_of
 from duetime.cdk.undelivered import UndeliveredFunction
 from duetime.cdk.wakes import FAILURES, Wakes
 from duetime.cdk.worker import WorkerFunction
 from duetime.console import BUILT
 from duetime.errors import SettingsError
+from duetime.ids import TARGET_WORKER
 from duetime.lambdas.metrics_buffer import deployment_of
 from duetime.model.manifest import Manifest
+from duetime.model.priority import high_queue_of
 from duetime.ports.wakeups import NOTIFICATIONS
 from duetime.settings import Settings
+from duetime.targets.grants import Grants
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 from duetime.wakeups.system_jobs import manifest as system_manifest
+
+Target = (
+    sqs.IQueue
+    | sns.ITopic
+    | events.IEventBus
+    | lambda_.IFunction
+    | stepfunctions.IStateMachine
+    | WebhookTarget
+    | ExecutionTarget
+)
 
 
 class Duetime(Construct):
@@ -101,7 +120,12 @@ class Duetime(Construct):
         self.failures = FailureQueue(
             self, "Failures", name=settings.prefix + FAILURES, rules=wakes.rules_arn
         ).queue
-        timeouts = dict.fromkeys((handler.worker for handler in handlers), deployment.worker_timeout)
+        self._manifests = {handler.worker: self._manifest(handler) for handler in handlers}
+        with_high = [handler for handler in handlers if self._manifests[handler.worker].has_high_queue]
+        if problems := [*too_few_reserved(with_high, deployment, queues=2)]:
+            raise SettingsError(problems)
+        high = (high_queue_of(handler.worker) for handler in with_high)
+        timeouts = dict.fromkeys([*self._manifests, *high], deployment.worker_timeout)
         self.due = {
             worker: self._queue(f"Due-{worker}", f"due-{worker}", timeout, deployment.max_receives)
             for worker, timeout in (timeouts | {SYSTEM_WORKER: CATCH_UP_TIMEOUT}).items()
@@ -153,6 +177,8 @@ class Duetime(Construct):
         for part in (*parts, *(part for part in optional if part is not None)):
             part.node.add_dependency(self._deploy.check)
         harden(self, deployment)
+        self._targets: TargetWorker | None = None
+        self._dashboard: Dashboard | None = None
         self._monitor()
         Outputs(self, "Outputs", self)
 
@@ -198,6 +224,49 @@ class Duetime(Construct):
         grant_redrive(function, self.tables, self.failures, self.settings)
         self._let_use_key(function)
 
+    def grant_target(self, target: Target, *, tenants: Sequence[str] | None = None) -> None:
+        """Let actions reach a target without a handler: ``schedule(SqsMessage(queue=…, body=…), at=…)``.
+
+        The first grant adds duetime's own worker for targets: a queue and a function, whose role reaches the
+        granted targets alone. Each caller that may schedule may use them.
+
+        Args:
+            target: a queue, a topic, an event bus, a function, a state machine, or a `WebhookTarget`,
+                `EcsTaskTarget`, `BatchJobTarget` or `DurableFunctionTarget`. The last three and state
+                machines wait for their end.
+            tenants: whose actions may reach it; by default every tenant's.
+
+        Raises:
+            SettingsError: the target is none of these, its host cannot be called, a worker of yours is named
+                ``targets``, or the target waits for its end and `events` is off.
+        """
+        if self._targets is None:
+            self._targets = self._target_worker()
+        self._targets.grant(target, tenants)
+
+    def _target_worker(self) -> TargetWorker:
+        """Add the worker for targets, and let the parts that send, watch and read messages know it."""
+        if TARGET_WORKER in self.due:
+            raise SettingsError([f"worker is {TARGET_WORKER!r}, which sends targets; choose another name"])
+        due = self._queue(
+            f"Due-{TARGET_WORKER}",
+            f"due-{TARGET_WORKER}",
+            self.deployment.worker_timeout,
+            self.deployment.max_receives,
+        )
+        due.node.add_dependency(self._deploy.check)
+        self.due[TARGET_WORKER] = due
+        published = self._publish(manifest_of(Grants()))
+        targets = TargetWorker(self, "Targets", self._resources, published)
+        self.workers[TARGET_WORKER] = targets.worker
+        let_send(self, due.queue.queue_url, due.queue.queue_arn)
+        self.undelivered.also_feed(TARGET_WORKER, due)
+        if self.api is not None:
+            self.api.read_also(TARGET_APP)
+            self.api.node.add_dependency(published)
+        self._monitor_again()
+        return targets
+
     def _let_use_key(self, grantee: iam.IGrantable) -> None:
         for statement in use_key(self.deployment.kms_key):
             grantee.grant_principal.add_to_principal_policy(statement)
@@ -230,7 +299,16 @@ class Duetime(Construct):
         self.alarms.node.add_dependency(self.passes)
         if self.deployment.dashboard:
             alarms = [self.alarms.arn(name) for name in self.alarms.names]
-            Dashboard(self, "Dashboard", monitored, alarms=alarms, deployment=self.deployment)
+            self._dashboard = Dashboard(
+                self, "Dashboard", monitored, alarms=alarms, deployment=self.deployment
+            )
+
+    def _monitor_again(self) -> None:
+        """Watch and show the parts that were added since."""
+        monitored = Monitored.from_construct(self, self.settings, self.deployment)
+        self.alarms.watch(monitored)
+        if self._dashboard is not None:
+            self._dashboard.show(monitored, [self.alarms.arn(name) for name in self.alarms.names])
 
     def _queue(self, construct_id: str, name: str, timeout: timedelta, max_receives: int) -> RetriedQueue:
         name = self.settings.prefix + name
@@ -242,11 +320,16 @@ class Duetime(Construct):
         published.node.add_dependency(self.tables, self.failures, self.steps, self.undelivered)
         return published
 
-    def _worker(self, handlers: Handlers) -> WorkerFunction:
-        """Add a worker after its manifest: messages of an unpublished type would be postponed."""
+    def _manifest(self, handlers: Handlers) -> Manifest:
+        """Return a worker's manifest; of a stack that is not bundled, an empty one."""
         manifest = Manifest(handlers.worker, {})
         if Stack.of(self).bundling_required:
             manifest = handlers.manifest(at_most=self.deployment.worker_timeout)
+        return manifest.deployed(high_priority=self.settings.high_priority)
+
+    def _worker(self, handlers: Handlers) -> WorkerFunction:
+        """Add a worker after its manifest: messages of an unpublished type would be postponed."""
+        manifest = self._manifests[handlers.worker]
         self._event_jobs += [job.name for job in manifest.jobs if serves_tenants(job)]
         published = self._publish(manifest)
         self._published.append(published)

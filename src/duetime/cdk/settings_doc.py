@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+import textwrap
 from collections.abc import Mapping
 from dataclasses import Field
 from datetime import timedelta
@@ -19,6 +21,9 @@ from duetime.cdk.deployment import Deployment
 from duetime.cdk.setting_groups import Group, groups
 from duetime.environment import PREFIX
 from duetime.settings import Settings
+
+_WIDTH, _INDENT = 110, "    "
+_LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 _HEAD = f"""# Settings
 
@@ -54,28 +59,42 @@ _SCRIPTS = f"""## Scripts outside of the stack
 
 def page() -> str:
     """Return the page."""
-    tables = (f"## {name}\n\n{_GROUPS[name]}\n\n{_table(group)}" for name, group in groups().items())
-    return "\n".join((_HEAD, *tables, _SCRIPTS))
+    blocks = (f"## {name}\n\n{_GROUPS[name]}\n\n{_block(group)}" for name, group in groups().items())
+    return "\n".join((_HEAD, *blocks, _SCRIPTS))
 
 
-def _table(group: Group) -> str:
-    head = ["| setting | default | allowed | means |", "|---|---|---|---|"]
-    return "\n".join([*head, *(_row(kind, field) for kind, field in group)]) + "\n"
+def _block(group: Group) -> str:
+    entries = "\n".join(_entry(kind, setting) for kind, setting in group)
+    return f"```text\n{entries}```\n"
 
 
-def _row(kind: type[Settings | Deployment], setting: Field[Any]) -> str:
-    default = _default(default_of(setting))
-    name = f"`{setting.name}`" + (" *" if kind is Deployment else "")
-    return f"| {name} | {default} | {_allowed(setting)} | {_about(setting)} |"
+def _entry(kind: type[Settings | Deployment], setting: Field[Any]) -> str:
+    name = setting.name + (" *" if kind is Deployment else "")
+    default, values = _default(default_of(setting)), _allowed(setting)
+    facts = [f"default {default}" if default else "", f"allowed {values}" if values else ""]
+    head = "  ".join((name, "; ".join(filter(None, facts)))).rstrip()
+    about = _LINK.sub(r"\1 (\2)", str(setting.metadata["about"])).replace("`", "")
+    return f"{_wrapped(head, '')}\n{_wrapped(about, _INDENT)}\n"
+
+
+def _wrapped(text: str, indent: str) -> str:
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=_INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _allowed(setting: Field[Any]) -> str:
     """Return the allowed values: none of a text or a switch, and durations without their unit."""
-    values = allowed(setting).replace("|", "\\|")
+    values = allowed(setting)
     if "low" in setting.metadata:
-        return f"`{values.replace(' s', '').replace(' to ', ' … ')}`"
+        return values.replace(" s", "").replace(" to ", " … ")
     if "choices" in setting.metadata:
-        return f"`{values}`"
+        return values
     return "" if values in {"text", "true or false"} else values
 
 
@@ -84,17 +103,13 @@ def _default(value: object) -> str:
         case "":
             return ""
         case Mapping():
-            return f"`{json.dumps(dict(value))}`"
+            return json.dumps(dict(value))
         case bool():
-            return f"`{str(value).lower()}`"
+            return str(value).lower()
         case timedelta():
-            return f"`{value.total_seconds():.12g}`"
+            return f"{value.total_seconds():.12g}"
         case _:
-            return f"`{value}`"
-
-
-def _about(setting: Field[Any]) -> str:
-    return str(setting.metadata["about"]).replace("|", "\\|")
+            return str(value)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -17,7 +18,14 @@ from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_schedule_canaries, let_start_by_events
 from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
-from duetime.cdk.rights import keep_bookmarks, leave_to_wheel, may, may_by_key, read_stream, take_from
+from duetime.cdk.rights import (
+    keep_bookmarks,
+    let_follow,
+    may,
+    may_by_key,
+    read_stream,
+    take_from,
+)
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.wakes import DISPATCH, TimerResources
 from duetime.cdk.worker import feed
@@ -27,6 +35,9 @@ from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 CATCH_UP_TIMEOUT = timedelta(minutes=15)
 """The function also serves the queue of the system's worker, whose visibility time-out is longer for it."""
+
+DISPATCH_MEMORY_SHARE, ARM_MEMORY_SHARE = 0.25, 0.5
+"""Both sleep for most of their time, with their memory. But the first near action waits for arm's start."""
 
 _HOUR = timedelta(hours=1)
 _ARM_RETRIES = 10
@@ -79,8 +90,9 @@ class StepFunctions(Construct):
             "turns a timer's wake into a due message, and plans and starts jobs",
             [*self._to_plan, *let_start_by_events(self._tables.actions.table_arn)],
             timeout=timedelta(seconds=30),
-            settings=self._settings,
+            settings=replace(self._settings, sleeps_from=1),
             retries=2,
+            memory_share=DISPATCH_MEMORY_SHARE,
         )
         dispatch.function.add_permission(
             "Rules",
@@ -95,7 +107,12 @@ class StepFunctions(Construct):
         sweep = self._function(
             "sweep",
             "sends overdue rows again, maintains jobs, and is the wheel if timers=wheel",
-            [*self._to_scan, *self._to_maintain, *(let_schedule_canaries(rows) if canary else ())],
+            [
+                *self._to_scan,
+                *self._to_maintain,
+                *let_follow(rows),
+                *(let_schedule_canaries(rows) if canary else ()),
+            ],
             timeout=timedelta(seconds=55),
             settings=replace(self._settings_to_wake, canary=canary),
             retries=0,
@@ -114,6 +131,7 @@ class StepFunctions(Construct):
             [
                 *self._to_scan,
                 *self._to_maintain,
+                *let_follow(self._tables.actions.table_arn),
                 *self._wakes.let_list_jobs(),
                 may_by_key(*to_run_passes, on=self._tables.actions.table_arn, keys=CODES),
                 take_from(queue.queue_arn),
@@ -141,12 +159,16 @@ class StepFunctions(Construct):
                     on=self._tables.actions.table_arn,
                     keys=["*#payload#*", "*#key#*"],
                 ),
+                *let_follow(self._tables.actions.table_arn),
                 *self._wakes.let_set_timers(),
                 *self._wakes.let_clear_timers(),
-                *([leave_to_wheel(self._tables.jobs.table_arn)] if self._wakes.are_timers_set else ()),
+                *([keep_bookmarks(self._tables.jobs.table_arn)] if self._wakes.are_timers_set else ()),
             ],
             timeout=timedelta(seconds=60),
-            settings=self._settings_to_wake,
+            settings=replace(
+                self._settings_to_wake, sleeps_from=_sleeps_from(self._resources.deployment, ARM_MEMORY_SHARE)
+            ),
+            memory_share=ARM_MEMORY_SHARE,
         )
         self._wakes.accept_timers(arm)
         accept_wildcard(arm.role, stream.pattern, "A stream is named by the time of its creation.")
@@ -171,6 +193,7 @@ class StepFunctions(Construct):
         timeout: timedelta,
         settings: Settings,
         retries: int | None = None,
+        memory_share: float = 1,
         sends_to_own_queue: bool = False,
     ) -> DuetimeFunction:
         """Create a function that sends messages.
@@ -182,7 +205,8 @@ class StepFunctions(Construct):
             timeout: Lambda's.
             settings: its environment.
             retries: the retries of asynchronous calls; `None` if nothing calls it asynchronously.
-            sends_to_own_queue: see `FunctionSpec`.
+            memory_share: see `FunctionSpec`, also of `sends_to_own_queue`.
+            sends_to_own_queue: as above.
         """
         spec = FunctionSpec(
             name=f"{settings.prefix}{entry.replace('_', '-')}",
@@ -191,6 +215,7 @@ class StepFunctions(Construct):
             timeout=timeout,
             environment=settings.to_env(),
             rights=[*self._resources.rights_to_send(), *rights],
+            memory_share=memory_share,
             sends_to_own_queue=sends_to_own_queue,
         )
         function = DuetimeFunction(self, entry, spec, self._code, self._resources.deployment)
@@ -199,6 +224,9 @@ class StepFunctions(Construct):
         return function
 
 
-def _sleeps_from(deployment: Deployment) -> int:
-    """Return for how many messages a sleep costs no more than their workers' waits: by the memory of both."""
-    return max(1, -(-deployment.function_memory // deployment.worker_memory))
+def _sleeps_from(deployment: Deployment, share: float = 1) -> int:
+    """Return for how many messages a sleep costs no more than their workers' waits: by the memory of both.
+
+    A sleep takes up to a second, a worker's wait half a second.
+    """
+    return max(1, math.ceil(2 * deployment.function_memory * share / deployment.worker_memory))

@@ -52,11 +52,16 @@ class UndeliveredFunction(Construct):
             rights=[*resources.rights_to_send(), *self._rights()],
         )
         code = Bundle.for_deployment(resources.deployment).code()
-        function = DuetimeFunction(self, "salvage", spec, code, resources.deployment)
+        self._function = function = DuetimeFunction(self, "salvage", spec, code, resources.deployment)
         self._wakes.accept_timers(function)
         accept_wildcard(function.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
         for name, queue in self._sources.items():
             feed(self, f"Dead-{name}" if name else "Failures", function, queue)
+
+    def also_feed(self, worker: str, due: RetriedQueue) -> None:
+        """Handle the dead letters of a worker that was unknown when the function was created."""
+        self._function.allow(take_from(due.dead.queue_arn))
+        feed(self, f"Dead-{worker}", self._function, due.dead)
 
     def _rights(self) -> Iterator[iam.PolicyStatement]:
         tables = self._resources.tables

@@ -16,8 +16,9 @@ from duetime.cdk.handlers import Handlers
 from duetime.cdk.job_rights import let_claim, let_plan
 from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
-from duetime.cdk.rights import may, read_manifests, send, take_from
+from duetime.cdk.rights import FAILURES, LIMITS, PAUSES, may, may_by_key, read_manifests, send, take_from
 from duetime.cdk.tables import Tables
+from duetime.model.priority import high_queue_of, is_high_queue
 
 
 class WorkerFunction(Construct):
@@ -27,11 +28,12 @@ class WorkerFunction(Construct):
         self, scope: Construct, construct_id: str, handlers: Handlers, resources: SharedResources
     ) -> None:
         super().__init__(scope, construct_id)
-        queue, deployment = resources.due[handlers.worker].queue, resources.deployment
+        deployment, names = resources.deployment, (handlers.worker, high_queue_of(handlers.worker))
+        queues = {name: resources.due[name].queue for name in names if name in resources.due}
         settings = replace(
             resources.settings,
             app=handlers.app,
-            queues={handlers.worker: queue.queue_url},
+            queues=resources.worker_queue_urls,  # a freed slot wakes actions of other workers too
             queue_visibility=visibility_of(deployment.worker_timeout),
         )
         spec = FunctionSpec(
@@ -41,13 +43,26 @@ class WorkerFunction(Construct):
             timeout=deployment.worker_timeout,
             environment=settings.to_env(),
             sends_to_own_queue=True,
-            rights=[*_to_work(resources.tables), take_from(queue.queue_arn), send(queue.queue_arn)],
+            rights=[
+                *_to_work(resources.tables),
+                *(take_from(queue.queue_arn) for queue in queues.values()),
+                send(resources.worker_queue_arns),
+            ],
         )
-        work = DuetimeFunction(
+        self.work = work = DuetimeFunction(
             self, "Work", spec, Bundle.for_deployment(deployment, handlers).code(), deployment
         )
         self.function = work.function
-        feed(self, "Due", work, queue, at_once=handlers.concurrency)
+        for name, queue in queues.items():
+            feed(
+                self,
+                "High" if is_high_queue(name) else "Due",
+                work,
+                queue,
+                at_once=handlers.concurrency,
+                batch=settings.worker_batch,
+                pollers=deployment.worker_pollers,
+            )
 
 
 def feed(
@@ -57,24 +72,31 @@ def feed(
     queue: sqs.Queue,
     *,
     at_once: int | None = None,
+    batch: int = 1,
+    pollers: int = 0,
 ) -> None:
-    """Have Lambda call a function for each message of its queue.
+    """Have Lambda call a function with the messages of its queue.
 
     Args:
         scope: as in CDK.
         construct_id: as in CDK.
         function: what Lambda calls.
         queue: what Lambda polls.
-        at_once: the most messages at a time. Lambda polls an idle queue with five pollers if there is a
+        at_once: the most calls at a time. Lambda polls an idle queue with five pollers if there is a
             bound, else with two.
+        batch: the most messages in one call. Lambda calls with those that it has: no message waits for
+            another.
+        pollers: the provisioned pollers, which exclude `at_once`; 0: Lambda's own.
     """
+    provisioned = lambda_.ProvisionedPollerConfig(minimum_pollers=pollers, maximum_pollers=pollers)
     lambda_.EventSourceMapping(
         scope,
         construct_id,
         target=function.function,
         event_source_arn=queue.queue_arn,
-        batch_size=1,  # no action waits for another
-        max_concurrency=at_once,
+        batch_size=batch,
+        max_concurrency=None if pollers else at_once,
+        provisioned_poller_config=provisioned if pollers else None,
         report_batch_item_failures=True,
     )
 
@@ -85,6 +107,8 @@ def _to_work(tables: Tables) -> list[iam.PolicyStatement]:
     return [
         may("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=actions),
         may("dynamodb:ConditionCheckItem", on=actions),  # finished holders of a lock or a slot
+        may_by_key("dynamodb:Query", on=jobs, keys=[LIMITS]),
+        may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[FAILURES, PAUSES]),  # breakers
         may("dynamodb:Query", on=tables.index_arn(DUE.name)),  # runs without a lock, after `allow`
         *let_plan(actions, jobs),
         *let_claim(jobs),

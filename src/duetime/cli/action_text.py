@@ -52,8 +52,8 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if action["job"]:
         yield from _of_job(action)
     else:
-        yield "correlation id", action["correlation_id"] or "-"
-        yield from _keys(action)
+        yield from _of_one_shot(action, now)
+    yield from _handed_over(action, now)
     if action["cancel_requested_at"]:
         yield "stop requested", both(action["cancel_requested_at"], now)
     for name, key in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
@@ -63,8 +63,14 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "dismissed", f"by {action['modified_by']}: {action['dismissed_reason']}"
     if action["recoveries"]:
         yield "recoveries", f"{action['recoveries']}, after its worker died, or its run outlasted its time"
+    yield from _data(action)
+
+
+def _data(action: Json) -> Iterator[tuple[str, str]]:
     if "payload" in action:
         yield "payload", _cut(payload(action))
+    if action.get("checkpoint") is not None:
+        yield "checkpoint", _cut(json.dumps(action["checkpoint"], ensure_ascii=False))
 
 
 def tenant(item: Json) -> Iterator[tuple[str, str]]:
@@ -73,11 +79,41 @@ def tenant(item: Json) -> Iterator[tuple[str, str]]:
         yield "tenant", item["tenant_id"]
 
 
+def _handed_over(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    if action["is_handed_over"]:
+        since, until = both(action["handed_over_at"], now), both(action["times_out_at"], now)
+        yield "handed over", f"{since}, times out {until}"
+    if action["progress"] is not None:
+        yield "progress", plain(f"{action['progress']:.0%} {action['progress_note'] or ''}".rstrip())
+    if action["result"] is not None:
+        yield "result", _cut(json.dumps(action["result"], ensure_ascii=False))
+
+
 def _keys(action: Json) -> Iterator[tuple[str, str]]:
     if action["idempotency_key"]:
         yield "idempotency", action["idempotency_key"]
+    if action["is_high"]:
+        yield "priority", "high"
+    if action["batch"]:
+        yield "batch", action["batch"]
+    if action["after"]:
+        yield ("held until" if action["is_held"] else "after"), action["after"]
+    if action["debounce_key"]:
+        yield "debounce", f"{action['debounce_key']}, {action['coalesced'] + 1} calls"
     if action["concurrency_key"]:
         yield "concurrency", f"{action['concurrency_key']}, {action['concurrency_limit']} at once"
+    if action["rate_key"]:
+        yield "rate", action["rate_key"]
+
+
+def _of_one_shot(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    if action["held_by"]:
+        yield "held", plain(f"before, {action['held_by']}")
+    if action["expires_at"]:
+        yield "expires", both(action["expires_at"], now)
+    yield "correlation id", action["correlation_id"] or "-"
+    yield from _keys(action)
+    yield from _skipped(action)
 
 
 def _of_job(action: Json) -> Iterator[tuple[str, str]]:
@@ -85,6 +121,10 @@ def _of_job(action: Json) -> Iterator[tuple[str, str]]:
     yield "trigger", action["trigger"]
     if action["cadence"]:
         yield "cadence", action["cadence"]
+    yield from _skipped(action)
+
+
+def _skipped(action: Json) -> Iterator[tuple[str, str]]:
     for name in ("skip_reason", "note"):
         if action[name]:
             yield name.replace("_", " "), action[name]

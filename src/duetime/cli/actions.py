@@ -6,16 +6,19 @@ import argparse
 from collections.abc import Sequence
 from datetime import datetime
 
+from duetime.cli import batches, check_in, hand_overs, limits, pauses
 from duetime.cli.action_text import in_full, listed
 from duetime.cli.arguments import (
     Commands,
     Run,
     add_command,
     add_due_time,
+    add_expiry,
     add_group,
     add_page,
     client_of,
     due_time_of,
+    expiry_of,
 )
 from duetime.cli.client import Json
 from duetime.cli.dead_letters import PATH, dismiss, failed_at, list_groups
@@ -23,7 +26,7 @@ from duetime.cli.filters import add_filters, filters_of
 from duetime.cli.many import BulkVerb, add_many, change
 from duetime.cli.output import print_content, print_list
 from duetime.cli.screen import add_watch
-from duetime.cli.tables import table
+from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.cli.watch import add_wait
 from duetime.errors import truncate
@@ -38,8 +41,15 @@ def add_parser(commands: Commands) -> None:
     _add_list(verbs, list_actions, "list them: newest first, or those of a correlation id, oldest first")
     add_watch(_add_one(verbs, "show", show, "show all details of an action"))
     _add_many(verbs, "cancel", cancel, "cancel pending ones, and request running ones to stop")
+    _add_one(verbs, "why", why, "print why an action has not run, and when it will")
+    pauses.add_commands(verbs)
+    limits.add_commands(verbs)
+    check_in.add_commands(verbs)
+    hand_overs.add_commands(verbs)
+    batches.add_commands(verbs)
     parser = _add_one(verbs, "reschedule", reschedule, "give a pending one another due time")
     add_due_time(parser, required=True)
+    add_expiry(parser)
     add_wait(_add_many(verbs, "redrive", redrive, "run failed ones again, at once"))
     verbs = add_group(commands, "dead-letters", "list failed actions, and run them again")
     help_text = "list what failed, runs of jobs too: the latest failure first"
@@ -127,6 +137,17 @@ def show(arguments: argparse.Namespace) -> int:
     return print_content(arguments, client_of(arguments).ask("GET", "actions", arguments.id), in_full)
 
 
+def why(arguments: argparse.Namespace) -> int:
+    """Print why one action has not run."""
+    reason = client_of(arguments).ask("GET", "actions", arguments.id, "why")
+    return print_content(arguments, reason, _reason)
+
+
+def _reason(reason: Json, now: datetime) -> str:
+    then = f"\nruns {both(reason['runs_at'], now)}" if reason["runs_at"] else ""
+    return f"{plain(reason['sentence'])}{then}"
+
+
 def cancel(arguments: argparse.Namespace) -> int:
     """Cancel actions, or request them to stop."""
     return change(arguments, CANCEL, filters_of(arguments))
@@ -145,7 +166,7 @@ def redrive_failed(arguments: argparse.Namespace) -> int:
 
 def reschedule(arguments: argparse.Namespace) -> int:
     """Give one action another due time."""
-    body = due_time_of(arguments)
+    body = due_time_of(arguments) | expiry_of(arguments)
     action = client_of(arguments).ask("PUT", "actions", arguments.id, "reschedule", body=body)
     return print_content(arguments, action, _rescheduled)
 

@@ -95,6 +95,24 @@ def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
     )
 
 
+EXPIRY = ("expires_at", "expires_after")
+"""The arguments of `add_expiry`, as the API names them."""
+
+
+def add_expiry(parser: argparse.ArgumentParser) -> None:
+    """Add ``--expires-at`` or ``--expires-after``."""
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--expires-at", metavar="TIME", help="skip it if no run has begun by this time")
+    choice.add_argument(
+        "--expires-after", metavar="SPAN", type=seconds, help="the same, from its due time: 30m, 2h, 1d"
+    )
+
+
+def expiry_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the expiry as the API expects it."""
+    return {name: given for name in EXPIRY if (given := getattr(arguments, name)) is not None}
+
+
 def add_end(parser: argparse.ArgumentParser) -> None:
     """Add ``--until`` or ``--for``, the end of a pause."""
     choice = parser.add_mutually_exclusive_group()

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from duetime.cli.arguments import Commands
+from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at
 from duetime.cli.output import print_json
 from duetime.cli.tables import plain, table
+from duetime.clock import SystemClock
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
+    from duetime.app import App
     from duetime.check import JobReport, Report
+    from duetime.storms import Storm
+
+_CONCURRENCY = 10
+"""The default of the setting `worker_concurrency`."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -24,6 +32,15 @@ def add_parser(commands: Commands) -> None:
     )
     add = parser.add_argument
     add("--app", required=True, metavar="MODULE:NAME", help="the app, such as examples.billing:app")
+    add(
+        "--storm",
+        nargs="?",
+        type=int,
+        const=_CONCURRENCY,
+        metavar="N",
+        help="also list the minutes of the next week in which more than N jobs begin, and times that spread"
+        f" them; N is the worker's worker_concurrency (default: {_CONCURRENCY})",
+    )
     add("--json", action="store_true", help="one JSON object instead of tables")
     parser.set_defaults(run=run)
 
@@ -32,12 +49,44 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the report; return 1 if there is a problem."""
     from duetime.check import report  # noqa: PLC0415 - `duetime --help` needs no pydantic
 
-    found = report(app_at(arguments.app))
+    app = app_at(arguments.app)
+    found = report(app)
+    storms = None if arguments.storm is None else _storms(app, arguments.storm)
     if arguments.json:
-        print_json(_as_json(found))
+        print_json(_as_json(found) | ({} if storms is None else {"storms": [*map(_storm_as_json, storms)]}))
     else:
         print(_as_text(found))
+        if storms is not None:
+            print("\n".join(["", *_storms_as_text(storms, arguments.storm)]))
     return 1 if found.problems else 0
+
+
+def _storms(app: App, capacity: int) -> list[Storm]:
+    from duetime.storms import SPAN, storms  # noqa: PLC0415 - as above
+
+    if capacity < 1:
+        raise BadUsage(f"--storm is {capacity}; allowed is a number of runs from 1 on")
+    now = SystemClock().now()
+    return storms(app, now, now + SPAN, capacity)
+
+
+def _storms_as_text(storms: list[Storm], capacity: int) -> Iterator[str]:
+    if not storms:
+        yield f"no minute of the next week has more than {capacity} jobs"
+    for storm in storms:
+        also = f", and in {storm.times - 1:,} other minutes" if storm.times > 1 else ""
+        yield f"storm: {len(storm.jobs)} jobs begin at {storm.at:%Y-%m-%dT%H:%MZ}{also}"
+        if storm.moves:
+            yield table(("JOB", "NOW", "SPREAD"), [(move.job, move.old, move.new) for move in storm.moves])
+
+
+def _storm_as_json(storm: Storm) -> dict[str, Any]:
+    return {
+        "at": f"{storm.at:%Y-%m-%dT%H:%M:%SZ}",
+        "jobs": [*storm.jobs],
+        "times": storm.times,
+        "moves": [{"job": move.job, "old": move.old, "new": move.new} for move in storm.moves],
+    }
 
 
 def _as_text(report: Report) -> str:

@@ -1,4 +1,4 @@
-"""The words of a command line: ``help``, ``--json`` anywhere, and the old names of commands."""
+"""The words of a command line: ``help``, short names, ``--json`` anywhere, and the old names of commands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Sequence
 JSON = "--json"
 
 _HELP = "help"
+_OF_ACTIONS = frozenset({"why", "pause", "resume", "pauses", "limits"})
+"""Commands of the group ``actions`` that need no group before them."""
 _MOVED = {
     "app": ("check", "simulate", "cost"),
     "deployment": ("preflight", "rehearse", "verify", "restore", "runbook"),
@@ -22,6 +24,8 @@ def expand(words: Sequence[str]) -> list[str]:
     found = json_at_end(words)
     if found[:1] == [_HELP]:
         found = [*found[1:], "--help"]
+    if found[:1] and found[0] in _OF_ACTIONS:
+        found = ["actions", *found]
     if found and (group := GROUP_OF.get(found[0])):
         new = f"duetime {group} {found[0]}"
         print(

@@ -108,6 +108,8 @@ def _runs(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def _pause(item: Json, now: datetime) -> str:
+    if item.get("parts"):
+        return "\n".join(_pause(part, now) for part in item["parts"])
     reason = f": {item['reason']}" if item["reason"] else ""
     until = f"; until {both(item['until'], now)}" if item["until"] else ""
     return f"since {both(item['since'], now)} by {item['by']}{reason}{until}"

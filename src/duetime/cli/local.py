@@ -17,7 +17,7 @@ from duetime.cli.arguments import Commands
 from duetime.cli.failures import BadUsage, CommandFailed
 from duetime.cli.loading import app_at, setup_at
 from duetime.cli.times import duration
-from duetime.errors import SettingsError
+from duetime.errors import DeclarationError, SettingsError
 from duetime.profiles import PROFILES, STANDARD, with_profile
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
@@ -53,12 +53,26 @@ def add_parser(commands: Commands) -> None:
         default=8080,
         help="the port to listen on; 0 takes any free port (default: 8080)",
     )
+    add(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="keep the tables in this folder: a restart continues with them",
+    )
     add("--concurrency", type=_count, default=20, metavar="N", help="handlers at once (default: 20)")
+    add("--worker-batch", type=_count, default=1, metavar="N", help="messages in one call (default: 1)")
     add(
         "--profile",
         choices=tuple(PROFILES),
         default=STANDARD,
         help="the defaults of the settings (default: standard)",
+    )
+    add(
+        "--target",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        help="grant a target: an ARN, or https://HOST[,secret=env:NAME][,deliver_to=http://127.0.0.1:PORT]",
     )
     add("--off", action="store_true", help="begin with the global switch off: nothing runs")
     add("--near-limit", type=_span, metavar="SPAN", help="actions due later need a timer (default: 15m)")
@@ -95,22 +109,41 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandFailed("the local cloud needs moto: pip install 'duetime[local]'")
     print(f"starting a local cloud for {arguments.app}", flush=True)  # the imports take seconds
     options = _options(arguments)
-    app = app_at(arguments.app)
+    app = _with_targets(app_at(arguments.app), arguments.target)
     with _Signals() as stop:
         _serve(app, options, stop, verbose=arguments.verbose)
     return 0
+
+
+def _with_targets(app: App, targets: list[str]) -> App:
+    if not targets:
+        return app
+    from duetime.targets import with_targets  # noqa: PLC0415 - only with targets
+
+    try:
+        return with_targets(app, targets)
+    except DeclarationError as error:
+        raise BadUsage(f"--target: {error}") from error
 
 
 def _serve(app: App, options: LocalOptions, stop: threading.Event, *, verbose: bool) -> None:
     from duetime.clock import SystemClock  # noqa: PLC0415 - as below
     from duetime.local import LocalCloud  # noqa: PLC0415 - `duetime --help` needs no moto
     from duetime.local.run_lines import run_lines  # noqa: PLC0415
-    from duetime.local.welcome import upcoming_runs, welcome  # noqa: PLC0415
+    from duetime.local.welcome import SavedData, upcoming_runs, welcome  # noqa: PLC0415
 
     lines = run_lines(sys.stdout, verbose=verbose, shows_tenants=not options.settings.only_tenant)
     with lines, LocalCloud(app, options) as cloud:
         jobs = upcoming_runs(cloud.jobs, SystemClock().now())
-        text = welcome(app, cloud.settings, cloud.url, _program(), jobs=jobs, has_console=cloud.has_console)
+        text = welcome(
+            app,
+            cloud.settings,
+            cloud.url,
+            _program(),
+            jobs=jobs,
+            has_console=cloud.has_console,
+            data=SavedData(options.data, cloud.found) if options.data and cloud.found else None,
+        )
         print(text, end="\n\n", flush=True)
         stop.wait()
         print("stopping: running handlers may finish", flush=True)
@@ -143,6 +176,7 @@ def _options(arguments: argparse.Namespace) -> LocalOptions:
             message_doubles=doubles,
             mail_to=arguments.mail_to or "",
             setup=setup,
+            data=arguments.data,
         )
     except SettingsError as error:
         raise BadUsage(str(error)) from error
@@ -151,7 +185,8 @@ def _options(arguments: argparse.Namespace) -> LocalOptions:
 def _settings(arguments: argparse.Namespace) -> Settings:
     from duetime.settings import Settings  # noqa: PLC0415 - as above
 
-    usual, changes = Settings(), dict[str, Any](enabled=not arguments.off)
+    usual = Settings()
+    changes = dict[str, Any](enabled=not arguments.off, worker_batch=arguments.worker_batch)
     if arguments.wheel:
         changes["timers"] = "wheel"
     if (near_limit := arguments.near_limit) is not None:

@@ -15,8 +15,10 @@ from duetime.cli import (
     check,
     completion,
     cost,
+    diff,
     doctor,
     failover,
+    import_crontab,
     jobs,
     local,
     notifications,
@@ -51,7 +53,10 @@ _COMMANDS = (
 """The commands by task: develop, use, look after, operate. A text is the name of a group."""
 
 _GROUPS = {
-    "app": ("check an app, simulate its jobs, estimate its cost", (check, simulate, cost)),
+    "app": (
+        "check an app, simulate and compare its jobs, estimate its cost, import a crontab",
+        (check, simulate, diff, cost, import_crontab),
+    ),
     "deployment": (
         "rehearse, check, test, restore and fail over a deployment, and its runbook",
         (preflight, rehearse, verify, restore, failover, runbook),

@@ -22,6 +22,7 @@ KINDS = (
     "scheduling.action_failed",
     "scheduling.dead_lettered",
     "scheduling.undelivered",
+    "scheduling.breaker_opened",
     "jobs.recurring_failing",
     "jobs.recurring_succeeding",
     "jobs.chain_refused",

@@ -29,7 +29,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description='A cron expression, or another cadence in words: "30 2 * * *", "daily 09:00",'
         ' "every 10m window=09:00-17:00".',
     )
-    parser.add_argument("cadence", metavar="EXPR", help="a cron expression, or a cadence in words")
+    parser.add_argument(
+        "cadence", metavar="EXPR", nargs="+", help="a cron expression, or a cadence in words, in quotes"
+    )
     parser.add_argument(
         "--tz", metavar="ZONE", help="the IANA zone of a cadence that names none (default: UTC)"
     )
@@ -71,13 +73,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _preview_of(args: argparse.Namespace) -> Preview:
+    if len(args.cadence) > 1:
+        raise BadUsage(
+            f"preview takes one cadence, and there are {len(args.cadence)} words; put it into quotes, since"
+            ' the shell replaces * by the names of files: duetime preview "0 3 * * *"'
+        )
     modifiers = {"day_rule": args.day_rule, "dst": args.dst}
-    written = [args.cadence, *(f"{name}={value}" for name, value in modifiers.items() if value)]
+    written = [*args.cadence, *(f"{name}={value}" for name, value in modifiers.items() if value)]
     cadence = cadences.parse(" ".join(written))
     if args.tz:
         cadence = cadence.with_default_tz(args.tz)
     start = SystemClock().now() if args.start is None else _instant(args.start, "--from", cadence.tz)
     until = None if args.until is None else _instant(args.until, "--until", cadence.tz)
+    if until is not None and until <= start:
+        raise cadences.InvalidCadence(
+            f"--until {args.until}",
+            "--until is not after --from" if args.start else "--until is in the past",
+            "give a later time",
+            start=len("--until "),
+        )
     if args.count is not None and not 1 <= args.count <= _MOST:
         raise cadences.InvalidCadence(
             f"--count {args.count}", "--count is out of range", f"use 1-{_MOST}", start=len("--count ")

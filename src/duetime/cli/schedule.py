@@ -8,8 +8,10 @@ from duetime.cli.arguments import (
     Commands,
     add_command,
     add_due_time,
+    add_expiry,
     client_of,
     due_time_of,
+    expiry_of,
     json_object,
     seconds,
 )
@@ -19,7 +21,11 @@ from duetime.cli.watch import add_wait, watch
 from duetime.clock import SystemClock
 
 # Sent if they are given.
-_OPTIONS = ("correlation_id", "idempotency_key", "idempotency_ttl", "concurrency_key", "concurrency_limit")
+_OPTIONS = (
+    *("correlation_id", "idempotency_key", "idempotency_ttl", "concurrency_key", "concurrency_limit"),
+    *("debounce_key", "at_most_after", "rate_key", "priority"),
+    *("after_any_end", "after_failure"),
+)
 
 # The status for a new action; a repeat returns the first action of its idempotency key.
 _CREATED = 201
@@ -53,21 +59,58 @@ def add_parser(commands: Commands) -> None:
         type=int,
         help="the limit: 1 (default) to 100",
     )
+    parser.add_argument(
+        "--after",
+        dest="predecessors",
+        metavar="ID",
+        action="append",
+        help="hold it until this action, or batch:NAME, is executed; repeat for several",
+    )
+    parser.add_argument(
+        "--after-any-end", action="store_const", const=True, help="run it after any end of these"
+    )
+    parser.add_argument(
+        "--after-failure", choices=("fail", "skip"), help="what it does if one of these is not executed: fail"
+    )
+    parser.add_argument(
+        "--debounce-key",
+        metavar="KEY",
+        help="until the first run begins, a repeated key changes the action's due time and payload",
+    )
+    parser.add_argument(
+        "--at-most-after",
+        metavar="SPAN",
+        type=seconds,
+        help="how long after the first call of the debounce key it is due at the latest: 10m, 1h",
+    )
+    parser.add_argument(
+        "--rate-key", metavar="KEY", help="the key under the type's rate limit, instead of the payload's"
+    )
+    parser.add_argument(
+        "--priority", choices=("normal", "high"), help="high: do not wait behind normal actions"
+    )
+    add_expiry(parser)
     add_wait(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Schedule the action and print its id."""
     order = {"type": arguments.type, "payload": json_object(arguments.payload), **due_time_of(arguments)}
+    order |= expiry_of(arguments)
     for name in _OPTIONS:
         if (given := getattr(arguments, name)) is not None:
             order[name] = given
+    if arguments.predecessors:
+        order["after"] = arguments.predecessors
     client, clock = client_of(arguments), SystemClock()
     status, action = client.answer("POST", "actions", body=order)
     if not arguments.json:
         due = both(action["due_at"], clock.now())
         if status == _CREATED:
-            print(f"scheduled {action['id']}, due {due}")
+            when = f"held until {action['after']} has ended" if action["is_held"] else f"due {due}"
+            print(f"scheduled {action['id']}, {when}")
+        elif action["debounce_key"]:
+            print(f"changed {action['id']}, due {due} (call {action['coalesced'] + 1} of its debounce key)")
         else:
             print(f"already scheduled (as {action['id']}, {action['status']}), due {due}")
     if arguments.watch:

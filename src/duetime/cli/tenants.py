@@ -6,12 +6,11 @@ import argparse
 from collections.abc import Sequence
 from datetime import datetime
 
-from duetime.cli import tenant_data
-from duetime.cli.arguments import Commands, Run, add_command, add_end, add_group, client_of, end_of
+from duetime.cli import pauses, tenant_data
+from duetime.cli.arguments import Commands, Run, add_command, add_group, client_of
 from duetime.cli.client import Json
-from duetime.cli.job_changes import given
 from duetime.cli.output import print_content
-from duetime.cli.tables import plain, table
+from duetime.cli.tables import table
 from duetime.cli.times import both
 
 PATH = "tenants"
@@ -22,8 +21,7 @@ def add_parser(commands: Commands) -> None:
     """Add the group and its commands."""
     verbs = add_group(commands, PATH, "pause, export and erase tenants, for operators of the deployment")
     parser = _add_one(verbs, "pause", pause, "begin no run of a tenant from now on; its actions wait")
-    parser.add_argument("--reason", required=True, help="why, for the tenant and for other operators")
-    add_end(parser)
+    pauses.add_terms(parser)
     _add_one(verbs, "resume", resume, "end all pauses of a tenant")
     add_command(verbs, "list", list_pauses, "list the paused tenants")
     tenant_data.add_commands(verbs)
@@ -36,26 +34,13 @@ def _add_one(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.A
 
 
 def pause(arguments: argparse.Namespace) -> int:
-    """Pause one tenant."""
-    body = given({"reason": arguments.reason, "until": end_of(arguments)})
-    paused = client_of(arguments).ask("POST", PATH, arguments.name, "pause", body=body)
-
-    def describe(pause: Json, now: datetime) -> str:
-        end = f" until {both(pause['until'], now)}" if pause["until"] else ""
-        return f"paused {plain(pause['tenant'])}{end}; it holds within five seconds"
-
-    return print_content(arguments, paused, describe)
+    """Pause one tenant, as `duetime pause` pauses other work."""
+    return pauses.begin(arguments, pauses.TENANT, arguments.name)
 
 
 def resume(arguments: argparse.Namespace) -> int:
     """End all pauses of one tenant."""
-    ended = client_of(arguments).ask("POST", PATH, arguments.name, "resume")
-
-    def describe(pauses: Json, _now: datetime) -> str:
-        name = plain(arguments.name)
-        return f"resumed {name}" if pauses["items"] else f"{name} was not paused"
-
-    return print_content(arguments, ended, describe)
+    return pauses.end(arguments, (pauses.TENANT, arguments.name))
 
 
 def list_pauses(arguments: argparse.Namespace) -> int:
@@ -63,8 +48,8 @@ def list_pauses(arguments: argparse.Namespace) -> int:
     return print_content(arguments, client_of(arguments).ask("GET", PATH, "pauses"), _listed)
 
 
-def _listed(pauses: Json, now: datetime) -> str:
-    items: Sequence[Json] = pauses["items"]
+def _listed(listed: Json, now: datetime) -> str:
+    items: Sequence[Json] = listed["items"]
     rows = [
         [item["tenant"], both(item["since"], now), both(item["until"], now), item["by"], item["reason"]]
         for item in items

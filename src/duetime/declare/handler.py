@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 import inspect
-import typing
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from types import MappingProxyType, UnionType
+from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from duetime.declare.batch import Batch
 from duetime.declare.job_options import JobOptions
 from duetime.declare.job_rules import RESERVED
+from duetime.declare.rate import Rate
+from duetime.declare.signature import Dependency, Function, Signature, where_of
 from duetime.errors import DeclarationError, InvalidPayload
+from duetime.model.built_in import TARGETS
+from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.model.job import Definition
+from duetime.model.priority import Priority
 from duetime.model.run import Run, RunTimedOut
 from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, duration
 
-if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
+if TYPE_CHECKING:  # imported where it is declared: an app without jobs loads no cadence
     from duetime.cadence import Cadence
+    from duetime.model.breaker import Breaker
 
-Function = Callable[..., Any]
+RunCoroutine = Callable[[Coroutine[Any, Any, None]], object]
+"""Runs a coroutine that raises nothing, and returns when it has ended."""
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 LONGEST_RUN = timedelta(minutes=15)
 """Lambda ends a function after 15 minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dependency:
-    """A parameter that a resource of its exact type fills."""
-
-    name: str
-    annotation: Any
-    has_default: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +46,11 @@ class Handler:
         cadences: the job's cadences, whose texts are in its definition.
         options: the options of the job's lowest decorator.
         wants: the parameters that resources fill.
+        expiry: the expiry of its payload type's actions.
+        breaker: the circuit breaker of its payload type.
+        batch_parameter: of a handler that takes many runs at once.
+        rate: the rate limit of its payload type.
+        priority: the priority of its payload type's actions.
     """
 
     name: str
@@ -61,11 +64,21 @@ class Handler:
     cadences: tuple[Cadence, ...] = ()
     options: JobOptions | None = None
     wants: tuple[Dependency, ...] = ()
+    expiry: Expiry = NO_EXPIRY
+    breaker: Breaker | None = None
+    batch_parameter: str | None = None
+    rate: Rate | None = None
+    priority: Priority = "normal"
 
     @property
     def where(self) -> str:
         """Where it is defined, for messages."""
         return where_of(self.function)
+
+    @property
+    def takes_many(self) -> bool:
+        """Whether one call takes many runs, as a `Batch`."""
+        return self.batch_parameter is not None
 
     @property
     def version(self) -> int:
@@ -98,136 +111,142 @@ class Handler:
             raise InvalidPayload(self.name, [f"there is none; {self.where} takes one"])
         return self.payload.from_json(written, version=version)
 
-    def __call__(self, payload: Payload | None, run: Run, resources: Mapping[str, object] = _NOTHING) -> None:
-        """Run the function, on a new event loop if it is async; its exceptions pass through.
+    def __call__(
+        self,
+        payload: Payload | None,
+        run: Run,
+        resources: Mapping[str, object] = _NOTHING,
+        run_coroutine: RunCoroutine | None = None,
+    ) -> object:
+        """Run the function, and return what it returns; its exceptions pass through.
 
         Args:
             payload: the action's payload.
             run: the facts of this attempt.
             resources: by the names of its parameters.
+            run_coroutine: runs an async function; by default on a new event loop.
         """
         given = dict(resources)
         if self.payload_parameter is not None:
             given[self.payload_parameter] = payload
         if self.run_parameter is not None:
             given[self.run_parameter] = run
-        if inspect.iscoroutinefunction(self.function):
-            import asyncio  # noqa: PLC0415 - only for async handlers
+        return self._call(given, run, run_coroutine)
 
-            raised: list[BaseException] = []
-            asyncio.run(self._caught(given, run, raised))
-            if raised:
-                raise raised[0]
-        else:
-            self.function(**given)
+    def call_with_many(
+        self,
+        batch: Batch[Any],
+        resources: Mapping[str, object] = _NOTHING,
+        run_coroutine: RunCoroutine | None = None,
+    ) -> object:
+        """Run a function that takes a batch, until the first of its deadlines; as `__call__`."""
+        first = min((item.run for item in batch.items), key=lambda run: run.deadline)
+        return self._call({**resources, str(self.batch_parameter): batch}, first, run_coroutine)
 
-    async def _caught(self, given: dict[str, object], run: Run, raised: list[BaseException]) -> None:
+    def _call(self, given: dict[str, object], run: Run, run_coroutine: RunCoroutine | None) -> object:
+        if not inspect.iscoroutinefunction(self.function):
+            return self.function(**given)
+        import asyncio  # noqa: PLC0415 - only for async handlers
+
+        raised, returned = list[BaseException](), list[object]()
+        left = (run.deadline - run.now()).total_seconds()
+        (run_coroutine or asyncio.run)(self._caught(given, run.deadline, left, raised, returned))
+        if raised:
+            raise raised[0]
+        return returned[0] if returned else None
+
+    async def _caught(
+        self,
+        given: dict[str, object],
+        deadline: datetime,
+        left: float,
+        raised: list[BaseException],
+        returned: list[object],
+    ) -> None:
         """Keep the exception away from the event loop, which calls its ``repr()``, and exits for some."""
         try:
-            await self._awaited(given, run)
+            returned.append(await self._awaited(given, deadline, left))
         except BaseException as error:  # noqa: BLE001 - raised again outside of the loop
             raised.append(error)
 
-    async def _awaited(self, given: dict[str, object], run: Run) -> None:
+    async def _awaited(self, given: dict[str, object], deadline: datetime, left: float) -> object:
         import asyncio  # noqa: PLC0415 - loaded already
 
-        left = (run.deadline - run.now()).total_seconds()
         try:
             async with asyncio.timeout(left) as limit:
-                await self.function(**given)
+                return await self.function(**given)
         except TimeoutError:
             if limit.expired():
-                raise RunTimedOut(run.deadline) from None
+                raise RunTimedOut(deadline) from None
             raise
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """The parameters of a function, from its annotations.
-
-    Attributes:
-        wants: parameters for resources; the complete app checks that it has them.
-        others: parameters that duetime cannot fill.
-    """
-
-    payloads: tuple[str, ...]
-    runs: tuple[str, ...]
-    wants: tuple[Dependency, ...]
-    others: tuple[str, ...]
-    payload: type[Payload] | None
-
-    @classmethod
-    def from_function(cls, function: Function) -> Signature:
-        """Read the signature of a function.
-
-        Raises:
-            DeclarationError: an annotation cannot be resolved.
-        """
-        annotations = annotations_of(function)
-        parameters = [
-            parameter
-            for parameter in inspect.signature(function).parameters.values()
-            if parameter.kind not in _VARIADIC
-        ]
-        named = [parameter for parameter in parameters if parameter.kind in _NAMED]
-        payloads = tuple(
-            parameter.name for parameter in named if _is_a(annotations.get(parameter.name), Payload)
-        )
-        runs = tuple(parameter.name for parameter in named if _is_a(annotations.get(parameter.name), Run))
-        wants = tuple(
-            Dependency(parameter.name, annotations[parameter.name], parameter.default is not parameter.empty)
-            for parameter in named
-            if may_be_a_resource(annotations.get(parameter.name))
-        )
-        filled = {*payloads, *runs, *(want.name for want in wants)}
-        others = tuple(
-            parameter.name
-            for parameter in parameters
-            if parameter.name not in filled
-            and (parameter.default is parameter.empty or _hints(annotations.get(parameter.name)))
-        )
-        return cls(payloads, runs, wants, others, annotations[payloads[0]] if payloads else None)
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether there is at most one payload and one run, and no unknown parameter."""
-        return len(self.payloads) <= 1 and len(self.runs) <= 1 and not self.others
-
-    @property
-    def problem(self) -> str:
-        """The unknown parameters, for messages."""
-        return f"; it has {', '.join(self.others)}" if self.others else ""
-
-
-def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Handler:
-    """Return the handler of the payload type that a function signature.
+def handler_of(
+    function: Function,
+    retry: RetryPolicy,
+    timeout: timedelta,
+    expiry: Expiry = NO_EXPIRY,
+    *,
+    many: bool = False,
+    rate: Rate | None = None,
+) -> Handler:
+    """Return the handler of the payload type that a function signature has.
 
     Raises:
-        DeclarationError: it does not take exactly one payload, has a parameter that duetime cannot fill, or
-            its type has a reserved name.
+        DeclarationError: it does not take exactly one payload, or batch of payloads with `many`, has a
+            parameter that duetime cannot fill, or its type has a reserved name.
     """
     signature = Signature.from_function(function)
-    if signature.payload is None or not signature.is_valid:
+    if many is not True and many is not False:
+        raise DeclarationError(f"{where_of(function)}: many is {many!r}; allowed is True or False")
+    if rate is not None and not isinstance(rate, Rate):
         raise DeclarationError(
-            f"{where_of(function)} must take one parameter annotated with a subclass of Payload,"
-            " may take one annotated with Run, some with the types of resources, and no other"
-            " without a default:"
-            f" write (payload: MyPayload, run: Run){signature.problem}"
+            f"{where_of(function)}: rate is {rate!r}; allowed is a Rate, such as Rate(100, per='minute')"
         )
+    if signature.payload is None or not (signature.takes_many if many else signature.is_valid):
+        raise DeclarationError(_refusal(function, signature, many=many))
     if signature.payload.type_name.startswith(RESERVED):
         raise DeclarationError(
             f"the payload type of {where_of(function)} is named {signature.payload.type_name!r}; choose a"
             f" name that does not begin with {RESERVED!r}, which is reserved for duetime's own"
         )
+    if signature.payload.type_name in TARGETS:
+        raise DeclarationError(
+            f"the payload type of {where_of(function)} is named {signature.payload.type_name!r}, which is a"
+            " target's; choose another name"
+        )
+    signature.payload.type_rate = rate
     return Handler(
         name=signature.payload.type_name,
         function=function,
         payload=signature.payload,
-        payload_parameter=signature.payloads[0],
+        payload_parameter=next(iter(signature.payloads), None),
         run_parameter=next(iter(signature.runs), None),
         retry=retry,
         timeout=timeout,
         wants=signature.wants,
+        expiry=expiry,
+        batch_parameter=next(iter(signature.batches), None),
+        rate=rate,
+    )
+
+
+def _refusal(function: Function, signature: Signature, *, many: bool) -> str:
+    if many:
+        found = (*signature.payloads, *signature.runs, *signature.others)
+        has = f"; it has {', '.join(found)}" if found else ""
+        return (
+            f"{where_of(function)} must, with many=True, take one parameter annotated with a Batch of a"
+            " subclass of Payload, may take some with the types of resources, and no other without a"
+            f" default: write (batch: Batch[MyPayload]){has}"
+        )
+    if signature.takes_many:
+        return f"{where_of(function)} takes a Batch; declare it with @app.action(many=True)"
+    return (
+        f"{where_of(function)} must take one parameter annotated with a subclass of Payload,"
+        " may take one annotated with Run, some with the types of resources, and no other"
+        " without a default:"
+        f" write (payload: MyPayload, run: Run){signature.problem}"
     )
 
 
@@ -246,56 +265,3 @@ def timeout_of(function: Function, timeout: Duration) -> timedelta:
             f"{where_of(function)}: timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
         )
     return limit
-
-
-def may_be_a_resource(annotation: Any) -> bool:
-    """Return whether an annotation can name a resource; built-in types, ``Any``, payload and run cannot."""
-    return (
-        isinstance(annotation, Hashable)
-        and annotation not in {None, Any}
-        and getattr(annotation, "__module__", None) != "builtins"
-        and not _is_a(annotation, Payload | Run)
-        and not _hints(annotation)
-    )
-
-
-def where_of(function: Function) -> str:
-    """Return where a function is defined, for messages."""
-    named = getattr(function, "__qualname__", None)
-    return f"{function.__module__}.{named}" if named else repr(function)
-
-
-_NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
-_VARIADIC = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-
-
-def annotations_of(function: Function) -> dict[str, Any]:
-    """Return a function's annotations as types, by parameter.
-
-    Raises:
-        DeclarationError: an annotation cannot be resolved.
-    """
-    try:
-        return typing.get_type_hints(function)
-    except NameError as error:
-        raise DeclarationError(
-            f"{where_of(function)}: an annotation cannot be resolved ({error});"
-            " define what it names at module level, or import it there, not under TYPE_CHECKING"
-        ) from error
-    except TypeError as error:
-        raise DeclarationError(
-            f"{where_of(function)} cannot be read ({error}); decorate a plain function"
-        ) from error
-
-
-def _is_a(annotation: object, base: type | UnionType) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, base) and annotation is not Payload
-
-
-def _hints(annotation: object) -> bool:
-    """Return whether it contains a payload or a run in an unsupported form.
-
-    ``Payload`` itself, or a union.
-    """
-    parts = typing.get_args(annotation)
-    return Payload in (annotation, *parts) or any(_is_a(part, Payload | Run) for part in parts)

@@ -11,7 +11,7 @@ from duetime.declare.handler import Handler
 from duetime.errors import UnknownType
 from duetime.model.action import Action
 from duetime.model.job import is_manual
-from duetime.model.run import Committing, Run
+from duetime.model.run import Checkpointing, Committing, ExternalWork, Run
 from duetime.payload import Payload
 from duetime.retry import Fatal
 from duetime.settings import Settings
@@ -28,6 +28,10 @@ def resolve_handler(
         InvalidPayload: the handler's model rejects its payload.
     """
     if action.recoveries > settings.max_recoveries:
+        if action.handed_over:
+            raise Fatal(
+                f"its run was lost {action.recoveries} times (its worker died, or a heartbeat was missed)"
+            )
         raise Fatal(f"its worker died {action.recoveries} times in the middle of a run")
     handler = handlers.get(action.type)
     if handler is None:
@@ -47,7 +51,14 @@ def resolve_handler(
 
 
 def make_run(
-    action: Action, handler: Handler, clock: Clock, committing: Committing, stop: threading.Event
+    action: Action,
+    handler: Handler,
+    clock: Clock,
+    committing: Committing,
+    stop: threading.Event,
+    *,
+    checkpointing: Checkpointing,
+    external: ExternalWork,
 ) -> Run:
     """Return the facts of the attempt; its deadline counts from now."""
     return Run(
@@ -69,6 +80,8 @@ def make_run(
         log=logging.LoggerAdapter(_handlers_log, {"action": action.id, "type": action.type}),
         stop=stop,
         committing=committing,
+        checkpointing=checkpointing,
+        external=external,
     )
 
 

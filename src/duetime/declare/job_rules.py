@@ -49,10 +49,8 @@ def read_cadences(cadences: Iterable[Cadence | str], *, default_tz: str | None =
 def _read(value: Cadence | str) -> Cadence:
     from duetime.cadence import Cadence, parse  # noqa: PLC0415 - see above
 
-    if isinstance(value, Cadence):
-        return value
-    if isinstance(value, str):
-        return parse(value)
+    if isinstance(value, Cadence | str):
+        return value if isinstance(value, Cadence) else parse(value)
     raise DeclarationError(
         f'a cadence is {value!r}; use daily("09:00") or another, or its text: "daily 09:00"'
     )
@@ -119,6 +117,9 @@ def _name_refusals(definition: Definition) -> Iterator[str]:
 def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[str]:
     if len(cadences) > MOST_CADENCES:
         yield f"it has {len(cadences)} cadences; at most {MOST_CADENCES} are allowed"
+    for cadence in cadences:
+        yield from _never_runs(cadence)
+    yield from _calendar_refusals(cadences)
     names = [cadence.name for cadence in cadences]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"the cadence {name} occurs twice; remove one"
@@ -134,6 +135,24 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
                     f"precision is 'minute', but {cadence.text!r} is due at seconds within a minute;"
                     " use precision='second', or a cadence of whole minutes"
                 )
+
+
+def _never_runs(cadence: Cadence) -> Iterator[str]:
+    """Return a problem if the cadence may never run; a stored one of an earlier release still reads."""
+    from duetime.cadence.errors import InvalidCadence  # noqa: PLC0415 - see above
+
+    try:
+        cadence.check_can_run()
+    except InvalidCadence as refused:
+        yield f"the cadence {cadence.text!r}: {refused.problem}; {refused.remedy}"
+
+
+def _calendar_refusals(cadences: Sequence[Cadence]) -> Iterator[str]:
+    """Return the names that several calendars share: a cadence's name contains only the calendar's."""
+    calendars = {cadence.modifiers.calendar for cadence in cadences if cadence.modifiers.calendar}
+    names = [calendar.name for calendar in calendars if calendar.name]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"{names.count(name)} different calendars are named {name!r}; give each its own name"
 
 
 def _loop(name: str, cadence: Cadence) -> Iterator[str]:

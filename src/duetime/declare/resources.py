@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from duetime.declare.handler import (
+from duetime.declare.handler import Handler
+from duetime.declare.signature import (
     Dependency,
     Function,
-    Handler,
     Signature,
     annotations_of,
     may_be_a_resource,
@@ -82,7 +82,7 @@ def factory_of(function: Function) -> Factory:
             f"{where_of(function)} must return a type of its own: def database() -> Database;"
             " NewType makes one of a built-in type"
         )
-    others = (*signature.payloads, *signature.runs, *signature.others)
+    others = (*signature.payloads, *signature.batches, *signature.runs, *signature.others)
     if others:
         raise DeclarationError(
             f"{where_of(function)} may take other resources, and nothing else without a default; it has"

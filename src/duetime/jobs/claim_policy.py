@@ -168,7 +168,8 @@ def _pause_of(row: Action, job: Job, nominal: datetime, now: datetime) -> Pause 
     is_named = row.cadence is not None and not _is_due_otherwise(row, job, nominal)
     names = (WHOLE_JOB, row.cadence or WHOLE_JOB) if is_named else (WHOLE_JOB,)
     pauses = (job.pauses[name] for name in names if name in job.pauses)
-    return next((pause for pause in pauses if nominal > pause.since and not pause.is_over(now)), None)
+    covering = (pause for pause in pauses if nominal > pause.since and not pause.is_over(now))
+    return next((pause.at(nominal) for pause in covering), None)
 
 
 def _is_due_otherwise(row: Action, job: Job, nominal: datetime) -> bool:

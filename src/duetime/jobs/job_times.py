@@ -140,12 +140,10 @@ class CalendarExcluded(TimeSource):
         """Return the day to which the calendar moved the time."""
         if not self._calendar.moves:
             return "", ()
-        day = self.day_of(at)
-        for later in range(day + 1, day + 1 + _LONGEST_MOVE):
-            date = instant_of(later * DAY).date()
-            if date.weekday() < _SATURDAY and self._calendar.leaves(later):
-                return f"moved to {date}", later
-        return "no business day to move it to within a year", ()
+        moved = self._calendar.moved_to(self.day_of(at))
+        if moved is None:
+            return "no business day to move it to within a year", ()
+        return f"moved to {instant_of(moved * DAY).date()}", moved
 
     def turn(self, at: datetime) -> datetime:
         if not self._calendar.moves:

@@ -74,14 +74,14 @@ class JobVersions:
 
     def _retire(self, job: Job, after: datetime, reason: SkipReason, note: str) -> None:
         """Skip the version's planned rows with a later nominal time; the claim rejects the rest."""
-        until, expires_at, cursor = max(job.cursor, after), after + self._settings.retention, None
+        until, kept_until, cursor = max(job.cursor, after), after + self._settings.retention, None
         while True:
             page = self._actions.occurrences(
                 job.ref.tenant_id, job.name, job.version, after=after, until=until, limit=_PAGE, cursor=cursor
             )
             for row in page:
                 if row.status is Status.PENDING and row.attempt == 0:
-                    self._actions.skip(row, reason, note=note, by=PLANNER, at=after, expires_at=expires_at)
+                    self._actions.skip(row, reason, note=note, by=PLANNER, at=after, kept_until=kept_until)
             cursor = page.cursor
             if cursor is None:
                 return

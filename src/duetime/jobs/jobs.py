@@ -155,7 +155,7 @@ class Jobs:
         Args:
             name: the job.
             reason: the reason, of at most 200 characters.
-            until: when the pause ends by itself.
+            until: when the pause ends by itself; one that stands already keeps its own end and reason.
             cadence: the name of the one cadence to pause.
 
         Raises:

@@ -129,28 +129,43 @@ class MaintainDueJobs:
     """Maintains all jobs whose `maintain_at` has passed: the soonest of each tenant, then the next of each.
 
     It reads an index by that time, so its cost depends on what is due, not on what is stored. A job that
-    fails does not stop the others. It is tried again after a minute, and after twice as long each time.
+    fails does not stop the others. It is tried again after a minute, and after twice as long each time. If it
+    cannot be postponed, its calls may hang: later passes of this process come to it after all others. The
+    first pass of a process, which knows none yet, begins with another job each minute, its wakes included.
     """
 
     def __init__(self, jobs: JobStore, maintain: Maintain, *, clock: Clock, pauses: KnownPauses) -> None:
         self._jobs, self._maintain, self._clock, self._pauses = jobs, maintain, clock, pauses
-        self._breaker = CircuitBreaker(clock)
+        self._breaker, self._not_postponed = CircuitBreaker(clock), dict[JobRef, datetime]()
+        self._is_first_pass = True
 
     def __call__(self, *, stop_at: datetime) -> MaintainResult:
-        """Plan all jobs, then set their wakes, until `stop_at`; the next pass finds the rest."""
+        """Plan all jobs, then set their wakes, until `stop_at`; the next pass finds the rest.
+
+        Jobs that could not be postponed follow one by one, the one that failed last at the end.
+        """
         planned, failed = 0, list[str]()
         due = list(refs_until(self._jobs, self._clock.now() + LEAD))  # a change moves it in the index
         mine = [ref for ref in in_turns(due) if self._pauses.of_tenant(ref.tenant_id) is None]
-        ready = list[JobRef]()
-        for ref in mine:  # the first pass after a resume maintains a paused tenant's
-            if self._clock.now() >= stop_at:
-                break
-            try:
-                planned += self._maintain.plan(ref).made
-                ready.append(ref)
-            except DuetimeError as error:
-                self._failed(ref, error, failed)
-        attended = self._set_wakes(ready, stop_at, failed)
+        stuck = self._not_postponed
+        self._not_postponed = {ref: stuck[ref] for ref in mine if ref in stuck}
+        attended, last = 0, sorted(self._not_postponed, key=self._not_postponed.__getitem__)
+        others = [ref for ref in mine if ref not in self._not_postponed]
+        first = list[JobRef]()
+        if self._is_first_pass and others:
+            self._is_first_pass, turn = False, int(self._clock.now().timestamp() // 60) % len(others)
+            first, others = [others[turn]], others[turn + 1 :] + others[:turn]
+        for refs in (first, others, *([ref] for ref in last)):
+            ready = list[JobRef]()
+            for ref in refs:  # the first pass after a resume maintains a paused tenant's
+                if self._clock.now() >= stop_at:
+                    break
+                try:
+                    planned += self._maintain.plan(ref).made
+                    ready.append(ref)
+                except DuetimeError as error:
+                    self._failed(ref, error, failed)
+            attended += self._set_wakes(ready, stop_at, failed)
         return MaintainResult(attended, planned, tuple(failed))
 
     def _set_wakes(self, refs: Iterable[JobRef], stop_at: datetime, failed: list[str]) -> int:
@@ -162,6 +177,7 @@ class MaintainDueJobs:
                 if self._maintain.set_wakes(ref):
                     self._breaker.succeeded()
                 attended += 1
+                self._not_postponed.pop(ref, None)
             except DuetimeError as error:
                 if isinstance(error, BackendUnavailable):
                     self._breaker.failed()
@@ -181,6 +197,7 @@ class MaintainDueJobs:
                 delay = min(_FIRST_DELAY * 2 ** min(failures - 1, _DOUBLINGS), _LONGEST_DELAY)
                 self._jobs.postpone(job, self._clock.now() + delay, failures=failures)
         except DuetimeError as error:
+            self._not_postponed[ref] = self._clock.now()
             log.warning("job not postponed", extra={"job": ref.name, "reason": truncate(error)})
 
 
@@ -212,16 +229,10 @@ def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[
     """Return the job without these pauses, its cursor at their end, and the spans of its unplanned times."""
     ended = {name: min(now, job.pauses[name].until or now) for name in pauses}
     spans = [
-        JobSpan(
-            kind=SpanKind.PAUSED,
-            start=pause.since,
-            end=ended[name],
-            cadence=name,
-            by=pause.by,
-            reason=pause.reason,
-        )
+        JobSpan(kind=SpanKind.PAUSED, start=start, end=end, cadence=name, by=part.by, reason=part.reason)
         for name, pause in job.pauses.items()
         if name in ended
+        for start, end, part in pause.stretches(ended[name])
     ]
     cursor = min([job.cursor, *ended.values()])
     if (pause := job.pauses.get(WHOLE_JOB)) and WHOLE_JOB in ended:

@@ -116,7 +116,8 @@ class JobHistory:
         """Return the instants between which times without a row have one status."""
         job, found = self.job, [self.now, self.now - self.job_grace, self.now - self.retention]
         found += [job.cursor, *(end for span in self.spans for end in (span.start, span.end))]
-        found += [edge for pause in job.pauses.values() for edge in (pause.since, pause.until) if edge]
+        pauses = [part for pause in job.pauses.values() for part in (pause, *pause.parts)]
+        found += [edge for pause in pauses for edge in (pause.since, pause.until) if edge]
         return sorted([*found, job.removed_at] if job.removed_at else found)
 
     @property
@@ -178,7 +179,7 @@ class JobHistory:
         for pause in (job.pauses[name] for name in (WHOLE_JOB, cadence) if name in job.pauses):
             is_under = pause.since < at and (pause.until is None or at <= pause.until)
             if is_under and not (is_planned and pause.is_over(self.now)):
-                return _skipped(SkipReason.PAUSED, pause.by, pause.reason)
+                return _skipped(SkipReason.PAUSED, pause.at(at).by, pause.at(at).reason)
         if job.removed_at is not None and job.removed_at < at:
             return StatusReason(
                 OccurrenceStatus.SKIPPED, SkipReason.DISABLED, f"{job.name} is no longer declared"

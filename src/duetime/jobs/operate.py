@@ -7,6 +7,7 @@ Code alone sets the timing of a job that it declares. EventBridge follows a chan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -27,6 +28,7 @@ from duetime.model.action import Action, ActionRef, SkipReason
 from duetime.model.event_chain import current_depth
 from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
 from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
+from duetime.model.work_pause import check_end
 from duetime.ports.jobs import JobStore
 from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
 from duetime.telemetry import spans
@@ -55,6 +57,7 @@ class JobOperations:
         ends_at = None if until is None else instant.resolve(until, now=now, field="until")
         if ends_at is not None and ends_at <= now:
             raise InvalidTime(instant.text(ends_at), "has passed; a pause ends in the future", field="until")
+        check_end(ends_at, is_required=self._context.settings.pause_needs_end)
         pause = Pause(
             since=now, by=self._context.actor, reason=truncate(reason, LONGEST_REASON), until=ends_at
         )
@@ -63,10 +66,14 @@ class JobOperations:
             _refuse_removed(job, "pause")
             which = _cadence(job, cadence, "pause")
             current = job.pauses.get(which)
-            new = replace(pause, since=current.since) if current else pause
+            new = current.beside(pause) if current and not current.is_over(now) else pause
             return changed(replace(job, pauses={**job.pauses, which: new}), now)
 
         self._plan_up_to_now(name)
+        over = self._get(name).pauses.get(cadence or WHOLE_JOB)
+        if over is not None and over.is_over(now):
+            with suppress(JobConflict):  # maintenance has just ended it
+                self.resume(name, cadence)
         return self._change(name, paused)
 
     def resume(self, name: str, cadence: str | None) -> Job:
@@ -103,11 +110,10 @@ class JobOperations:
                 note=f"skipped by {self._context.actor}",
                 by=self._context.actor,
                 at=now,
-                expires_at=max(now, row.nominal_at) + self._context.settings.retention,
+                kept_until=max(now, row.nominal_at) + self._context.settings.retention,
             )
             return ended if self._jobs.end_pending(row, ended, job.ref) else CHANGED
 
-        self._plan(self._get(name).ref)
         return change_with_retry(skip, f"the next run of {name}")
 
     def set(

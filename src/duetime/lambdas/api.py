@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from duetime.actions.usage_quotas import UsageQuotas
-from duetime.api import health
-from duetime.api.access import Access
 from duetime.api.app import Handler, make_api
 from duetime.api.context import ApiContext
-from duetime.api.health_details import Details
 from duetime.api.response_headers import with_headers
+from duetime.api.route_ports import Access, Details, Health, probes
 from duetime.app import App
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
@@ -40,11 +38,12 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
         backends.run_counts,
         KnownPauses(backends.pauses, clock),
         UsageQuotas(backends.usage_counts, clock, settings),
+        backends.limits,
     )
-    probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None
     details = Details(api, backends.bookmarks, waiting, runbook)
-    api_handler = make_api(api, health.Health(probes, details), access, prefix=settings.api_prefix)
+    health = Health(probes(backends.store, backends.bookmarks), details)
+    api_handler = make_api(api, health, access, prefix=settings.api_prefix)
     reporting = DamagedRows(settings, "api").around(api_handler)
     return with_headers(reporting, settings.console_origin)

@@ -1,7 +1,8 @@
 """Buffer the metrics of one invocation by type and tenant, and write them when it ends.
 
 They are written in CloudWatch's Embedded Metric Format: JSON lines among the logs. Writing them calls no
-service, so a metric cannot delay or fail an invocation.
+service, so a metric cannot delay or fail an invocation. A run that is alone in its invocation has its metrics
+in its own line, because CloudWatch charges for bytes.
 
 CloudWatch charges for each metric with each value of its dimensions. So published types alone have a value of
 their own, and tenants only as the settings name them.
@@ -9,12 +10,14 @@ their own, and tenants only as the settings name them.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from duetime.clock import SystemClock
 from duetime.errors import DuetimeError
 from duetime.model.action import Action
 from duetime.model.metric import NAMESPACE, Metric
@@ -47,7 +50,14 @@ HandOver = Callable[[Sequence[BufferedMetric]], None]
 class MetricsBuffer:
     """The meter of a Lambda's process; parallel invocations share it."""
 
-    def __init__(self, settings: Settings, knows: Callable[[str], bool], hand_over: HandOver) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        knows: Callable[[str], bool],
+        hand_over: HandOver,
+        *,
+        in_lines: bool = False,
+    ) -> None:
         """Make one for a function.
 
         Args:
@@ -55,9 +65,11 @@ class MetricsBuffer:
             knows: returns whether a type may have a dimension value of its own; called at the end of an
                 invocation.
             hand_over: writes the metrics.
+            in_lines: the metrics of a run that is alone in its invocation are in its line of the log.
         """
         self._deployment, self._tenants = deployment_of(settings), settings.metric_tenants.split()
         self._knows, self._hand_over = knows, hand_over
+        self._in_lines, self._is_alone = in_lines, False
         self._lock = threading.Lock()
         self._gathered: dict[tuple[str | None, str | None], dict[Metric, list[float]]] = _empty()
 
@@ -71,6 +83,19 @@ class MetricsBuffer:
             else:
                 values.append(value)
 
+    def add_run(self, values: Mapping[Metric, float], action: Action) -> Mapping[str, object]:
+        """See `duetime.ports.meter.Meter`."""
+        if self._is_alone:
+            measured = {metric: [value] for metric, value in values.items()}
+            buffered = self._buffered(action.type, self._tenant(action.tenant_id), measured)
+            members = embedded(buffered.dimensions, measured)
+            dimensions = {"type": action.type, "tenant": action.tenant_id}
+            if all(members.get(name, dimensions[name]) == dimensions[name] for name in dimensions):
+                return members
+        for metric, value in values.items():
+            self.add(metric, value, of=action)
+        return {}
+
     def flush(self) -> None:
         """Write the metrics, and empty the buffer."""
         with self._lock:
@@ -82,6 +107,7 @@ class MetricsBuffer:
         """Return the handler with a flush at the end of each invocation, even of a failed one."""
 
         def metered(event: _Event, context: _Context) -> _Answer:
+            self._is_alone = self._in_lines and len(event.get("Records", ())) == 1
             try:
                 return handler(event, context)
             finally:
@@ -127,27 +153,36 @@ def _empty() -> dict[tuple[str | None, str | None], dict[Metric, list[float]]]:
     return defaultdict(lambda: defaultdict(list))
 
 
-_MOST_VALUES = 99
-"""The most values of one metric in a line: at 100, the format's limit, Powertools writes the line itself."""
+_MOST_VALUES = 100
+"""The most values of one metric in a line."""
 
 
 def write_metrics(gathered: Sequence[BufferedMetric]) -> None:
     """Write the metrics of an invocation to standard output."""
-    from aws_lambda_powertools.metrics import EphemeralMetrics  # noqa: PLC0415 - only a Lambda's process writes so
-
     for buffered in gathered:
-        alone, *others = buffered.dimensions
         for values in _lines(buffered.values):
-            line = EphemeralMetrics(namespace=NAMESPACE)
-            line.service = ""  # Powertools would make a dimension of what the environment names so
-            for name, word in alone.items():
-                line.add_dimension(name, word)
-            for further in others:
-                line.add_dimensions(**further)
-            for metric, some in values.items():
-                for value in some:
-                    line.add_metric(metric.value, metric.unit.value, value)
-            line.flush_metrics()
+            members = embedded(buffered.dimensions, values)
+            print(json.dumps(members, separators=(",", ":")))  # noqa: T201 - Lambda's log
+
+
+def embedded(
+    dimensions: Sequence[Mapping[str, str]], values: Mapping[Metric, Sequence[float]]
+) -> Mapping[str, object]:
+    """Return the members of a line that has these metrics."""
+    directive = {
+        "Namespace": NAMESPACE,
+        "Dimensions": [list(names) for names in dimensions],
+        "Metrics": [{"Name": metric.value, "Unit": metric.unit.value} for metric in values],
+    }
+    members: dict[str, object] = {
+        "_aws": {"Timestamp": int(SystemClock().now().timestamp() * 1_000), "CloudWatchMetrics": [directive]}
+    }
+    for names in dimensions:
+        members.update(names)
+    for metric, measured in values.items():
+        numbers = [float(value) for value in measured]
+        members[metric.value] = numbers[0] if len(numbers) == 1 else numbers
+    return members
 
 
 def _lines(values: Mapping[Metric, Sequence[float]]) -> Iterator[Mapping[Metric, Sequence[float]]]:

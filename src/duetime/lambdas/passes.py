@@ -8,7 +8,7 @@ returns what it did.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -34,6 +34,7 @@ from duetime.wakeups.due_messages import ReportStuck
 from duetime.wakeups.due_scanner import ReportDamaged
 from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
+from duetime.wakeups.wheel import WheelTurns
 
 log = logging.getLogger(__name__)
 
@@ -70,26 +71,40 @@ class PassSteps:
         )
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
-        """Turn the wheel, and send what is overdue; then maintain due jobs, and hand rows over to timers."""
-        parts = (self._canary, self._ahead, self._overdue, self._maintained, self._handed_over)
+        """Turn the wheel, and send what is overdue; then maintain due jobs, and hand rows over to timers.
+
+        Between these, look at batches and held actions.
+
+        In the rest of the time, the wheel goes on if its share was too short.
+        """
+        turns = WheelTurns(self._steps.wheel)
+        parts: Sequence[Part] = (
+            self._canary,
+            self._overdue,
+            self._maintained,
+            lambda until: {"held": self._steps.sweep_held(stop_at=until)},
+            lambda until: {"ahead": turns.first(until)},
+            self._handed_over,
+            lambda until: {"ahead": turns.rest(until)},
+        )
         return in_turn(parts, stop_at, self._clock)
 
     def catch_up(self, stop_at: datetime) -> Mapping[str, Any]:
         """Send everything overdue, maintain due jobs, and repair their schedules on EventBridge."""
-        return in_turn((self._all_overdue, self._maintained, self._repaired), stop_at, self._clock)
+        parts = (self._all_overdue, self._maintained, self._all_held, self._repaired)
+        return in_turn(parts, stop_at, self._clock)
 
     def _canary(self, _stop_at: datetime) -> Mapping[str, Any]:
         return {"canary": True} if self._steps.canary() else {}
-
-    def _ahead(self, stop_at: datetime) -> Mapping[str, Any]:
-        """Turn the wheel; with timers, in the shards that are not handed over."""
-        return {"ahead": self._steps.wheel(stop_at=stop_at).sent}
 
     def _overdue(self, stop_at: datetime) -> Mapping[str, Any]:
         return asdict(self._steps.sweep(stop_at=stop_at))
 
     def _all_overdue(self, stop_at: datetime) -> Mapping[str, Any]:
         return asdict(self._steps.deep_sweep(stop_at=stop_at))
+
+    def _all_held(self, stop_at: datetime) -> Mapping[str, Any]:
+        return {"held": self._steps.sweep_held.look_at_all(stop_at=stop_at)}
 
     def _maintained(self, stop_at: datetime) -> Mapping[str, Any]:
         result = self._steps.maintain_due_jobs(stop_at=stop_at)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
 
 from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
 from duetime.declare.handler_set import HandlerSet
+from duetime.ids import TARGET_WORKER
 from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, write_metrics
-from duetime.lambdas.partial_batch import Event, EventHandler, partial_batch_handler
+from duetime.lambdas.partial_batch import Event, EventHandler, FailureLog, partial_batch_handler
+from duetime.model.priority import high_queue_of, is_high_queue
+from duetime.ports.rate_limits import NoSetLimits
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.worker.heartbeat import Heartbeat
@@ -40,11 +47,34 @@ def make_handler(
         heartbeat,
         backends.pauses,
         backends.regions,
+        backends.limits if any(handler.rate for handler in handlers.by_name.values()) else NoSetLimits(),
     )
-    meter = MetricsBuffer(settings, handlers.by_name.__contains__, metrics)
+    knows, in_lines = handlers.by_name.__contains__, metrics is write_metrics
+    meter = MetricsBuffer(settings, knows, metrics, in_lines=in_lines)
     work = Worker(handlers, ports, clock=clock, settings=settings, instance=instance, meter=meter)
-    handler = partial_batch_handler(lambda record: work(_delivery(record)), unreadable=UnreadableMessage)
-    return meter.around(handler)
+    high = high_queue_of(handlers.worker)
+
+    def delivery_of(record: Event) -> Delivery:
+        delivery = _delivery(record)
+        is_high = is_high_queue(record.get("eventSourceARN", ""))
+        return replace(delivery, queue=high) if is_high else delivery
+
+    one = partial_batch_handler(lambda record: work(delivery_of(record)), unreadable=UnreadableMessage)
+
+    @cache
+    def many() -> Callable[[Event, Any], Event]:
+        from duetime.lambdas.work_batch import WorkBatch  # noqa: PLC0415 - only with `worker_batch`
+
+        return WorkBatch(work, delivery_of, FailureLog(UnreadableMessage), clock=clock, flush=meter.flush)
+
+    def handler(event: Event, context: Any) -> Event:
+        return one(event, context) if len(event["Records"]) == 1 else many()(event, context)
+
+    if handlers.worker != TARGET_WORKER:
+        return meter.around(handler)
+    from duetime.lambdas.target_events import with_target_events  # noqa: PLC0415 - only this worker has any
+
+    return meter.around(with_target_events(handler, backends, clock=clock, settings=settings))
 
 
 def _delivery(record: Event) -> Delivery:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from duetime.model.priority import is_high_queue
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 HOST: Final = "127.0.0.1"
@@ -53,13 +55,14 @@ class ResourceNames:
         """Return the name of a worker's due queue."""
         return f"{self._prefix}due-{worker}"
 
-    def dead_letter_queues(self, *, notifies: bool) -> tuple[str, ...]:
+    def dead_letter_queues(self, due: Iterable[str], *, notifies: bool) -> tuple[str, ...]:
         """Return the queues that feed the function `salvage`.
 
         Args:
+            due: the due queues, by their workers.
             notifies: whether notifications are sent.
         """
-        workers = dict.fromkeys((self.worker, SYSTEM_WORKER))
+        workers = dict.fromkeys((self.worker, SYSTEM_WORKER, *filter(is_high_queue, due)))
         notifications = (dead_queue_of(self.notifications),) if notifies else ()
         return (
             *(dead_queue_of(self.due_queue(worker)) for worker in workers),

@@ -57,6 +57,7 @@ class CallLock:
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
+        self._recorder: Listener | None = None
         self._changing = threading.Lock()
         self._urgent: deque[_Waiter] = deque()
         self._others: deque[_Waiter] = deque()
@@ -69,10 +70,18 @@ class CallLock:
         """Call `listener` after each call, in the thread of the caller; it must be quick."""
         self._listeners.append(listener)
 
+    def record(self, recorder: Listener | None) -> None:
+        """Call `recorder` after each call, before its caller has the answer and before the next call."""
+        self._recorder = recorder
+
     def call(self, call: AwsCall, make: Callable[[], T]) -> T:
         """Make a call while no other thread does."""
         with self:
-            answer = make()
+            try:
+                answer = make()
+            finally:
+                if self._recorder is not None:
+                    self._recorder(call)
         for listener in self._listeners:
             listener(call)
         return answer

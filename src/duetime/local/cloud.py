@@ -26,6 +26,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -45,7 +47,7 @@ from duetime.local.call_lock import CallLock
 from duetime.local.emulator import Emulator
 from duetime.local.environment import Environment, for_another_process
 from duetime.local.event_sources import EventSources
-from duetime.local.functions import InvocationOutcome, LocalFunctions, functions_of
+from duetime.local.functions import InvocationOutcome, LocalFunction, LocalFunctions, functions_of
 from duetime.local.gateway import DEFAULT_TENANT, LocalGateway
 from duetime.local.metrics import Metrics
 from duetime.local.notifications import choose_everything
@@ -54,10 +56,13 @@ from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
 from duetime.local.outbox_tap import tap
+from duetime.local.resume import FoundActions, found_actions, resume
+from duetime.local.saved_tables import saved_tables
 from duetime.local.stack import Stack
 from duetime.local.welcome import page, upcoming_runs
 from duetime.local.wsgi_app import START, Server, WsgiApp
 from duetime.model.job import Job, Origin
+from duetime.model.priority import is_high_queue
 from duetime.model.quota import has_quotas
 from duetime.model.selection import LARGEST_PAGE
 from duetime.scheduler import Scheduler
@@ -67,6 +72,8 @@ _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("
 _COLLECT_AFTER = 2_000, 10, 1_000
 """The thresholds of Python's garbage collector, by generation."""
 
+_RESUME, _RESUMED_WITHIN = "resume", timedelta(minutes=5)
+
 log = logging.getLogger(__name__)
 news = logging.getLogger("duetime.local.news")
 """Lines for the terminal, beside the runs."""
@@ -75,8 +82,10 @@ news = logging.getLogger("duetime.local.news")
 class LocalCloud:
     """Runs an app in this process: ``with LocalCloud(app) as cloud: cloud.scheduler()…``.
 
-    A process runs one local cloud at a time; each starts empty. ``cloud.metrics`` holds what its functions
-    measure. ``cloud.outbox`` holds the events, mails and topic messages that they send.
+    A process runs one local cloud at a time; each starts empty, or with the tables in the folder
+    `LocalOptions.data`: then ``cloud.found`` describes the actions that an earlier process left there.
+    ``cloud.metrics`` holds what its functions measure. ``cloud.outbox`` holds the events, mails and topic
+    messages that they send.
 
     Args:
         app: the cloud runs its handlers and jobs.
@@ -85,6 +94,8 @@ class LocalCloud:
     Raises:
         PortUnavailable: at the start, if another program uses its port.
         AlreadyRunning: at the start, if this process already runs a local cloud.
+        FolderInUse: at the start, if another local cloud uses the folder.
+        FolderUnavailable: at the start, if the folder can be neither created nor used.
         SettingsError: the settings contradict each other.
     """
 
@@ -97,6 +108,7 @@ class LocalCloud:
         self.metrics, self.outbox = Metrics(), Outbox()
         self._site = Site(_CONSOLE)
         self._environment = Environment()
+        self.found: FoundActions | None = None
         self._undo = ExitStack()
 
     def start(self) -> None:
@@ -107,6 +119,9 @@ class LocalCloud:
             self._environment.use_dummy_credentials()
             undo.callback(self._environment.restore)
             lock = CallLock()
+            if self.options.data is not None:
+                saved = undo.enter_context(saved_tables(self.options.data, lock))
+                self.found = found_actions(saved.items(self.settings.actions_table), self._clock)
             emulator = Emulator(lock, self._clock)
             emulator.start()
             undo.callback(emulator.stop)
@@ -133,6 +148,8 @@ class LocalCloud:
     def _start_sources(self, lock: CallLock, undo: ExitStack) -> None:
         sources = EventSources(self.settings, self._names, self._functions, lock, self.options)
         sources.start()
+        if self.found is not None:
+            sources.invoke(self._names.function(_RESUME))
 
         def stop() -> None:
             longest = self.options.stop_within
@@ -172,6 +189,11 @@ class LocalCloud:
             raise SettingsError(
                 [f"events is {settings.events!r}; this cloud was started with {self.settings.events!r}"]
             )
+        needs_queue = app.manifest.deployed(high_priority=settings.high_priority).has_high_queue
+        if needs_queue and not any(map(is_high_queue, self.settings.queues)):
+            raise SettingsError(
+                ["a high priority needs a second queue, and this cloud was started without one; restart it"]
+            )
         app.complete()  # before anything changes
         self.settings, self.app = settings, app
         for line in self._deploy().changes:
@@ -183,6 +205,9 @@ class LocalCloud:
         self._environment.use(self.settings)
         console = self.url if self.has_console else ""
         functions = functions_of(self.app, self.settings, self._names, self.metrics.take, console_url=console)
+        if self.found is not None:
+            resume = LocalFunction(partial(self._resume, self.found), _RESUMED_WITHIN)
+            functions = {**functions, self._names.function(_RESUME): resume}
         self._functions.deploy(
             {
                 arn: replace(
@@ -196,8 +221,13 @@ class LocalCloud:
             news.info("jobs: %s", ", ".join(f"{count} {kind}" for kind, count in kinds.items()))
         return reconciled
 
+    def _resume(self, found: FoundActions, _event: Any, _context: Any) -> None:
+        """Wake what was found; apart from the start, because thousands take seconds."""
+        resume(found, self.settings, self._clock)
+        self.invoke("sweep")
+
     def stop(self) -> None:
-        """Stop deliveries, wait a while for running handlers, and discard all data."""
+        """Stop deliveries, and wait a while for running handlers. Data that is in no folder is discarded."""
         self._undo.close()
 
     @property
@@ -245,7 +275,12 @@ class LocalCloud:
 
     def _page(self) -> str:
         return page(
-            self.app, self.settings, self.url, self.environment, upcoming_runs(self.jobs, self._clock.now())
+            self.app,
+            self.settings,
+            self.url,
+            self.environment,
+            upcoming_runs(self.jobs, self._clock.now()),
+            folder=self.options.data,
         )
 
     def __enter__(self) -> Self:

@@ -36,7 +36,8 @@ class Emulator:
 
     def __init__(self, lock: CallLock, clock: Clock) -> None:
         self._lock, self._clock = lock, clock
-        self._mock = mock_aws()
+        accepts_calls: Any = {"use_docker": False}  # and runs nothing
+        self._mock = mock_aws(config={"lambda": accepts_calls, "batch": accepts_calls})
         self._patches = ExitStack()
 
     def start(self) -> None:

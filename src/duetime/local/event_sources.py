@@ -30,6 +30,7 @@ from duetime.local.queue_poller import QueuePoller, QueueSource
 from duetime.local.schedule_poller import SchedulePoller
 from duetime.local.stream_poller import StreamPoller, StreamReader, StreamShard
 from duetime.model.event_pattern import Pattern
+from duetime.model.priority import is_high_queue
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
@@ -130,7 +131,21 @@ class EventSources:
         ]
         notifies = settings.events != "off"
         self._queues: tuple[QueuePoller, ...] = (
-            self._queue(names.due_queue(names.worker), names.work_function, options.concurrency),
+            self._queue(
+                names.due_queue(names.worker),
+                names.work_function,
+                options.concurrency,
+                batch=settings.worker_batch,
+            ),
+            *(
+                self._queue(
+                    names.due_queue(high),
+                    names.work_function,
+                    options.concurrency,
+                    batch=settings.worker_batch,
+                )
+                for high in filter(is_high_queue, settings.queues)
+            ),
             self._queue(names.due_queue(SYSTEM_WORKER), names.function("catch-up"), 1),
             *(
                 [self._queue(names.notifications, names.function("notify"), _NOTIFY_CONCURRENCY)]
@@ -139,7 +154,7 @@ class EventSources:
             ),
             *(
                 self._queue(name, names.function("salvage"), 1)
-                for name in names.dead_letter_queues(notifies=notifies)
+                for name in names.dead_letter_queues(settings.queues, notifies=notifies)
             ),
         )
         self._invocations = InvocationPoller(
@@ -170,9 +185,9 @@ class EventSources:
             longest_pause=self._options.longest_pause,
         )
 
-    def _queue(self, name: str, function: str, concurrency: int) -> QueuePoller:
+    def _queue(self, name: str, function: str, concurrency: int, *, batch: int = 1) -> QueuePoller:
         url = self._sqs.get_queue_url(QueueName=name)["QueueUrl"]
-        source = QueueSource(url, queue_arn(name), function)
+        source = QueueSource(url, queue_arn(name), function, batch)
         return QueuePoller(
             LocalMessages(url, self._lock, SqsMessages(self._sqs, url)),
             source,
@@ -182,6 +197,10 @@ class EventSources:
             concurrency=concurrency,
             doubles=self._options.message_doubles,
         )
+
+    def invoke(self, function: str) -> None:
+        """Invoke a function soon, as its schedule does."""
+        self._invocations.invoke(function, {})
 
     def start(self) -> None:
         """Begin to deliver."""

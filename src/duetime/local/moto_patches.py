@@ -236,7 +236,7 @@ def repeated_transactions(clock: Clock) -> Iterator[None]:
     def wrap(original: Any) -> Any:
         def transact(handler: Any) -> Any:
             now = clock.now()
-            request = sha256(json.dumps(handler.body, sort_keys=True).encode()).hexdigest()
+            request = sha256(json.dumps(handler.body, sort_keys=True, default=repr).encode()).hexdigest()
             has_token = "ClientRequestToken" in handler.body
             while applied and applied[oldest := next(iter(applied))] < now - _TOKEN_LIVES:
                 del applied[oldest]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 
 from duetime.api.authenticator import check_access
 from duetime.ids import SYSTEM_TENANT
@@ -36,6 +37,8 @@ class LocalOptions:
         wrap_handler: returns what runs in place of a function's handler, by the function's name: a fault
             or a recording for a test.
         longest_pause: the longest pause between two tries of a stream record.
+        data: the folder in which all tables outlast the process; None: they are in memory. A start
+            continues with the actions and jobs that it finds there.
 
     Raises:
         InvalidPreferences: `mail_to` is no mail address.
@@ -54,6 +57,7 @@ class LocalOptions:
     setup: Callable[[], object] | None = None
     wrap_handler: Callable[[str, Handler], Handler] = lambda _name, handler: handler
     longest_pause: timedelta = LONGEST_PAUSE
+    data: Path | None = None
 
     def __post_init__(self) -> None:
         check_access(self.settings)

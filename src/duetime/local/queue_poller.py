@@ -1,4 +1,4 @@
-"""Simulates SQS' event source: each message of a due queue becomes an invocation of its worker.
+"""Simulates SQS' event source: messages of a due queue become invocations of its worker.
 
 Invocations run in parallel up to the concurrency. A message is deleted after a successful invocation.
 Otherwise it returns when its visibility ends, until the queue's redrive policy moves it to the dead
@@ -11,15 +11,16 @@ import json
 import logging
 import random
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from duetime.clock import Clock
 from duetime.local.addresses import REGION, queue_name
 from duetime.local.call_lock import AwsCall, CallLock
-from duetime.local.functions import LocalFunctions
+from duetime.local.functions import Event, LocalFunctions
 from duetime.local.poller import Poller, Runs
 from duetime.local.queue_messages import Messages
 
@@ -34,17 +35,19 @@ _SENDS = {"AmazonSQS.SendMessage", "AmazonSQS.SendMessageBatch"}
 
 @dataclass(frozen=True, slots=True)
 class QueueSource:
-    """A queue that feeds a function one message at a time.
+    """A queue that feeds a function.
 
     Attributes:
         url: the queue's URL.
         arn: the queue's ARN.
         function: the function's ARN.
+        batch: the most messages in one invocation.
     """
 
     url: str
     arn: str
     function: str
+    batch: int = 1
 
 
 class QueuePoller(Poller):
@@ -92,12 +95,14 @@ class QueuePoller(Poller):
 
     def turn(self) -> timedelta:
         """Delete processed messages, receive as many as there is room for, and start them."""
-        room = min(_BATCH, self._runs.room)
+        batch = self._source.batch
+        room = min(_BATCH, self._runs.room * batch)
         with self._lock.urgent():
             self._delete_processed()
             messages = self._messages.receive(room) if room else []
-        for message in messages:
-            self._start(in_lambda_form(message, self._source.arn))
+        records = [in_lambda_form(message, self._source.arn) for message in messages]
+        for first in range(0, len(records), batch):
+            self._start(records[first : first + batch])
         return timedelta(0) if room and len(messages) == room else _LOOK_ANYWAY
 
     def finish(self, longest: timedelta) -> int:
@@ -112,15 +117,20 @@ class QueuePoller(Poller):
             receipts = [self._processed.popleft() for _ in range(min(_BATCH, len(self._processed)))]
             self._messages.delete(list(dict.fromkeys(receipts)))
 
-    def _start(self, record: Mapping[str, Any]) -> None:
-        for _ in range(2 if random.random() < self._doubles else 1):  # noqa: S311 - simulated fault
-            self._runs.start(lambda: self._run(record), self._ended)
+    def _start(self, records: Sequence[Event]) -> None:
+        doubled = [record for record in records if random.random() < self._doubles]  # noqa: S311 - simulated fault
+        for given in filter(None, (records, doubled)):
+            self._runs.start(partial(self._run, given), self._ended)
 
-    def _run(self, record: Mapping[str, Any]) -> None:
+    def _run(self, records: Sequence[Event]) -> None:
         with self._lock.urgent():
-            outcome = self._functions.invoke(self._source.function, {"Records": [record]})
-        if outcome.error is None and not (outcome.answer or {}).get("batchItemFailures"):
-            self._processed.append(record["receiptHandle"])
+            outcome = self._functions.invoke(self._source.function, {"Records": records})
+        if outcome.error is None:
+            failures = (outcome.answer or {}).get("batchItemFailures", ())
+            failed = {failure["itemIdentifier"] for failure in failures}
+            self._processed.extend(
+                record["receiptHandle"] for record in records if record["messageId"] not in failed
+            )
 
     def _ended(self) -> None:
         """Poll at once if a message may wait for this place; else soon, so that deletes become one call."""

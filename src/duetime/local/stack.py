@@ -20,6 +20,7 @@ from duetime.lambdas.rollout import Rollout
 from duetime.local.addresses import ResourceNames, dead_queue_of, queue_arn
 from duetime.local.functions import NOTIFY_TIMEOUT, UNDELIVERED_TIMEOUT
 from duetime.local.notifications import LocalNotifications
+from duetime.model.priority import high_queue_of
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
@@ -43,17 +44,22 @@ class Stack:
         Returns:
             The settings with the names of all resources, and the changes of the app's jobs.
         """
-        deployed = self._make(settings)
+        manifest = app.manifest.deployed(high_priority=settings.high_priority)
+        deployed = self._make(settings, has_high_queue=manifest.has_high_queue)
         rollout = Rollout(deployed, self._clock)
         rollout.publish(system_jobs.manifest(settings))
-        return deployed, rollout.publish(app.manifest)
+        return deployed, rollout.publish(manifest)
 
-    def _make(self, settings: Settings) -> Settings:
+    def _make(self, settings: Settings, *, has_high_queue: bool) -> Settings:
         self._make_table(tables.actions_shape(due_order=settings.due_order), settings.actions_table)
         self._make_table(tables.JOBS, settings.jobs_table)
         failures = self._make_dead_letter_queue(self._names.failure_queue)
         url = self._make_queue(self._names.due_queue(self._names.worker), settings.queue_visibility)
         system = self._make_queue(self._names.due_queue(SYSTEM_WORKER), settings.queue_visibility)
+        high = high_queue_of(self._names.worker)
+        high_url = {}
+        if has_high_queue or high in settings.queues:
+            high_url[high] = self._make_queue(self._names.due_queue(high), settings.queue_visibility)
         for group in (settings.schedule_group, settings.job_group, self._names.pass_group):
             self._make_group(group)
         self._make_bus(settings.event_bus)
@@ -61,7 +67,7 @@ class Stack:
             self._make_pass(name, system_jobs.rate_expression(rate))
         return replace(
             self._make_notifications(settings),
-            queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system},
+            queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system, **high_url},
             failure_queue=failures,
             dispatch_arn=self._names.function("dispatch"),
             timer_role_arn=self._names.timer_role,

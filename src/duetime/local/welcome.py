@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from itertools import islice
+from pathlib import Path
 
 from duetime.api import PREFIX
 from duetime.app import App
@@ -18,6 +19,7 @@ from duetime.cadence import parse
 from duetime.declare.handler import Handler
 from duetime.local.example_payload import example_of
 from duetime.local.gateway import ARN, GROUPS, TENANT, USER
+from duetime.local.resume import FoundActions
 from duetime.model.job import Job
 from duetime.settings import Settings
 
@@ -36,6 +38,29 @@ class UpcomingRun:
     next_run: str
 
 
+@dataclass(frozen=True, slots=True)
+class SavedData:
+    """The folder of a cloud's tables, and what an earlier process left in it."""
+
+    folder: Path
+    found: FoundActions
+
+    @property
+    def text(self) -> str:
+        """What the folder holds, on one line."""
+        found, parts = self.found, list[str]()
+        if found.next_due_at is not None:
+            due = _time(found.next_due_at, found.found_at)
+            is_late = found.next_due_at <= found.found_at
+            first = f"the first was due {due}" if is_late else f"the next due {due}"
+            parts.append(f"{_counted(len(found.pending), 'pending action')}, {first}")
+        if found.planned:
+            parts.append(_counted(len(found.planned), "planned run"))
+        if found.cut_short:
+            parts.append(f"{len(found.cut_short)} cut short, to run again once their leases end")
+        return f"{self.folder} has {'; '.join(parts) or 'no action that waits'}."
+
+
 def welcome(
     app: App,
     settings: Settings,
@@ -44,6 +69,7 @@ def welcome(
     *,
     jobs: Sequence[UpcomingRun] = (),
     has_console: bool = False,
+    data: SavedData | None = None,
 ) -> str:
     """Return the URL, the handlers and jobs, where to look, and a few commands to try."""
     handlers = [name for name, handler in app.handlers.items() if handler.job is None]
@@ -52,6 +78,7 @@ def welcome(
     lines = [
         f"duetime runs {' and '.join(filter(None, parts))} at {url}{listed}",
         *(f"    {job_line}" for job_line in job_lines(jobs)),
+        *([] if data is None else [f"  {data.text}"]),
         "",
         *_look(url, has_console=has_console),
         "  In another terminal, try:",
@@ -60,7 +87,7 @@ def welcome(
         *_callers(settings),
         *_outbox(settings, url, program),
         "",
-        "  Ctrl-C stops it and discards all data.",
+        "  Ctrl-C stops it and discards all data." if data is None else "  Ctrl-C stops it; its tables stay.",
     ]
     if not settings.enabled:
         lines.insert(1, "  The global switch is off: nothing fires.")
@@ -125,8 +152,12 @@ def _next_run(job: Job, now: datetime) -> str:
     at = job.cadence_set.next_after(now)
     if at is None:
         return ""
+    return f"next {_time(at, now)}"
+
+
+def _time(at: datetime, now: datetime) -> str:
     here, today = at.astimezone(), now.astimezone().date()
-    return f"next {here:%H:%M:%S}" if here.date() == today else f"next {here:%Y-%m-%d %H:%M:%S %Z}"
+    return f"{here:%H:%M:%S}" if here.date() == today else f"{here:%Y-%m-%d %H:%M:%S %Z}"
 
 
 def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
@@ -189,7 +220,7 @@ _PAGE = """<!doctype html>
 </head>
 <body>
 <h1>duetime, the local cloud</h1>
-<p>{state} Everything here is in memory and is gone when it stops.</p>
+<p>{state} {place}</p>
 <h2>Handlers</h2>
 <table>
 <thead><tr><th scope="col">Type</th><th scope="col">Runs</th><th scope="col">What it does</th></tr></thead>
@@ -229,15 +260,25 @@ _LINKS = {
 
 
 def page(
-    app: App, settings: Settings, url: str, environment: dict[str, str], jobs: Sequence[UpcomingRun] = ()
+    app: App,
+    settings: Settings,
+    url: str,
+    environment: dict[str, str],
+    jobs: Sequence[UpcomingRun] = (),
+    *,
+    folder: Path | None = None,
 ) -> str:
     """Return the page's HTML."""
+    place = "Everything here is in memory and is gone when it stops."
+    if folder is not None:
+        place = f"The tables are in {folder} and stay there; all else is gone when it stops."
     state = "The global switch is on." if settings.enabled else "The global switch is off: nothing fires."
     rows = "\n".join(
         _cells(f"<code>{escape(job.name)}</code>", escape(job.cadences), escape(job.next_run)) for job in jobs
     )
     return _PAGE.format(
         state=escape(state),
+        place=escape(place),
         handlers="\n".join(_row(name, handler) for name, handler in app.handlers.items()),
         jobs=_JOBS.format(rows=rows) if jobs else "",
         commands=escape("\n".join(commands(app, url))),

@@ -38,7 +38,7 @@ from duetime.settings import Settings
 from duetime.wakeups.due_messages import message_of
 
 _ENDINGS = {"executed", "failed", "cancelled", "skipped"}
-_CHANGES = {"retried", "recovered", "rescheduled", "redriven"}
+_CHANGES = {"retried", "recovered", "rescheduled", "coalesced", "redriven"}
 """Messages of `RunLog` and `TransitionLog`."""
 
 

@@ -239,9 +239,9 @@ class HeldRows:
         for row in rows:
             if is_held(row):
                 note = truncate(f"marked as done after a restore; {row.note}")
-                expires_at = now + self._settings.retention
+                kept_until = now + self._settings.retention
                 outcome = self._rows.store.skip(
-                    row, SkipReason.ASKED, note=note, by=ACTOR, at=now, expires_at=expires_at
+                    row, SkipReason.ASKED, note=note, by=ACTOR, at=now, kept_until=kept_until
                 )
                 done += outcome.action is not None and outcome.action.status.is_final
         return done

@@ -23,7 +23,7 @@ from duetime.model.audit_chain import ChainHead
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.wakeups.failover import Reconciled, Switch, TakeOver
-from duetime.wakeups.sweep import BOOKMARK
+from duetime.wakeups.sweep import BOOKMARK, FENCED
 
 _LONGEST_SWEEP = timedelta(minutes=1)
 
@@ -107,7 +107,7 @@ class RunFailover:
         return FailoverReport(
             target=self.target,
             before=self._backends.regions.read(),
-            quiet_time=self._switch.quiet_time,
+            quiet_time=self._quiet_time(),
             last_sweep_at=self._last_sweep_at(),
         )
 
@@ -120,18 +120,18 @@ class RunFailover:
             BackendMisconfigured: another region goes on; the target has not become active.
         """
         before, switch, began_at = self._backends.regions.read(), self._switch, self.clock.now()
+        quiet_time = self._quiet_time()
         fenced = switch.fence(self.target)
         since = self.clock.elapsed()
         entry = self._entry(before, fenced)
         self._backends.audit_trail.begin(entry)
         if before is not None or self.is_fenced:
-            quiet_time = switch.quiet_time if before else max(switch.quiet_time, self._two_sweeps)
             self.note(f"epoch {fenced.epoch}: no region claims; wait {quiet_time}")
             switch.wait(since, quiet_time)
             self._check_all_are_fenced(began_at)
         after = switch.activate(fenced)
         self.note(f"epoch {after.epoch}: {after.region} is active")
-        return self._take_over(before, after, entry)
+        return self._take_over(before, after, entry, quiet_time)
 
     def reconcile(self) -> FailoverReport:
         """Make the wakes from the rows again.
@@ -146,10 +146,10 @@ class RunFailover:
             )
         entry = self._entry(active, active)
         self._backends.audit_trail.begin(entry)
-        return self._take_over(active, active, entry)
+        return self._take_over(active, active, entry, timedelta(0))
 
     def _take_over(
-        self, before: ActiveRegion | None, after: ActiveRegion, entry: AuditEntry
+        self, before: ActiveRegion | None, after: ActiveRegion, entry: AuditEntry, quiet_time: timedelta
     ) -> FailoverReport:
         last_sweep_at = self._last_sweep_at()
         take_over = TakeOver(self._backends, clock=self.clock, settings=self.settings)
@@ -159,16 +159,22 @@ class RunFailover:
             target=self.target,
             before=before,
             after=after,
-            quiet_time=self._switch.quiet_time,
+            quiet_time=quiet_time,
             last_sweep_at=last_sweep_at,
             reconciled=done,
             entry_id=entry.id,
         )
 
-    @property
-    def _two_sweeps(self) -> timedelta:
-        """How long a failover waits in which a region without the setting would sweep."""
-        return self._last_sweep_after + 2 * self.settings.sweep_rate
+    def _quiet_time(self) -> timedelta:
+        """Return how long no region claims: until leases have ended, and until an unfenced region has swept.
+
+        If the region that swept last is not known to be fenced, its next sweep begins within one rate of the
+        last that a fenced one may begin. It ends, and its bookmark replicates, within another.
+        """
+        leases = self._switch.quiet_time
+        if not self.is_fenced or FENCED in self._backends.bookmarks.read(BOOKMARK):
+            return leases
+        return max(leases, self._last_sweep_after + 2 * self.settings.sweep_rate)
 
     @property
     def _last_sweep_after(self) -> timedelta:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from datetime import timedelta
 
+from duetime import instant
 from duetime.model.action import Action, Ending, Status
 from duetime.model.built_in import CANARY, is_counted
+from duetime.model.hand_over import HandOverTerms, has_timed_out
 from duetime.model.lease import Settlement
 from duetime.model.metric import Metric
 from duetime.model.outcome import Outcome
@@ -32,8 +35,9 @@ class RunLog:
         self._meter = meter
 
     def began(self, action: Action) -> None:
-        """Log a claim that took over another run; other claims have no line."""
-        if len(action.attempts) > 1 and action.attempts[-2].finished_at is None:
+        """Log a claim that took over a lost run; other claims have no line."""
+        is_take_over = len(action.attempts) > 1 and action.attempts[-2].finished_at is None
+        if is_take_over and not has_timed_out(action):
             log.warning(Metric.RECOVERED.value, extra=log_fields(action))
             if is_counted(action):
                 self._meter.add(Metric.RECOVERED, of=action)
@@ -41,7 +45,8 @@ class RunLog:
     def ended(self, action: Action, outcome: Outcome, settlement: Settlement) -> None:
         """Log and count a settle. A run that was put off never began: it is not counted."""
         is_put_off = outcome.is_put_off and not settlement.status.is_final  # final after a requested cancel
-        counted = None if is_put_off else _COUNTED.get(settlement.status)
+        is_put_off = is_put_off and not settlement.continues
+        counted = None if is_put_off or settlement.continues else _COUNTED.get(settlement.status)
         started_at = action.attempts[-1].started_at
         late = (started_at - action.due_at) / _MILLISECOND
         ran = (settlement.finished_at - started_at) / _MILLISECOND
@@ -50,19 +55,29 @@ class RunLog:
         if counted is Metric.FAILED:
             fields["is_failure"] = True
         word = "put off" if is_put_off else (counted or settlement.status).value
-        log.info(word, extra={**log_fields(action), **fields})
-        if is_put_off:
-            return
-        if action.type == CANARY:
+        if settlement.continues:
+            word = "continues"
+        metered: Mapping[str, object] = {}
+        if not is_put_off and action.type == CANARY:
             self._meter.add(Metric.CANARY_LATENESS, max(late, 0.0))
-        if not is_counted(action):
-            return
-        if counted is not None:
-            self._meter.add(counted, of=action)
-        self._meter.add(Metric.LATENESS, max(late, 0.0), of=action)
-        self._meter.add(Metric.RUN_TIME, max(ran, 0.0), of=action)
-        if settlement.status.is_final:
-            self._meter.add(Metric.ATTEMPTS, action.attempt, of=action)
+        if not is_put_off and is_counted(action):
+            values = {counted: 1.0} if counted is not None else {}
+            values |= {Metric.LATENESS: max(late, 0.0), Metric.RUN_TIME: max(ran, 0.0)}
+            if settlement.status.is_final:
+                values[Metric.ATTEMPTS] = action.attempt - action.continued
+            if log.isEnabledFor(logging.INFO):
+                metered = self._meter.add_run(values, action)
+            else:  # without a line, it cannot have the metrics
+                for metric, value in values.items():
+                    self._meter.add(metric, value, of=action)
+        log.info(word, extra={**metered, **log_fields(action), **fields})
+
+    def handed_over(self, action: Action, terms: HandOverTerms) -> None:
+        """Log and count a hand-over: the run has ended, the action has not."""
+        until = {"times_out_at": instant.text(terms.times_out_at)}
+        log.info(Metric.HANDED_OVER.value, extra=log_fields(action) | until)
+        if is_counted(action):
+            self._meter.add(Metric.HANDED_OVER, of=action)
 
     def lost(self, action: Action) -> None:
         """Log a lost lease; the run that took over logs the rest."""

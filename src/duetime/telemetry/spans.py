@@ -35,7 +35,7 @@ OUTCOME, STATUS = "duetime.outcome", "duetime.status"
 COUNT, SENT = "duetime.count", "duetime.sent"
 ERROR_TYPE = "error.type"
 
-LOST, IN_DOUBT = "lost", "in doubt"
+LOST, IN_DOUBT, HANDED_OVER = "lost", "in doubt", "handed over"
 """Outcomes of a run that did not settle itself."""
 
 SYSTEM = "system"

@@ -74,7 +74,7 @@ class StopWork:
                 lambda: self._backends.jobs,
                 by=self._by,
                 at=now,
-                expires_at=now + self._settings.retention,
+                kept_until=now + self._settings.retention,
             )
             if row.status is Status.PENDING:
                 self._backends.timers.clear(message_of(row))

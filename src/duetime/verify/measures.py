@@ -19,6 +19,9 @@ _SECOND = timedelta(seconds=1)
 _DISTINCT = timedelta(milliseconds=250)
 """The least difference between the rules for which a receipt shows which of them holds."""
 
+_SOONEST_TIMER = timedelta(minutes=1)
+"""No timer fires before its time; clocks may differ by less than this."""
+
 _MOST_HELD = timedelta(seconds=30)
 _ARMED_WITHIN = timedelta(seconds=30)
 """Arm decides between a queue and a timer some time after the action was scheduled."""
@@ -165,7 +168,8 @@ def _timer_lateness(arrivals: Iterable[Arrival], limits: Json) -> float | None:
         due_at = instant.parse(arrival.row["due_at"])
         was_far = due_at - instant.parse(arrival.row["created_at"]) > near + _ARMED_WITHIN
         if was_far and arrival.sent_at is not None:
-            return milliseconds(arrival.sent_at - (due_at - early))
+            late = arrival.sent_at - (due_at - early)
+            return milliseconds(late) if late > -_SOONEST_TIMER else None  # the wheel sends it sooner
     return None
 
 

@@ -9,7 +9,8 @@ be set, messages with delays of 15 minutes carry the wake.
 A slow, throttled or hanging EventBridge must not delay the near actions of the next batch. So a batch sets
 timers for at most `TIMER_TIME`, and a circuit breaker stops the calls after three failures in a row, and at
 once at the quota of timers. The actions whose timers were not tried are left to the wheel, which then turns
-beside the timers until a later pass has set all of them (`duetime.wakeups.wheel`).
+beside the timers until a later pass has set all of them (`duetime.wakeups.wheel`). So are all far actions of
+a busy deployment, since the wheel costs less for many (`duetime.wakeups.timer_budget`).
 
 With `in_phase`, a batch sleeps once so that its messages arrive at their due times: `duetime.wakeups.phase`.
 The sleep holds up the records behind it in the stream. So there is none while a backlog waits, nor within a
@@ -21,6 +22,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from duetime import instant
 from duetime.clock import Clock
@@ -33,14 +35,15 @@ from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import ReportStuck, message_of, send_wakes
 from duetime.wakeups.phase import PhaseSleep
+from duetime.wakeups.timer_budget import LATEST, WITHOUT_TIMERS, TimerBudget
 
 log = logging.getLogger(__name__)
 
 TIMER_TIME = timedelta(seconds=20)
 """The longest time in which one batch sets and clears timers; the last call may exceed it."""
 
-WITHOUT_TIMERS, LATEST = "without-timers", "latest"
-"""The bookmark of when an action was left to the wheel last."""
+CALLS_AT_ONCE = 8
+"""Calls that wait side by side: one after another, arm would set 25 timers a second."""
 
 FULL_BATCH = 100
 """The most records of the stream in one batch: others may wait behind it."""
@@ -49,7 +52,7 @@ _BEHIND, _SOON, _AWAKE = timedelta(seconds=2), timedelta(seconds=2), timedelta(m
 """The age of records that shows a backlog; what is due soon; how long no batch sleeps after that."""
 
 _WRITTEN_EVERY = timedelta(minutes=1)
-"""How often one process writes that bookmark. The wheel stands in for much longer than this."""
+"""How often one process writes that it left actions to the wheel, which stands in for much longer."""
 
 
 class Arm:
@@ -67,12 +70,16 @@ class Arm:
         settings: Settings,
         report_stuck: ReportStuck = lambda _text: None,
         in_phase: bool = False,
+        most_timers: int | None = None,
+        map_: Callable[..., Iterable[Any]] = map,
     ) -> None:
         self._store, self._queues, self._timers, self._routes = store, queues, timers, routes
+        self._map = map_
         self._clock, self._settings = clock, settings
         self._bookmarks, self._left_at = bookmarks, instant.EARLIEST
         self._breaker, self._report_stuck = CircuitBreaker(clock), report_stuck
         self._in_phase, self._soon_at = in_phase, instant.EARLIEST
+        self._budget = TimerBudget(most_timers, bookmarks, clock)
 
     def __call__(self, changes: Iterable[Change], *, stop_at: datetime | None = None) -> None:
         """Arm the rows that became pending, the soonest first; then clear those that left pending.
@@ -89,10 +96,18 @@ class Arm:
         is_full = len(listed) >= FULL_BATCH
         may_sleep = self._may_sleep(pending, now) and not is_full
         fewest = self._settings.sleeps_from
-        sleep = PhaseSleep(self._clock, stop_at, fewest=fewest) if may_sleep else None
-        failed, untried = self.set_wakes(pending, stop_at=stop_at, sleep=sleep)
-        self._send(failed)
-        self._leave_to_wheel(untried)
+        at_once = CALLS_AT_ONCE if self._map is not map else 1
+        sleep = PhaseSleep(self._clock, stop_at, fewest=fewest, at_once=at_once) if may_sleep else None
+        near, far = self._near_and_far(pending)
+        self._send(near, sleep)
+        if self._budget.allows(len(far)):
+            failed, untried = self._set_timers(far, stop_at)
+            self._send(failed)
+            if untried:
+                log.warning("timers not set, the wheel stands in", extra={"actions": len(untried)})
+            self._leave_to_wheel(untried)
+        else:
+            self._leave_to_wheel(far)
         for change in listed:
             self._clear(change, now, stop_at)
 
@@ -104,14 +119,13 @@ class Arm:
         return self._in_phase and now - self._soon_at >= _AWAKE and now - newest < _BEHIND
 
     def set_wakes(
-        self, pending: Iterable[Action], *, stop_at: datetime, sleep: PhaseSleep | None = None
+        self, pending: Iterable[Action], *, stop_at: datetime
     ) -> tuple[Sequence[Action], Sequence[Action]]:
         """Send the near actions and set timers of the far ones, the soonest first.
 
         Args:
             pending: the actions.
             stop_at: after it no timer is set.
-            sleep: sleeps until the near ones' phases; None: send them at once.
 
         Returns:
             The actions whose timer failed, and those for which none was tried or there is no room.
@@ -119,29 +133,50 @@ class Arm:
         Raises:
             BackendUnavailable: the queue rejected some; a repeat is safe.
         """
-        by_time, now = sorted(pending, key=lambda action: action.due_at), self._clock.now()
-        near = [action for action in by_time if action.due_at - now <= self._settings.near_limit]
-        self._send(near, sleep)
-        failed, untried = list[Action](), list[Action]()
-        for action in by_time[len(near) :]:
-            if self._is_over(stop_at):
-                untried.append(action)
-            elif not self._set_timer(action):
-                (untried if self._breaker.is_open else failed).append(action)
+        near, far = self._near_and_far(pending)
+        self._send(near)
+        return self._set_timers(far, stop_at)
+
+    def _near_and_far(self, pending: Iterable[Action]) -> tuple[Sequence[Action], Sequence[Action]]:
+        """Return the actions within the near limit and those beyond it, each the soonest first.
+
+        An action that its predecessors hold is in neither: its release arms it.
+        """
+        free = [action for action in pending if not action.is_held]
+        by_time, limit = sorted(free, key=lambda action: action.due_at), self._settings.near_limit
+        now = self._clock.now()
+        near = [action for action in by_time if action.due_at - now <= limit]
+        return near, by_time[len(near) :]
+
+    def _set_timers(
+        self, far: Sequence[Action], stop_at: datetime
+    ) -> tuple[Sequence[Action], Sequence[Action]]:
+        """Set timers, several at once after a success; return as `set_wakes` does."""
+        failed, untried, at_once = list[Action](), list[Action](), 1
+
+        def is_set(action: Action) -> bool | None:
+            return None if self._is_over(stop_at) else self._set_timer(action)
+
+        while far:
+            group, far = far[:at_once], far[at_once:]
+            results = list(self._map(is_set, group))
+            at_once = CALLS_AT_ONCE if all(results) else 1
+            for action, result in zip(group, results, strict=True):
+                if not result:
+                    (failed if result is False and not self._breaker.is_open else untried).append(action)
         return failed, untried
 
     def _leave_to_wheel(self, actions: Sequence[Action]) -> None:
         now = self._clock.now()
-        if not actions:
-            return
-        log.warning("timers not set, the wheel stands in", extra={"actions": len(actions)})
-        if now - self._left_at >= _WRITTEN_EVERY:
+        if actions and now - self._left_at >= _WRITTEN_EVERY:
             self._bookmarks.write(WITHOUT_TIMERS, {LATEST: instant.text(now)})
             self._left_at = now
 
     def _send(self, actions: Sequence[Action], sleep: PhaseSleep | None = None) -> None:
         messages, start = [message_of(action) for action in actions], self._settings.start
-        for aside in send_wakes(messages, self._queues, self._routes, self._clock, start=start, sleep=sleep):
+        for aside in send_wakes(
+            messages, self._queues, self._routes, self._clock, start=start, sleep=sleep, map_=self._map
+        ):
             log.error("actions set aside", extra={"queue": aside.queue, "reason": aside.text})
             self._report_stuck(aside.text)
 

@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from duetime.jobs.reconcile import Reconcile
     from duetime.jobs.repair import Repair
     from duetime.ports.backends import Backends
+    from duetime.wakeups.after_hand_over import AfterHandOver
     from duetime.wakeups.arm import Arm
     from duetime.wakeups.canary import Canary
+    from duetime.wakeups.count_batch import CountBatch
     from duetime.wakeups.deep_sweep import DeepSweep
     from duetime.wakeups.dispatch import Dispatch, DispatchJobs
     from duetime.wakeups.due_scanner import DueScanner
+    from duetime.wakeups.follow import Follow, SweepHeld
+    from duetime.wakeups.release import Release
     from duetime.wakeups.sweep import Sweep
     from duetime.wakeups.wheel import Rearm, Wheel
 
@@ -42,10 +46,12 @@ class Steps:
         clock: the clock of the steps.
         settings: the deployment's.
         meter: receives the counts.
-        parallel_map: scans due shards in parallel, as an executor's `map`; by default one after another.
+        parallel_map: scans due shards and sets timers in parallel, as an executor's `map`; by default one
+            after another.
         report_damaged: stores rows that no step can read as undelivered.
         report_stuck: reports what waits for the operators.
         in_phase: arm, dispatch and the wheel sleep once, so that workers need not (`duetime.wakeups.phase`).
+        most_timers: the timers that arm sets before it leaves actions to the wheel; None: all.
     """
 
     def __init__(
@@ -59,10 +65,12 @@ class Steps:
         report_damaged: Callable[[Sequence[DamagedRow]], None] = lambda _rows: None,
         report_stuck: Callable[[str], None] = lambda _text: None,
         in_phase: bool = False,
+        most_timers: int | None = None,
     ) -> None:
         self._backends, self._clock, self._settings, self._meter = backends, clock, settings, meter
         self._map, self._report_damaged = parallel_map, report_damaged
         self._report_stuck, self._in_phase = report_stuck, in_phase
+        self._most_timers = most_timers
 
     @cached_property
     def arm(self) -> Arm:
@@ -79,7 +87,49 @@ class Steps:
             settings=self._settings,
             report_stuck=self._report_stuck,
             in_phase=self._in_phase,
+            most_timers=self._most_timers,
+            map_=self._map,
         )
+
+    @cached_property
+    def follow(self) -> Follow:
+        """Looks at what waits for the rows of a batch of stream records."""
+        from duetime.wakeups.follow import Follow
+
+        return Follow(self._count_batch, self._release, self._clock)
+
+    @cached_property
+    def sweep_held(self) -> SweepHeld:
+        """Looks at batches and held actions, whatever became of the stream's records."""
+        from duetime.wakeups.follow import SweepHeld
+
+        return SweepHeld(self._backends.store, self._count_batch, self._release, self._clock)
+
+    @cached_property
+    def _release(self) -> Release:
+        from duetime.wakeups.release import Release
+
+        return Release(self._backends.store, clock=self._clock, settings=self._settings)
+
+    @cached_property
+    def _count_batch(self) -> CountBatch:
+        from duetime.wakeups.count_batch import CountBatch
+
+        return CountBatch(
+            self._backends.store,
+            self._release,
+            clock=self._clock,
+            settings=self._settings,
+            map_=self._map,
+        )
+
+    @cached_property
+    def after_hand_over(self) -> AfterHandOver:
+        """Frees what a handed-over run held."""
+        from duetime.wakeups.after_hand_over import AfterHandOver
+
+        backends = self._backends
+        return AfterHandOver(backends.queues, backends.routes, clock=self._clock)
 
     @cached_property
     def canary(self) -> Canary:
@@ -188,6 +238,7 @@ class Steps:
             clock=self._clock,
             settings=self._settings,
             meter=self._meter,
+            region=self.region,
         )
 
     @cached_property

@@ -132,7 +132,7 @@ class DispatchJobs:
             status=Status.SKIPPED,
             skip_reason=reason,
             note=truncate(note),
-            expires_at=run.due_at + self._settings.retention,
+            kept_until=run.due_at + self._settings.retention,
         )
 
     def _run_of(self, job: Job, cadence: str, event: Event) -> Action:
@@ -166,7 +166,7 @@ class DispatchJobs:
             status=Status.SKIPPED if refusal else Status.PENDING,
             skip_reason=SkipReason.REFUSED if refusal else None,
             note=refusal,
-            expires_at=now + self._settings.retention if refusal else None,
+            kept_until=now + self._settings.retention if refusal else None,
         )
 
 

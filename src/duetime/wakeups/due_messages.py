@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
 
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, QueueMissing
@@ -30,6 +32,7 @@ def message_of(action: Action) -> DueMessage:
         generation=action.generation,
         payload_version=action.payload_version,
         is_keyed=action.concurrency_key is not None,
+        is_high=action.is_high,
     )
 
 
@@ -75,6 +78,7 @@ def send_wakes(
     start: Start = "instant",
     sleep: PhaseSleep | None = None,
     leaving: type[BackendMisconfigured] = QueueMissing,
+    map_: Callable[..., Iterable[str | None]] = map,
 ) -> tuple[SetAside, ...]:
     """Send each message to the queue of its type; the default worker fails types without a manifest.
 
@@ -88,6 +92,7 @@ def send_wakes(
         start: the setting, which rounds the delays.
         sleep: sleeps until the phases of the due times; None: send all at once.
         leaving: a queue's error that stops no other queue's messages.
+        map_: makes the calls of one phase side by side, as an executor's `map`; by default one after another.
 
     Returns:
         What was set aside after such an error, by queue.
@@ -96,16 +101,33 @@ def send_wakes(
         BackendUnavailable: some may not have been sent; sending all again is safe.
     """
     asides: dict[str, SetAside] = {}
-    for call in _calls_of(messages, routes, clock, start, sleep):
-        left = asides.get(call.queue)
-        if left is None:
-            try:
-                _send_call(call, queues, clock, start, sleep)
-            except leaving as error:
-                left = SetAside(call.queue, 0, str(error))
-        if left is not None:
-            asides[call.queue] = replace(left, number=left.number + len(call.messages))
+
+    def problem_of(call: SendCall) -> str | None:
+        if call.queue in asides:
+            return asides[call.queue].reason
+        try:
+            _send_call(call, queues, clock, start)
+        except leaving as error:
+            return str(error)
+        return None
+
+    for at, calls in groupby(_calls_of(messages, routes, clock, start, sleep), attrgetter("at")):
+        if sleep is not None and at is not None:
+            sleep.until(at)
+        for call, problem in _with_problems(tuple(calls), problem_of, map_):
+            if problem is not None:
+                aside = asides.get(call.queue, SetAside(call.queue, 0, problem))
+                asides[call.queue] = replace(aside, number=aside.number + len(call.messages))
     return tuple(asides.values())
+
+
+def _with_problems(
+    calls: Sequence[SendCall],
+    problem_of: Callable[[SendCall], str | None],
+    map_: Callable[..., Iterable[str | None]],
+) -> Iterable[tuple[SendCall, str | None]]:
+    """Yield each call with what stopped it; a single call needs no other thread."""
+    return zip(calls, map(problem_of, calls) if len(calls) == 1 else map_(problem_of, calls), strict=True)
 
 
 def send_wake(
@@ -124,7 +146,9 @@ def send_wake(
         BackendUnavailable: it may not have been sent; sending it again is safe.
     """
     for call in _calls_of([message], routes, clock, start, sleep):
-        _send_call(call, queues, clock, start, sleep)
+        if sleep is not None and call.at is not None:
+            sleep.until(call.at)
+        _send_call(call, queues, clock, start)
 
 
 def _calls_of(
@@ -132,18 +156,15 @@ def _calls_of(
 ) -> Iterable[SendCall]:
     by_queue: dict[str, list[DueMessage]] = defaultdict(list)
     for message in messages:
-        by_queue[routes.queue_for(message.type) or DEFAULT_WORKER].append(message)
+        queue = routes.queue_of(message.type, is_high=message.is_high)
+        by_queue[queue or DEFAULT_WORKER].append(message)
     if sleep is None or start == "second":
         return [call for queue, mine in by_queue.items() for call in calls_at_once(queue, mine)]
-    return calls_in_phase(by_queue, clock.now(), sleep.fewest)
+    return calls_in_phase(by_queue, clock.now(), sleep)
 
 
-def _send_call(
-    call: SendCall, queues: DueQueues, clock: Clock, start: Start, sleep: PhaseSleep | None
-) -> None:
-    """Send the messages of one call with their delays from now, at its time."""
-    if sleep is not None and call.at is not None:
-        sleep.until(call.at)
+def _send_call(call: SendCall, queues: DueQueues, clock: Clock, start: Start) -> None:
+    """Send the messages of one call with their delays from now."""
     now = clock.now()
     queues.send(
         [Send(call.queue, message, delay_until(message.due_at, now, start)) for message in call.messages]

@@ -15,14 +15,16 @@ from functools import lru_cache
 from duetime import instant
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, DuetimeError, truncate
+from duetime.ids import DEFAULT_WORKER
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Action, Status
+from duetime.model.work_pause import work_of
 from duetime.ports.actions import ActionStore, DamagedRow, DuePage
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import ReportStuck, SetAside, message_of, send_wakes, sum_of
 from duetime.wakeups.due_shards import DueShards
-from duetime.wakeups.phase import PhaseSleep
+from duetime.wakeups.phase import CALLS_IN_TURN, WHEEL_SLEEPS, PhaseSleep
 
 log = logging.getLogger(__name__)
 
@@ -125,8 +127,7 @@ class DueScanner:
         marks: dict[str, str] = {}
         now, never = self._clock.now(), instant.EARLIEST
         ordered = sorted(windows, key=lambda window: self._begun.get(window.name, never))
-        fewest = self._settings.sleeps_from
-        sleep = PhaseSleep(self._clock, stop_at, fewest=fewest) if self._in_phase else None
+        sleep = None if _are_behind(ordered) else self._phase_sleep(stop_at)
         for woken in self._map(lambda window: self._wake_one(window, stop_at, sleep), ordered):
             total = total.plus(woken.passed)
             self._remember(woken, now)
@@ -136,6 +137,12 @@ class DueScanner:
             log.error("rows set aside", extra={"queue": aside.queue, "reason": aside.text})
             self._report_stuck(aside.text)
         return total, marks
+
+    def _phase_sleep(self, stop_at: datetime) -> PhaseSleep | None:
+        if not self._in_phase:
+            return None
+        fewest = self._settings.sleeps_from
+        return PhaseSleep(self._clock, stop_at, fewest=fewest, longest=WHEEL_SLEEPS, in_turn=CALLS_IN_TURN)
 
     def _remember(self, woken: _ScannedWindow, now: datetime) -> None:
         if woken.mark is not None or woken.passed.failed_shards:
@@ -199,8 +206,15 @@ class DueScanner:
 
     def _is_held(self, row: Action, now: datetime) -> bool:
         """Return whether a pause holds an overdue row: its message is replaced until the pause ends."""
-        is_overdue = now - row.due_at >= self._settings.grace
-        return is_overdue and self._pauses is not None and self._pauses.of_tenant(row.tenant_id) is not None
+        if self._pauses is None or now - row.due_at < self._settings.grace:
+            return False
+        worker = self._routes.queue_for(row.type) or DEFAULT_WORKER
+        return self._pauses.hold_of(work_of(row, worker)) is not None
+
+
+def _are_behind(windows: Iterable[DueWindow]) -> bool:
+    """Return whether the pass before was cut short in one of the windows: then no sleep delays the rest."""
+    return any(window.start is not None and is_cursor(window.start) for window in windows)
 
 
 def is_cursor(mark: str) -> bool:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from duetime import instant
 from duetime.clock import Clock
+from duetime.jobs.known_region import KnownRegion
 from duetime.model.metric import Metric
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Bookmarks
@@ -19,6 +20,9 @@ from duetime.settings import Settings
 from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult
 
 BOOKMARK = "sweep"
+
+FENCED = "fenced/0"
+"""A mark beside those of the bands, if the region that swept last has a standby: when it did."""
 
 
 def bands(settings: Settings) -> tuple[timedelta, ...]:
@@ -41,21 +45,28 @@ class Sweep:
         clock: Clock,
         settings: Settings,
         meter: Meter = UNMETERED,
+        region: KnownRegion | None = None,
     ) -> None:
         self._scanner, self._shards, self._bookmarks = scanner, scanner.shards(bookmarks), bookmarks
-        self._clock, self._settings, self._meter = clock, settings, meter
+        self._clock, self._settings, self._meter, self._region = clock, settings, meter, region
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
         """Sweep until done, or until `stop_at`; a failed shard is left for the next pass."""
         if not self._settings.enabled:
             return ScanResult()
-        windows = list(self._windows(dict(self._bookmarks.read(BOOKMARK)), self._clock.now()))
+        now = self._clock.now()
+        windows = list(self._windows(dict(self._bookmarks.read(BOOKMARK)), now))
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         begun = {window.name: window.start for window in windows if window.start is not None}
-        self._bookmarks.write(BOOKMARK, begun | moved)
+        self._bookmarks.write(BOOKMARK, {**begun, **moved, **self._fenced(now)})
         if passed.oldest_due_age:
             self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         return passed
+
+    def _fenced(self, now: datetime) -> dict[str, str]:
+        """Return the mark by which a failover sees that this region stops once the epoch has moved."""
+        is_fenced = self._region is not None and self._region.own and self._region.is_active()
+        return {FENCED: instant.text(now)} if is_fenced else {}
 
     def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[DueWindow]:
         lateness, shards = bands(self._settings), self._shards.known(_shard_of(name) for name in marks)

@@ -153,7 +153,7 @@ class PassHistory:
             attempt=1,
             attempts=(attempt,),
             planned_at=started_at,
-            expires_at=now + _KEPT.get(job, self._settings.retention),
+            kept_until=now + _KEPT.get(job, self._settings.retention),
         )
         try:
             self._actions.record(row)

@@ -11,12 +11,13 @@ row once, shard by shard, in the time that a pass has left. Until a shard is fin
 
 If EventBridge takes no timers, as at its quota, `Arm` leaves actions to the wheel. It then turns beside the
 timers, for all shards: an action that has a timer gets two messages. `PAUSE` after the last such action, the
-hand-over begins; it stops at the first timer that cannot be set, and continues after another `PAUSE`.
+hand-over begins; it stops at the first timer that cannot be set, and continues after another `PAUSE`. While
+there are too many far actions for timers, none begins (`duetime.wakeups.timer_budget`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from duetime import instant
@@ -25,8 +26,9 @@ from duetime.model.action import Status
 from duetime.ports.actions import ActionStore, DamagedRow, DuePage
 from duetime.ports.wakeups import Bookmarks, DueMessage
 from duetime.settings import Settings
-from duetime.wakeups.arm import LATEST, WITHOUT_TIMERS, Arm
+from duetime.wakeups.arm import Arm
 from duetime.wakeups.due_scanner import DueScanner, DueWindow, ReportDamaged, ScanResult, is_cursor
+from duetime.wakeups.timer_budget import LATEST, LULL, TOO_MANY, WITHOUT_TIMERS
 
 BOOKMARK = "wheel"
 """The end of the last turn in each shard; with EventBridge's timers, in shards that are not handed over."""
@@ -65,8 +67,6 @@ class Wheel:
 
         With EventBridge's timers, turn only for the shards that are not handed over.
         """
-        if not self._settings.enabled:
-            return ScanResult()
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
@@ -74,6 +74,9 @@ class Wheel:
             marks = {shard: marks.get(shard, at_first) for shard in self._shards.known(marks)}
         windows = [DueWindow(shard, shard, mark, until) for shard, mark in marks.items()]
         if not windows:
+            return ScanResult()
+        if not self._settings.enabled:  # the first turn after it is enabled begins here
+            self._bookmarks.write(BOOKMARK, marks)
             return ScanResult()
         passed, moved = self._scanner.wake(windows, stop_at=stop_at)
         self._bookmarks.write(BOOKMARK, {**marks, **moved})
@@ -94,9 +97,31 @@ class Wheel:
             return False
         marks = self._bookmarks.read(BOOKMARK)
         at_first = dict.fromkeys(self._shards.known(marks), instant.text(self._clock.now()))
-        self._bookmarks.write(BOOKMARK, {**at_first, **marks})
+        if at_first.keys() - marks.keys():
+            self._bookmarks.write(BOOKMARK, {**at_first, **marks})
         self._bookmarks.write(HAND_OVER, {_COVERS: latest})
         return True
+
+
+class WheelTurns:
+    """The turns of one pass: one in its share of the time, and another in what the other parts leave."""
+
+    def __init__(self, wheel: Callable[..., ScanResult]) -> None:
+        self._wheel, self._results = wheel, list[ScanResult]()
+
+    def first(self, stop_at: datetime) -> int:
+        """Turn until `stop_at`; return how many actions were sent."""
+        self._results = [self._wheel(stop_at=stop_at)]
+        return self._sent()
+
+    def rest(self, stop_at: datetime) -> int:
+        """Go on until `stop_at`, unless the first turn is complete or failed; return how many were sent."""
+        if self._results and not (self._results[0].is_complete or self._results[0].failed_shards):
+            self._results.append(self._wheel(stop_at=stop_at))
+        return self._sent()
+
+    def _sent(self) -> int:
+        return sum(result.sent for result in self._results)
 
 
 class Rearm:
@@ -138,10 +163,11 @@ class Rearm:
         return armed
 
     def _is_paused(self, marks: Mapping[str, str]) -> bool:
-        """Return whether a timer could not be set within the last `PAUSE`."""
-        now, covers, begins = self._clock.now(), marks.get(_COVERS), marks.get(_NEXT)
-        is_fresh = covers is not None and instant.parse(covers) + PAUSE > now
-        return is_fresh or (begins is not None and instant.parse(begins) > now)
+        """Return whether a timer could not be set within the last `PAUSE`, or too many within `LULL`."""
+        too_many = self._bookmarks.read(TOO_MANY).get(LATEST)
+        waits = ((marks.get(_COVERS), PAUSE), (marks.get(_NEXT), timedelta(0)), (too_many, LULL))
+        now = self._clock.now()
+        return any(mark is not None and instant.parse(mark) + pause > now for mark, pause in waits)
 
     def _passed(self, shard: str, cursor: str | None, left: dict[str, str], cursors: dict[str, str]) -> None:
         if cursor is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from duetime import ids
 from duetime.errors import BackendUnavailable, truncate
@@ -26,15 +27,19 @@ from duetime.jobs.claim_policy import (
     holders,
     is_first,
 )
+from duetime.jobs.end_hand_over import EndHandOver
 from duetime.model import transition
-from duetime.model.action import Action, ActionRef, Status
+from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, Job, job_ref_of
-from duetime.model.lease import ClaimTerms, LeaseHeld
+from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone
+from duetime.model.outcome import Outcome
+from duetime.model.slots import KeySlots
 from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
+from duetime.worker.paused_work import Held, PausedWork
 from duetime.worker.read_holders import read_holders
 from duetime.worker.unlocked_runs import find_unlocked, needs_search
 
@@ -58,6 +63,18 @@ class ClaimWon:
     action: Action
     job: Job | None
     hold: LockRequirement
+    expires_at: datetime | None = None
+    """Of a one-shot: from when on no attempt of it begins."""
+    slots: KeySlots | None = None
+    """Under a concurrency key: its slots when the run began."""
+
+    failure: Outcome | None = None
+    """Of a one-shot: why it must end without its handler."""
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether it had expired at the claim: the run ends without its handler."""
+        return self.expires_at is not None and self.expires_at <= self.action.attempts[-1].started_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +82,17 @@ class Waiting:
     """The run cannot begin yet: claim it again after `seconds`."""
 
     seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class LockFreed:
+    """The run has ended, and another one waits for its job's lock."""
+
+    waiting: Action
+
+
+ClaimResult: TypeAlias = ClaimWon | LeaseHeld | MustBeAlone | Waiting | LockFreed | Held | None
+"""What a claim returns; None if there is nothing left to claim."""
 
 
 def _could_plan(definition: Definition, row: Action, anchor: datetime) -> bool:
@@ -77,15 +105,25 @@ def _could_plan(definition: Definition, row: Action, anchor: datetime) -> bool:
     return any(trigger.name == row.cadence and trigger.tenant for trigger in triggers)
 
 
+def _freed(context: ClaimContext) -> LockFreed | None:
+    """Return the run that waits for the lock of a job, if no run holds it.
+
+    A worker's settle wakes it. The party that ends a hand-over cannot: `duetime.wakeups.after_hand_over`.
+    """
+    is_free = context.job is not None and context.job.running is None
+    return LockFreed(context.waiting) if is_free and context.waiting is not None else None
+
+
 class ClaimJobRun:
     """Claims runs of jobs."""
 
-    def __init__(self, actions: ActionStore, jobs: JobStore, *, settings: Settings) -> None:
-        self._actions, self._jobs, self._settings = actions, jobs, settings
+    def __init__(
+        self, actions: ActionStore, jobs: JobStore, *, settings: Settings, paused: PausedWork
+    ) -> None:
+        self._actions, self._jobs, self._settings, self._paused = actions, jobs, settings, paused
+        self._end_hand_over = EndHandOver(actions, lambda: jobs, settings=settings)
 
-    def __call__(
-        self, ref: ActionRef, terms: ClaimTerms, handlers: RetryPolicy
-    ) -> ClaimWon | LeaseHeld | Waiting | None:
+    def __call__(self, ref: ActionRef, terms: ClaimTerms, handlers: RetryPolicy) -> ClaimResult:
         """Claim, skip or delay a run; return None if it needs no more work.
 
         Args:
@@ -99,20 +137,31 @@ class ClaimJobRun:
         """
         bounds = Bounds(now=terms.now, skew=terms.skew, grace=self._settings.job_grace)
 
-        def claim() -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
+        def claim() -> ClaimResult | Conflict:
             context = self._read(ref, terms)
             if context is None or terms.is_fenced_off(context.row):
                 return None
+            if context.row.status.is_final:
+                return _freed(context)
+            if terms.must_be_alone(context.row):
+                return MustBeAlone(context.row.recoveries)
+            if (skip := self._paused.skip_of(context.row, terms)) is not None:
+                return self._skip(Skip(SkipReason.PAUSED, skip.note(terms.now)), context, terms)
+            if (held := self._paused.hold_of_row(context.row, terms)) is not None:
+                return held
             job, policy = context.job, handlers
             if job is not None:
                 policy = job.policy_for(context.row.cadence, handlers)
             decision = decide(context, terms.nonce, bounds)
-            return self._write(decision, context, replace(terms, retry=policy.text()), bounds)
+            return self._write(decision, context, self._with_history(terms, context.row, policy), bounds)
 
         result = retry_on_conflict(claim)
         if isinstance(result, Conflict):
             raise BackendUnavailable("the jobs table", f"the job of {ref.id} kept changing during the claim")
         return result
+
+    def _with_history(self, terms: ClaimTerms, row: Action, policy: RetryPolicy) -> ClaimTerms:
+        return replace(terms, retry=policy.text(), held_by=self._paused.held_by(row))
 
     def _read(self, ref: ActionRef, terms: ClaimTerms) -> ClaimContext | None:
         row = self._actions.get(ref)
@@ -165,34 +214,37 @@ class ClaimJobRun:
     def _write(
         self, decision: ClaimDecision, context: ClaimContext, terms: ClaimTerms, bounds: Bounds
     ) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
+        job = context.job
         match decision:
             case AlreadyClaimed():
-                has_lock = context.job is not None and context.job.running == context.row.ref
+                has_lock = job is not None and job.running == context.row.ref
                 hold = LockRequirement.LOCK if has_lock else LockRequirement.NOTHING
-                return ClaimWon(context.row, context.job, hold)
-            case Proceed():
-                return self._claim(decision, context, terms)
+                return ClaimWon(context.row, job, hold)
+            case Proceed() if job is not None:
+                return self._claim(decision, context, job, terms)
             case Skip():
                 return self._skip(decision, context, terms)
-            case Wait():
-                return self._wait(decision, context, terms, bounds)
+            case Wait() if job is not None:
+                return self._wait(decision, context, job, terms, bounds)
+            case Proceed() | Wait():  # never: `decide` skips the runs of a missing job
+                return CHANGED
             case _:
                 return decision
 
-    def _claim(self, decision: Proceed, context: ClaimContext, terms: ClaimTerms) -> ClaimWon | Conflict:
-        if context.job is None:
-            return CHANGED
-        searched = decision.hold is LockRequirement.LOCK and needs_search(context.job, context.row.ref)
+    def _claim(
+        self, decision: Proceed, context: ClaimContext, job: Job, terms: ClaimTerms
+    ) -> ClaimWon | Conflict:
+        searched = decision.hold is LockRequirement.LOCK and needs_search(job)
         claim = JobRunClaim(
             row=context.row,
             claimed=replace(transition.started(context.row, terms), catches_up=decision.catches_up),
-            job=context.job,
+            job=job,
             hold=decision.hold,
             dead=context.holder if decision.takes_over_lock else None,
-            dead_ref=context.job.running if decision.takes_over_lock else None,
+            dead_ref=job.running if decision.takes_over_lock else None,
             unlocked=context.unlocked if searched else None,
         )
-        return ClaimWon(claim.claimed, context.job, claim.hold) if self._jobs.claim(claim) else CHANGED
+        return ClaimWon(claim.claimed, job, claim.hold) if self._jobs.claim(claim) else CHANGED
 
     def _skip(self, decision: Skip, context: ClaimContext, terms: ClaimTerms) -> Conflict | None:
         row, owner = context.row, job_ref_of(context.row)
@@ -202,17 +254,15 @@ class ClaimJobRun:
             note=truncate(decision.note),
             by=PLANNER,
             at=terms.now,
-            expires_at=terms.now + self._settings.retention,
+            kept_until=terms.now + self._settings.retention,
         )
         # `TransitionLog` logs it, from the stream
         return None if owner is not None and self._jobs.end_pending(row, ended, owner) else CHANGED
 
     def _wait(
-        self, decision: Wait, context: ClaimContext, terms: ClaimTerms, bounds: Bounds
+        self, decision: Wait, context: ClaimContext, job: Job, terms: ClaimTerms, bounds: Bounds
     ) -> Waiting | Conflict:
-        job, ref = context.job, context.row.ref
-        if job is None:
-            return CHANGED
+        ref = context.row.ref
         if decision.takes_the_place and job.waiting != ref and not self._jobs.wait(job, ref):
             return CHANGED
         runs = holders(context, bounds) if decision.cancels else ()
@@ -227,9 +277,9 @@ class ClaimJobRun:
     def _stop(self, holder: Action, by: ActionRef, terms: ClaimTerms) -> bool:
         """Request the stop of the lock's holder; return True if that freed the lock at once."""
         if holder.status is Status.PROCESSING:
-            self._actions.ask_to_cancel(holder, by=by.id, at=terms.now)
-            return False
-        expires_at = terms.now + self._settings.retention
-        ended = transition.cancelled(holder, by=by.id, at=terms.now, expires_at=expires_at)
+            requested = self._actions.ask_to_cancel(holder, by=by.id, at=terms.now).action
+            return requested is not None and self._end_hand_over.obey_cancel(requested, now=terms.now)
+        kept_until = terms.now + self._settings.retention
+        ended = transition.cancelled(holder, by=by.id, at=terms.now, kept_until=kept_until)
         owner = job_ref_of(holder)
         return owner is not None and self._jobs.end_pending(holder, ended, owner)

@@ -1,9 +1,10 @@
-"""Step 4 for an action of no job, *claim*: one write, or, under a concurrency key, a claim with a slot.
+"""Step 4 for an action of no job, *claim*: one write, or, under a concurrency key, a take and a claim.
 
-Each claim reads the row first, so nothing is written to a row that cannot be read. A claim with a slot also
-reads the holders of the key's slots. It writes both in one transaction if neither has changed; otherwise it
-reads them again. A run without a free slot writes nothing: a fresh message repeats the claim later. The claim
-first evicts dead holders, so the live leases never exceed the limit.
+Each claim reads the row first, so nothing is written to a row that cannot be read. Under a concurrency key,
+it then reads the key's slots, and takes one with the row's fence; a run to which a slot was passed has it
+already. The claim needs that fence. Without a free slot, the claim evicts dead holders; if there are none,
+it joins the line, and `pass_slots` wakes it. A fresh message claims again after minutes, in case a wake or
+a holder was lost.
 
 The sweep cannot see that an action waits. It sends each overdue action again whenever its lateness has
 doubled. So a worker replaces a message only until the next one of the sweep; otherwise messages would add up.
@@ -17,24 +18,42 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 
-from duetime import ids
+from duetime import ids, instant
 from duetime.errors import UnreadableRow
-from duetime.ids import ActionId
+from duetime.ids import PLANNER
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
-from duetime.model.action import Action, ActionRef, Status
-from duetime.model.lease import Claimed, ClaimTerms, LeaseHeld, NeedsSlot
+from duetime.model.action import Action, ActionRef, Ending, SkipReason, Status
+from duetime.model.lease import (
+    Claimed,
+    ClaimTerms,
+    LeaseHeld,
+    MustBeAlone,
+    NeedsSlot,
+    Settlement,
+    SettleResult,
+)
+from duetime.model.slots import KeySlots
 from duetime.ports.actions import ActionStore, DamagedRow, Holder
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
-from duetime.worker.claim_job_run import SHARE_OF_WAIT, ClaimWon, Waiting
+from duetime.worker.claim_job_run import SHARE_OF_WAIT, ClaimResult, ClaimWon, Waiting
+from duetime.worker.pass_slots import PassSlots
+from duetime.worker.paused_work import Held, PausedWork
+from duetime.worker.rate_turn import RateTurn, StartRefused, StartsAt
 from duetime.worker.read_holders import read_holders
 
 log = logging.getLogger(__name__)
 
 SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
-"""The bounds of the delay before the next claim, without its jitter of a quarter."""
+"""The bounds of the delay before the next claim while 0.1.0 holds slots, without its jitter of a quarter.
+
+Without room in the line, the next claim is after the latest of them, and later with a longer wait.
+"""
+
+_FIRST_CHECK, _LAST_CHECK = timedelta(minutes=5), timedelta(minutes=12)
+"""The bounds of that delay in the line. It is as long as the wait; SQS permits it with its jitter."""
 
 _OVERLAP = timedelta(minutes=10)
 """The time for which messages are still replaced after the sweep should have sent another."""
@@ -43,10 +62,21 @@ _OVERLAP = timedelta(minutes=10)
 class ClaimOneShot:
     """Claims actions of no job."""
 
-    def __init__(self, actions: ActionStore, *, jitter_draw: Callable[[], float]) -> None:
-        self._actions, self._jitter_draw = actions, jitter_draw
+    def __init__(
+        self,
+        actions: ActionStore,
+        pass_slots: PassSlots,
+        *,
+        jitter_draw: Callable[[], float],
+        retention: timedelta,
+        paused: PausedWork,
+    ) -> None:
+        self._actions, self._pass, self._paused = actions, pass_slots, paused
+        self._jitter_draw, self._retention = jitter_draw, retention
 
-    def __call__(self, message: DueMessage, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
+    def __call__(
+        self, message: DueMessage, terms: ClaimTerms, turn: RateTurn | None = None
+    ) -> ClaimResult | StartRefused:
         """Read the row, then claim a run by one write, or with a slot; return None without a run to claim.
 
         The read finds unreadable rows before a claim writes to them, and settled ones without a write.
@@ -55,13 +85,65 @@ class ClaimOneShot:
             UnreadableRow: the row is damaged; nothing was written.
             BackendUnavailable: a service did not respond; the message must come again.
         """
-        if (row := self._row(message.ref)) is None or row.status.is_final:
+        row = self._row(message.ref)
+        if row is None or row.status.is_final:
+            self._give_up(row)
             return None
-        terms = replace(terms, fence=row.fence)
+        terms = replace(terms, fence=row.fence, generation=row.generation if terms.expiry.after else None)
+        if turn is not None and row.rate_key is None and self._paused.covers_rate_keys():
+            row = replace(row, rate_key=turn.key_of(row))
+        if self._is_skipped(row, terms):
+            return None
+        if (blocked := self._blocked(row, terms)) is not None:
+            return blocked
+        if (held_by := self._paused.held_by(row)) is not None:
+            terms = replace(terms, held_by=held_by)
+        if row.concurrency_key is None and turn and (refused := turn(row, terms)):
+            return refused
         claim = NeedsSlot() if row.concurrency_key else self._actions.claim(message.ref, terms)
         if isinstance(claim, NeedsSlot):
-            return self.with_slot(row, terms)
-        return ClaimWon(claim.action, None, LockRequirement.NOTHING) if isinstance(claim, Claimed) else claim
+            return self.with_slot(row, terms, turn)
+        return _won(claim.action, terms) if isinstance(claim, Claimed) else claim
+
+    def give_up(self, ref: ActionRef) -> None:
+        """Free the slot of an action that may not begin now, if it has one."""
+        self._give_up(self._row(ref))
+
+    def _is_skipped(self, row: Action, terms: ClaimTerms) -> bool:
+        """Skip a row that has expired, or became due under a pause that skips; return whether it is one."""
+        if self._has_expired(row, terms):
+            self._skip_expired(row, terms)
+            return True
+        if (skip := self._paused.skip_of(row, terms)) is not None:
+            self._skip(row, SkipReason.PAUSED, skip.note(terms.now), terms)
+            return True
+        return False
+
+    def _blocked(self, row: Action, terms: ClaimTerms) -> Held | LeaseHeld | MustBeAlone | None:
+        if row.is_handed_over and row.lease_until and not terms.may_take_over(row):
+            return LeaseHeld(row.lease_until)  # found without a write, however often its message comes
+        held = self._paused.hold_of_row(row, terms)
+        return MustBeAlone(row.recoveries) if held is None and terms.must_be_alone(row) else held
+
+    def _has_expired(self, row: Action, terms: ClaimTerms) -> bool:
+        """Return whether the row is due, and expired before a run of it could begin."""
+        return row.status is Status.PENDING and row.due_at <= terms.now and not terms.may_claim(row)
+
+    def _skip_expired(self, row: Action, terms: ClaimTerms) -> None:
+        expires_at = terms.expiry.of(row)
+        note = f"it expired at {instant.text(expires_at)}" if expires_at else ""
+        self._skip(row, SkipReason.EXPIRED, note, terms)
+
+    def _skip(self, row: Action, reason: SkipReason, note: str, terms: ClaimTerms) -> None:
+        """Skip a row. If it has changed since it was read, its new due time has its own wake."""
+        kept_until = terms.now + self._retention
+        self._actions.skip(row, reason, note=note, by=PLANNER, at=terms.now, kept_until=kept_until)
+        self._give_up(row)
+
+    def _give_up(self, row: Action | None) -> None:
+        """Free the slot of an action that does not run now, if one was passed to it or its end left one."""
+        if row is not None and row.concurrency_key is not None:
+            self._pass.give_up(row)
 
     def _row(self, ref: ActionRef) -> Action | None:
         damaged: list[DamagedRow] = []
@@ -70,65 +152,131 @@ class ClaimOneShot:
             raise UnreadableRow([found.ref.tenant_id, found.ref.id], ValueError(found.reason))
         return row
 
-    def with_slot(self, row: Action, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
+    def with_slot(
+        self, row: Action, terms: ClaimTerms, turn: RateTurn | None = None
+    ) -> ClaimWon | LeaseHeld | Waiting | StartRefused | None:
         """Claim a run with a slot of its key. A key that keeps changing counts as busy."""
         as_read = iter([row])
-        result = retry_on_conflict(lambda: self._try(next(as_read, None) or self._row(row.ref), terms))
+        result = retry_on_conflict(lambda: self._try(next(as_read, None) or self._row(row.ref), terms, turn))
         if isinstance(result, Conflict):
             log.warning("the concurrency key kept changing, claiming later", extra={"action": row.id})
             return self._waiting(SOONEST)
         return result
 
-    def _try(self, row: Action | None, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
+    def _try(
+        self, row: Action | None, terms: ClaimTerms, turn: RateTurn | None
+    ) -> ClaimWon | LeaseHeld | StartRefused | Conflict | None:
         if row is None or row.concurrency_key is None or terms.is_fenced_off(row):
             return None
         if row.status is Status.PROCESSING and row.lease_until is not None:
             if row.claim_nonce == terms.nonce:
-                return self._won(row)
+                return self._won(row, terms)
             if not terms.may_take_over(row):
                 return LeaseHeld(row.lease_until)
         elif row.status is not Status.PENDING or row.due_at > terms.now:
+            self._give_up(row)
             return None
-        return self._contend(row, row.concurrency_key, terms)
+        elif self._has_expired(row, terms):
+            self._skip_expired(row, terms)
+            return None
+        return self._contend(row, row.concurrency_key, terms, turn)
 
-    def _contend(self, row: Action, key: str, terms: ClaimTerms) -> ClaimWon | Waiting | Conflict:
-        others = self._actions.holders(row.tenant_id, key) - {row.id}
-        if len(others) >= row.concurrency_limit:
-            if self._evict_dead(row, key, sorted(others), terms):
+    def _contend(
+        self, row: Action, key: str, terms: ClaimTerms, turn: RateTurn | None
+    ) -> ClaimWon | Waiting | StartRefused | Conflict | None:
+        """Begin a run with a slot, take a slot, or join the line of those that wait for one."""
+        slots = self._actions.key_slots(row.tenant_id, key)
+        if not slots.has_token(row) and row.id not in slots.holders:
+            if slots.others(row.id) >= row.concurrency_limit:
+                return CHANGED if self._evict_dead(row, slots, terms) else self._join_line(row, slots, terms)
+            if slots.waiting and self._pass.fill(slots, row.id):
                 return CHANGED
-            since = max(row.due_at, ids.created_at(row.id))
-            return self._waiting(min(max((terms.now - since) * SHARE_OF_WAIT, SOONEST), LATEST))
+        if turn and (refused := turn(row, terms)):
+            if not isinstance(refused, StartsAt):
+                self._give_up(row)
+            return refused
+        if not (slots.has_token(row) or self._actions.take_slot(row, slots, terms.now)):
+            return CHANGED
         claimed = transition.started(row, terms)
-        return self._won(claimed) if self._actions.claim_slot(row, claimed) else CHANGED
+        return self._won(claimed, terms) if self._actions.claim_row(row, claimed) else CHANGED
 
-    def _won(self, claimed: Action) -> ClaimWon:
-        """Return the claim with its payload: an offloaded one is read only after the claim."""
+    def _won(self, claimed: Action, terms: ClaimTerms) -> ClaimWon | None:
+        """Return the claim with its slot, and its payload: an offloaded one is read only after the claim.
+
+        A worker of 0.1.0 may have evicted the run between its take and its claim. Now it cannot any more. A
+        token that is not older than the run is that of a take-over, whose worker saw this lease end.
+        """
+        slots = self._actions.key_slots(claimed.tenant_id, claimed.concurrency_key or "")
+        token = slots.holders.get(claimed.id)
+        if token is None or token >= claimed.fence:
+            self._give_back(claimed, terms)
+            return None
         if claimed.payload_offloaded and claimed.payload is None:
             stored_row = self._actions.get(claimed.ref)
             claimed = replace(claimed, payload=stored_row.payload if stored_row else None)
-        return ClaimWon(claimed, None, LockRequirement.NOTHING)
+        return replace(_won(claimed, terms), slots=slots)
 
-    def _evict_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
+    def _give_back(self, claimed: Action, terms: ClaimTerms) -> None:
+        """End a run that has no slot before its handler begins: it is due again at once."""
+        log.warning("its slot was taken from it, claiming again", extra={"action": claimed.id})
+        again = Settlement(
+            status=Status.PENDING,
+            ending=Ending.RETRY,
+            finished_at=terms.now,
+            message="another worker took its slot before it began",
+            due_at=terms.now,
+        )
+        cancelled = Settlement(
+            status=Status.CANCELLED,
+            ending=Ending.CANCELLED,
+            finished_at=terms.now,
+            kept_until=terms.now + self._retention,
+        )
+        if self._actions.settle(claimed, again) is SettleResult.CANCEL_REQUESTED:
+            self._actions.settle(claimed, cancelled)
+
+    def _join_line(self, row: Action, slots: KeySlots, terms: ClaimTerms) -> Waiting | Conflict:
+        """Wait at the end of the line. A holder of 0.1.0 passes its slot to none, so its line is polled."""
+        is_in_line, has_room = row.id in slots.waiting, slots.has_room()
+        if not is_in_line and has_room and not self._actions.wait_for_slot(row, slots):
+            return CHANGED
+        waited = terms.now - max(row.due_at, ids.created_at(row.id))
+        if None in slots.holders.values():
+            return self._waiting(min(max(waited * SHARE_OF_WAIT, SOONEST), LATEST))
+        if not is_in_line and not has_room:
+            return self._waiting(min(max(waited * SHARE_OF_WAIT, LATEST), _FIRST_CHECK))
+        return self._waiting(min(max(waited, _FIRST_CHECK), _LAST_CHECK))
+
+    def _evict_dead(self, row: Action, slots: KeySlots, terms: ClaimTerms) -> bool:
         """Free the slots of dead holders; return whether there were any.
 
-        A holder is dead if its row is gone or no longer processing, or if its lease has ended.
-        A damaged row counts by what can be read of it.
+        A holder is dead if its row is gone or final or not due, or if its lease has ended, or if it has not
+        begun for as long as a lease. A damaged row counts by what can be read of it.
         """
-        refs = [ActionRef(row.tenant_id, holder) for holder in holders]
+        refs = [ActionRef(row.tenant_id, holder) for holder in sorted(slots.holders)]
         rows = read_holders(self._actions, refs, terms)
-        dead = [ref for ref in refs if _is_dead(rows.get(ref), terms)]
-        for ref in dead:
-            self._actions.evict(row.tenant_id, key, ref.id, rows.get(ref))
+        dead = [ref for ref in refs if _is_dead(rows.get(ref), slots, terms)]
+        for ref in dead[:1]:  # the others by the slots as they are then
+            self._pass.evict(slots, ref.id, rows.get(ref))
         return bool(dead)
 
     def _waiting(self, delay: timedelta) -> Waiting:
         return Waiting(ceil(delay.total_seconds() * (0.75 + self._jitter_draw() / 2)))
 
 
-def _is_dead(holder: Holder | None, terms: ClaimTerms) -> bool:
+def _won(claimed: Action, terms: ClaimTerms) -> ClaimWon:
+    return ClaimWon(claimed, None, LockRequirement.NOTHING, terms.expiry.of(claimed))
+
+
+def _is_dead(holder: Holder | None, slots: KeySlots, terms: ClaimTerms) -> bool:
     if isinstance(holder, DamagedRow):
         return holder.is_over(terms.now, terms.skew)
-    return holder is None or holder.status is not Status.PROCESSING or terms.may_take_over(holder)
+    if holder is None or holder.status.is_final:
+        return True
+    if holder.status is Status.PROCESSING:
+        return terms.may_take_over(holder)
+    is_stuck = slots.taken_at is None or slots.taken_at + terms.length + terms.skew < terms.now
+    return is_stuck or holder.due_at > terms.now + terms.skew
 
 
 def next_message(message: DueMessage, now: datetime, settings: Settings) -> DueMessage | None:

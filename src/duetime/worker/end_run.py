@@ -83,6 +83,7 @@ class EndRun:
             now=self._clock.now(),
             retention=self._retention_of(held.action),
             jitter_draw=self._jitter_draw(),  # spreads retries
+            expires_at=held.expires_at,
         )
         result = self._settle(held, settled)
         if result is SettleResult.CANCEL_REQUESTED:

@@ -6,6 +6,7 @@ import threading
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from duetime import instant
 from duetime.model.action import ActionRef
 from duetime.ports.wakeups import DueMessage
 
@@ -28,14 +29,22 @@ class PutOffs:
         self._next: dict[_Chain, tuple[datetime, datetime]] = {}
         self._lock = threading.Lock()
 
-    def is_under_way(self, message: DueMessage, until: datetime, now: datetime) -> bool:
+    def is_under_way(
+        self, message: DueMessage, until: datetime, now: datetime, *, by: datetime = instant.LATEST
+    ) -> bool:
         """Return whether one that this process sent comes later and replaces `message`.
 
         Of two chains, the one that ends later goes on.
+
+        Args:
+            message: the message that came.
+            until: when its chain ends.
+            now: the present instant.
+            by: when the other one must have come, give or take a second.
         """
         with self._lock:
             comes_at, ends_at = self._next.get(_chain_of(message), (now, now))
-        return now + _SLACK < comes_at and until <= ends_at
+        return now < comes_at - _SLACK <= by and until <= ends_at
 
     def sent(self, message: DueMessage, comes_at: datetime, until: datetime, now: datetime) -> None:
         """Remember a message, when it comes, and the end of its chain."""

@@ -8,32 +8,37 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from itertools import chain
 
 from duetime import instant
 from duetime._masking import hiding
 from duetime.clock import Clock
-from duetime.declare.handler import Handler
+from duetime.declare.handler import Handler, RunCoroutine
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
 from duetime.errors import InvalidPayload, UnknownType
 from duetime.model.action import Action
 from duetime.model.built_in import is_probe
 from duetime.model.event_chain import running_at
+from duetime.model.hand_over import HandedOver
 from duetime.model.outcome import SUCCEEDED, Outcome, of_error, put_off
 from duetime.model.redaction import sensitive_values
-from duetime.model.run import Run, WorkerDied
+from duetime.model.run import Committing, ExternalWork, Run, WorkerDied
 from duetime.payload import Payload
 from duetime.ports.wakeups import Delivery
-from duetime.retry import Fatal
+from duetime.retry import Continue, Fatal
 from duetime.settings import Settings
 from duetime.telemetry import spans
 from duetime.telemetry.tracebacks import mask_traceback
+from duetime.worker.checkpoints import RunCheckpoints
 from duetime.worker.commit import RunCommit
-from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.hand_over import problem_of
+from duetime.worker.heartbeat import Heartbeat, WatchedRun
 from duetime.worker.rollover import ROLL_OVER, Rollover
 
 log = logging.getLogger(__name__)
@@ -47,9 +52,33 @@ class ClaimedRun:
     action: Action
     delivery: Delivery
     commit: RunCommit
+    checkpoints: RunCheckpoints
     span: spans.TraceSpan
     since: float
     """The clock's `elapsed` before the claim, from which the lease counts."""
+    external: ExternalWork
+
+    def run_of(self, handler: Handler, clock: Clock, committing: Committing) -> Run:
+        """Return the run for its handler, which commits by `committing`."""
+        return make_run(
+            self.action,
+            handler,
+            clock,
+            committing,
+            self.commit.stop,
+            checkpointing=self.checkpoints,
+            external=self.external,
+        )
+
+
+def failed(claimed: ClaimedRun, error: BaseException) -> Outcome:
+    """Log what a run's handler raised, and return its outcome."""
+    if isinstance(error, Continue):
+        return claimed.checkpoints.outcome_of_continue()
+    about = {"action": claimed.action.id, "type": claimed.action.type, "is_failure": True}
+    log.info("handler raised", extra=about, exc_info=error)
+    claimed.span.raised(error)
+    return of_error(error)
 
 
 class RunHandler:
@@ -73,14 +102,23 @@ class RunHandler:
         self._heartbeat, self._rollover = heartbeat, rollover
         self._clock, self._settings, self._started_at = clock, settings, clock.now()
 
-    def __call__(self, claimed: ClaimedRun) -> Outcome | None:
-        """Run the handler; return None, without running it, if the lease ended before it could begin."""
-        values = partial(self._sensitive_values, claimed.action)
-        with hiding(values, self._settings.secret_patterns.values()):
-            return self._outcome_of(claimed)
+    def __call__(self, claimed: ClaimedRun, run_coroutine: RunCoroutine | None = None) -> Outcome | None:
+        """Run the handler; return None, without running it, if the lease ended before it could begin.
+
+        `run_coroutine` runs an async handler.
+        """
+        with self.masking([claimed.action]):
+            prepared = self.prepare(claimed)
+            return prepared if isinstance(prepared, Outcome) else self._run(claimed, *prepared, run_coroutine)
+
+    def masking(self, actions: Sequence[Action]) -> AbstractContextManager[None]:
+        """Mask, within the block, what failures of these actions must not show."""
+        return hiding(partial(self._all_sensitive_values, actions), self._settings.secret_patterns.values())
+
+    def _all_sensitive_values(self, actions: Sequence[Action]) -> Iterable[object]:
+        return chain.from_iterable(map(self._sensitive_values, actions))
 
     def _sensitive_values(self, action: Action) -> Iterable[object]:
-        """Return the values of its payload that its failures must not show."""
         handler = self._handlers.by_name.get(action.type)
         if handler is None or action.payload is None:
             return ()
@@ -89,54 +127,69 @@ class RunHandler:
         except ValueError:  # a damaged payload
             return (action.payload,)
 
-    def _outcome_of(self, claimed: ClaimedRun) -> Outcome | None:
+    def prepare(self, claimed: ClaimedRun) -> Outcome | tuple[Handler, Payload | None]:
+        """Return the handler and the payload of a run, or the outcome of one that cannot begin."""
         action = claimed.action
         if self._rollover.needs_newer(action.type, action.payload_version):  # a message may lack the version
             reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
             return put_off(timedelta(seconds=ROLL_OVER), reason)
         try:
-            handler, payload = resolve_handler(action, self._handlers.by_name, self._settings)
+            return resolve_handler(action, self._handlers.by_name, self._settings)
         except (Fatal, InvalidPayload, UnknownType) as error:
             return of_error(Fatal(str(error)))
         except WorkerDied:
             raise
         except BaseException as error:  # noqa: BLE001 - of a payload's own validator
             return of_error(error)
-        return self._run(claimed, handler, payload)
 
-    def _run(self, claimed: ClaimedRun, handler: Handler, payload: Payload | None) -> Outcome | None:
+    def _run(
+        self,
+        claimed: ClaimedRun,
+        handler: Handler,
+        payload: Payload | None,
+        run_coroutine: RunCoroutine | None,
+    ) -> Outcome | None:
         action = claimed.action
-        run = make_run(action, handler, self._clock, claimed.commit, claimed.commit.stop)
+        run = claimed.run_of(handler, self._clock, claimed.commit)
         try:
-            if not self._call(claimed, handler, payload, run):
-                return None
+            with self.watching(claimed, run) as watched, running_at(action.depth):
+                resources = self.resources_for(handler)
+                if not self.still_holds(watched):
+                    return None
+                returned = handler(payload, run, resources, run_coroutine)
         except WorkerDied:
             raise
-        except BaseException as error:
-            about = {"action": action.id, "type": action.type, "is_failure": True}
-            log.info("handler raised", extra=about, exc_info=error)
-            claimed.span.raised(error)
-            return of_error(error)
+        except BaseException as error:  # noqa: BLE001 - none leaves a run without an outcome
+            return failed(claimed, error)
+        if isinstance(returned, HandedOver):
+            problem = problem_of(returned, action)
+            return failed(claimed, problem) if problem else replace(SUCCEEDED, hand_over=returned)
         if is_probe(action.type):
             return replace(SUCCEEDED, message=self._wake_facts(claimed.delivery))
         return SUCCEEDED
 
-    def _call(self, claimed: ClaimedRun, handler: Handler, payload: Payload | None, run: Run) -> bool:
-        """Call the handler under the heartbeat; return False, without the call, if the lease has ended."""
-        watching = self._heartbeat.watching(
+    def watching(self, claimed: ClaimedRun, run: Run) -> AbstractContextManager[WatchedRun]:
+        """Beat for a run within the block."""
+        return self._heartbeat.watching(
             claimed.action,
             run.stop,
             run.deadline,
             claimed.delivery,
-            self._handlers.worker,
+            claimed.delivery.queue or self._handlers.worker,
             since=claimed.since,
         )
-        with watching as watched, running_at(claimed.action.depth):
-            resources = self._resources.for_parameters(handler.wants)
-            if not self._heartbeat.still_holds(watched):
-                return False
-            handler(payload, run, resources)
-        return True
+
+    def still_holds(self, watched: WatchedRun) -> bool:
+        """Return whether a lease still holds, just before the handler begins."""
+        return self._heartbeat.still_holds(watched)
+
+    def resources_for(self, handler: Handler) -> Mapping[str, object]:
+        """Return the resources of a handler, by its parameters.
+
+        Raises:
+            ResourceFailed: a factory raised.
+        """
+        return self._resources.for_parameters(handler.wants)
 
     def _wake_facts(self, delivery: Delivery) -> str:
         """Return how a probe's message reached this process, as JSON, for `duetime deployment verify`."""

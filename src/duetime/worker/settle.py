@@ -1,7 +1,8 @@
 """The end of a run, *settle*: write its result; for a job's run also free the lock and count the run.
 
-A settle wakes the run that waits for the lock. A run that will be retried keeps the lock. A commit settles in
-the same way, together with the handler's own writes.
+A settle wakes the run that waits for the lock, and passes the slot of a concurrency key on. A run that will
+be retried keeps the lock, but no slot. A commit settles in the same way, together with the handler's own
+writes.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from functools import partial
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
 from duetime.jobs.known_region import KnownRegion
-from duetime.model.action import Action, Status, Trigger
+from duetime.model.action import Action, Status
 from duetime.model.job import JobRef, Overlap, job_ref_of
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run import Entry
-from duetime.model.run_stats import EndedRun
+from duetime.model.run_stats import ended_run
+from duetime.model.slots import KeySlots
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.ports.regions import NoRegions
 from duetime.ports.wakeups import DueQueues, Routes
 from duetime.wakeups.due_messages import message_of, send_wake
 from duetime.worker.claim_job_run import ClaimWon
+from duetime.worker.pass_slots import PassSlots
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +46,9 @@ class Settle:
         region: KnownRegion | None = None,
         *,
         clock: Clock,
+        pass_slots: PassSlots,
     ) -> None:
-        self._actions, self._jobs = actions, jobs
+        self._actions, self._jobs, self._pass = actions, jobs, pass_slots
         self._queues, self._routes, self._clock = queues, routes, clock
         self._region = region or KnownRegion(NoRegions(), clock)
 
@@ -74,15 +78,11 @@ class Settle:
         action, job_ref = held.action, job_ref_of(held.action)
         if not self._region.is_current(action.fence):
             return SettleResult.LEASE_LOST
+        if held.slots is not None:
+            return self._end_with_slot(held, held.slots, settlement, row_alone)
         if job_ref is None or held.job is None or settlement.status is Status.PENDING:
             return row_alone(action, settlement)
-        ended = EndedRun(
-            id=action.id,
-            status=settlement.status.value,
-            started_at=action.attempts[-1].started_at,
-            error=settlement.message,
-            triggered_by=action.created_by if action.trigger is Trigger.MANUAL else None,
-        )
+        ended = ended_run(action, settlement)
         if held.hold is LockRequirement.LOCK:
             result = with_job(action, settlement, job_ref, ended)
             if held.job.definition.overlap in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
@@ -93,6 +93,16 @@ class Settle:
         if is_news or held.hold is LockRequirement.UNCHANGED:
             return with_job(action, settlement, job_ref, ended, has_lock=False)
         return row_alone(action, settlement)
+
+    def _end_with_slot(
+        self, held: ClaimWon, slots: KeySlots, settlement: Settlement, row_alone: _SettleRow
+    ) -> SettleResult:
+        """Settle the row, then pass its slot on: never the other way round, which lets two run at once."""
+        result = row_alone(held.action, settlement)
+        if result is SettleResult.SETTLED:
+            free = partial(self._pass.free, held.action, slots, settlement.status)
+            _attempt(free, held.action)
+        return result
 
     def _wake_next(self, ref: JobRef) -> None:
         """Wake the run that waits for the lock; without this wake it claims again by itself."""

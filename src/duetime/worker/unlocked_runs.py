@@ -26,10 +26,10 @@ _SHARDS = tuple(map(str, range(MOST_DUE_SHARDS)))
 """All that rows may be in, whatever `due_shards` was when they were put. The surplus ones come second."""
 
 
-def needs_search(job: Job, ref: ActionRef) -> bool:
-    """Return whether runs without the lock may be in progress beside the run that claims."""
+def needs_search(job: Job) -> bool:
+    """Return whether runs without the lock may be in progress, also beside a run that holds it already."""
     is_locking = job.definition.overlap is not Overlap.ALLOW
-    return is_locking and job.unlocked_since is not None and job.running != ref
+    return is_locking and job.unlocked_since is not None
 
 
 def find_unlocked(
@@ -43,7 +43,7 @@ def find_unlocked(
         ref: the run that claims; it is left out.
         terms: the claim's.
     """
-    if not needs_search(job, ref):
+    if not needs_search(job):
         return ()
     if job.unlocked_since is None or terms.now < job.unlocked_since + SETTLED_AFTER + terms.skew:
         return None

@@ -20,52 +20,58 @@ import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from enum import StrEnum
+from datetime import datetime, timedelta
 
 from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.declare.built_in import CANARY_HANDLER
+from duetime.declare.handler import RunCoroutine
 from duetime.declare.handler_set import HandlerSet
 from duetime.errors import DuetimeError, truncate
+from duetime.jobs.end_hand_over import EndHandOver
+from duetime.jobs.known_limits import KnownLimits
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.plan import Plan, is_behind
+from duetime.model.action import Ending
 from duetime.model.built_in import CANARY
-from duetime.model.lease import LeaseHeld
-from duetime.model.outcome import NOT_BEGUN
+from duetime.model.hand_over import has_timed_out
+from duetime.model.lease import LeaseHeld, MustBeAlone
+from duetime.model.outcome import EXPIRED, NOT_BEGUN, TIMED_OUT, Outcome
+from duetime.model.work_pause import Hold
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import LONGEST_DELAY, Delivery, DueMessage, DueQueues, Routes, Send
 from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
 from duetime.settings import Settings
 from duetime.telemetry import spans
 from duetime.telemetry.run_log import RunLog
-from duetime.wakeups.due_messages import delay_until
-from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, Waiting
+from duetime.wakeups.due_messages import delay_until, message_of
+from duetime.worker.breakers import Breakers
+from duetime.worker.checkpoints import RunCheckpoints
+from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, LockFreed, Waiting
 from duetime.worker.claim_run import ClaimRun
 from duetime.worker.claim_with_slot import ClaimOneShot, next_message
 from duetime.worker.commit import CommitStage
 from duetime.worker.end_run import EndRun
+from duetime.worker.execution import DeliveryResult, Execution, Steps, begun
+from duetime.worker.hand_over import HandOverRun, RunExternalWork
 from duetime.worker.heartbeat import Heartbeat, visibility
+from duetime.worker.pass_slots import PassSlots
+from duetime.worker.paused_work import Held, PausedWork
 from duetime.worker.put_offs import PutOffs
+from duetime.worker.rate_turn import RateTurns
 from duetime.worker.rollover import ROLL_OVER, Rollover
 from duetime.worker.run_handler import ClaimedRun, RunHandler
+from duetime.worker.run_many import RunMany
 from duetime.worker.settle import Settle
 
 log = logging.getLogger(__name__)
 
 _SOONEST_WHILE_OFF = 60
-
-
-class DeliveryResult(StrEnum):
-    """The result of a delivery."""
-
-    RAN = "ran"
-    NOTHING_TO_DO = "nothing to do"
-    PUT_OFF = "put off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,7 @@ class WorkerPorts:
     heartbeat: Heartbeat
     pauses: WorkPauses = field(default_factory=NoWorkPauses)
     regions: ActiveRegions = field(default_factory=NoRegions)
+    limits: SetLimits = field(default_factory=NoSetLimits)
 
 
 class Worker:
@@ -101,29 +108,90 @@ class Worker:
     ) -> None:
         handlers = replace(handlers, by_name={CANARY: CANARY_HANDLER, **handlers.by_name})
         store, jobs, heartbeat = ports.store, ports.jobs, ports.heartbeat
-        self._handlers, self._queues = handlers, ports.queues
+        self._handlers, self._queues, self._store = handlers, ports.queues, store
         self._clock, self._settings, self._run_log = clock, settings, RunLog(meter)
-        self._pauses, self._rollover = KnownPauses(ports.pauses, clock), Rollover(handlers, ports.routes)
+        known = KnownPauses(ports.pauses, clock)
+        self._breakers = Breakers(
+            ports.pauses, known, handlers.by_name, clock=clock, settings=settings, meter=meter
+        )
+        self._paused = PausedWork(known, handlers.worker, self._breakers.probed_by)
+        self._rollover = Rollover(handlers, ports.routes)
         self._put_offs, self._region = PutOffs(), KnownRegion(ports.regions, clock)
         self._plan = Plan(store, jobs, clock=clock, settings=settings, meter=meter)
+        end_hand_over = EndHandOver(store, lambda: jobs, settings=settings)
+        self._hand_over = HandOverRun(store, self._region, clock, end_hand_over)
+        pass_slots = PassSlots(store, ports.queues, ports.routes, clock=clock, skew=settings.clock_skew)
         self._claim = ClaimRun(
-            ClaimOneShot(store, jitter_draw=jitter_draw),
-            ClaimJobRun(store, jobs, settings=settings),
+            ClaimOneShot(
+                store,
+                pass_slots,
+                jitter_draw=jitter_draw,
+                retention=settings.retention,
+                paused=self._paused,
+            ),
+            ClaimJobRun(store, jobs, settings=settings, paused=self._paused),
             handlers,
             heartbeat,
             self._region,
+            rates=RateTurns(handlers.by_name, store, KnownLimits(ports.limits, clock)),
             clock=clock,
             settings=settings,
             instance=instance,
         )
         self._run = RunHandler(handlers, heartbeat, self._rollover, clock=clock, settings=settings)
-        settle = Settle(store, jobs, ports.queues, ports.routes, self._region, clock=clock)
+        self.run_many = RunMany(self._run, clock=clock)
+        settle = Settle(
+            store, jobs, ports.queues, ports.routes, self._region, clock=clock, pass_slots=pass_slots
+        )
         self._end = EndRun(
             settle, heartbeat, self._run_log, clock=clock, settings=settings, jitter_draw=jitter_draw
         )
 
-    def __call__(self, delivery: Delivery) -> DeliveryResult:
-        """Handle one delivery; the message may be deleted when this returns.
+    def __call__(
+        self, delivery: Delivery, *, shares_process: bool = False, run_coroutine: RunCoroutine | None = None
+    ) -> DeliveryResult | MustBeAlone:
+        """Handle one delivery; the message may be deleted when this returns a `DeliveryResult`.
+
+        Args:
+            delivery: the delivery.
+            shares_process: whether other runs share the process. After `MustBeAlone`, repeat alone.
+            run_coroutine: runs an async handler; by default on an event loop of its own.
+
+        Raises:
+            BackendUnavailable: the message must come again.
+        """
+        execution = self.begin(delivery, shares_process=shares_process)
+        if not isinstance(execution, Execution):
+            return execution
+        try:
+            outcome = self._outcome(execution.run, run_coroutine)
+        except BaseException:  # of a process that dies
+            execution.abandon()
+            raise
+        return execution.end(outcome)
+
+    def _outcome(self, run: ClaimedRun, run_coroutine: RunCoroutine | None) -> Outcome | None:
+        if not self.takes_many(run.delivery):
+            return self._run(run, run_coroutine)
+        (outcome,) = self.run_many([run], run_coroutine)
+        return outcome
+
+    def takes_many(self, delivery: Delivery) -> bool:
+        """Return whether the delivery's handler takes many runs at once."""
+        handler = self._handlers.by_name.get(delivery.message.type)
+        return handler is not None and handler.takes_many
+
+    def timeout_of(self, delivery: Delivery) -> timedelta:
+        """Return the longest time that the delivery's handler may run."""
+        handler = self._handlers.by_name.get(delivery.message.type)
+        return timedelta(0) if handler is None else handler.timeout
+
+    def begin(self, delivery: Delivery, *, shares_process: bool) -> DeliveryResult | MustBeAlone | Execution:
+        """Claim the run of a delivery when it is due; return what else became of the delivery.
+
+        Args:
+            delivery: the delivery.
+            shares_process: whether other runs share the process.
 
         Raises:
             BackendUnavailable: the message must come again.
@@ -131,48 +199,88 @@ class Worker:
         message = delivery.message
         delay = self._delay_of(message)
         if delay is not None:
-            return self._put_off(delivery, delay)
-        if self._is_stopped(message):
-            return self._while_stopped(delivery)
+            return self.put_off(delivery, delay)
+        is_stopped = not (self._region.is_active() or self._region.is_standby())
+        hold = None if is_stopped else self._hold_of(message)
+        if is_stopped or hold is not None:
+            return self._while_stopped(delivery, hold)
         if self._is_copy(message):
             return DeliveryResult.NOTHING_TO_DO
         self._clock.wait_until(message.due_at)
         since = self._clock.elapsed()
-        claim = self._claim(delivery)
-        return (
-            self._execute(claim, delivery, since)
-            if isinstance(claim, ClaimWon)
-            else self._again(delivery, claim)
-        )
+        try:
+            claim = self._claim(delivery, shares_process=shares_process)
+        except DuetimeError:
+            self._breakers.give_back(message.ref)
+            raise
+        if not isinstance(claim, ClaimWon):
+            self._breakers.give_back(message.ref)
+            return claim if isinstance(claim, MustBeAlone) else self._again(delivery, claim)
+        return begun(self._execution(claim, delivery, since))
 
-    def _while_stopped(self, delivery: Delivery) -> DeliveryResult:
-        """Send the message again, unless another one is under way: no sweep sends one meanwhile."""
+    def _hold_of(self, message: DueMessage) -> Hold | None:
+        """Return what holds a due message; None if its run may begin, also as the probe of a breaker."""
+        hold = self._paused.hold_of(message)
+        if hold is None or not self._breakers.try_probe(hold, message):
+            return hold
+        self._clock.wait_until(message.due_at)
+        return None
+
+    def _while_stopped(self, delivery: Delivery, hold: Hold | None = None) -> DeliveryResult:
+        """Send the message again, unless another one is under way: no sweep sends one meanwhile.
+
+        A pause with an end releases each action at an instant of its own, at which its message comes again.
+        """
         message, now = delivery.message, self._clock.now()
+        if hold is not None and message.is_keyed:
+            self._claim.give_up(message)
         if self._put_offs.is_under_way(message, instant.LATEST, now):
             return DeliveryResult.NOTHING_TO_DO
         seconds = self._delay_while_stopped(message)
-        result = self._put_off(delivery, seconds)
+        if hold is not None:
+            until = hold.until if hold.pause.breaker is None else hold.pause.breaker.again_at(now)
+            seconds = min(seconds, delay_until(until, now, start="second"))
+        result = self.put_off(delivery, seconds)
         self._put_offs.sent(message, now + timedelta(seconds=seconds), instant.LATEST, now)
         return result
 
-    def _again(self, delivery: Delivery, claim: LeaseHeld | Waiting | None) -> DeliveryResult:
+    def _again(
+        self, delivery: Delivery, claim: LeaseHeld | Waiting | LockFreed | Held | None
+    ) -> DeliveryResult:
         """Send the message of an action that was not claimed again, unless there is nothing left to claim."""
         if claim is None:
             return DeliveryResult.NOTHING_TO_DO
+        if isinstance(claim, LockFreed):
+            queue = delivery.queue or self._handlers.worker
+            self._queues.send([Send(queue, message_of(claim.waiting), 0)])
+            return DeliveryResult.NOTHING_TO_DO
         if isinstance(claim, LeaseHeld):
-            ends_in = delay_until(claim.until + self._settings.clock_skew, self._clock.now())
-            return self._put_off(delivery, ends_in + 1)
+            return self._after_lease(delivery, claim.until)
+        if isinstance(claim, Held):  # by a key, which only the row has
+            keyed = replace(delivery, message=replace(delivery.message, is_keyed=True))
+            return self._while_stopped(keyed, claim.hold)
         is_keyed = delivery.message.is_keyed or ids.is_one_shot(delivery.message.ref.id)
         return self._wait(
             replace(delivery, message=replace(delivery.message, is_keyed=is_keyed)), claim.seconds
         )
+
+    def _after_lease(self, delivery: Delivery, lease_until: datetime) -> DeliveryResult:
+        """Send the message again for the end of a lease, unless one that comes by then replaces it."""
+        message, now = delivery.message, self._clock.now()
+        seconds = min(delay_until(lease_until + self._settings.clock_skew, now) + 1, LONGEST_DELAY)
+        comes_at, until = now + timedelta(seconds=seconds), message.replaced_until or instant.LATEST
+        if self._put_offs.is_under_way(message, until, now, by=comes_at):
+            return DeliveryResult.NOTHING_TO_DO
+        result = self.put_off(delivery, seconds)
+        self._put_offs.sent(message, comes_at, until, now)
+        return result
 
     def _wait(self, delivery: Delivery, seconds: int) -> DeliveryResult:
         now = self._clock.now()
         message = next_message(delivery.message, now, self._settings)
         if message is None or message.replaced_until is None or self._is_copy(delivery.message):
             return DeliveryResult.NOTHING_TO_DO
-        result = self._put_off(replace(delivery, message=message), seconds)
+        result = self.put_off(replace(delivery, message=message), seconds)
         self._put_offs.sent(message, now + timedelta(seconds=seconds), message.replaced_until, now)
         return result
 
@@ -181,25 +289,65 @@ class Worker:
         until = message.replaced_until
         return until is not None and self._put_offs.is_under_way(message, until, self._clock.now())
 
-    def _execute(self, claim: ClaimWon, delivery: Delivery, since: float) -> DeliveryResult:
+    def _execution(self, claim: ClaimWon, delivery: Delivery, since: float) -> Steps:
+        """Yield the run whose handler is next, receive its outcome, and end the run."""
         action = claim.action
         self._run_log.began(action)
         self._plan_ahead(claim)
         with spans.executing(action) as span:
             commit = self._end.commit_of(claim)
-            is_cancelled = action.cancel_requested_at is not None
-            run = ClaimedRun(action, delivery, commit, span, since)
-            outcome = NOT_BEGUN if is_cancelled else self._run(run)
+            external = RunExternalWork(action, self._store, self._clock, commit.stop)
+            checkpoints = RunCheckpoints(action, self._store, commit)
+            run = ClaimedRun(action, delivery, commit, checkpoints, span, since, external)
+            outcome = self._not_begun(claim) or (yield run)
             if outcome is None:
+                self._breakers.give_back(action.ref)
                 self._run_log.lost(action)
                 span.ended(None)
-                return self._put_off(delivery, visibility(self._settings))
+                return self.put_off(delivery, visibility(self._settings))
             if commit.stage is CommitStage.IN_DOUBT:
+                self._breakers.give_back(action.ref)
                 span.set({spans.OUTCOME: spans.IN_DOUBT})
                 log.warning("its commit is in doubt, the row is left alone", extra={"action": action.id})
-                return self._put_off(delivery, visibility(self._settings))
-            span.ended(self._end(claim, commit, outcome))
+                return self.put_off(delivery, visibility(self._settings))
+            if outcome.hand_over is not None and commit.stage is CommitStage.OPEN:
+                return self._end_by_hand_over(claim, delivery, outcome, span)
+            is_committed, counted = (
+                commit.stage is not CommitStage.OPEN,
+                self._breakers.as_counted(action, outcome),
+            )
+            is_probe = self._breakers.end_probe(action, outcome, is_committed=is_committed)
+            span.ended(self._end(claim, commit, counted))
+            if not is_probe:
+                self._breakers.ended(action, outcome, is_committed=is_committed)
         return DeliveryResult.RAN
+
+    def _end_by_hand_over(
+        self, claim: ClaimWon, delivery: Delivery, outcome: Outcome, span: spans.TraceSpan
+    ) -> DeliveryResult:
+        """Hand the action over, and send its message for the end of the hand-over's lease."""
+        action = claim.action
+        terms = None if outcome.hand_over is None else self._hand_over(action, outcome.hand_over)
+        if terms is None:
+            self._breakers.give_back(action.ref)
+            self._run_log.lost(action)
+            span.ended(None)
+            return self.put_off(delivery, visibility(self._settings))
+        self._run_log.handed_over(action, terms)
+        span.set({spans.OUTCOME: spans.HANDED_OVER, spans.STATUS: action.status.value})
+        if not self._breakers.end_probe(action, outcome, is_committed=False):
+            self._breakers.ended(action, outcome, is_committed=False)
+        return self._after_lease(delivery, terms.waits_until)
+
+    def _not_begun(self, claim: ClaimWon) -> Outcome | None:
+        """Return the outcome of a run whose handler must not be called."""
+        if claim.action.cancel_requested_at is not None:
+            return NOT_BEGUN
+        if claim.action.has_failed_predecessor:
+            return Outcome(Ending.FAILED, claim.action.unmet)
+        if has_timed_out(claim.action):
+            return TIMED_OUT
+        return EXPIRED if claim.is_expired else claim.failure
 
     def _delay_of(self, message: DueMessage) -> int | None:
         """Return the seconds to delay the message by; None if nothing but a stop or a claim decides."""
@@ -215,14 +363,10 @@ class Worker:
         late = int((self._clock.now() - message.due_at).total_seconds())
         return min(max(late, _SOONEST_WHILE_OFF), LONGEST_DELAY)
 
-    def _is_stopped(self, message: DueMessage) -> bool:
-        """Return whether a pause, or an unknown active region, stops the action."""
-        if self._pauses.of_tenant(message.ref.tenant_id) is not None:
-            return True
-        return not (self._region.is_active() or self._region.is_standby())
-
-    def _put_off(self, delivery: Delivery, seconds: int) -> DeliveryResult:
-        self._queues.send([Send(self._handlers.worker, delivery.message, min(seconds, LONGEST_DELAY))])
+    def put_off(self, delivery: Delivery, seconds: int) -> DeliveryResult:
+        """Send the message again, with a delay."""
+        queue = delivery.queue or self._handlers.worker
+        self._queues.send([Send(queue, delivery.message, min(seconds, LONGEST_DELAY))])
         log.info("put off", extra={"action": delivery.message.ref.id, "seconds": seconds})
         return DeliveryResult.PUT_OFF
 

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from http import HTTPStatus
 
 from duetime.api import PREFIX
-from duetime.api.access import Access
 from duetime.api.all_routes import routes_of
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
-from duetime.api.health_details import Details
 from duetime.api.openapi.responses import PROBLEM, problem_responses, problem_schema, references_of
 from duetime.api.openapi.schemas import (
     Mode,
@@ -22,6 +19,7 @@ from duetime.api.openapi.schemas import (
     schemas_of,
     signature_of,
 )
+from duetime.api.route_ports import Access, Details, Health
 from duetime.api.routes import Route
 from duetime.app import App
 from duetime.clock import SystemClock
@@ -68,10 +66,14 @@ _SECURITY = {
 _TAGS = {
     "actions": "One-shots, and the runs of jobs: schedule, look up, cancel, reschedule, redrive.",
     "jobs": "What recurs or follows events: look at, explain, register, operate.",
+    "hand-overs": "Handed-over actions, for the holders of their tokens.",
     "undelivered": "What queues, the stream or EventBridge gave up on; for operators.",
     "notifications": "Notifications, and the preferences for them.",
     "access": "Who one is, what roles may do, and who asked for which change.",
+    "pauses": "Pauses of types, keys, workers and tenants: what they cover waits, or is skipped.",
     "tenants": "Pauses of tenants, for operators of the deployment.",
+    "batches": "Batches of actions, and their progress.",
+    "limits": "Rate limits of payload types, for operators of the deployment.",
     "service": "The deployment itself.",
 }
 _SUCCESS = {

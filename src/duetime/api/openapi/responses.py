@@ -64,7 +64,7 @@ def _statuses(route: Route, signature: RouteSignature) -> Iterable[HTTPStatus]:
         _S.PRECONDITION_FAILED: route.checks_if_match,
         _S.REQUEST_ENTITY_TOO_LARGE: signature.body,
         _S.UNSUPPORTED_MEDIA_TYPE: signature.body,
-        _S.UNPROCESSABLE_ENTITY: not route.is_open and (names or signature.body),
+        _S.UNPROCESSABLE_ENTITY: (not route.is_open or route.is_by_token) and (names or signature.body),
         _S.TOO_MANY_REQUESTS: True,
         _S.INTERNAL_SERVER_ERROR: True,
         _S.NOT_IMPLEMENTED: route.tag in _OPTIONAL_TAGS,
@@ -126,7 +126,7 @@ def problem_schema() -> Schema:
             },
             "action_id": {
                 "type": "string",
-                "description": "of `idempotency-conflict`: the action that the key stands for",
+                "description": "of conflicts of idempotency and debounce keys: the action of the key",
             },
             "parts": {
                 "type": "object",

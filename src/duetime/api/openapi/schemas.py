@@ -75,10 +75,13 @@ def _docstrings_below_fields(model: Model) -> dict[str, str]:
 
 _DESCRIPTIONS = {
     "action_id": "the action's id",
+    "token": "what `run.token` returned to the handler; no other right is needed",
     "name": "the job's name",
     "undelivered_id": "the id of what is undelivered",
     "notification_id": "the notification's id",
     "tenant": "the tenant's name",
+    "batch_name": "the batch's name",
+    "pause_id": "the pause's id",
     "role": "the role's name: of a group of the user pool, or of the settings",
     "limit": "how many at most",
     "cursor": "`next_cursor` of the page before, with the same filters",

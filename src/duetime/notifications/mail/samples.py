@@ -69,6 +69,12 @@ _FACTS: Mapping[NotificationKind, Mapping[str, Any]] = {
     NotificationKind.ACTION_FAILED: _ONE_SHOT,
     NotificationKind.DEAD_LETTERED: _RUN,
     NotificationKind.UNDELIVERED: _UNDELIVERED,
+    NotificationKind.BREAKER_OPENED: {
+        "name": "send-receipt",
+        "scope": "type",
+        "of": "acme",
+        "reason": "the breaker opened after 20 failures within 60 s; the last: SES is down",
+    },
     NotificationKind.RECURRING_FAILING: _JOB,
     NotificationKind.RECURRING_SUCCEEDING: {**_JOB, "consecutive_failures": 0, "last_error": None},
     NotificationKind.CHAIN_REFUSED: {

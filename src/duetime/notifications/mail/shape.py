@@ -68,6 +68,13 @@ _SINGLE: Mapping[NotificationKind, MailShape] = {
         page="undelivered",
         named_by="id",
     ),
+    NotificationKind.BREAKER_OPENED: MailShape(
+        rows=("tenant", "type", "reason", "when"),
+        facts={"type": "name"},
+        steps={"look": "duetime actions list --type", "redo": "duetime actions resume --type"},
+        page="pauses",
+        named_by="name",
+    ),
     NotificationKind.RECURRING_FAILING: MailShape(
         rows=("tenant", "job", "reason", "failures", "threshold", "last_id", "when"),
         facts=_JOB_FACTS,
@@ -99,6 +106,7 @@ _DIGESTS: Mapping[NotificationKind, MailShape] = {
     NotificationKind.ACTION_FAILED: _digest("duetime dead-letters list", "dead-letters"),
     NotificationKind.DEAD_LETTERED: _digest("duetime dead-letters list", "dead-letters"),
     NotificationKind.UNDELIVERED: _digest("duetime undelivered list", "undelivered"),
+    NotificationKind.BREAKER_OPENED: _digest("duetime actions pauses", "pauses"),
     NotificationKind.RECURRING_FAILING: _digest("duetime jobs list", "jobs"),
     NotificationKind.RECURRING_SUCCEEDING: _digest("duetime jobs list", "jobs"),
     NotificationKind.CHAIN_REFUSED: _digest("duetime jobs list", "jobs"),

@@ -1,0 +1,187 @@
+"""Complete, fail and keep alive handed-over actions, by their tokens.
+
+The row is read first, to check the token and to compute the settlement. Then one conditional write under the
+token's fence decides: a second completion, a late one, and one of a run that was taken over change nothing.
+The table's stream then frees what the run held, as `duetime.wakeups.after_hand_over` describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from datetime import timedelta
+from typing import Any, assert_never
+
+from duetime import instant
+from duetime.clock import Clock
+from duetime.errors import BackendUnavailable, truncate
+from duetime.ids import TenantId
+from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
+from duetime.jobs.end_hand_over import EndHandOver
+from duetime.model.action import Action, Ending, Status
+from duetime.model.hand_over import (
+    Beat,
+    HandOverEnded,
+    InvalidHandOver,
+    InvalidToken,
+    NotHandedOver,
+    Progress,
+    checked_result,
+    waits_from,
+)
+from duetime.model.hand_over_token import Token, key_of
+from duetime.model.lease import SettleResult
+from duetime.model.outcome import SUCCEEDED, Outcome
+from duetime.ports.actions import ActionStore, DamagedRow
+from duetime.ports.jobs import JobStore
+from duetime.retry import NEVER, RetryPolicy
+from duetime.settings import Settings
+
+LONGEST_RETRY = timedelta(days=366)
+
+
+class HandOvers:
+    """The handed-over actions of some tenants, or of all."""
+
+    def __init__(
+        self,
+        store: ActionStore,
+        jobs: Callable[[], JobStore] | None,
+        *,
+        clock: Clock,
+        settings: Settings,
+        tenants: Collection[TenantId] | None,
+        jitter_draw: Callable[[], float],
+    ) -> None:
+        """Use the back ends.
+
+        Args:
+            store: the rows.
+            jobs: loads the store of jobs, which holds their locks; None if there are no jobs.
+            clock: the source of the present time.
+            settings: the deployment's settings.
+            tenants: whose tokens are accepted; None: all, as the token alone decides.
+            jitter_draw: draws the jitter of a retry, in [0, 1).
+        """
+        self._store, self._clock = store, clock
+        self._settle = EndHandOver(store, jobs, settings=settings)
+        self._tenants, self._jitter_draw = tenants, jitter_draw
+
+    def complete(self, token: str, result: Any = None) -> Action:
+        """Settle as executed; see `Scheduler.complete`."""
+        written = checked_result(result)
+        return self._end(token, lambda _row: (SUCCEEDED, NEVER), written)
+
+    def fail(self, token: str, reason: str, retry: bool | timedelta = True) -> Action:
+        """Settle as after a failed attempt; see `Scheduler.fail`."""
+        outcome = _failure(reason, retry)
+
+        def ended(row: Action) -> tuple[Outcome, RetryPolicy]:
+            if row.cancel_requested_at is not None:
+                return Outcome(Ending.CANCELLED, outcome.message), NEVER
+            return outcome, RetryPolicy.parse(row.retry or NEVER.text())
+
+        return self._end(token, ended, None)
+
+    def heartbeat(self, token: str, progress: Progress | None = None) -> Beat:
+        """Keep a hand-over alive; see `Scheduler.heartbeat`."""
+        parsed = self._parsed(token)
+        row, now = self._open_row(parsed), self._clock.now()
+        until = waits_from(row, now)
+        found = self._store.beat(row, until, now=now, progress=progress)
+        if found is None:
+            raise self._why_ended(parsed)
+        return Beat(found.cancel_requested, until)
+
+    def owner(self, token: str) -> Action:
+        """Return the action of a token, whether it can still be ended or not.
+
+        Raises:
+            InvalidToken: no hand-over of these tenants has this token.
+        """
+        return self._named(self._parsed(token))
+
+    def _end(
+        self, token: str, ended: Callable[[Action], tuple[Outcome, RetryPolicy]], result: str | None
+    ) -> Action:
+        parsed = self._parsed(token)
+
+        def attempt() -> Action | Conflict:
+            row = self._open_row(parsed)
+            outcome, policy = ended(row)
+            now, draw = self._clock.now(), self._jitter_draw()
+            match self._settle(row, outcome, policy, now=now, result=result, jitter_draw=draw):
+                case SettleResult.SETTLED:
+                    return self._row(parsed) or row
+                case SettleResult.CANCEL_REQUESTED:
+                    return CHANGED
+                case SettleResult.LEASE_LOST:
+                    raise self._why_ended(parsed)
+                case unknown:
+                    assert_never(unknown)
+
+        outcome = retry_on_conflict(attempt)
+        if isinstance(outcome, Conflict):
+            raise BackendUnavailable("the actions table", "the action kept changing")
+        return outcome
+
+    def _parsed(self, token: str) -> Token:
+        parsed = Token.parse(token)
+        if self._tenants is not None and parsed.ref.tenant_id not in self._tenants:
+            raise InvalidToken("this token is of another tenant")
+        return parsed
+
+    def _row(self, token: Token) -> Action | None:
+        damaged: list[DamagedRow] = []
+        return next(iter(self._store.get_rows([token.ref], damaged=damaged)), None)
+
+    def _open_row(self, token: Token) -> Action:
+        """Return the row of a token by which it can be ended now.
+
+        Raises:
+            InvalidToken, NotHandedOver, HandOverEnded: it cannot.
+        """
+        row, now = self._named(token), self._clock.now()
+        is_its_run = row.status is Status.PROCESSING and row.fence == token.fence
+        if is_its_run and not row.is_handed_over:
+            raise NotHandedOver(row.id)
+        if not is_its_run or row.lease_until is None or now >= row.lease_until:
+            raise HandOverEnded(row.id, row.status, _reason(row, token))
+        return row
+
+    def _named(self, token: Token) -> Action:
+        row = self._row(token)
+        if row is None or not token.is_keyed(key_of(row)):
+            raise InvalidToken
+        return row
+
+    def _why_ended(self, token: Token) -> HandOverEnded | InvalidToken:
+        """Return the error of a token that has lost a race."""
+        row = self._row(token)
+        return InvalidToken() if row is None else HandOverEnded(row.id, row.status, _reason(row, token))
+
+
+def _reason(row: Action, token: Token) -> str:
+    if row.fence != token.fence:
+        return "another run has taken it over"
+    if row.status is not Status.PROCESSING:
+        ended_at = row.attempts[-1].finished_at
+        return f"it was ended at {instant.text(ended_at)}" if ended_at else "it was ended"
+    if row.lease_until == row.times_out_at:
+        return "its time-out has passed"
+    return "its heartbeat was missed"
+
+
+def _failure(reason: object, retry: object) -> Outcome:
+    if not isinstance(reason, str) or not reason.strip():
+        raise InvalidHandOver(
+            f"reason is {truncate(repr(reason), 60)}; allowed is a text that is not empty", field="reason"
+        )
+    after = retry if isinstance(retry, timedelta) else None
+    if not isinstance(retry, bool | timedelta) or (after and not timedelta(0) <= after <= LONGEST_RETRY):
+        raise InvalidHandOver(
+            f"retry is {truncate(repr(retry), 60)}; allowed is True (by the policy), False, or a timedelta"
+            f" up to {LONGEST_RETRY.days} days",
+            field="retry",
+        )
+    ending = Ending.FAILED if after is None else Ending.RETRY
+    return Outcome(ending, truncate(reason.strip()), may_retry=retry is not False, retry_after=after)

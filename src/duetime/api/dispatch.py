@@ -1,0 +1,167 @@
+"""Dispatch: the part of the API behind the route table, imported at the first request for a route.
+
+It checks the permission, writes the audit trail, validates the request and calls the route.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
+from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder
+from aws_lambda_powertools.event_handler.api_gateway import Route as ResolverRoute
+from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
+
+from duetime.api.audit_middleware import AuditMiddleware
+from duetime.api.authenticator import Caller, require
+from duetime.api.body import RequestContent
+from duetime.api.context import ApiContext
+from duetime.api.cursors import CursorSeal
+from duetime.api.parameters import refuse_parameters
+from duetime.api.problems import problem_of
+from duetime.api.requests import invalid_request
+from duetime.api.routes import Route
+from duetime.api.served_request import ServedRequest
+from duetime.errors import DuetimeError, TenantPaused, truncate
+from duetime.ports.access import AuditTrail
+
+log = logging.getLogger(__name__)
+
+HOLDER = "token-holder"
+"""The actor of changes by token: the token names no person."""
+
+
+class Dispatcher:
+    """Calls the routes.
+
+    The resolver keeps the current request in a variable of its class, so a lock serialises its calls. A
+    Lambda process receives one request at a time and never waits here.
+    """
+
+    def __init__(self, api: ApiContext, trail: AuditTrail, prefix: str) -> None:
+        self._api, self._lock = api, threading.Lock()
+        self._resolver = _Resolver(prefix)
+        self._audit = AuditMiddleware(trail, api.clock, retention=api.settings.audit_retention)
+
+    def __call__(self, request: ServedRequest) -> dict[str, Any]:
+        """Return the response of a request, or of its problem."""
+        entry, route = None, None
+        event, match, caller = request.event, request.match, request.caller
+        try:
+            route = match.route(event["httpMethod"])
+            content = RequestContent.from_event(event, route.body_limit)
+            if route.is_by_token and content.error is None:
+                holder, named = self._holder(match.arguments["token"], event)
+                entry = self._audit.entry(route, named, holder, event, content)
+            if caller is not None and route.admits:
+                entry = self._audit.entry(route, match.arguments, caller, event, content)
+                require(caller, *route.admits)
+                self._refuse_work(route, caller, content)
+            if content.error is not None:
+                raise content.error
+            entry = self._audit.begin(entry, route)
+            refuse_parameters(event, route)
+            seal = CursorSeal(match, caller, event, content)
+            event, content = seal.opened(event, content)
+            with self._lock:
+                self._resolver.context.update(
+                    route=route,
+                    arguments=match.arguments,
+                    caller=caller,
+                    base=request.base,
+                    is_former=request.is_former,
+                    content=content,
+                    seal=seal,
+                )
+                response = self._resolver.resolve(_with_content(event, content), request.context)
+        except DuetimeError as error:
+            response = problem_response(error, route)
+        self._audit.end(entry, response)
+        return response
+
+    def _holder(self, token: str, event: Mapping[str, Any]) -> tuple[Caller, Mapping[str, str]]:
+        """Return the holder of a token as the audit trail's caller, and the action that it names.
+
+        Raises:
+            InvalidToken: no run made it; nothing is written to any trail.
+        """
+        row, address = self._api.hand_overs.owner(token), event["requestContext"]["identity"].get("sourceIp")
+        caller = Caller(row.tenant_id, HOLDER, address=address if isinstance(address, str) else None)
+        return caller, {"action_id": row.id}
+
+    def _refuse_work(self, route: Route, caller: Caller, content: RequestContent) -> None:
+        """Reject a change that makes runs due.
+
+        Raises:
+            TenantPaused: an operator has paused the caller's tenant.
+        """
+        operation = route.operation
+        if operation is None or not operation.creates_work or content.fields.get("dry_run") is True:
+            return
+        if (pause := self._api.pause_of(caller.tenant_id)) is not None:
+            raise TenantPaused(caller.tenant_id, reason=pause.reason, until=pause.until)
+
+
+def problem_response(error: DuetimeError, route: Route | None = None) -> dict[str, Any]:
+    """Return the problem of an error as API Gateway's response."""
+    problem = problem_of(error, route)
+    return {
+        "statusCode": problem.status_code,
+        "body": problem.body,
+        "isBase64Encoded": False,
+        "multiValueHeaders": {name: [value] for name, value in problem.headers.items()},
+    }
+
+
+def _with_content(event: Mapping[str, Any], content: RequestContent) -> dict[str, Any]:
+    """Return the event with the decoded body, and without its media type, which is already checked."""
+    headers = {name: value for name, value in event["headers"].items() if name.lower() != "content-type"}
+    return {**event, "headers": headers, "body": content.text, "isBase64Encoded": False}
+
+
+class _Resolver(APIGatewayRestResolver):
+    """Validates and calls the route that `RouteTable` has found; it matches no path itself."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__(
+            enable_validation=True,
+            debug=False,
+            serializer=self._written,
+            json_body_deserializer=lambda _text: self.context["content"].json(),
+        )
+        self._prefix, self._known = prefix, dict[Callable[..., Any], ResolverRoute]()
+        self.exception_handler(Exception)(lambda error: _problem(error, self.context["route"]))
+
+    def _written(self, answer: Any) -> str:
+        return json.dumps(self.context["seal"].closed(answer), separators=(",", ":"), ensure_ascii=False)
+
+    def _resolve(self) -> ResponseBuilder[Any]:
+        route = self._registered(self.context["route"])
+        self.context.update(_route=route, _path=self.current_event.path)
+        return self._call_route(route, self.context["arguments"])
+
+    def _registered(self, route: Route) -> ResolverRoute:
+        """Return the resolver's form of a route, with its validators; make it at its first request."""
+        if route.handler not in self._known:
+            self.route(self._prefix + route.path, route.method, status_code=route.status)(route.handler)
+            listed = (*self._static_routes, *self._dynamic_routes)
+            self._known |= {known.func: known for known in listed}
+        return self._known[route.handler]
+
+
+def _problem(error: Exception, route: Route) -> Response[str]:
+    """Return the response of an error; an unexpected one is logged in full, and the response hides it."""
+    if isinstance(error, RequestValidationError):
+        error = invalid_request(error.errors())
+    if not isinstance(error, DuetimeError):
+        log.error("request met a fault", exc_info=error)
+        return problem_of(DuetimeError())
+    response = problem_of(error, route)
+    if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("request failed", extra={"code": error.code, "reason": truncate(error)})
+    return response

@@ -1,0 +1,237 @@
+"""*Count*: count a batch from its members' rows, and release what waits for it when all are final.
+
+The counts are a copy of what the rows say, so a lost, repeated or late record of the stream changes none of
+them: it is only a reason to look. A look that may find the batch done reads a member at first, then more.
+
+::
+
+    look      up to 100 members, in random order, up to the first that is not final
+    count     all members behind the prefix that is known to be final, or those that are known to be left
+    complete  if the batch is closed, all were final, and no redrive began meanwhile (the version is as read)
+
+A count writes the batch once. The sweep counts at most ten times while the batch's age doubles, so the writes
+do not depend on the number of members.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from duetime import ids, instant
+from duetime.clock import Clock
+from duetime.model import batch as facts
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.batch import SHORT_LIST, ActionBatch, BatchRef, BatchState, numbers_of
+from duetime.ports.actions import ActionStore
+from duetime.settings import Settings
+from duetime.wakeups.release import Release
+
+log = logging.getLogger(__name__)
+
+WINDOW = 16_000
+"""Members that are read between two looks at the clock."""
+_LARGEST_AT_ONCE = 50_000
+"""Members behind the prefix up to which a record of the stream starts a count: arm must not be held up."""
+_AGAIN_AFTER = timedelta(seconds=5)
+"""Until then, records of the stream start no other count of a large batch in this process."""
+_LOOKS = (1, 4, 16, SHORT_LIST)
+_WRITTEN_FROM = 10
+"""Members that must have ended for a write between two of the sweep's."""
+SOONEST, LATEST = timedelta(minutes=1), timedelta(hours=6)
+_SHARE_OF_AGE = 10
+
+
+class CountBatch:
+    """Counts batches.
+
+    Args:
+        store: has the batches and the rows.
+        release: releases what waits for a batch.
+        clock: the present time.
+        settings: the deployment's.
+        map_: reads a batch's 16 shards side by side.
+    """
+
+    def __init__(
+        self,
+        store: ActionStore,
+        release: Release,
+        *,
+        clock: Clock,
+        settings: Settings,
+        map_: Callable[..., Iterable[Any]] = map,
+    ) -> None:
+        self._store, self._release, self._clock, self._settings = store, release, clock, settings
+        self._map, self._counted_at = map_, dict[BatchRef, datetime]()
+
+    def wake(self, ref: BatchRef, *, stop_at: datetime, redriven: Sequence[Action] = ()) -> None:
+        """Look at a batch of which a member ended, or that was written.
+
+        Args:
+            ref: the batch.
+            stop_at: no read begins after it.
+            redriven: members that ended after a redrive.
+
+        Raises:
+            BackendUnavailable: the sweep looks again.
+        """
+        batch = self._store.find_batch(ref)
+        if batch is None or batch.state is BatchState.OPEN:
+            return
+        if batch.state is BatchState.COMPLETE:
+            self._release_all(batch)
+        if any(self._was_counted(batch, row) for row in redriven):  # its redrive came late
+            self._count_again(batch)
+            return
+        if batch.state is BatchState.COMPLETE:
+            return
+        if batch.unknown() is None:
+            is_recent = self._clock.now() - self._counted_at.get(ref, instant.EARLIEST) < _AGAIN_AFTER
+            if is_recent or batch.size - batch.prefix > _LARGEST_AT_ONCE:
+                return
+        if self._may_be_done(batch):
+            self._count(batch, stop_at)
+
+    def sweep(self, ref: BatchRef, *, stop_at: datetime) -> None:
+        """Count a batch if it is time for that, or if it may be done.
+
+        Raises:
+            BackendUnavailable: the next sweep counts it.
+        """
+        batch = self._store.find_batch(ref)
+        if batch is None or not batch.is_counting:
+            return
+        if self._is_due(batch) or (batch.closed_at is not None and self._may_be_done(batch)):
+            self._count(batch, stop_at)
+
+    def _is_due(self, batch: ActionBatch) -> bool:
+        """Return whether the sweep counts a batch: the older it is, the rarer."""
+        if batch.counted_at is None:
+            return True
+        now = self._clock.now()
+        age = now - (batch.restarted_at or batch.opened_at)
+        return now - batch.counted_at >= min(max(age / _SHARE_OF_AGE, SOONEST), LATEST)
+
+    def _may_be_done(self, batch: ActionBatch) -> bool:
+        """Return whether no member is found that is not final; reads at most `SHORT_LIST`."""
+        unknown = batch.unknown()
+        numbers: Sequence[int] = range(batch.prefix, batch.size) if unknown is None else unknown
+        order = random.Random(f"{batch.name} {self._clock.now()}")  # noqa: S311 - spreads reads, guards nothing
+        sample = iter(order.sample(numbers, min(len(numbers), SHORT_LIST)))
+        return all(
+            not numbers_of(self._statuses(batch, some), some)
+            for most in _LOOKS
+            if (some := list(islice(sample, most)))
+        )
+
+    def _count(self, batch: ActionBatch, stop_at: datetime) -> None:
+        now, unknown = self._clock.now(), batch.unknown()
+        counted, left = (
+            self._counted_all(batch, stop_at) if unknown is None else self._counted_few(batch, unknown)
+        )
+        counted = replace(counted, counted_at=now)
+        self._counted_at[batch.ref] = now
+        if left is not None and not left and batch.closed_at is not None:
+            counted = facts.completed(counted, at=now, kept_until=now + self._settings.retention)
+        if not self._is_worth_a_write(batch, counted):
+            return
+        counted = replace(counted, version=new_version())
+        if self._store.change_batch(batch, counted) and counted.state is BatchState.COMPLETE:
+            log.info("batch complete", extra={"batch": batch.name, "members": batch.size})
+            self._release_all(counted)
+
+    def _is_worth_a_write(self, read: ActionBatch, counted: ActionBatch) -> bool:
+        """Return whether the counts are written now: not each ended member costs a write."""
+        if not counted.is_counting:
+            return True
+        ended = abs(sum(counted.counts) - sum(read.counts))
+        if ended >= _WRITTEN_FROM:
+            return True
+        is_news = ended > 0 or read.unknown() is None or counted.short_list != read.short_list
+        return is_news and self._is_due(read)
+
+    def _counted_few(self, batch: ActionBatch, numbers: Sequence[int]) -> tuple[ActionBatch, Sequence[int]]:
+        """Count the members that were left."""
+        statuses = self._statuses(batch, numbers)
+        before = batch.prefix_counts if batch.short_list is None else batch.counts
+        left = numbers_of(statuses, numbers)
+        self._replace_missing(batch, [number for number in left if number not in statuses])
+        return replace(batch, counts=before.plus(statuses.values()), short_list=tuple(left)), left
+
+    def _counted_all(self, batch: ActionBatch, stop_at: datetime) -> tuple[ActionBatch, Sequence[int] | None]:
+        """Count all members behind the prefix; the second result is None if the time was too short."""
+        counts, prefix, prefix_counts = batch.prefix_counts, batch.prefix, batch.prefix_counts
+        left, missing, start = list[int](), list[int](), batch.prefix
+        while start < batch.size and self._clock.now() < stop_at:
+            stop = min(start + WINDOW, batch.size)
+            statuses = self._statuses_between(batch, start, stop)
+            counts = counts.plus(statuses.values())
+            open_here = numbers_of(statuses, range(start, stop))
+            missing += [number for number in open_here if number not in statuses][:SHORT_LIST]
+            if not (left or open_here):
+                prefix, prefix_counts = stop, counts
+            left += open_here
+            start = stop
+        is_whole = start >= batch.size
+        self._replace_missing(batch, missing)
+        short = tuple(left) if is_whole and len(left) <= SHORT_LIST else None
+        counted = replace(batch, counts=counts, prefix=prefix, prefix_counts=prefix_counts, short_list=short)
+        return counted, left if is_whole else None
+
+    def _replace_missing(self, batch: ActionBatch, numbers: Sequence[int]) -> None:
+        """Record a skipped row in the place of each member without one, some time after the close.
+
+        The next count reads these rows.
+        """
+        now = self._clock.now()
+        if batch.closed_at is None or now - batch.closed_at < facts.MISSING_AFTER:
+            return
+        for number in numbers[:SHORT_LIST]:
+            ref = batch.member(number)
+            shard = ids.due_shard_of(ref.id, len(self._store.due_shards))
+            kept_until = now + self._settings.retention
+            self._store.record(
+                facts.missing_member(batch, number, due_shard=shard, at=now, kept_until=kept_until)
+            )
+
+    def _statuses(self, batch: ActionBatch, numbers: Iterable[int]) -> Mapping[int, Status]:
+        rows = self._store.get_rows([batch.member(number) for number in numbers])
+        return {ids.member_number(row.id): row.status for row in rows}
+
+    def _statuses_between(self, batch: ActionBatch, start: int, stop: int) -> Mapping[int, Status]:
+        if stop - start <= SHORT_LIST:
+            return self._statuses(batch, range(start, stop))
+        found: dict[int, Status] = {}
+        for statuses in self._map(
+            lambda shard: self._store.member_statuses(batch, shard, start, stop), ids.SHARDS
+        ):
+            found |= statuses
+        return found
+
+    def _was_counted(self, batch: ActionBatch, row: Action) -> bool:
+        """Return whether a member may have been counted as it was before its redrive."""
+        if batch.counted_at is None or not batch.has_member(row):
+            return False
+        number, unknown = ids.member_number(row.id), batch.unknown()
+        is_open = number >= batch.prefix if unknown is None else number in unknown
+        return not is_open and row.modified_at > batch.counted_at - self._settings.clock_skew
+
+    def _count_again(self, batch: ActionBatch) -> None:
+        again = facts.counted_again(batch, at=self._clock.now())
+        self._store.change_batch(batch, replace(again, version=new_version()))
+
+    def _release_all(self, batch: ActionBatch) -> None:
+        for follower in batch.waiting:
+            self._release(ActionRef(batch.tenant_id, follower))
+
+
+def new_version() -> str:
+    """Return a version for the next write of a batch."""
+    return secrets.token_urlsafe(9)
