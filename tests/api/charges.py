@@ -5,10 +5,9 @@ from dataclasses import replace
 from pydantic import BaseModel, Field, field_validator
 
 from duetime import App, Payload, Run
-from duetime.api.access import Access
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
+from duetime.api.route_ports import Access, Health
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.settings import Settings

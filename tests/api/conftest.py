@@ -9,12 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from duetime import App, Payload, RetryPolicy, Run
-from duetime.api.access import Access
+from duetime import App, Payload, Rate, RetryPolicy, Run
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health, probes
-from duetime.api.health_details import Details
+from duetime.api.route_ports import Access, Details, Health, probes
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.ids import ActionId, TenantId
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
@@ -57,7 +55,7 @@ def shop_app() -> App:
     def apply_plan_change(payload: ApplyPlanChange, run: Run) -> None:
         pass
 
-    @app.action
+    @app.action(rate=Rate(1_000, "second"))
     def remark(payload: Remark, run: Run) -> None:
         pass
 

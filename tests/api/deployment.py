@@ -4,10 +4,9 @@ from dataclasses import replace
 from functools import partial
 
 from duetime.api import all_routes
-from duetime.api.access import Access
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
+from duetime.api.route_ports import Access, Health
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.errors import BackendUnavailable
 from duetime.jobs.known_pauses import KnownPauses
@@ -43,23 +42,24 @@ def unavailable(_method, *_arguments):
 class Deployment:
     """An API over one cloud, with settings of the test."""
 
-    def __init__(self, clock, **settings):
+    def __init__(self, clock, *, app=jobs_app, **settings):
         self.clock, self.settings = clock, Settings(**settings)
         self.grants, self.trail = Hooked(MemoryGrants()), Hooked(MemoryAuditTrail())
         self.preferences = Hooked(MemoryPreferences())
         self.notified = InboxPorts(self.preferences, MemoryInbox())
-        self.cloud = MemoryCloud(jobs_app(), clock=clock, settings=self.settings)
+        self.cloud = MemoryCloud(app(), clock=clock, settings=self.settings)
         self.store, self.jobs = Hooked(self.cloud.store), Hooked(self.cloud.job_ports.jobs)
         api = ApiContext(
             self.store,
             replace(self.cloud.job_ports, jobs=self.jobs),
-            jobs_app(),
+            app(),
             clock,
             self.settings,
             self.cloud.undelivered_ports,
             self.notified,
             pauses=KnownPauses(self.cloud.pauses, clock),
             quotas=self.cloud.usage_quotas,
+            limits=self.cloud.limits,
         )
         self.access = Access(self.grants, self.trail, clock)
         self.routes = list(all_routes.routes_of(api, Health({}), self.access))

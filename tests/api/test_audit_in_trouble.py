@@ -8,6 +8,8 @@ from tests.api.trail import ask as ask  # noqa: PLC0414 - fixtures
 from tests.api.trail import deployment as deployment  # noqa: PLC0414
 from tests.api.trail import trail as trail  # noqa: PLC0414
 
+PAUSE = {"scope": "type", "name": "remark", "reason": "SES is down"}
+
 
 def test_an_unavailable_trail_stops_every_change_of_a_known_target(deployment, ask, trail):
     made = scheduled(ask).json["id"]
@@ -18,9 +20,8 @@ def test_an_unavailable_trail_stops_every_change_of_a_known_target(deployment, a
     for method, path in CHANGES:
         if path != "/actions":
             there = path.replace("<action_id>", made).replace("<name>", "own-report")
-            response = ask(
-                method, at(there), body={"name": "another-report", "type": "remark", "cadences": []}
-            )
+            body = PAUSE if path == "/pauses" else {"type": "remark", "cadences": []}
+            response = ask(method, at(there), body={"name": "another-report", **body})
             assert (response.status, response.headers.get("Retry-After")) == (503, "5"), (method, path)
     assert deployment.ask("GET", f"/actions/{made}", claims=STAFF).json["status"] == "pending"
     assert deployment.ask("GET", "/jobs/own-report", claims=STAFF).json == before

@@ -6,8 +6,7 @@ import pytest
 
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
-from duetime.api.health_details import Details
+from duetime.api.route_ports import Details, Health
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Ending, Status
 from duetime.settings import Settings

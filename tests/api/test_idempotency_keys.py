@@ -61,7 +61,7 @@ def test_a_key_is_its_tenants_own(call):
 def test_the_body_sets_the_life_of_a_key(call, worker, clock):
     made = call.schedule(body={**KEYED, "in": 0, "idempotency_ttl": 60})
     claimed = worker.claim(made["id"])
-    worker.settle(claimed, Ending.EXECUTED, Status.EXECUTED, expires_at=clock.now() + timedelta(days=1))
+    worker.settle(claimed, Ending.EXECUTED, Status.EXECUTED, kept_until=clock.now() + timedelta(days=1))
     clock.wait_until(clock.now() + timedelta(seconds=59))
     assert call("schedule", body=KEYED).status == 200
     clock.wait_until(clock.now() + timedelta(seconds=1))

@@ -8,7 +8,7 @@ import pytest
 
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
+from duetime.api.route_ports import Health
 from tests.api.conftest import Client, empty_access, jobs_app
 
 ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}

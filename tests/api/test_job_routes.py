@@ -89,7 +89,11 @@ def test_a_job_is_paused_and_resumed(ask):
         "by": ME,
         "reason": "the bank moves",
         "until": "2026-03-04T00:00:00Z",
+        "parts": [],
     }
+    ask("POST", "/billing-nightly/pause", body={"reason": "a holiday", "until": "2026-03-02T00:00:00Z"})
+    parts = ask("GET", "/billing-nightly").json["paused"]["parts"]
+    assert [part["reason"] for part in parts] == ["the bank moves", "a holiday"]
     assert job["next_due_at"] == "2026-03-04T01:30:00Z"
     assert ask("POST", "/billing-nightly/resume").status == 204
     assert ask("GET", "/billing-nightly").json["paused"] is None

@@ -38,7 +38,7 @@ def fail(put, worker, clock):
         action_id = put(**{"in": 0, **more})
         tenant = more.get("claims", ADA)["custom:tenant_id"]
         claimed = worker.claim(action_id, tenant=tenant)
-        worker.settle(claimed, Ending.FAILED, Status.FAILED, message="no bank", expires_at=clock.now())
+        worker.settle(claimed, Ending.FAILED, Status.FAILED, message="no bank", kept_until=clock.now())
         return action_id
 
     return failed

@@ -19,7 +19,9 @@ def deployment(clock):
 
 def test_only_these_routes_are_open():
     routes = Deployment(TurnedClock(NOW), roles={}).routes
-    assert {route.path for route in routes if route.is_open} <= {"/health", "/openapi.json"}
+    by_token = {f"/handovers/<token>/{verb}" for verb in ("complete", "fail", "heartbeat")}
+    assert {route.path for route in routes if route.is_open} <= {"/health", "/openapi.json", *by_token}
+    assert {route.path for route in routes if route.is_by_token} == by_token
     assert {route.path for route in routes if not route.admits and not route.is_open} == {"/me"}
 
 

@@ -9,15 +9,17 @@ import pytest
 from duetime.api import PREFIX
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
-from duetime.api.health_details import Details
 from duetime.api.openapi.document import every_route
+from duetime.api.route_ports import Details, Health
 from duetime.api.routes import RouteTable
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
+from duetime.model.hand_over import HandedOver
+from duetime.model.hand_over_token import token_of
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.samples import sample
+from duetime.scheduler import Scheduler
 from duetime.testing.contract.undelivered import given_up
 from tests.api.conftest import EVENTS, NOW, Client, Worker, empty_access, empty_inboxes, jobs_app
 
@@ -40,7 +42,15 @@ def api(cloud, clock, settings):
     ports = cloud.undelivered_ports
     pauses = KnownPauses(cloud.pauses, clock)
     return ApiContext(
-        cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, empty_inboxes(), pauses=pauses
+        cloud.store,
+        cloud.job_ports,
+        jobs_app(),
+        clock,
+        settings,
+        ports,
+        empty_inboxes(),
+        pauses=pauses,
+        limits=cloud.limits,
     )
 
 
@@ -60,6 +70,16 @@ def found(event, api, client, clock):
         result = replace(sample(NotificationKind.RECURRING_FAILING, is_digest=False), at=NOW)
         api.notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
         return _with_path(event, "n.20250721T093000000000Z.0123456789abcdef", result.entry_id)
+    if operation and "<pause_id>" in route_of(event).path:
+        begun = client.send(SAMPLES["api-pause-work"]).json["id"]
+        return _with_path(event, event["path"].rpartition("/")[2], begun)
+    if "/batches/" in event["path"]:
+        tenant = event["requestContext"]["authorizer"]["claims"]["custom:tenant_id"]
+        Scheduler(api.store, tenant_id=tenant, actor="ada", clock=clock, settings=api.settings).batch(
+            "import-2027-03"
+        ).open()
+    if "/handovers/" in event["path"]:
+        return _with_path(event, event["path"].split("/")[-2], handed_over(api, client, clock))
     there = (event.get("pathParameters") or {}).get("id")
     if there is None:
         return event
@@ -68,6 +88,15 @@ def found(event, api, client, clock):
         worker = Worker(api.store, clock)
         worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED)
     return _with_path(event, there, made)
+
+
+def handed_over(api, client, clock):
+    """Return the token of an action that was handed over."""
+    made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
+    claimed = Worker(api.store, clock).claim(made)
+    terms = HandedOver(timedelta(hours=1)).terms(clock.now(), claimed.claim_nonce)
+    assert api.store.hand_over(claimed, terms)
+    return token_of(claimed)
 
 
 def _with_path(event, previous, new):

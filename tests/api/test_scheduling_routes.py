@@ -8,10 +8,14 @@ from duetime import instant
 from duetime.model.action import Ending, Status
 
 ACTION_MEMBERS = {
+    "expires_at",
     "id", "type", "status", "is_retrying", "due_at", "nominal_at", "tenant_id", "correlation_id",
     "idempotency_key", "concurrency_key", "concurrency_limit", "created_at", "created_by",
+    "held_by", "rate_key", "is_high", "debounce_key", "debounce_until", "coalesced",
+    "batch", "after", "is_held",
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
     "dismissed_reason", "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
+    "is_handed_over", "handed_over_at", "times_out_at", "progress", "progress_note", "result",
 }  # fmt: skip
 ADA = "ada@acme.example"
 
@@ -21,7 +25,7 @@ def test_scheduling_returns_the_full_action_and_its_location(call):
     assert response.status == 201
     action = response.json
     assert response.headers["Location"] == f"/prod/api/v1/actions/{action['id']}"
-    assert action.keys() == ACTION_MEMBERS | {"payload", "redacted"}
+    assert action.keys() == ACTION_MEMBERS | {"payload", "redacted", "checkpoint"}
     assert action["type"] == "apply-plan-change"
     assert action["status"] == "pending"
     assert action["due_at"] == "2027-06-01T07:00:00Z"
@@ -147,7 +151,7 @@ def failed(call, worker, clock):
     """An action that has failed."""
     made = call.schedule(body={"type": "remark", "payload": {}, "in": 0})
     claimed = worker.claim(made["id"])
-    worker.settle(claimed, Ending.FAILED, Status.FAILED, message="no bank", expires_at=clock.now())
+    worker.settle(claimed, Ending.FAILED, Status.FAILED, message="no bank", kept_until=clock.now())
     return made["id"]
 
 
@@ -196,7 +200,7 @@ def test_a_dismissed_action_is_found_without_the_filter_and_is_no_dead_letter_by
     call, worker, clock
 ):
     made = call.schedule(body={"type": "remark", "payload": {}, "in": 0, "correlation_id": "order:7"})["id"]
-    worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED, message="no", expires_at=clock.now())
+    worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED, message="no", kept_until=clock.now())
     listed = [call(route, query={"correlation_id": "order:7"}) for route in ("dead-letters", "query")]
     assert [item["id"] for page in listed for item in page.json["items"]] == [made, made]
     call("dismiss", action_id=made, body={"reason": "done"})
@@ -233,7 +237,7 @@ def test_attempts_are_listed_with_their_outcomes(call, worker, clock):
     assert [item["outcome"] for item in running["attempts"]] == ["lost", "running"]
     assert [item["number"] for item in running["attempts"]] == [1, 1]
     assert running["recoveries"] == 1
-    worker.settle(claimed, Ending.EXECUTED, Status.EXECUTED, expires_at=clock.now())
+    worker.settle(claimed, Ending.EXECUTED, Status.EXECUTED, kept_until=clock.now())
     done = call("get", action_id=made["id"]).json
     assert done["executed_at"] == "2026-03-01T12:06:00Z"
     assert done["attempts"][1] == {

@@ -19,9 +19,8 @@ from werkzeug.wrappers import Request
 from duetime.api import PREFIX
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
-from duetime.api.health_details import Details
 from duetime.api.openapi.document import generate
+from duetime.api.route_ports import Details, Health
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.local.functions import InvocationOutcome
@@ -110,7 +109,15 @@ class Deployment:
         self._cloud, ports = cloud, cloud.undelivered_ports
         pauses = KnownPauses(cloud.pauses, self._clock)
         api = ApiContext(
-            cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified, pauses=pauses
+            cloud.store,
+            cloud.job_ports,
+            jobs_app(),
+            self._clock,
+            settings_,
+            ports,
+            notified,
+            pauses=pauses,
+            limits=cloud.limits,
         )
         self._handler = make_api(api, Health({}, Details(api, MemoryBookmarks())), empty_access(self._clock))
         result = sample(NotificationKind.RECURRING_FAILING, is_digest=False)

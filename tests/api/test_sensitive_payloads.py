@@ -12,6 +12,7 @@ from duetime import App, Payload
 from duetime.api.redactor import Redactor
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import ActionRef
+from duetime.model.checkpoint import Checkpoint
 from duetime.model.undelivered import UndeliveredKind
 from duetime.testing.contract.undelivered import given_up
 from tests.api.charges import REDACTED, SECRET, Charges
@@ -210,3 +211,20 @@ def test_no_response_has_a_sensitive_value_without_the_permission(email, numbers
     ]
     assert all(response.status < 300 for response in answers)
     assert not any("secret-" in response.text for response in answers)
+
+
+def test_a_checkpoint_of_a_type_with_sensitive_fields_is_hidden_without_the_permission(charges):
+    shown = {}
+    for type_name in ("charge", "plain"):
+        made = charges.schedule({"email": SECRET}, type_name)
+        assert made["checkpoint"] is None
+        row = charges.cloud.store.get(ActionRef(TenantId(made["tenant_id"]), ActionId(made["id"])))
+        charges.cloud.store.write(row, replace(row, checkpoint=Checkpoint(f'["{SECRET}"]', 0, 1)))
+        for role in ("clerks", "readers"):
+            shown[type_name, role] = charges.ask("GET", f"/actions/{made['id']}", role).json["checkpoint"]
+    assert shown == {
+        ("charge", "clerks"): REDACTED,
+        ("charge", "readers"): [SECRET],
+        ("plain", "clerks"): [SECRET],
+        ("plain", "readers"): [SECRET],
+    }

@@ -6,7 +6,7 @@ import pytest
 
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
+from duetime.api.route_ports import Health
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing.contract.undelivered import given_up

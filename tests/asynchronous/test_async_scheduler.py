@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from duetime import AsyncScheduler, Order, Payload, Scheduler
+from duetime.actions.async_batches import AsyncBatches, AsyncOpenBatch
+from duetime.actions.batches import Batches, OpenBatch
 from duetime.asynchronous.suspension import run, wait_for
 from duetime.aws.notes import publish
 from duetime.clock import PAUSES, SystemClock
@@ -36,13 +38,19 @@ def using(steps):
 
 @pytest.mark.parametrize(
     ("synchronous", "asynchronous"),
-    [(Scheduler, AsyncScheduler), (Jobs, AsyncJobs), (UndeliveredClient, AsyncUndeliveredClient)],
+    [
+        (Scheduler, AsyncScheduler),
+        (Jobs, AsyncJobs),
+        (UndeliveredClient, AsyncUndeliveredClient),
+        (Batches, AsyncBatches),
+        (OpenBatch, AsyncOpenBatch),
+    ],
 )
 def test_it_has_every_method_with_the_same_arguments_and_documentation(synchronous, asynchronous):
     methods = {
         name: method
         for name, method in vars(synchronous).items()
-        if inspect.isfunction(method) and not name.startswith("_")
+        if inspect.isfunction(method) and not name.startswith("_") and name != "batch"  # a context manager
     }
     assert methods
     for name, method in methods.items():
@@ -50,6 +58,20 @@ def test_it_has_every_method_with_the_same_arguments_and_documentation(synchrono
         assert inspect.iscoroutinefunction(found), name
         assert inspect.signature(found) == inspect.signature(method)
         assert found.__doc__ == method.__doc__
+
+
+def test_a_batch_is_filled_closed_and_read(dynamodb):
+    async def steps(scheduler):
+        async with scheduler.batch("import-1", on_complete=Remind(order="all")) as batch:
+            await batch.schedule_many(Order(Remind(order=f"o-{number}"), at=SOON) for number in range(3))
+        with pytest.raises(ZeroDivisionError):
+            async with scheduler.batch("import-2"):
+                1 / 0  # noqa: B018 - the error
+        return [await scheduler.batches.get(name) for name in ("import-1", "import-2")]
+
+    closed, still_open = using(steps)
+    assert (closed.size, closed.closed_by, still_open.closed_at) == (3, "checkout", None)
+    assert Scheduler.from_env(tenant_id="acme").batches.get("import-1") == closed
 
 
 def test_an_action_is_scheduled_listed_changed_and_cancelled(dynamodb):

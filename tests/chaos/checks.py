@@ -1,5 +1,6 @@
 """The checks of a run; each yields what is broken, in words."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,12 +11,13 @@ from duetime.aws.items import change_of
 from duetime.errors import UnreadableRow
 from duetime.model.action import TRANSITIONS, Action, SkipReason, Status
 from duetime.model.change import Change
+from duetime.testing.rate_windows import first_excess
 from tests.chaos.history import Ref, by_row
 from tests.chaos.linearizability import Operation, order_of
 from tests.chaos.outcome import Outcome, is_done
 from tests.chaos.recording import row_of
 from tests.chaos.row_model import step as row_step
-from tests.chaos.shop import EVERY, ONE_AT_A_TIME
+from tests.chaos.shop import EVERY, ONE_AT_A_TIME, RATE, RATED
 
 
 def broken(outcome: Outcome) -> list[str]:
@@ -32,6 +34,7 @@ def unsafe(outcome: Outcome) -> list[str]:
         *forbidden_changes(changes, outcome.settings.clock_skew),
         *overlaps(changes),
         *commits(outcome.rows, outcome.ledger),
+        *starts_beyond_the_rate(changes),
     ]
 
 
@@ -105,6 +108,22 @@ def _lives(run: Action, at: datetime) -> bool:
 def _is_fenced_off(old: Action | None, new: Action) -> bool:
     """Return whether another run took the slot or the lock from this one, whose lease had ended."""
     return new.claim_nonce is None and old is not None
+
+
+def starts_beyond_the_rate(changes: Sequence[Change]) -> Iterator[str]:
+    """No window has more starts of a customer than its rate limit allows, by the workers' clocks."""
+    starts: dict[str, list[datetime]] = defaultdict(list)
+    for change in changes:
+        if change.new is not None and change.new.type == RATED and _begins(change.old, change.new):
+            customer = json.loads(change.new.payload or "{}")["customer"]
+            starts[customer].append(change.new.attempts[-1].started_at)
+    for customer, begun in starts.items():
+        if (excess := first_excess(begun, RATE.limit.pace)) is not None:
+            yield f"{customer}: a run began at {excess:%X.%f}, too soon for its rate limit"
+
+
+def _begins(old: Action | None, new: Action) -> bool:
+    return old is not None and len(new.attempts) > len(old.attempts)
 
 
 def commits(rows: Sequence[Action], ledger: Mapping[str, tuple[int, int]]) -> Iterator[str]:

@@ -117,7 +117,7 @@ def _claim(ref, terms):
     return _call("claim", ref, now=terms.now, lease_until=terms.lease_until)
 
 
-def _claim_slot(row, claimed):
+def _claim_as_read(row, claimed):
     return _call(
         "claim as read",
         row,
@@ -127,15 +127,16 @@ def _claim_slot(row, claimed):
     )
 
 
-def _evict(tenant_id, concurrency_key, dead, row):
-    return {"op": "fence off", "ref": [tenant_id, dead], "before": row_of(row), "now": CLOCK.now()}
+def _evict(move, row):
+    ref = [move.before.tenant_id, move.freed]
+    return {"op": "evict", "ref": ref, "before": row_of(row), "now": CLOCK.now()}
 
 
 def _claim_job_run(taking):
     rows = [] if taking.dead_ref in {None, taking.row.ref} else [(taking.dead_ref, taking.dead)]
     rows += [(dead.ref, dead) for dead in taking.unlocked or ()]
     dead = [{"ref": [ref.tenant_id, ref.id], "before": row_of(row)} for ref, row in rows]
-    return _claim_slot(taking.row, taking.claimed) | {"dead": dead}
+    return _claim_as_read(taking.row, taking.claimed) | {"dead": dead}
 
 
 def _renew(claimed, until):
@@ -172,6 +173,10 @@ def _reschedule(row, due_at, **_options):
     return _call("reschedule", row, gen=row.generation, due_at=due_at)
 
 
+def _defer(row, until, **_options):
+    return _reschedule(row, until)
+
+
 def _get(ref):
     return _call("read", ref)
 
@@ -182,7 +187,7 @@ _ACTIONS = {
     "record": _put,
     "get": _get,
     "claim": _claim,
-    "claim_slot": _claim_slot,
+    "claim_row": _claim_as_read,
     "evict": _evict,
     "renew": _renew,
     "settle": _settle,
@@ -191,5 +196,6 @@ _ACTIONS = {
     "skip": _skip,
     "ask_to_cancel": _ask_to_cancel,
     "reschedule": _reschedule,
+    "defer": _defer,
 }
 _JOBS = {"claim": _claim_job_run, "settle": _settle, "commit": _commit, "end_pending": _end_pending}

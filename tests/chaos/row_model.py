@@ -80,6 +80,14 @@ def _fence_off(row, call):
     return replace(row, fence=row.fence + 1) if is_dead else REJECTED
 
 
+def _evict(row, call):
+    """As `_fence_off`; a pending holder of a slot loses its fence too: its claim may be under way."""
+    after = _fence_off(row, call)
+    if after in (None, REJECTED) or after.status != "pending":
+        return after
+    return replace(after, fence=after.fence + 1)
+
+
 def _renew(row, call):
     if not _is_run(row, call):
         return REJECTED
@@ -144,6 +152,7 @@ _STEPS = {
     "claim": _claim,
     "claim as read": _claim_as_read,
     "fence off": _fence_off,
+    "evict": _evict,
     "renew": _renew,
     "settle": _settle,
     "end pending": _end_pending,

@@ -6,7 +6,8 @@ Each entry of the ledger counts, without a condition: a second commit would show
 import threading
 from datetime import timedelta
 
-from duetime import App, Payload, RetryPolicy, Run, every
+from duetime import App, Batch, Payload, Rate, RetryPolicy, Run, every
+from duetime.model.run import RunCancelled
 
 LEDGER = "chaos-ledger"
 ONE_AT_A_TIME = frozenset({"chaos-alone", "chaos-queued"})
@@ -27,6 +28,20 @@ class Pay(Payload):
     """Whether it stops on request, or when its lease is lost."""
 
 
+class PayTogether(Pay):
+    """Commits once, in one call with others."""
+
+
+class PaySlowly(Pay):
+    """Commits once, under a rate limit of its customer."""
+
+    customer: str
+
+
+RATE = Rate(4, per=timedelta(seconds=2), burst=2, key=lambda pay: pay.customer)
+RATED = "pay-slowly"
+
+
 app = App()
 RETRY = RetryPolicy(attempts=4, backoff=1, jitter=0)
 TIMEOUT = timedelta(seconds=40)
@@ -34,10 +49,22 @@ TIMEOUT = timedelta(seconds=40)
 
 @app.action(retry=RETRY, timeout=TIMEOUT)
 def pay(payload: Pay, run: Run) -> None:
-    _work(run, payload.seconds, stops=payload.stops)
-    if run.attempt <= payload.stumbles:
-        raise ConnectionError("the bank does not respond")
-    book(run)
+    _pay(payload, run, payload.seconds)
+
+
+@app.action(retry=RETRY, timeout=TIMEOUT, many=True)
+def pay_together(batch: Batch[PayTogether]) -> None:
+    begun_at = batch.items[0].run.clock.elapsed()
+    for payload, run in sorted(batch.items, key=lambda item: item.payload.seconds):
+        try:
+            _pay(payload, run, begun_at + payload.seconds - run.clock.elapsed())
+        except (Exception, RunCancelled) as error:  # noqa: BLE001 - each has its own end
+            batch.fail(run, error)
+
+
+@app.action(retry=RETRY, timeout=TIMEOUT, rate=RATE)
+def pay_slowly(payload: PaySlowly, run: Run) -> None:
+    _pay(payload, run, payload.seconds)
 
 
 @app.job(every(seconds=5), name="chaos-free", overlap="allow", retry=RETRY, timeout=TIMEOUT)
@@ -54,6 +81,13 @@ def alone(run: Run) -> None:
 @app.job(every(seconds=6), name="chaos-queued", overlap="queue_one", retry=RETRY, timeout=TIMEOUT)
 def queued(run: Run) -> None:
     _work(run, run.nominal_at.second % 5)
+    book(run)
+
+
+def _pay(payload: Pay, run: Run, seconds: float) -> None:
+    _work(run, seconds, stops=payload.stops)
+    if run.attempt <= payload.stumbles:
+        raise ConnectionError("the bank does not respond")
     book(run)
 
 

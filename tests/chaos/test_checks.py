@@ -12,9 +12,17 @@ from duetime.model.change import Change
 from duetime.model.job import JobSpan, SpanKind
 from duetime.model.lease import ClaimTerms, Settlement
 from duetime.settings import Settings
-from tests.chaos.checks import commits, forbidden_changes, lost, nominal_times, not_linearizable, overlaps
+from tests.chaos.checks import (
+    commits,
+    forbidden_changes,
+    lost,
+    nominal_times,
+    not_linearizable,
+    overlaps,
+    starts_beyond_the_rate,
+)
 from tests.chaos.outcome import Outcome
-from tests.chaos.shop import EVERY
+from tests.chaos.shop import EVERY, RATED
 
 START, SECOND, SKEW = datetime(2027, 6, 1, tzinfo=UTC), timedelta(seconds=1), timedelta(seconds=0.5)
 ROW = Action(
@@ -90,6 +98,18 @@ def test_two_live_leases_under_one_concurrency_key_are_found(seconds, is_broken)
     other = replace(KEYED, id="b")
     changes = [*chain(KEYED, claimed(KEYED, 1)), *chain(other, claimed(other, seconds))]
     assert bool(list(overlaps(changes))) is is_broken
+
+
+def test_starts_beyond_a_rate_limit_are_found():
+    rated = replace(ROW, type=RATED, payload='{"customer":"ada"}')
+    rows = [replace(rated, id=f"a{number}") for number in range(3)]
+    for seconds, is_broken in (((1, 1, 1.4), True), ((1, 1, 1.5), False)):
+        claims = [chain(row, claimed(row, at)) for row, at in zip(rows, seconds, strict=True)]
+        assert bool(list(starts_beyond_the_rate([change for some in claims for change in some]))) is is_broken
+    others = [replace(row, payload=f'{{"customer":"c{number}"}}') for number, row in enumerate(rows)]
+    assert not list(
+        starts_beyond_the_rate([change for row in others for change in chain(row, claimed(row, 1))])
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from duetime import App, Fatal, Payload, RetryPolicy, Run
-from duetime.api.access import Access
+from duetime import App, Continue, Fatal, Payload, Rate, RetryPolicy, Run
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
-from duetime.api.health_details import Details
+from duetime.api.route_ports import Access, Details, Health
 from duetime.cli import main
 from duetime.embedded.embedded import Engine
 from duetime.jobs.known_pauses import KnownPauses
@@ -37,9 +35,11 @@ DOOMED_SUCCEEDS = threading.Event()
 def shop_app() -> App:
     app = App()
 
-    @app.action
+    @app.action(rate=Rate(1_000, "second"))
     def remark(payload: Remark, run: Run) -> None:
-        pass
+        if payload.text == "in parts" and run.last_checkpoint is None:
+            run.checkpoint({"done": 1})
+            raise Continue
 
     @app.action
     def doomed(payload: Doomed, run: Run) -> None:
@@ -136,9 +136,15 @@ def repair():
 
 
 @pytest.fixture
-def engine():
+def app():
+    """The app of the server; a test may have another."""
+    return shop_app()
+
+
+@pytest.fixture
+def engine(app):
     """An engine that really runs due actions, in this process."""
-    engine = Engine(shop_app())
+    engine = Engine(app)
     engine.start()
     yield engine
     engine.stop()
@@ -157,16 +163,17 @@ def trail():
 
 
 @pytest.fixture
-def url(engine, serve, inbox_ports, trail):
+def url(app, engine, serve, inbox_ports, trail):
     context = ApiContext(
         engine.cloud.store,
         engine.cloud.job_ports,
-        shop_app(),
+        app,
         engine.clock,
         engine.settings,
         engine.cloud.undelivered_ports,
         inbox_ports,
         pauses=KnownPauses(engine.cloud.pauses, engine.clock),
+        limits=engine.cloud.limits,
     )
     return serve(
         gateway(

@@ -68,6 +68,50 @@ def test_keys_are_scheduled_and_shown(duetime):
     assert "  concurrency     customer:42, 2 at once\n" in printed
 
 
+def test_a_high_priority_that_the_deployment_does_not_enable_is_rejected_with_what_to_enable(duetime):
+    status, _, errors = duetime("schedule", "remark", *LATER, "--priority", "high")
+    assert status == 1
+    assert "set high_priority=true and deploy" in errors
+
+
+def test_a_repeated_debounce_key_changes_the_action_and_prints_that(duetime):
+    keyed = ("schedule", "remark", "--debounce-key", "reindex:42", "--at-most-after", "1h")
+    first = duetime.json(*keyed, "--in", "5m")
+    status, printed, _ = duetime(*keyed, "--in", "10m")
+    assert status == 0
+    assert printed.startswith(f"changed {first['id']}, due ")
+    assert "(call 2 of its debounce key)" in printed
+    _, shown, _ = duetime("actions", "show", first["id"])
+    assert "  debounce        reindex:42, 2 calls\n" in shown
+    assert "can move that, until" in duetime("why", first["id"])[1]
+    status, _, errors = duetime(*keyed, "--in", "2h")
+    assert status == 1
+    assert "before the first due time" in errors
+
+
+@pytest.mark.parametrize("command", [("why",), ("actions", "why")])
+def test_why_prints_the_reason_and_when_the_action_runs(duetime, command):
+    made = duetime.json("schedule", "remark", *LATER)
+    status, printed, _ = duetime(*command, made["id"])
+    reason, then = printed.splitlines()
+    assert (status, reason) == (0, "It is due at 2027-06-01T07:00:00Z.")
+    assert then.startswith("runs 2027-06-01T07:00:00Z")
+    assert duetime.json(*command, made["id"])["runs_at"] == "2027-06-01T07:00:00Z"
+
+
+def test_an_expiry_is_scheduled_shown_and_moved(duetime):
+    made = duetime.json("schedule", "remark", *LATER, "--expires-after", "1h")
+    assert made["expires_at"] == "2027-06-01T08:00:00Z"
+    _, printed, _ = duetime("actions", "show", made["id"])
+    assert "  expires         2027-06-01T08:00:00Z" in printed
+    until = ("--expires-at", "2027-06-01T10:00:00Z")
+    moved = duetime.json("actions", "reschedule", made["id"], "--at", "2027-06-01T09:00:00Z", *until)
+    assert moved["expires_at"] == "2027-06-01T10:00:00Z"
+    status, _, errors = duetime("actions", "reschedule", made["id"], "--at", "2027-06-01T11:00:00Z")
+    assert status == 1
+    assert "is not after the due time" in errors
+
+
 def test_a_concurrency_limit_without_a_key_is_rejected(duetime):
     status, _, errors = duetime("schedule", "remark", *LATER, "--concurrency-limit", "2")
     assert status == 1
@@ -143,6 +187,14 @@ def test_attempts_are_shown_with_their_outcomes(duetime):
     assert line.split()[:2] == ["1", "failed"]
     assert line.endswith("was stolen")
     assert "  failed          Fatal: the" in printed
+
+
+def test_a_checkpoint_is_shown_and_the_runs_that_continued(duetime):
+    duetime("schedule", "remark", "--payload", '{"text":"in parts"}', "--watch")
+    made = duetime.json("actions", "list")["items"][0]
+    _, printed, _ = duetime("actions", "show", made["id"])
+    assert '  checkpoint      {"done": 1}' in printed
+    assert [line.split()[:2] for line in printed.splitlines()[-2:]] == [["1", "continued"], ["2", "executed"]]
 
 
 def test_an_action_is_cancelled(duetime, planned):

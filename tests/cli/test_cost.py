@@ -48,6 +48,7 @@ def test_the_alternatives_are_listed(cost):
     _, _, below = printed.partition("instead")
     assert [re.split(r"\s{2,}", row)[0] for row in below.splitlines()[1:]] == [
         "EventBridge Scheduler, bare",
+        "QStash, pay as you go",
         "Step Functions, a wait each",
         "Lambda durable functions",
         "SQS hops and a table",
@@ -71,7 +72,7 @@ def test_json_has_every_line_and_its_source(cost):
     assert sum(row["dollars"] for row in made["lines"]) == pytest.approx(made["dollars"])
     assert made["growing_dollars"] + made["fixed_dollars"] == pytest.approx(made["dollars"])
     assert {"name", "quantity", "unit", "dollars", "note", "price"} <= set(made["lines"][0])
-    assert len(made["alternatives"]) == 5
+    assert len(made["alternatives"]) == 6
 
 
 def test_an_idle_workload_has_no_price_per_million(cost):

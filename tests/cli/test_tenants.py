@@ -5,15 +5,24 @@ def test_pause_list_and_resume(duetime):
     assert duetime("tenants", "list")[1] == "no tenant is paused\n"
     status, out, _ = duetime("tenants", "pause", "acme", "--reason", "its scripts loop", "--for", "2h")
     assert status == 0
-    assert out.startswith("paused acme until ")
+    assert out.startswith("paused tenant acme until ")
     assert out.endswith("it holds within five seconds\n")
-    assert duetime("tenants", "pause", "acme", "--reason", "an unpaid bill")[0] == 0
+    words = ("--reason", "an unpaid bill", "--spread", "30m", "--skip")
+    assert duetime("tenants", "pause", "acme", *words)[0] == 0
     listed = duetime("tenants", "list")[1].splitlines()
     assert [line.split()[0] for line in listed] == ["TENANT", "acme", "acme"]
     assert listed[1].endswith("its scripts loop")
     assert listed[2].endswith("an unpaid bill")
-    assert duetime("tenants", "resume", "acme")[1] == "resumed acme\n"
-    assert duetime("tenants", "resume", "acme")[1] == "acme was not paused\n"
+    assert [(pause["name"], pause["skips"]) for pause in duetime.json("pauses")["items"]] == [
+        ("acme", False),
+        ("acme", True),
+    ]
+    resumed = duetime("tenants", "resume", "acme")[1].splitlines()
+    assert [line.split(";")[0] for line in resumed] == ["resumed tenant acme"] * 2
+    assert duetime("tenants", "list")[1] == "no tenant is paused\n"
+    status, _, error = duetime("tenants", "resume", "acme")
+    assert status == 1
+    assert "no such pause is in force" in error
 
 
 def test_a_reason_is_required(duetime):

@@ -6,6 +6,8 @@ from datetime import timedelta
 from duetime import App, Payload, RetryPolicy, Run, cron, daily, every
 
 app = App(default_tz="Europe/Paris")
+TOKENS: dict[str, str] = {}
+"""The tokens of handed-over actions, as their parties have them."""
 
 
 class Parcel(Payload, sensitive=("street",)):
@@ -25,6 +27,18 @@ class Wait(Payload):
     """Takes so many seconds."""
 
     seconds: float
+
+
+class Ferry(Payload):
+    """Is handed over to the harbour, half done."""
+
+
+@app.action
+def load_ferry(payload: Ferry, run: Run) -> object:
+    """Hand over the token with the work."""
+    TOKENS[run.id] = run.token
+    run.progress(0.5, "1 of 2 decks")
+    return run.hand_over(timeout=timedelta(hours=1))
 
 
 @app.action(retry=RetryPolicy(attempts=2, backoff=1))

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from duetime import Status
 from tests.console.browser import flaws, scrolls_sideways, signed_in
-from tests.console.shop import Parcel, Wait
+from tests.console.shop import TOKENS, Ferry, Parcel, Wait
 
 AT_LAST = 60_000
 """Milliseconds, for what the cloud must run first."""
@@ -74,6 +74,15 @@ def test_the_history_is_listed_from_the_first_to_the_last_event(reader, failed):
     expect(history(page)).to_contain_text("Attempt 2")
     expect(history(page).get_by_text("no driver for order 9")).to_have_count(2)
     expect(stops.last).to_contain_text("Failed for good")
+
+
+def test_a_pending_action_shows_why_it_has_not_run_and_an_ended_one_does_not(reader, stored_action, failed):
+    page = go(reader, stored_action)
+    expect(page.locator(".head-facts")).to_contain_text("Why it has not ended")
+    expect(page.locator(".head-facts")).to_contain_text("It is due at 20")
+    page = go(reader, failed)
+    expect(status(page)).to_contain_text("failed", timeout=AT_LAST)
+    expect(page.locator(".head-facts")).not_to_contain_text("Why it has not ended")
 
 
 def test_actions_with_the_same_correlation_id_are_listed(reader, stored_action, failed):
@@ -182,6 +191,17 @@ def test_a_cancel_requests_the_stop_of_a_running_action(reader, acme):
     expect(page.get_by_text("wait was asked to stop")).to_be_visible()
     expect(status(page)).to_contain_text("cancelled", timeout=AT_LAST)
     assert acme.get(running.id).status is Status.CANCELLED
+
+
+def test_a_handed_over_action_shows_its_progress_and_then_its_result(reader, acme):
+    ferry = acme.schedule(Ferry(), at=NOW)
+    page = go(reader, ferry)
+    expect(page.get_by_text("1 of 2 decks", exact=True)).to_be_visible(timeout=AT_LAST)
+    expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
+    expect(page.get_by_text("Handed over, times out")).to_be_visible(timeout=AT_LAST)
+    acme.complete(TOKENS[ferry.id], result={"decks": 2})
+    expect(status(page)).to_contain_text("executed", timeout=AT_LAST)
+    expect(page.get_by_text('"decks"')).to_be_visible()
 
 
 def test_a_redrive_gives_a_failed_action_all_its_attempts(reader, acme):

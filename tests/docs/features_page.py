@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs/features.md"
 _FEATURE = re.compile(r"^### (?P<id>[A-Z]\d+)\n\n(?P<text>.+)\n\n(?P<items>(?:- .+\n)+)", re.MULTILINE)
 _INTERFACES = re.compile(r"- (?:(\w+) )?`([^`]+)`")
 _TEST = re.compile(r"- `((?:tests|src)/[\w/]+(?:\.py)?)(?:::(\w+))?`")
-_LINK = re.compile(r"\[[^\]]+\]\(([\w/]+\.md)(?:#([\w-]+))?\)")
+_LINK = re.compile(r"\[[^\]]+\]\(([\w/-]+\.md)(?:#([\w-]+))?\)")
 
 
 @dataclass(frozen=True)

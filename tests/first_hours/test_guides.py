@@ -25,7 +25,9 @@ def nightly(folder):
 
 def test_a_crontabs_line_becomes_a_job_that_runs_the_script(nightly):
     nightly.install('pip install "duetime[local]"')
-    [preview, check, simulate, local, trigger, cost] = inline(CRONTAB, "duetime ")
+    [imports, preview, check, simulate, local, trigger, cost] = inline(CRONTAB, "duetime ")
+    nightly.write("FILE", "30 2 * * * /srv/backup.sh\n")
+    assert '@app.job(cron("30 2 * * *"), name="cron-backup")' in nightly.run(imports.partition(" > ")[0])
     assert "02:30" in nightly.run(preview)
     for command in (check, simulate):
         assert "db-backup" in nightly.run(command)

@@ -1,6 +1,8 @@
 """Each function handles its sample event of `events/`, over moto."""
 
 import copy
+import json
+from dataclasses import replace
 from datetime import timedelta
 
 import boto3
@@ -8,8 +10,10 @@ import pytest
 
 from duetime import Scheduler, Status, instant
 from duetime.aws import action_store, clients
+from duetime.aws.items import to_item
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
+from duetime.cost import units
 from duetime.errors import BackendUnavailable
 from duetime.ids import new_action_id
 from duetime.model.transition import started
@@ -140,22 +144,87 @@ def test_a_due_message_runs_its_action(function, deployed):
     assert attempt.queued_at.isoformat() == "2026-03-01T12:05:00+00:00"
 
 
+@pytest.mark.parametrize("queue", ["default", "default_high"])
+def test_a_message_is_put_off_into_the_queue_that_it_came_from(function, deployed, monkeypatch, queue):
+    high = boto3.client("sqs").create_queue(QueueName="duetime-due-default_high")["QueueUrl"]
+    settings = replace(deployed, queues={**deployed.queues, "default_high": high})
+    monkeypatch.setenv("DUETIME_QUEUES", settings.to_env()["DUETIME_QUEUES"])
+    event, due_at = sample("work"), SystemClock().now() + timedelta(minutes=5)
+    body = json.loads(event["Records"][0]["body"]) | {"due_at": instant.text(due_at)}
+    arn = f"arn:aws:sqs:eu-west-1:123456789012:duetime-due-{queue}"
+    event["Records"][0] |= {"body": json.dumps(body), "eventSourceARN": arn}
+    assert function("work")(event, Context()) == {"batchItemFailures": []}
+    counts = {name: waiting(url) for name, url in settings.queues.items() if name.startswith("default")}
+    assert counts == {"default": 0, "default_high": 0} | {queue: 1}
+
+
+def waiting(url):
+    """The messages of a queue, delayed ones too."""
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"]
+    found = boto3.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+    return sum(int(found[name]) for name in names)
+
+
+OF_A_LINE = 26
+"""Bytes that CloudWatch Logs counts for each line, beside its text."""
+
+
+def size_of(lines):
+    return sum(len(line.encode()) + OF_A_LINE for line in lines)
+
+
+@pytest.mark.parametrize("number", [1, 10])
+def test_runs_write_as_much_to_the_logs_as_the_cost_estimate_says(function, deployed, capsys, number):
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    event, records = sample("work"), []
+    for index in range(number):
+        action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
+        body = {"body": to_json(message_of(action)), "messageId": str(index)}
+        records.append(event["Records"][0] | body)
+    assert function("work")(event | {"Records": records}, Context()) == {"batchItemFailures": []}
+    lines = [line for line in capsys.readouterr().out.splitlines() if '"executed"' in line]
+    assert len(lines) == (1 if number == 1 else number + 1)
+    estimated = units.RUN_LINE_BYTES + (number - 1) * units.ONE_MORE_BYTES
+    assert estimated * 0.9 <= size_of(lines) <= estimated
+
+
+@pytest.mark.parametrize("number", [1, 10])
+def test_arm_writes_as_much_to_the_logs_as_the_cost_estimate_says(function, deployed, capsys, number):
+    armed = sample("arm")
+    [record] = armed["Records"]
+    armed["Records"] = []
+    for index in range(number):
+        scheduler = Scheduler.from_env(tenant_id=f"tenant-{index}", actor="billing-service")
+        row = to_item(scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0)))
+        armed["Records"].append(record | {"dynamodb": record["dynamodb"] | {"NewImage": row}})
+    capsys.readouterr()
+    function("arm")(armed, Context())
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    estimated = units.ARM_LINES_BYTES + (number - 1) * units.ONE_MORE_SCHEDULED_BYTES
+    assert estimated * 0.85 <= size_of(lines) <= estimated
+    assert all(record["dynamodb"]["NewImage"]["sk"]["S"] in lines[0] for record in armed["Records"])
+
+
 def test_an_action_with_a_concurrency_key_waits_for_a_free_slot(function, deployed, queued):
     scheduler, store = Scheduler.from_env(tenant_id="acme", actor="billing-service"), action_store(deployed)
     how = {"at": timedelta(seconds=-5), "concurrency_key": "customer:42"}
     waits, holder = (scheduler.schedule(SendReceipt(order=name), **how) for name in ("o-1", "o-2"))
     begun = started(holder, claim_terms(SystemClock().now()))
-    assert store.claim_slot(holder, begun)
+    assert store.take_slot(holder, store.key_slots("acme", "customer:42"), SystemClock().now())
+    assert store.claim_row(holder, begun)
     event, work = sample("work"), function("work")
     event["Records"][0]["body"] = to_json(message_of(waits))
     assert work(event, Context()) == {"batchItemFailures": []}
     assert scheduler.get(waits.id) == waits
     assert queued() == []  # it is delayed
     store.settle(begun, end(Status.EXECUTED, SystemClock().now()))
+    assert store.key_slots("acme", "customer:42").waiting == (waits.id,)
     assert work(event, Context()) == {"batchItemFailures": []}
     settled = scheduler.get(waits.id)
     assert (settled.status, settled.attempt) == (Status.EXECUTED, 1)
-    assert store.holders(waits.tenant_id, "customer:42") == frozenset()
+    slots = store.key_slots("acme", "customer:42")
+    assert (slots.holders, slots.waiting) == ({}, ())
 
 
 def test_a_message_without_a_row_is_ignored(function):

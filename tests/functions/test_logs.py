@@ -3,12 +3,16 @@
 import json
 import logging
 from datetime import timedelta
+from itertools import chain
 
 import pytest
+from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
 from duetime import App, Payload, RetryPolicy, Run, every
 from duetime.errors import MESSAGE_LIMIT
-from duetime.lambdas.logs import write_json_logs
+from duetime.lambdas.logs import LogLines, write_json_logs
+from duetime.model.change import Change
+from duetime.telemetry.transition_log import TransitionLog
 from duetime.testing import SimulatedCloud
 
 
@@ -38,6 +42,38 @@ def test_a_line_has_the_timestamp_the_level_the_message_and_the_action(written):
     assert list(line)[:4] == ["timestamp", "level", "message", "action"]
     assert (line["level"], line["message"], line["action"]) == ("INFO", "ran in 5 ms", "a-1")
     assert line["late_ms"] == 3.5
+
+
+class Opaque:
+    def __str__(self):
+        return "opaque"
+
+
+RECORDS = {
+    "arguments": {"msg": "ran in %s ms", "args": (5,), "late_ms": 3.5, "action": "a-1"},
+    "a value that JSON has not": {"msg": "sent", "queue": Opaque(), "nothing": None},
+    "a message in JSON": {"msg": '{"a": [1]}'},
+    "a number as message": {"msg": 17},
+    "a dict as message": {"msg": {"a": 1}, "args": ()},
+    "names of logging": {"msg": "x", "asctime": "y", "timestamp": "z", "location": "w", "level": "v"},
+    "own exception": {"msg": "x", "exception": "a text", "exception_name": "Name"},
+}
+
+
+@pytest.mark.parametrize("trace", ["", "Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1"])
+@pytest.mark.parametrize("name", sorted(RECORDS))
+def test_a_line_is_that_of_powertools_logger(monkeypatch, name, trace):
+    monkeypatch.setenv("_X_AMZN_TRACE_ID", trace)
+    attributes = {"levelname": "WARNING", "funcName": "work", "lineno": 7, "name": "duetime.worker"}
+    record = logging.makeLogRecord(attributes | RECORDS[name])
+    order = ["timestamp", "level", "message", "action"]
+    theirs = LambdaPowertoolsFormatter(log_record_order=order, serialize_stacktrace=False)
+    assert LogLines().format(record) == theirs.format(record)
+
+
+def test_a_trace_that_x_ray_drops_is_in_no_line(monkeypatch):
+    monkeypatch.setenv("_X_AMZN_TRACE_ID", "Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=0;Lineage=1:a:0")
+    assert "trace" not in LogLines().format(logging.makeLogRecord({"msg": "ran"}))
 
 
 def test_an_exception_is_one_line_too(written):
@@ -83,7 +119,13 @@ def charging():
 
 def of(action, lines):
     """Return the transitions of an action, in order; the errors of its handler are none."""
-    return [line["message"] for line in lines if line.get("action") == action.id and "exception" not in line]
+    about = (line for line in lines if "exception" not in line)
+    return [line["message"] for line in about if action.id in {line.get("action"), *shared(line)}]
+
+
+def shared(line):
+    """Return the actions that share a line."""
+    return chain.from_iterable(ids for types in line.get("actions", {}).values() for ids in types.values())
 
 
 FIELDS = {"action", "tenant", "type", "attempt"}
@@ -104,9 +146,8 @@ class TestEachTransitionHasOneLine:
         assert of(action, lines) == ["scheduled", "retried", "failed", "redriven", "executed"]
         transitions = [line for line in lines if line.get("action") == action.id and "exception" not in line]
         assert all(set(line) >= FIELDS and "job" not in line for line in transitions)
-        assert [line.get("reason") for line in transitions[1:3]] == [
-            "ConnectionError: the bank did not answer"
-        ] * 2
+        ended = [line for line in transitions if line["message"] in {"retried", "failed"}]
+        assert [line["reason"] for line in ended] == ["ConnectionError: the bank did not answer"] * 2
 
     def test_of_an_action_that_is_rescheduled_and_cancelled(self, written):
         cloud = charging()
@@ -130,6 +171,13 @@ class TestEachTransitionHasOneLine:
         ]
         assert skipped["job"] == skipped["type"] == "count-cash"
         assert skipped["reason"].startswith("asked")
+
+    def test_but_those_that_are_scheduled_in_one_batch_share_it(self, written):
+        rows = [charging().scheduler.schedule(Charge(), at=timedelta(hours=1)) for _ in range(3)]
+        [line] = written(lambda: TransitionLog()(Change(None, row) for row in rows))
+        tenant, type_name = rows[0].tenant_id, rows[0].type
+        assert line["actions"] == {tenant: {type_name: [row.id for row in rows]}}
+        assert line["message"] == "scheduled"
 
 
 class TestNoLineContains:

@@ -1,6 +1,7 @@
 """The functions write lines that keep the rules of CloudWatch's Embedded Metric Format."""
 
 import json
+import logging
 from datetime import timedelta
 
 import pytest
@@ -16,6 +17,7 @@ from duetime.model.job import JobRef
 from duetime.model.metric import Metric
 from duetime.ports.meter import Subject
 from duetime.settings import Settings
+from duetime.telemetry import run_log
 from duetime.testing import TurnedClock
 from examples.billing import SendReceipt
 from tests.functions.aws_faults import failing
@@ -101,13 +103,26 @@ class TestTheFunction:
         assert metrics["executed"]["duetime",] == [1]
         assert metrics["lateness"]["duetime", "send-receipt"][0] >= 5_000
 
-    def test_work_writes_the_metrics_of_a_failed_invocation(self, function, metered):
+    @pytest.mark.parametrize(("setting", "value"), [("disabled", True), ("level", logging.WARNING)])
+    def test_work_meters_a_run_whose_line_the_app_does_not_log(
+        self, function, metered, monkeypatch, setting, value
+    ):
+        scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+        action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
+        work = function("work")
+        monkeypatch.setattr(run_log.log, setting, value)
+        run_log.log.manager._clear_cache()
+        work(_message_of(action), Context())
+        run_log.log.manager._clear_cache()
+        assert set(metered()) == {"executed", "lateness", "run_time", "attempts"}
+
+    def test_work_writes_the_metrics_of_a_call_whose_other_message_is_broken(self, function, metered):
         scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
         action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
         event = _message_of(action)
         event["Records"].append({"messageId": "2"})
-        with pytest.raises(KeyError):
-            function("work")(event, Context())
+        answer = function("work")(event, Context())
+        assert answer == {"batchItemFailures": [{"itemIdentifier": "2"}]}
         assert metered()["executed"]["duetime",] == [1]
 
     @pytest.mark.parametrize(

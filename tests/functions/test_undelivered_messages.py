@@ -6,10 +6,12 @@ import boto3
 import pytest
 
 from duetime import Scheduler
+from duetime.aws.damaged_rows import to_message
 from duetime.aws.keys import row_key
 from duetime.errors import BackendMisconfigured, UndeliveredNotFound
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import BODY_LIMIT, UndeliveredKind
+from duetime.ports.actions import DamagedItem, DamagedRow
 from examples.billing import SendReceipt
 from tests.functions.conftest import sample
 from tests.functions.undelivered_inputs import NO_FAILURES, body_of, dead_letter, with_body, without_sqs
@@ -40,6 +42,39 @@ def test_all_dead_letters_of_one_due_time_are_one_entry(handle_undelivered, sche
     moved = scheduler.reschedule(action.id, timedelta(0))
     handle_undelivered(dead_letter(moved))
     assert len(operator.list()) == 2
+
+
+def test_each_dead_notification_is_an_entry_with_its_body(handle_undelivered, operator):
+    dead = sample("undelivered")
+    arn = dead["Records"][0]["eventSourceARN"].replace("due-default", "notifications")
+    for number in ("a", "b", "b"):
+        event = with_body(dead, {"detail": number}, eventSourceARN=arn, messageId=number)
+        assert handle_undelivered(event) == NO_FAILURES
+    entries = operator.list()
+    assert {(entry.kind, entry.source) for entry in entries} == {
+        (UndeliveredKind.NOTIFICATION, "notifications")
+    }
+    assert sorted((entry.body, entry.count) for entry in entries) == [
+        ('{"detail": "a"}', 1),
+        ('{"detail": "b"}', 2),
+    ]
+
+
+def test_a_damaged_item_is_one_entry_however_often_it_is_found(handle_undelivered, scheduler, operator):
+    action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
+    row, item = (
+        DamagedRow(action.ref, "no type"),
+        DamagedItem("preferences", "acme#preferences", "-", "no kinds"),
+    )
+    for found in (row, item, row):
+        event = with_body(sample("undelivered-redrive"), to_message(found, "sweep"))
+        assert handle_undelivered(event) == NO_FAILURES
+    entries = operator.list()
+    assert {(entry.kind, entry.source) for entry in entries} == {(UndeliveredKind.RECORD, "sweep")}
+    assert {(entry.action, entry.reason, entry.count) for entry in entries} == {
+        (action.ref, "no type", 2),
+        (None, "no kinds", 1),
+    }
 
 
 def test_the_dead_letter_of_a_settled_removed_or_rescheduled_action_is_ignored(

@@ -2,16 +2,21 @@
 
 from dataclasses import fields, replace
 
+from duetime.aws import slots
+from duetime.aws.batches import to_batch_item
+from duetime.aws.debounce import DynamoDebounceKeys
 from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import to_item, to_payload_item
 from duetime.aws.job_items import to_definition, to_former, to_span, to_state
-from duetime.aws.slots import DynamoSlots
 from duetime.ids import TenantId, event_run_id
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
+from duetime.model.batch import ActionBatch
+from duetime.model.checkpoint import Checkpoint
 from duetime.model.idempotency import KeyTerms
 from duetime.model.job import Job, JobSpan, SpanKind
 from duetime.model.run_stats import RunStats
+from duetime.model.slots import KeySlots
 from duetime.testing.contract.job_specimens import OPERATED, nightly
 from duetime.testing.contract.specimens import ACME, EXPIRY, NOON, POLICY, fresh
 
@@ -23,6 +28,14 @@ FILLED = replace(
     payload_version=2,
     idempotency_key="key-1",
     concurrency_key="customer:42",
+    is_high=True,
+    debounce_key="reindex:42",
+    debounce_until=NOON,
+    coalesced=1,
+    recent_calls="0123456789ab",
+    rate_key="customer:42",
+    rate_slot=NOON,
+    held_by="paused until noon",
     concurrency_limit=2,
     depth=1,
     trace="00-0123456789abcdef0123456789abcdef-0123456789abcdef-01",
@@ -31,8 +44,11 @@ FILLED = replace(
     fence=100,
     attempt=1,
     redriven_after=1,
+    continued=1,
+    checkpoint=Checkpoint('{"done":1}', 99, 1),
     recoveries=1,
     first_due_at=NOON,
+    expires_at=EXPIRY,
     attempts=(ATTEMPT,),
     lease_until=NOON,
     claim_nonce="nonce",
@@ -41,7 +57,16 @@ FILLED = replace(
     cancel_requested_by="ann",
     changed_at=NOON,
     changed_by="ann",
-    expires_at=EXPIRY,
+    kept_until=EXPIRY,
+    handed_over=100,
+    handed_over_at=NOON,
+    times_out_at=EXPIRY,
+    beat_seconds=60,
+    hand_over_key="a key",
+    completion="a call",
+    progress="0.5",
+    progress_note="half",
+    result="1",
 )
 """A one-shot with all that rows of one-shots have."""
 
@@ -58,8 +83,35 @@ RUN = replace(
     skip_reason=SkipReason.ASKED,
     note="not today",
     dismissed_reason="known",
+    batch="import-2027-03",
+    after="batch:import-2027-02",
+    after_rule="skip",
+    unmet="its predecessor failed",
+    is_awaited=True,
+    followers=(FILLED.id,),
 )
 """A run with what only runs of jobs, and dismissed or skipped rows, have."""
+
+
+BATCH = ActionBatch(
+    tenant_id=ACME,
+    name="import-2027-03",
+    first_id=FILLED.id,
+    version="v1",
+    opened_at=NOON,
+    opened_by="ada",
+    size=1,
+    on_complete=FILLED.id,
+    followers=(FILLED.id,),
+    closed_at=NOON,
+    closed_by="ada",
+    completed_at=NOON,
+    counted_at=NOON,
+    short_list=(0,),
+    restarted_at=NOON,
+    kept_until=EXPIRY,
+)
+"""A batch whose item has every attribute."""
 
 
 def unset_fields() -> set[str]:
@@ -80,12 +132,14 @@ def of_rows() -> set[str]:
 
 
 def beside_rows() -> set[str]:
-    """Return the attributes of payloads, idempotency keys and slots."""
+    """Return the attributes of payloads, of idempotency and debounce keys, and of slots."""
     keys = DynamoIdempotencyKeys(None, "actions", lambda _ref: None, to_item)
     key = keys.entry(FILLED, KeyTerms(now=NOON, until=EXPIRY))["Put"]["Item"]
-    slots = DynamoSlots(None, "actions")._take(FILLED)["Update"]
-    changed = slots["ExpressionAttributeNames"].values()
-    return {*to_payload_item(RUN, EXPIRY), *key, *changed, "holders"} - KEYS
+    names = slots.take(FILLED, KeySlots(ACME, "till"), NOON)["ExpressionAttributeNames"].values()
+    changed = {name.replace(FILLED.id, "ID") for name in names} | {"holders", "waiting"}
+    debounce = DynamoDebounceKeys(None, "actions", lambda _ref: None, to_item, None)
+    debounced = debounce._taking(FILLED, None)["Put"]["Item"]
+    return {*to_payload_item(RUN, EXPIRY), *key, *debounced, *changed, *to_batch_item(BATCH)} - KEYS
 
 
 def job() -> Job:

@@ -9,7 +9,18 @@ from tests.hostile.attributes import beside_rows, of_jobs, of_rows
 
 TENANTS = ("acme", "globex", "system")
 PLACES = (
-    *("3", "a", "payload#3", "key#3", "slots#3", "kb-index", "kb-index#3", "kb-index#3#3", "nightly-purge"),
+    *(
+        "3",
+        "a",
+        "payload#3",
+        "key#3",
+        "debounce#3",
+        "slots#3",
+        "kb-index",
+        "kb-index#3",
+        "kb-index#3#3",
+        "nightly-purge",
+    ),
     *("acme-report", "counts", "audit#job#kb-index", "preferences", "inbox", "grants", "3#", "", "10", "?"),
 )
 IDS = (

@@ -21,7 +21,7 @@ from duetime.ids import is_action_id, new_action_id
 from tests.hostile.conftest import EVENT_JOB, NIGHTLY, Failing, Note
 from tests.local.conftest import eventually, rest
 
-WRITABLE = re.compile(r"acme#(.|payload#.|key#.)")
+WRITABLE = re.compile(r"acme#(.|payload#.|key#.|debounce#.|batches)")
 VOLATILE = re.compile(r"system#(bookmark|undelivered|inbox|notified.*|duetime-.*)|.*#counts")
 """What the system itself writes at any time."""
 

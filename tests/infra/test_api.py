@@ -1,6 +1,7 @@
 """The two REST APIs: who may call what, and the log of a call."""
 
 import json
+import re
 
 import pytest
 from aws_cdk.assertions import Annotations, Match
@@ -61,6 +62,17 @@ def test_both_urls_guard_all_routes_with_tenant_data(synthesised):
         everything: "COGNITO_USER_POOLS",
     }
     assert methods(synthesised, "duetime-api-services") == {**OPEN, everything: "AWS_IAM"}
+
+
+def test_hand_overs_need_no_credentials_if_that_is_set_and_have_limits_of_their_own():
+    made, _ = stack(deployment=Deployment(open_hand_overs=True))
+    opened = Synthesised.from_stack(made)
+    by_token = {("POST", "/api/v1/handovers/{proxy+}"): "NONE"}
+    everything = {("ANY", "/api/v1/{proxy+}"): "AWS_IAM"}
+    assert methods(opened, "duetime-api-services") == {**OPEN, **by_token, **everything}
+    for stage in opened.of_type("AWS::ApiGateway::Stage"):
+        limits = {item["ResourcePath"]: item["ThrottlingRateLimit"] for item in stage["MethodSettings"][1:]}
+        assert limits["/~1api~1v1~1handovers~1{proxy+}"] == Deployment().public_rate
 
 
 def test_all_methods_but_those_of_the_consoles_files_are_served_by_the_one_function(synthesised):
@@ -140,10 +152,26 @@ def test_rate_and_burst_are_settings():
         assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (7, 9)
 
 
+WITHOUT_PATH = {
+    *("requestId", "requestTimeEpoch", "httpMethod", "resourcePath", "status", "responseLatency"),
+    *("responseLength", "error.responseType", "identity.sourceIp", "identity.userArn"),
+    "authorizer.claims.sub",
+}
+"""What API Gateway writes without the request's own path, which in a hand-over has the token."""
+
+
+def test_no_line_of_a_request_has_the_token_of_a_hand_over(synthesised, with_console):
+    opened, _ = stack(deployment=Deployment(open_hand_overs=True))
+    for made in (synthesised, with_console, Synthesised.from_stack(opened)):
+        for stage in made.of_type("AWS::ApiGateway::Stage"):
+            written = re.findall(r"\$([\w.]+)", stage["AccessLogSetting"]["Format"])
+            assert {name.removeprefix("context.") for name in written} <= WITHOUT_PATH
+
+
 def test_a_request_is_a_line_of_json_without_query_header_or_body(synthesised):
     for stage in synthesised.of_type("AWS::ApiGateway::Stage"):
         line = json.loads(stage["AccessLogSetting"]["Format"])
-        assert {"requestId", "method", "path", "status", "refusal", "address", "who"} <= line.keys()
+        assert {"requestId", "method", "route", "status", "refusal", "address", "who"} <= line.keys()
         for word in ("querystring", "header", "body", "input", "requestOverride"):
             assert word not in json.dumps(line)
         log = synthesised.resources[stage["AccessLogSetting"]["DestinationArn"]["Fn::GetAtt"][0]][
@@ -236,7 +264,7 @@ def test_the_trail_is_added_to_and_read_and_never_changed(synthesised):
     ]
     audit = {action for action, key in bound if "audit" in key}
     assert audit == {"dynamodb:PutItem", "dynamodb:Query", "dynamodb:BatchGetItem"}
-    assert not {key for action, key in bound if action == "dynamodb:DeleteItem"}
+    assert {key for action, key in bound if action == "dynamodb:DeleteItem"} == {"system#limits"}
     assert {key for action, key in bound if action == "dynamodb:UpdateItem"} == {"*#*-*", "*#inbox"}
 
 

@@ -10,6 +10,8 @@ from duetime.cdk.bundle import Bundle, entry_points
 from duetime.cdk.handlers import Handlers, HandlersRejected
 from duetime.cdk.install import InstallTarget, NotInstalled, install
 from duetime.cdk.requirements import LAMBDA_HAS, Requirements
+from duetime.cdk.targets import APP as TARGET_APP
+from duetime.cdk.targets import target_handlers
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
 
 HERE = InstallTarget(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")
@@ -71,6 +73,12 @@ def test_a_step_starts_from_its_bundle_alone_and_loads_no_pydantic(steps, what_l
 
 def test_a_worker_starts_from_its_bundle_alone(worker, what_lambda_has):
     assert "examples.billing" in imported(worker, what_lambda_has, "work")
+
+
+def test_the_worker_of_targets_starts_from_its_bundle_alone_and_can_sign(tmp_path, what_lambda_has):
+    Bundle(HERE, (target_handlers(),)).make(tmp_path)
+    assert "duetime.targets.worker_app" in imported(tmp_path, what_lambda_has, "work", app=TARGET_APP)
+    assert (tmp_path / "standardwebhooks/webhooks.py").is_file()
 
 
 @pytest.fixture

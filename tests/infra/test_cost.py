@@ -7,6 +7,7 @@ from duetime.cost.estimate import estimate
 from duetime.cost.prices import usual_prices
 from duetime.cost.units import CAPACITIES, pollers_of, queues_of
 from duetime.cost.workload import Workload
+from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
@@ -32,6 +33,7 @@ def test_the_default_workload_equals_the_default_deployment():
     assert work.function_memory == deployment.function_memory
     assert work.architecture == deployment.architecture
     assert work.log_days == deployment.log_days
+    assert work.worker_batch == Settings().worker_batch
 
 
 def test_the_alarms_and_dashboards_that_are_assumed_are_those_of_the_stack(synthesised):

@@ -27,7 +27,7 @@ def documented():
     sections = re.split(r"^### (\S+)$", (ROOT / "docs/security.md").read_text(), flags=re.MULTILINE)[1:]
     listed_rights = {}
     for name, section in zip(sections[::2], sections[1::2], strict=True):
-        rows = re.findall(r"^\| `(\w+):([^`]+)` \| `([^`]+)` \| (?:`([^`]+)`)? ?\|", section, re.MULTILINE)
+        rows = re.findall(r"^(\w+):([^|\n]+)\|([^|\n]+)(?:\|([^|\n]*))?", section, re.MULTILINE)
         listed_rights[name] = {
             (f"{service}:{action}", resource, key)
             for service, actions, resources, keys in rows

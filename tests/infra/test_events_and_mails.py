@@ -42,6 +42,7 @@ def test_only_this_deployments_failures_notify_people(synthesised):
                         "job.failing",
                         "job.succeeding",
                         "undelivered.kept",
+                        "breaker.opened",
                     ]
                 },
                 {"type": ["run.skipped"], "action": {"depth": [{"numeric": [">", 8]}]}},
@@ -99,7 +100,7 @@ def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone
         "template/duetime-*",
     ]
     assert mails["Condition"] == {"StringEquals": {"ses:FromAddress": "duetime@example.com"}}
-    assert len(synthesised.of_type("AWS::SES::Template")) == 24
+    assert len(synthesised.of_type("AWS::SES::Template")) == 28
 
 
 def test_the_api_knows_the_topic_that_is_made(synthesised):

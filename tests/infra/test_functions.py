@@ -58,8 +58,8 @@ def test_the_functions_read_the_settings_that_the_deployment_was_given():
         assert variables["DUETIME_ENABLED"] == "false"
         assert variables["DUETIME_DUE_SHARDS"] == "32"
         assert variables["DUETIME_START"] == "second"
-        sleeps = name in {"x-arm", "x-dispatch", "x-sweep", "x-catch-up"}
-        assert variables.get("DUETIME_SLEEPS_FROM") == ("3" if sleeps else None)
+        sleeps = dict.fromkeys(("x-sweep", "x-catch-up"), "6") | {"x-arm": "3", "x-dispatch": "1"}
+        assert variables.get("DUETIME_SLEEPS_FROM", "1") == sleeps.get(name, "1")
 
 
 @pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up", "salvage"])
@@ -107,6 +107,37 @@ def test_functions_fed_by_a_queue_get_single_messages_and_report_each(synthesise
     for source in sources:
         assert source["BatchSize"] == 1
         assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_workers_alone_get_as_many_messages_in_a_call_as_the_setting_allows_and_none_waits_for_another():
+    made, _ = stack(settings=Settings(worker_batch=10))
+    synthesised = Synthesised.from_stack(made)
+    batches = {
+        synthesised.function_names[source["FunctionName"]["Ref"]]: source
+        for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
+        if "StartingPosition" not in source
+    }
+    assert batches["duetime-work-default"]["BatchSize"] == 10
+    assert {source["BatchSize"] for name, source in batches.items() if "work" not in name} == {1}
+    assert not any("MaximumBatchingWindowInSeconds" in source for source in batches.values())
+    assert synthesised.environment("work-default")["DUETIME_WORKER_BATCH"] == "10"
+
+
+def test_provisioned_pollers_replace_the_bound_of_a_workers_calls_and_of_no_other_function():
+    made, _ = stack(deployment=Deployment(worker_pollers=200))
+    synthesised = Synthesised.from_stack(made)
+    sources = synthesised.of_type("AWS::Lambda::EventSourceMapping")
+    [worker] = [source for source in sources if "ProvisionedPollerConfig" in source]
+    assert synthesised.function_names[worker["FunctionName"]["Ref"]] == "duetime-work-default"
+    assert worker["ProvisionedPollerConfig"] == {"MinimumPollers": 200, "MaximumPollers": 200}
+    assert "ScalingConfig" not in worker
+
+
+def test_dispatch_and_arm_have_a_part_of_the_memory_and_never_less_than_lambda_allows():
+    for memory, *parts in ((1_024, 256, 512), (256, 128, 128), (128, 128, 128)):
+        made, _ = stack(deployment=Deployment(function_memory=memory))
+        functions = Synthesised.from_stack(made).functions()
+        assert [functions[name]["MemorySize"] for name in ("dispatch", "arm", "sweep")] == [*parts, memory]
 
 
 def test_every_dead_letter_queue_and_the_failure_queue_feed_salvage(synthesised):

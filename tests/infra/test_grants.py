@@ -58,7 +58,8 @@ def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_inde
             "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["acme#*", "globex#*"]},
             "Null": {"dynamodb:LeadingKeys": "false"},
         }
-    forms = [f"{tenant}#{form}" for tenant in ("acme", "globex") for form in ("?", "payload#?", "key#?")]
+    places = ("?", "payload#?", "key#?", "debounce#?", "batches")
+    forms = [f"{tenant}#{form}" for tenant in ("acme", "globex") for form in places]
     assert writes["Condition"]["ForAllValues:StringLike"] == {"dynamodb:LeadingKeys": forms}
     assert "dynamodb:PutItem" in writes["Action"]
 

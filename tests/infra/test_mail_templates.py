@@ -79,7 +79,7 @@ def test_the_templates_are_made_one_after_another(made):
 @pytest.mark.parametrize("prefix", ["", "duetime-", "p" * 40])
 def test_names_and_sizes_are_within_the_limits_of_ses(prefix):
     made = parts(resources(Settings(prefix=prefix, mail_from="duetime@example.com")))
-    assert len(made) == 12 * len(languages())
+    assert len(made) == 14 * len(languages())
     for name, template in made.items():
         assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name)
         assert len(json.dumps(template)) < 500_000

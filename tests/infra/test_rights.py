@@ -91,10 +91,12 @@ def test_functions_that_plan_jobs_put_only_their_runs_and_publish_nothing(synthe
         "deploy": {"system#manifest", "system#format"},
         "dispatch": payloads,
         "salvage": payloads | {"system#bookmark"},
+        "work-default": {"system#failures", "system#pauses"},  # of breakers
     }
     bookmark = {"system#bookmark"} if name in {"sweep", "catch-up"} else set()
     canaries = {"system#?"} if name == "sweep" else set()
-    assert set(puts) == {"*#*-*"} | notes.get(name, bookmark) | canaries
+    batches = {"*#?", "*#batches"} if name in {"sweep", "catch-up"} else set()  # and rows of missing members
+    assert set(puts) == {"*#*-*"} | notes.get(name, bookmark) | canaries | batches
 
 
 def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
@@ -144,7 +146,7 @@ def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own
         if right is not due
         for keys in right["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     ]
-    assert sorted(queried) == ["*#*-*", "system#manifest", "system#pauses"]
+    assert sorted(queried) == ["*#*-*", "system#limits", "system#manifest", "system#pauses"]
     queues = {
         text(right["Resource"])
         for right in synthesised.rights("work-default")

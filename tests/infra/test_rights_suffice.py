@@ -178,10 +178,12 @@ def test_a_workers_rights_cover_the_calls_for_a_slot(function, deployed, recorde
     now, work = SystemClock().now(), function("work")
     keyed = {"at": timedelta(hours=-1), "concurrency_key": "customer:42"}
     runs = [scheduler.schedule(SendReceipt(order="x" * 50_000), **keyed) for _ in range(4)]
-    assert store.claim_slot(runs[0], started(runs[0], terms_at(now)))
+    assert store.take_slot(runs[0], store.key_slots("acme", "customer:42"), now)
+    assert store.claim_row(runs[0], started(runs[0], terms_at(now)))
     for run in runs[:2]:
         assert work(message_for(run), Context()) == {"batchItemFailures": []}
-    assert store.holders("acme", "customer:42") == {runs[0].id}
+    slots = store.key_slots("acme", "customer:42")
+    assert (slots.holders.keys(), slots.waiting) == ({runs[0].id}, (runs[1].id,))
     hold(deployed, store.get(runs[0].ref), now - timedelta(hours=1))
     for run in runs[1:3]:  # a dead holder, and one that is settled
         assert work(message_for(run), Context()) == {"batchItemFailures": []}
@@ -234,6 +236,8 @@ def test_the_grant_to_schedule_covers_the_sdks_calls(deployed, recorder, tenants
     with recorder.acting("caller"):
         first = scheduler.schedule(large, **keyed)
         assert scheduler.schedule(large, **keyed).id == first.id
+        for _ in range(2):
+            scheduler.schedule(large, at=timedelta(0), debounce_key="order:17")
         scheduler.schedule_many([Order(payload=large, at=timedelta(0))] * 3)
         scheduler.get(first.id)
         scheduler.list()
@@ -271,7 +275,7 @@ def test_the_grant_to_redrive_covers_the_sdks_calls(deployed, recorder):
 def fail(store, ref, at):
     """Fail a run like a worker, without recording its calls."""
     claimed = store.claim(ref, terms_at(at)).action
-    end = {"status": Status.FAILED, "ending": Ending.FAILED, "expires_at": at + timedelta(days=30)}
+    end = {"status": Status.FAILED, "ending": Ending.FAILED, "kept_until": at + timedelta(days=30)}
     store.settle(claimed, Settlement(finished_at=at, **end))
 
 

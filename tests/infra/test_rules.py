@@ -7,12 +7,13 @@ import pytest
 from cfnlint.api import lint
 from cfnlint.config import ManualArgs
 
-from duetime.cdk import Deployment, Handlers
+from duetime.cdk import BatchJobTarget, Deployment, DurableFunctionTarget, Handlers, WebhookTarget
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, caller, stack
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
 
+SECRET = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:signing-AbCdEf"
 NOT_OURS = {
     "W3005": "CDK's own Function names the role that it refers to among what it waits for as well",
 }
@@ -20,7 +21,7 @@ NOT_OURS = {
 
 @pytest.fixture(params=["eventbridge", "wheel"])
 def synthesised_twice(request):
-    return stack(
+    made, scheduler = stack(
         settings=Settings(timers=request.param, console_url="https://console.example.com"),
         deployment=Deployment(
             sign_in_domain="acme-duetime", alarm_email="ops@example.com", budget=20, budget_by_tag=True
@@ -28,6 +29,25 @@ def synthesised_twice(request):
         handlers=[BILLING, REPORTS],
         is_validated=True,
     )
+    if request.param == "wheel":
+        definition = "arn:aws:batch:eu-west-1:123456789012:job-definition/import:1"
+        night = "arn:aws:batch:eu-west-1:123456789012:job-queue/night"
+        job = BatchJobTarget(
+            job_definition=cdk.aws_batch.EcsJobDefinition.from_job_definition_arn(made, "Job", definition),
+            job_queue=cdk.aws_batch.JobQueue.from_job_queue_arn(made, "Night", night),
+        )
+        secret = cdk.aws_secretsmanager.Secret.from_secret_complete_arn(made, "Secret", SECRET)
+        orders = cdk.aws_sqs.Queue.from_queue_arn(made, "Orders", "arn:aws:sqs:eu-west-1:123456789012:orders")
+        resize = cdk.aws_lambda.Function.from_function_name(made, "Resize", "resize")
+        bus = cdk.aws_events.EventBus.from_event_bus_name(made, "Bus", "default")
+        machine = cdk.aws_stepfunctions.StateMachine.from_state_machine_name(made, "Machine", "settle")
+        hooks, durable = (
+            WebhookTarget(host="hooks.acme.example", secret=secret),
+            DurableFunctionTarget(function=resize),
+        )
+        for target in (orders, resize, bus, hooks, machine, durable, job):
+            scheduler.grant_target(target)
+    return made, scheduler
 
 
 def validated(made):

@@ -7,6 +7,7 @@ import botocore.session
 import pytest
 from botocore import xform_name
 
+from duetime.cli.command_line import expand
 from duetime.cli.main import parser
 from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - a fixture
 from tests.infra.alarms import alarms_of
@@ -74,7 +75,7 @@ def commands():
 
 @pytest.mark.parametrize("command", commands())
 def test_each_command_of_the_runbook_is_one(command):
-    parser().parse_args(shlex.split(command.replace("NAME", "billing-nightly"))[1:])
+    parser().parse_args(expand(shlex.split(command.replace("NAME", "billing-nightly"))[1:]))
 
 
 OF_THE_COMMAND_LINE_ALONE = {"logs tail": {"since", "filter-pattern"}, "dynamodb wait": {"table-name"}}

@@ -27,13 +27,13 @@ class ShipV2(Payload, name="ship", version=2):
 class ScriptedAction:
     """An app with one action, whose handler does what the story says; due at once, in a cloud of its own."""
 
-    def __init__(self, does, policy=PATIENT, *, version=1, **settings):
+    def __init__(self, does, policy=PATIENT, *, version=1, expires_after=None, **settings):
         self.begun = []
         app, settings = self.app(does, policy), Settings(**settings)
         self.cloud = SimulatedCloud(app, start=NOON, settings=settings, on_commit=len)
         self.store = self.cloud.memory.store
         payload = Ship() if version == 1 else ShipV2()
-        self.action = self.cloud.scheduler.schedule(payload, at=timedelta(0))
+        self.action = self.cloud.scheduler.schedule(payload, at=timedelta(0), expires_after=expires_after)
 
     def app(self, does, policy):
         app = App()

@@ -53,10 +53,10 @@ class OffClock:
 class SkewedWorkers:
     """One store and workers with skewed clocks; a test sets what a run does."""
 
-    def __init__(self):
-        self.clock = TurnedClock(NOON)
+    def __init__(self, settings=SETTINGS):
+        self.clock, self.settings = TurnedClock(NOON), settings
         self.runs, self.does, self.makes = [], len, len
-        self.cloud = MemoryCloud(self.app("cloud"), clock=self.clock, settings=SETTINGS)
+        self.cloud = MemoryCloud(self.app("cloud"), clock=self.clock, settings=settings)
         self.scheduler = self.scheduler_of(timedelta(0))
 
     def scheduler_of(self, off):
@@ -65,7 +65,7 @@ class SkewedWorkers:
             tenant_id="acme",
             actor="test",
             clock=OffClock(self.clock, off),
-            settings=SETTINGS,
+            settings=self.settings,
             jobs=self.cloud.job_ports,
         )
 
@@ -94,10 +94,14 @@ class SkewedWorkers:
     def worker(self, name, off=timedelta(0), *, clock=None, **options):
         """Have that worker look at the action, as if a message had come to it."""
         seen, clock = self.cloud.backends, clock or OffClock(self.clock, off)
-        heartbeat = Heartbeat(seen.store, seen.queues, clock=clock, settings=SETTINGS, **options)
-        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, heartbeat)
-        work = Worker(self.app(name).handler_set, ports, clock=clock, settings=SETTINGS, instance=name)
-        return lambda: work(Delivery(message_of(self.row), clock.now(), name))
+        heartbeat = Heartbeat(seen.store, seen.queues, clock=clock, settings=self.settings, **options)
+        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, heartbeat, self.cloud.pauses)
+        work = Worker(self.app(name).handler_set, ports, clock=clock, settings=self.settings, instance=name)
+
+        def deliver(receipt=name, message=None, **how):
+            return work(Delivery(message or message_of(self.row), clock.now(), receipt), **how)
+
+        return deliver
 
     def begun_at(self, off, lasts, then):
         """A run of the worker `first`, whose clock is off by that.

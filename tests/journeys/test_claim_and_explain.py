@@ -32,6 +32,7 @@ from duetime.retry import NEVER
 from duetime.settings import Settings
 from duetime.testing.simulated import TurnedClock
 from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon
+from tests.unpaused import UNPAUSED
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 NAME = JobName("billing-hourly")
@@ -55,7 +56,7 @@ class World:
             Plan(self.actions, self.store, **facts), self.store, MemoryJobWakes(self.clock), **facts
         )
         self.reconcile = Reconcile(self.actions, self.store, MemoryJobWakes(self.clock), self.attend, **facts)
-        self.admit = ClaimJobRun(self.actions, self.store, settings=Settings())
+        self.admit = ClaimJobRun(self.actions, self.store, settings=Settings(), paused=UNPAUSED)
         ports = JobPorts(jobs=self.store, routes=MemoryRoutes({}))
         context = TenantContext(store=self.actions, tenant_id=TenantId("acme"), actor="ana", **facts)
         self.jobs = Jobs(context, ports)

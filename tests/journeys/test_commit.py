@@ -11,6 +11,7 @@ from duetime import App, Fatal, Retry, RetryPolicy, Run, Status, daily, manual
 from duetime.errors import AlreadyCommitted, BackendUnavailable, CommitRejected, InvalidCommit
 from duetime.model.action import Ending
 from duetime.model.run import MOST_ENTRIES, RunCancelled
+from duetime.telemetry.run_log import LOST
 from duetime.testing import SimulatedCloud, fake_run
 from tests.journeys.books import BOOKED, REFUSED, BookingApp
 from tests.journeys.conftest import NOON
@@ -96,15 +97,19 @@ def test_a_run_that_was_taken_over_is_stopped_by_its_commit_and_settles_nothing(
     def handle(run):
         if run.fence == 1:
             booking.cloud.advance(minutes=20)
-        run.commit([{**BOOKED, "Put": {**BOOKED["Put"], "TableName": f"ledger-{run.fence}"}}])
+        try:
+            run.commit([{**BOOKED, "Put": {**BOOKED["Put"], "TableName": f"ledger-{run.fence}"}}])
+        finally:
+            stopped.append(run.cancelled)
 
-    booking = BookingApp(handle)
+    stopped, booking = [], BookingApp(handle)
     done = booking.after(minutes=1)
     assert (done.status, done.fence, done.recoveries) == (Status.EXECUTED, 2, 1)
+    assert stopped == [False, True]
     assert [entry["Put"]["TableName"] for entry in booking.table] == ["ledger-2"]
 
 
-def test_a_commit_without_a_response_allows_a_takeover_and_uses_no_attempt():
+def test_a_commit_without_a_response_allows_a_takeover_and_uses_no_attempt(caplog):
     def handle(run):
         booking.refuses = 0
         run.commit([BOOKED])
@@ -113,6 +118,7 @@ def test_a_commit_without_a_response_allows_a_takeover_and_uses_no_attempt():
     memory, answers = booking.cloud.memory.store, [BackendUnavailable("the table", "no answer")]
     memory.on_commit = lambda entries: _raise(answers.pop()) if answers else booking.table.extend(entries)
     assert booking.after(minutes=4).status is Status.PROCESSING
+    assert LOST not in caplog.messages
     done = booking.after(minutes=2)
     assert (done.status, done.attempt, done.recoveries) == (Status.EXECUTED, 1, 1)
     assert booking.table == [BOOKED]

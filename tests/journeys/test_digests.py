@@ -106,6 +106,17 @@ def test_a_repeated_event_requests_the_digest_whose_timer_was_not_set(world):
     assert world.entries()[0].facts["total"] == SETTINGS.notification_burst + 1
 
 
+def test_a_digest_that_is_requested_too_early_counts_what_comes_later_too(world):
+    world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
+    request = flood(world)
+    world.notify(request)
+    world.notify(job_failing(99))
+    world.advance(hours=1)
+    entries = world.entries()
+    assert [entry.is_digest for entry in entries] == [True, *[False] * SETTINGS.notification_burst]
+    assert entries[0].facts["total"] == SETTINGS.notification_burst + 4
+
+
 def test_a_recipient_that_opts_out_before_the_window_ends_gets_no_digest(world):
     world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
     flood(world)

@@ -29,7 +29,7 @@ class Sent:
     def send(self, sends):
         self.ids += [send.message.ref.id for send in sends]
 
-    def queue_for(self, _type):
+    def queue_of(self, _type, **_priority):
         return "default"
 
 

@@ -55,7 +55,7 @@ class Forgery:
         self.cloud.advance(minutes=1)
         (run,) = (row for row in self.cloud.actions() if row.job == "kb-index")
         self.ran.clear()
-        return replace(run, status=Status.PENDING, attempts=(), attempt=0, fence=0, expires_at=None)
+        return replace(run, status=Status.PENDING, attempts=(), attempt=0, fence=0, kept_until=None)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.instant import text
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.new_action import new_action
@@ -12,7 +13,8 @@ from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.wakeups.arm import Arm
 from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.wheel import Rearm, Wheel
+from duetime.wakeups.timer_budget import LATEST, WITHOUT_TIMERS
+from duetime.wakeups.wheel import PAUSE, Rearm, Wheel
 from tests.journeys.conftest import NOON, Charge
 from tests.journeys.test_hanging_eventbridge import Timers
 from tests.journeys.test_passes import Queue
@@ -98,13 +100,13 @@ def test_a_killed_pass_loses_one_page(steps, put, clock, timers):
     last_turn, _, rearm = steps
     rows = put(*(HOUR + number * timedelta(seconds=1) for number in range(1_000)))
     last_turn(stop_at=clock.now() + A_PASS)
-    timers.takes, timers.most = A_TIMER, 550
+    timers.takes, timers.most = A_TIMER, 574  # the last of a page fails
     with pytest.raises(TimeoutError):
         rearm(stop_at=clock.now() + A_PASS)
     timers.most = None
     rearm(stop_at=clock.now() + A_PASS)
     assert len(timers) == len(rows)
-    assert len(timers.tried) <= len(rows) + 26
+    assert len(timers.tried) == len(rows) + 25
 
 
 def test_rows_that_wait_for_the_hand_over_are_sent_by_the_wheel(steps, put, clock, timers, queue):
@@ -134,3 +136,66 @@ def test_a_hand_over_that_a_deploy_interrupted_begins_anew(steps, put, clock, ti
     timers.takes = timedelta(0)
     rearm(stop_at=clock.now() + A_PASS)
     assert len(timers) == 110
+
+
+def test_a_wheel_that_is_off_sends_nothing_and_goes_on_where_it_stopped(store, put, clock, queue, bookmarks):
+    def turn(*, enabled):
+        settings = Settings(timers="wheel", enabled=enabled)
+        scanner = DueScanner(store, queue, MemoryRoutes(), clock=clock, settings=settings)
+        Wheel(scanner, bookmarks, clock=clock, settings=settings)(stop_at=clock.now() + A_PASS)
+        return queue.sent
+
+    [soon] = put(10 * MINUTE)
+    assert turn(enabled=False) == []
+    clock.wait_until(NOON + HOUR)
+    assert turn(enabled=True) == [soon]
+
+
+def test_with_timers_a_wheel_that_is_off_costs_no_write(store, queue, bookmarks, clock):
+    settings = Settings(enabled=False)
+    scanner = DueScanner(store, queue, MemoryRoutes(), clock=clock, settings=settings)
+    bookmarks.write = lambda *given: pytest.fail(f"it writes {given}")
+    Wheel(scanner, bookmarks, clock=clock, settings=settings)(stop_at=clock.now() + A_PASS)
+
+
+class Dying:
+    """A process that ends at its n-th effect."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def at(self, effect):
+        def call(*given):
+            self.left -= 1
+            if self.left == -1:
+                raise TimeoutError("Lambda ends the function")
+            effect(*given)
+
+        return call
+
+
+@pytest.mark.parametrize("after", range(4))
+def test_a_turn_that_dies_while_the_wheel_begins_to_stand_in_is_made_good(
+    steps, put, queue, bookmarks, after
+):
+    (_, turn, _), dying = steps, Dying(after)
+    [soon] = put(10 * MINUTE)
+    bookmarks.write(WITHOUT_TIMERS, {LATEST: text(NOON)})
+    bookmarks.write, queue.send = dying.at(bookmarks.write), dying.at(queue.send)
+    with pytest.raises(TimeoutError):
+        turn(stop_at=NOON + A_PASS)
+    turn(stop_at=NOON + A_PASS)
+    assert soon in queue.sent
+
+
+def test_the_hand_over_tries_no_timer_before_the_pause_is_over(steps, put, clock, timers, bookmarks):
+    _, turn, rearm = steps
+    put(HOUR)
+    bookmarks.write(WITHOUT_TIMERS, {LATEST: text(clock.now())})
+    turn(stop_at=clock.now() + A_PASS)
+    timers.is_failing, tried = True, []
+    for wait in (timedelta(0), PAUSE, MINUTE, PAUSE):
+        clock.wait_until(clock.now() + wait)
+        rearm(stop_at=clock.now() + A_PASS)
+        tried.append(len(timers.tried))
+    assert tried == [0, 1, 1, 2]

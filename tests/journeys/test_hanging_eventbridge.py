@@ -4,16 +4,23 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.errors import BackendUnavailable, TimerQuotaReached
+from duetime.errors import BackendUnavailable, QueueMissing, TimerQuotaReached
+from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.maintain import MaintainDueJobs
+from duetime.jobs.plan import Planned
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryTimers
 from duetime.model.change import Change
+from duetime.model.job import JobRef
 from duetime.model.new_action import new_action
 from duetime.ports.circuit_breaker import PAUSE
+from duetime.ports.work_pauses import NoWorkPauses
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
-from duetime.wakeups.arm import TIMER_TIME, WITHOUT_TIMERS, Arm
+from duetime.wakeups.arm import TIMER_TIME, Arm
+from duetime.wakeups.due_messages import message_of, send_wakes
+from duetime.wakeups.timer_budget import WITHOUT_TIMERS
 from duetime.wakeups.wheel import BOOKMARK
 from tests.api.deployment import Hooked
 from tests.journeys.conftest import NOON, Charge
@@ -74,8 +81,15 @@ def bookmarks():
 
 
 @pytest.fixture
-def arm(clock, queue, timers, bookmarks):
-    return Arm(MemoryStore(), queue, timers, MemoryRoutes([]), bookmarks, clock=clock, settings=Settings())
+def stuck():
+    """The texts that arm reported."""
+    return []
+
+
+@pytest.fixture
+def arm(clock, queue, timers, bookmarks, stuck):
+    ports = (MemoryStore(), queue, timers, MemoryRoutes([]), bookmarks)
+    return Arm(*ports, clock=clock, settings=Settings(), report_stuck=stuck.append)
 
 
 def put(clock, *delays):
@@ -86,6 +100,10 @@ def put(clock, *delays):
         )
         for delay in delays
     ]  # fmt: skip
+
+
+def raises(error):
+    raise error
 
 
 def batch(actions):
@@ -103,6 +121,21 @@ def test_a_near_action_behind_a_hundred_far_ones_is_sent_before_it_is_due(
     assert queue.sent == [*(action.id for action in far[:2]), near.id]
     assert len(timers.tried) == 3
     assert bookmarks.read(WITHOUT_TIMERS)  # the wheel has the others
+
+
+def test_the_near_actions_of_a_batch_are_sent_before_the_first_call_of_eventbridge(arm, clock, queue, timers):
+    timers.most, (far, near) = 0, put(clock, HOUR, 30 * SECOND)
+    with pytest.raises(TimeoutError):
+        arm(batch([far, near]))
+    assert queue.sent == [near.id]
+
+
+def test_a_full_group_of_timers_and_a_missing_queue_are_reported(arm, clock, queue, timers, stuck):
+    timers.set = lambda *_given: raises(TimerQuotaReached("EventBridge Scheduler", "its quota is used up"))
+    queue.missing = "default"
+    arm(batch(put(clock, HOUR, 30 * SECOND)))
+    assert ["no queue is named 'default'" in text for text in stuck] == [True, False]
+    assert "its quota is used up" in stuck[1]
 
 
 @pytest.mark.usefixtures("hanging")
@@ -143,6 +176,24 @@ def test_a_batch_ends_in_the_time_of_its_function(arm, clock, timers, bookmarks)
     assert bookmarks.read(WITHOUT_TIMERS)
 
 
+def test_arm_sets_timers_before_it_clears_former_ones(arm, clock, timers):
+    former, new = put(clock, HOUR, 2 * HOUR)
+    arm([Change(former, None), *batch([new])])
+    assert timers.tried == [new.id, former.id]
+
+
+def test_arm_set_wakes_sends_the_near_actions_and_sets_timers_of_the_far_ones(arm, clock, queue, timers):
+    far, near = put(clock, HOUR, 30 * SECOND)
+    assert arm.set_wakes([far, near], stop_at=clock.now() + TIMER_TIME) == ([], [])
+    assert (queue.sent, timers.tried) == ([near.id], [far.id])
+
+
+def test_a_batch_whose_timers_are_set_leaves_nothing_to_the_wheel(arm, clock, timers, bookmarks):
+    arm(batch(put(clock, HOUR, 30 * SECOND)))
+    assert len(timers) == 1
+    assert not bookmarks.read(WITHOUT_TIMERS)
+
+
 @pytest.mark.usefixtures("hanging")
 def test_a_hundred_cancels_do_not_wait_for_eventbridge(arm, clock, timers):
     far = put(clock, *[HOUR] * 100)
@@ -172,6 +223,24 @@ def test_at_the_quota_of_timers_far_actions_run_on_time_and_none_hops(shop, hour
     assert len(sent) == 5
 
 
+def test_timers_are_set_side_by_side_after_a_success_and_one_by_one_after_a_failure(clock, timers):
+    groups = []
+
+    def side_by_side(function, actions):
+        groups.append(len(actions))
+        return map(function, actions)
+
+    def once_failing():
+        if len(timers.tried) == 4:
+            raise BackendUnavailable("EventBridge Scheduler", "throttled")
+
+    timers._answer = once_failing
+    ports = (MemoryStore(), Queue(clock), timers, MemoryRoutes([]), MemoryBookmarks())
+    Arm(*ports, clock=clock, settings=Settings(), map_=side_by_side)(batch(put(clock, *[HOUR] * 20)))
+    assert groups == [1, 8, 1, 8, 2]
+    assert len(timers) == 19
+
+
 def test_when_there_is_room_again_the_timers_are_set_and_the_wheel_rests(shop):
     cloud = SimulatedCloud(shop.app, start=NOON)
     timers = Hooked(cloud.memory.timers)
@@ -188,3 +257,41 @@ def test_when_there_is_room_again_the_timers_are_set_and_the_wheel_rests(shop):
     assert cloud.memory.bookmarks.read(BOOKMARK) == {}
     cloud.advance(6 * HOUR)
     assert [order for order, _ in shop.charged] == ["soon", *(f"o-{number}" for number in range(5))]
+
+
+def test_maintain_sets_no_wakes_of_jobs_after_the_end_of_its_pass(clock):
+    ref, called = JobRef("acme", "press"), []
+
+    class Slow:
+        """Plans until the pass is over."""
+
+        def plan(self, _ref):
+            clock.wait_until(clock.now() + 10 * SECOND)
+            return Planned(1)
+
+        def set_wakes(self, ref):
+            called.append(ref)
+            return True
+
+    class Jobs:
+        def due_for_maintenance(self, *_, **__):
+            return [ref], None
+
+    maintain = MaintainDueJobs(Jobs(), Slow(), clock=clock, pauses=KnownPauses(NoWorkPauses(), clock))
+    result = maintain(stop_at=clock.now() + 5 * SECOND)
+    assert (called, result.attended, result.planned) == ([], 0, 1)
+    assert maintain(stop_at=clock.now() + 15 * SECOND).attended == 1
+    assert called == [ref]
+
+
+def test_send_wakes_calls_a_missing_queue_once_for_all_its_messages(clock):
+    calls = []
+
+    class Missing:
+        def send(self, sends):
+            calls.append(len(sends))
+            raise QueueMissing("SQS", "no queue is named 'default'", "Deploy again")
+
+    messages = [message_of(action) for action in put(clock, *[SECOND] * 25)]
+    (aside,) = send_wakes(messages, Missing(), MemoryRoutes([]), clock)
+    assert (len(calls), aside.number) == (1, 25)

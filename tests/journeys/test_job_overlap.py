@@ -234,6 +234,23 @@ def test_after_a_deploy_from_allow_to_cancel_running_the_older_runs_are_stopped(
     assert recorded.begun == at(10, 20, 40, 50, 60)
 
 
+def test_a_retry_that_holds_the_lock_waits_for_runs_that_began_without_it_under_allow():
+    once_more = RetryPolicy(attempts=2, backoff=15 * 60, jitter=0)
+    recorded = RecordedJob(every(minutes=10), overlap="skip", fails=1, retry=once_more)
+    recorded.cloud.advance(minutes=12)
+    recorded.deploy(every(minutes=10), overlap="allow", retry=once_more)
+    recorded.lasts.append(MINUTE)
+
+    def deploy_meanwhile(_run):
+        recorded.deploy(every(minutes=10), overlap="skip", retry=once_more)
+        recorded.cloud.advance(minutes=20)
+
+    recorded.stop_if_asked = deploy_meanwhile
+    recorded.cloud.advance(minutes=40)
+    assert recorded.begun[:3] == at(10, 20, 10)
+    assert recorded.runs[2][2] >= MIDNIGHT + 41 * MINUTE
+
+
 def test_a_run_that_is_due_just_after_a_deploy_from_allow_waits_until_older_runs_are_known():
     recorded = RecordedJob(every(minutes=10), overlap="allow")
     recorded.cloud.advance(minutes=10, seconds=-1)

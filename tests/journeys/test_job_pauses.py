@@ -15,6 +15,16 @@ def recorded():
     return RecordedJob(every(minutes=10))
 
 
+def reasons(recorded):
+    """The reason of each paused time of the first hours, by its minute."""
+    explained = recorded.cloud.jobs.explain(recorded.name, MIDNIGHT, MIDNIGHT + 65 * MINUTE)
+    return {
+        (item.at - MIDNIGHT) // MINUTE: item.note.rpartition(": ")[2]
+        for item in explained
+        if item.account == "paused" or item.reason == "paused"
+    }
+
+
 class TestAPause:
     def test_runs_nothing_new_and_records_the_operator_and_the_reason(self, recorded):
         recorded.cloud.advance(minutes=35)
@@ -137,13 +147,43 @@ class TestAPause:
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert shown == {"missed": 2, "paused": 3, "executed": 3}  # two were planned before the pause
 
-    def test_of_a_paused_job_changes_the_reason_but_not_the_start(self, recorded):
-        recorded.cloud.jobs.pause(recorded.name, reason="no paper")
+    def test_of_a_paused_job_leaves_the_first_one_with_its_reason_and_its_end(self, recorded):
+        recorded.cloud.jobs.pause(recorded.name, reason="no paper", until=20 * MINUTE)
         recorded.cloud.advance(minutes=5)
         recorded.cloud.jobs.pause(recorded.name, reason="no ink", until=HOUR)
         pause = recorded.job.pauses[""]
-        assert (pause.since, pause.reason) == (MIDNIGHT, "no ink")
-        assert pause.until == MIDNIGHT + 65 * MINUTE
+        assert (pause.since, pause.until) == (MIDNIGHT, MIDNIGHT + 65 * MINUTE)
+        assert [(part.reason, part.until) for part in pause.parts] == [
+            ("no paper", MIDNIGHT + 20 * MINUTE),
+            ("no ink", MIDNIGHT + 65 * MINUTE),
+        ]
+        during = reasons(recorded)
+        recorded.cloud.advance(hours=2)
+        assert recorded.job.pauses == {}
+        assert {minute: why for minute, why in reasons(recorded).items() if minute <= 65} == during
+        assert during[20] == "no paper"
+        assert during[30] == "no ink"
+        assert min(recorded.begun) > MIDNIGHT + 65 * MINUTE
+        events = recorded.cloud.events("job.paused")
+        assert [event["detail"]["job"]["reason"] for event in events] == ["no paper", "no ink"]
+
+    def test_that_is_over_keeps_its_reason_if_another_begins_before_its_maintenance(self, recorded):
+        recorded.cloud.jobs.pause(recorded.name, reason="no paper", until=21 * MINUTE)
+        recorded.cloud.advance(minutes=21)
+        recorded.cloud.jobs.pause(recorded.name, reason="no ink")
+        assert [recorded.job.pauses[""].reason, recorded.job.pauses[""].parts] == ["no ink", ()]
+        assert reasons(recorded)[20] == "no paper"
+        assert reasons(recorded)[40] == "no ink"
+
+    def test_that_ends_first_leaves_the_other_one(self, recorded):
+        recorded.cloud.jobs.pause(recorded.name, reason="no paper")
+        recorded.cloud.advance(minutes=5)
+        recorded.cloud.jobs.pause(recorded.name, reason="no ink", until=10 * MINUTE)
+        recorded.cloud.advance(hours=2)
+        assert (recorded.job.pauses[""].reason, recorded.job.pauses[""].until) == ("no paper", None)
+        assert recorded.begun == []
+        recorded.cloud.jobs.resume(recorded.name)
+        assert recorded.job.pauses == {}
 
     def test_of_a_cadence_that_a_deploy_has_removed_can_still_be_ended(self):
         recorded = RecordedJob(every(minutes=10), daily("09:00"))

@@ -25,6 +25,7 @@ from duetime.wakeups.due_messages import message_of
 from duetime.worker.claim_job_run import ClaimJobRun
 from tests.hooked import Hooked, hook_backend
 from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
+from tests.unpaused import UNPAUSED
 
 UNAVAILABLE = BackendUnavailable("the jobs table", "it is throttled")
 
@@ -94,8 +95,42 @@ class TestAnOperatorsChange:
 
     def test_fails_if_the_job_never_stops_changing(self, recorded, change):
         failing(recorded.hook("jobs"), "change", times=99, answer=False)
+        planned = {row.ref: row.status for row in recorded.cloud.actions()}
         with pytest.raises(BackendUnavailable, match="kept changing"):
             change()
+        rows = {row.ref: row.status for row in recorded.cloud.actions()}
+        assert {ref: rows[ref] for ref in planned} == planned
+
+    def test_skips_the_planned_runs_of_a_removed_job_at_once(self, recorded):
+        recorded.cloud.jobs.register(registration())
+        recorded.cloud.advance(minutes=1)
+        recorded.cloud.jobs.unregister("acme-print")
+        statuses = {row.status for row in recorded.cloud.actions() if row.job == "acme-print"}
+        assert statuses == {Status.SKIPPED}
+
+    @pytest.mark.parametrize(
+        ("operation", "counts"),
+        [
+            ("pause", {"missed": 5, "executed": 1}),
+            ("skip_next", {"missed": 5, "executed": 1}),
+            ("resume", {"missed": 2, "paused": 4}),
+        ],
+    )
+    def test_changes_nothing_of_what_was_due_before(self, operation, counts):
+        recorded = RecordedJob(every(minutes=10))
+        memory = recorded.cloud.memory
+        if operation == "resume":
+            recorded.cloud.jobs.pause(recorded.name, cadence="Every_10m")
+        lose_wakes(memory)
+        memory.sweep_at = MIDNIGHT + 3 * HOUR
+        recorded.outage(65 * MINUTE)
+        getattr(recorded.cloud.jobs, operation)(
+            recorded.name, **({"cadence": "Every_10m"} if operation == "resume" else {})
+        )
+        memory.sweep_at = recorded.cloud.now
+        recorded.cloud.advance(minutes=1)
+        found = accounts(recorded.cloud, recorded.name, MIDNIGHT, recorded.cloud.now)
+        assert found == counts
 
 
 def revisions(recorded):
@@ -112,6 +147,18 @@ def registration(**options):
 
 
 class TestAClaim:
+    def test_stops_no_holder_before_the_job_has_its_place(self):
+        recorded = RecordedJob(every(minutes=10), overlap="cancel_running", lasts=[25 * MINUTE])
+        jobs, requests = recorded.hook("jobs"), []
+
+        def wait(method, job, ref):
+            requests.append(recorded.cloud.memory.store.get(job.running).cancel_requested_at)
+            return len(requests) > 1 and method(job, ref)
+
+        jobs.hooks["wait"] = wait
+        recorded.cloud.advance(minutes=30)
+        assert requests[:2] == [None, None]
+
     @pytest.mark.parametrize("times", [1, 9])
     @pytest.mark.parametrize("method", ["claim", "end_pending", "wait"])
     def test_after_a_lost_race_is_decided_again(self, method, times):
@@ -143,10 +190,10 @@ class TestAClaim:
 
     def test_of_a_missing_row_does_nothing(self, recorded):
         recorded.cloud.advance(minutes=1)
+        gone = replace(recorded.rows[0].ref, id="press-print.000001.20260302T000000Z")
         memory = recorded.cloud.memory
-        wake = message_of(replace(recorded.rows[0], id="press-print.000001.20260302T000000Z"))
-        memory.run(Delivery(wake, recorded.cloud.now, "gone"))
-        assert recorded.runs == []
+        claim = ClaimJobRun(memory.store, memory.job_store, settings=Settings(), paused=UNPAUSED)
+        assert claim(gone, terms(recorded.cloud.now), NEVER) is None
 
     def test_by_many_workers_runs_every_time_once_and_never_in_parallel(self):
         app, together, most, ran = App(), [0], [0], []
@@ -219,6 +266,18 @@ class TestWhatIsLeftForLater:
         assert recorded.at(Status.EXECUTED) == at(10, 20)
         assert recorded.job.tally.executed == 2
 
+    def test_a_run_plans_its_job_ahead_before_its_handler_begins(self):
+        recorded = RecordedJob(every(minutes=1))
+        lose_wakes(recorded.cloud.memory)
+        recorded.cloud.memory.sweep_at = MIDNIGHT + HOUR
+        recorded.cloud.advance(seconds=61)
+        planned = len(recorded.rows)
+        recorded.lasts.extend([timedelta(0)] * planned)
+        seen = []
+        recorded.stop_if_asked = lambda run: seen.append((run.nominal_at, len(recorded.rows)))
+        recorded.cloud.advance(minutes=planned - 1)
+        assert max(seen) > (grid(MIDNIGHT, MINUTE, planned)[-1], planned)
+
     def test_a_run_runs_even_if_its_job_cannot_be_planned(self):
         recorded = RecordedJob(every(minutes=1))
         memory = recorded.cloud.memory
@@ -230,6 +289,23 @@ class TestWhatIsLeftForLater:
         recorded.cloud.advance(minutes=planned - 1)
         assert sorted(recorded.begun) == grid(MIDNIGHT, MINUTE, planned)
         assert len(recorded.rows) > planned
+
+    def test_a_job_that_could_not_be_planned_once_is_maintained_as_before(self, recorded):
+        lose_wakes(recorded.cloud.memory)
+        failing(recorded.hook("jobs"), "move_cursor", times=1)
+        failures = set()
+        for _ in range(40):
+            recorded.cloud.advance(minutes=1)
+            failures.add(recorded.job.maintain_failures)
+        assert failures == {0, 1}
+        assert recorded.job.maintain_failures == 0
+
+    def test_a_job_is_planned_even_if_its_wakes_cannot_be_set(self, recorded):
+        failing(recorded.hook("job_wakes"), "put", times=9)
+        for name in ("acme-print", "acme-copy"):
+            recorded.cloud.jobs.register(replace(registration(), name=name))
+        planned = {action.job for action in recorded.cloud.actions()}
+        assert {"acme-print", "acme-copy"} <= planned
 
     def test_a_job_that_cannot_be_maintained_delays_no_other(self):
         app, ran = App(), []
@@ -336,6 +412,6 @@ def test_a_time_that_an_earlier_version_ran_is_covered_though_a_third_version_ha
     ran = put(store, occurrence(store, version=1))
     store.write(ran, started(ran, terms()))
     row = put(store, occurrence(store, version=2))
-    claim = ClaimJobRun(store, jobs, settings=Settings())
+    claim = ClaimJobRun(store, jobs, settings=Settings(), paused=UNPAUSED)
     assert claim(row.ref, terms(NOON + 2 * MINUTE), NEVER) is None
     assert stored_row(store, row.ref).skip_reason is SkipReason.COVERED

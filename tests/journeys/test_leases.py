@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import Status
+from duetime.model.lease import MustBeAlone
 from duetime.testing import WorkerDied
 from duetime.worker.worker import DeliveryResult
 from tests.journeys.conftest import NOON
@@ -29,6 +30,22 @@ def test_a_successor_of_a_dead_worker_honours_the_request_to_cancel(skewed):
     assert [name for name, _ in skewed.runs] == ["first"]
     assert skewed.row.status is Status.CANCELLED
     assert "not begun again" in skewed.row.attempts[-1].message
+
+
+def test_a_dead_run_is_taken_over_only_by_a_process_of_its_own(skewed):
+    def dies_first(name):
+        if name == "first":
+            raise WorkerDied
+
+    skewed.does = dies_first
+    with pytest.raises(WorkerDied):
+        skewed.worker("first")()
+    skewed.clock.wait_until(NOON + ENDED)
+    dead = skewed.row
+    assert skewed.worker("second")(shares_process=True) == MustBeAlone(dead.recoveries)
+    assert skewed.row == dead
+    skewed.worker("second")()
+    assert skewed.row.status is Status.EXECUTED
 
 
 def test_a_run_whose_lease_ended_before_its_handler_does_not_begin(skewed):

@@ -164,7 +164,8 @@ def test_rows_of_a_type_whose_queue_vanished_block_no_others(overdue, store, que
 
 
 def test_the_catch_up_sends_all_overdue_rows_and_stops_when_its_time_is_over(waker, queue, overdue, clock):
-    rows = overdue(8 * PAGE, timedelta(days=3), shard="0") + overdue(10, timedelta(minutes=6), shard="1")
+    many = overdue(8 * PAGE, timedelta(days=3), shard="0")
+    rows = many + overdue(10, timedelta(minutes=6), shard="1")
     early = overdue(5, timedelta(minutes=1))
     catch_up = DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())
     queue.takes = timedelta(seconds=1)
@@ -173,6 +174,7 @@ def test_the_catch_up_sends_all_overdue_rows_and_stops_when_its_time_is_over(wak
     queue.takes = timedelta(0)
     assert catch_up(stop_at=clock.now() + MINUTE).is_complete
     assert set(rows) <= set(queue.sent)
+    assert sorted(row for row in queue.sent if row in many) == sorted(many)  # each pass went on
     assert not set(early) & set(queue.sent)
 
 

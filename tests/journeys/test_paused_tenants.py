@@ -42,7 +42,7 @@ def cloud(ran):
     return SimulatedCloud(app, start=NOON)
 
 
-def pause(cloud, until=None):
+def pause(cloud, until=None, spread=None):
     begun = WorkPause(
         id=new_action_id(cloud.now),
         scope=PauseScope.TENANT,
@@ -51,6 +51,7 @@ def pause(cloud, until=None):
         by="ops",
         since=cloud.now,
         until=until,
+        spread=spread,
     )
     cloud.memory.pauses.begin(begun)
     return begun
@@ -90,7 +91,7 @@ def test_copies_of_a_paused_action_s_message_become_one(cloud):
 
 
 def test_a_paused_action_that_is_moved_runs_by_its_new_message(cloud, ran):
-    begun, scheduler = pause(cloud), cloud.scheduler_for("acme")
+    begun, scheduler = pause(cloud, spread=timedelta(0)), cloud.scheduler_for("acme")
     errand = scheduler.schedule(Errand(), at=MINUTE)
     cloud.advance(hours=2)
     scheduler.reschedule(errand.id, at=MINUTE)

@@ -8,7 +8,7 @@ import pytest
 from duetime import App, Payload, every
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ids import TenantId
-from duetime.jobs.maintain import in_turns
+from duetime.jobs.maintain import MaintainDueJobs, in_turns
 from duetime.jobs.register import Registration
 from duetime.model.job import JobRef
 from duetime.testing import SimulatedCloud
@@ -141,6 +141,60 @@ def test_while_eventbridge_hangs_all_jobs_are_planned_and_the_pass_ends(cloud, w
     assert all(cloud.memory.job_store.get(ref).cursor > cloud.now for ref in refs)
     assert len(called) == 3
     assert cloud.now - begun == timedelta(seconds=15)
+
+
+@pytest.mark.parametrize("fails", [0, 1])
+def test_a_job_about_which_all_calls_hang_delays_the_next_one_by_one_pass(cloud, fails):
+    """It cannot be postponed either, so it stays the first in the index; also if the next one failed once."""
+    first, second = (register(cloud, "acme", f"report-{number}") for number in range(2))
+    cloud.memory.clock.wait_until(cloud.now + 13 * HOUR)
+    jobs = Hooked(cloud.memory.job_store)
+
+    def get(read, ref):
+        if ref == first:
+            cloud.memory.clock.wait_until(cloud.now + timedelta(seconds=7))
+            raise BackendUnavailable("DynamoDB", "Read timeout")
+        if failing and ref == second:
+            raise BackendUnavailable("DynamoDB", "throttled")
+        return read(ref)
+
+    jobs.hooks["get"], failing = get, bool(fails)
+    sweep = cloud.memory.steps.maintain_due_jobs
+    sweep._jobs = sweep._maintain._jobs = jobs
+    for _ in range(fails):
+        sweep(stop_at=cloud.now + timedelta(seconds=60))
+    failing = False
+    for _ in range(2):
+        sweep(stop_at=cloud.now + timedelta(seconds=14))
+    job = cloud.memory.job_store.get(second)
+    assert job.cursor > cloud.now
+    assert not job.wakes.is_stale
+
+
+def test_in_fresh_processes_a_job_about_which_all_calls_hang_delays_the_others_by_a_few_passes(cloud):
+    """A fresh process does not know the hanging one; each pass begins with another job."""
+    hanging, *others = (register(cloud, "acme", f"report-{number}") for number in range(3))
+    cloud.memory.clock.wait_until(cloud.now + 13 * HOUR)
+    jobs = Hooked(cloud.memory.job_store)
+
+    def get(read, ref):
+        if ref == hanging:
+            cloud.memory.clock.wait_until(cloud.now + timedelta(seconds=7))
+            raise BackendUnavailable("DynamoDB", "Read timeout")
+        return read(ref)
+
+    jobs.hooks["get"] = get
+    known = cloud.memory.steps.maintain_due_jobs
+    known._maintain._jobs = jobs
+    for _ in range(6):
+        minute = cloud.now
+        fresh = MaintainDueJobs(jobs, known._maintain, clock=cloud.memory.clock, pauses=known._pauses)
+        fresh(stop_at=cloud.now + timedelta(seconds=10))
+        cloud.memory.clock.wait_until(minute + timedelta(minutes=1))
+    for ref in others:
+        job = cloud.memory.job_store.get(ref)
+        assert job.cursor > cloud.now
+        assert not job.wakes.is_stale
 
 
 def test_each_job_has_its_turn_while_eventbridge_hangs_and_all_wakes_are_set_afterwards(cloud, wakes):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from duetime import App, RetryPolicy, Status, every
+from duetime import App, Continue, RetryPolicy, Status, every
 from duetime.jobs.register import Registration
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON
@@ -79,6 +79,19 @@ def returning():
     assert ScriptedAction(is_late).ends() == ("executed", 1)
 
 
+def continuing():
+    def goes_on(_scripted, run):
+        done = run.last_checkpoint or 0
+        if done < 3:
+            run.checkpoint(done + 1)
+            raise Continue
+
+    scripted = ScriptedAction(goes_on, RetryPolicy(attempts=1, give_up_after=1))
+    assert (*scripted.ends(), scripted.row.continued) == ("executed", 4, 3)
+    status, _ = ScriptedAction(after_a_cancel(goes_on)).ends()
+    assert status == "cancelled"
+
+
 def fatal():
     assert ScriptedAction(says_fatal).ends() == ("failed", 1)
     assert ScriptedAction(after_a_cancel(says_fatal)).ends() == ("failed", 1)
@@ -94,6 +107,14 @@ def cancel():
 def attempts():
     assert ScriptedAction(fails, ONCE).ends() == ("failed", 1)
     assert ScriptedAction(says_retry, ONCE).ends() == ("failed", 1)
+
+
+def expiry():
+    patient = RetryPolicy(9, 60, 0)
+    for does in (fails, says_retry):
+        assert ScriptedAction(does, patient, expires_after=MINUTE).ends() == ("failed", 1)
+        waits = ScriptedAction(does, patient, expires_after=2 * MINUTE).waits()
+        assert waits == ("pending", 1, MINUTE)
 
 
 def giving_up():
@@ -119,9 +140,11 @@ RULES = {
     "max_recoveries": too_many_recoveries,
     "the handler that stops on request": stopping,
     "the handler that returns": returning,
+    "Continue, with a new [checkpoint](guides/long-run.md#checkpoint-and-continue)": continuing,
     "Fatal": fatal,
     "a request to cancel": cancel,
     "attempts": attempts,
+    "the expiry": expiry,
     "give_up_after": giving_up,
     "Retry(after)": retry_after,
     "the back-off": back_off,

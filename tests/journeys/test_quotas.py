@@ -53,6 +53,14 @@ def registration(name, *cadences, replace=False):
     return Registration(name=name, handler=Report(), cadences=cadences, replace=replace)
 
 
+def test_members_of_a_batch_beyond_the_quota_are_rejected_before_one_is_written():
+    cloud = cloud_with(acme="pending=3")
+    acme = cloud.scheduler_for("acme")
+    with pytest.raises(QuotaExceeded), acme.batch("import") as batch:
+        batch.schedule_many([Order(payload=Report(), at=timedelta(minutes=5))] * 4)
+    assert not list(acme.list())
+
+
 def test_one_shots_beyond_the_quota_of_pending_are_rejected_until_others_are_settled():
     cloud = cloud_with(acme="pending=3")
     acme, globex = cloud.scheduler_for("acme"), cloud.scheduler_for("globex")
@@ -120,6 +128,16 @@ def test_retries_and_new_due_times_leave_the_count_of_pending_as_it_is():
     cloud.advance(seconds=11)
     with pytest.raises(QuotaExceeded):
         acme.schedule(Report(), at=timedelta(0))
+
+
+def test_a_further_call_of_a_debounce_key_uses_nothing_of_the_quota_of_pending():
+    acme = cloud_with(acme="pending=1").scheduler_for("acme")
+    soon = Order(payload=Report(), at=timedelta(minutes=5), debounce_key="report:17")
+    first = acme.place(soon).action
+    assert acme.place(soon).action.id == first.id
+    assert acme.schedule_many([soon, soon])[1].coalesced == 3
+    with pytest.raises(QuotaExceeded):
+        acme.place(replace(soon, debounce_key="report:18"))
 
 
 def test_the_api_rejects_an_action_beyond_the_quota_of_pending_with_its_numbers():

@@ -5,7 +5,7 @@ import pytest
 from duetime import App, Payload, every, on_event
 from duetime.errors import DeclarationError, JobConflict, JobNameTaken, JobNotFound, UnknownType
 from duetime.model.action import Status
-from duetime.model.job import Origin
+from duetime.model.job import JobRef, Origin
 from tests.journeys.recorded_job import MIDNIGHT, MINUTE, at
 from tests.journeys.reports import Report, ReportingApp
 from tests.journeys.reports import reporting as reporting  # noqa: PLC0414 - a fixture
@@ -33,6 +33,7 @@ def test_a_name_that_is_taken_is_rejected(reporting):
         reporting.register(idempotency_key="k-2")
     with pytest.raises(JobNameTaken, match="a job that code declares"):
         reporting.register(name="office-clean", replace=True)
+    assert reporting.cloud.memory.job_store.get(JobRef("acme", "office-clean")) is None
 
 
 def test_a_replaced_job_continues_in_a_new_version(reporting):

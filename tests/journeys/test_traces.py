@@ -53,7 +53,8 @@ class TestNothingOf:
     def test_the_api_shows_the_trace(self, cloud):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
         assert (
-            action.trace[3:35] not in ActionView.in_full(action, Redacted(action.payload)).model_dump_json()
+            action.trace[3:35]
+            not in ActionView.in_full(action, Redacted(action.payload), None).model_dump_json()
         )
 
 

@@ -38,8 +38,9 @@ def run(monkeypatch, capsys):
     return run
 
 
-def test_the_command_suggests_a_call_runs_it_and_stops_cleanly():
-    command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0"]
+def test_the_command_suggests_a_call_runs_it_and_stops_cleanly(tmp_path):
+    folder = str(tmp_path / "data")
+    command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0", "--data", folder]
     with subprocess.Popen(  # noqa: S603 - our own program
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as cloud:
@@ -55,6 +56,7 @@ def test_the_command_suggests_a_call_runs_it_and_stops_cleanly():
             assert output[0] == "starting a local cloud for examples.billing:app\n"
             assert any("deployed        jobs: 4 added" in line for line in output)
             assert any("/outbox, or" in line for line in output)
+            assert f"  {folder} has no action that waits.\n" in output
             assert any("billing-clean-up " in line and "03:15" in line and "next " in line for line in output)
             assert any(line.strip().startswith("duetime jobs trigger billing-") for line in output)
             cloud.send_signal(signal.SIGINT)

@@ -14,8 +14,20 @@ PERMANENT = {"duetime-heartbeat", "duetime-strand"}
 """Threads that live as long as their process: heartbeats of workers and of simulations."""
 
 
+BEFORE = set()
+"""The threads that other tests of this process have left, such as those of a function that they keep."""
+
+
+@pytest.fixture(autouse=True)
+def others():
+    BEFORE.update(threading.enumerate())
+    yield
+    BEFORE.clear()
+
+
 def running():
     ours = [thread for thread in threading.enumerate() if thread.name.startswith("duetime-")]
+    ours = [thread for thread in ours if thread not in BEFORE]
     return [thread for thread in ours if "scanner" not in thread.name and thread.name not in PERMANENT]
 
 

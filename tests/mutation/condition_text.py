@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-TOKEN = re.compile(r"\s*(<>|<=|>=|[=<>(),]|[#:]?\w+(?:\.[#:]?\w+)*)")
+TOKEN = re.compile(r"\s*(<>|<=|>=|[=<>(),]|[#:]?\w+(?:\[\d+\])?(?:\.[#:]?\w+(?:\[\d+\])?)*)")
 SWAPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "<>", "<>": "="}
 OPPOSITES = {
     "attribute_exists": "attribute_not_exists",

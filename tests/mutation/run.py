@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -24,12 +25,12 @@ from tests.mutation.results import (
 )
 from tests.mutation.session import Session
 
-SUITES = "contract,journeys,functions"
+SUITES = "contract,journeys,functions,standby"
 """The tests that run under mutants: those of steps and of back ends, not of the console or of the stack."""
 
 MARKS = "not dynamodb_local and not e2e and not long and not browser and not hours"
 BUDGET = 10
-"""The longest processor time of one mutant's tests without it, in seconds: the narrow ones come first."""
+"""The longest processor time of one mutant's tests without it, in seconds: the likely ones come first."""
 
 
 def main(parser: argparse.ArgumentParser) -> int:
@@ -52,7 +53,10 @@ def main(parser: argparse.ArgumentParser) -> int:
     return session.code if ends == pytest.ExitCode.OK else int(ends)
 
 
-_PYTEST = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--no-header", "--no-summary")
+_WITHOUT = ("randomly", "cacheprovider", "unraisableexception")
+"""Plugins: the last one fails a test for garbage that another has left, so it would kill any mutant."""
+
+_PYTEST = ("-q", "-s", *(f"-pno:{name}" for name in _WITHOUT), "--no-header", "--no-summary")
 
 
 class Complete:
@@ -103,7 +107,7 @@ def run_mutants(
     session: Session, chosen: Sequence[Mutant], records: Sequence[TestRecord]
 ) -> Iterable[Result]:
     """Yield the result of each mutant: a stored one if it holds, or a new one."""
-    stored, reaching = Results(), Reach(records)
+    stored, known_killers, reaching = Results(), read_killers(), Reach(records)
     left = []
     for mutant in chosen:
         known = stored.valid(mutant, (test.name for test in reaching.of(mutant)))
@@ -116,7 +120,8 @@ def run_mutants(
     killed_beside = defaultdict(Counter)
 
     def work(mutant: Mutant) -> dict[str, str | None]:
-        likely = [stored.hint(mutant), *(name for name, _ in killed_beside[mutant.where].most_common())]
+        former = [stored.hint(mutant), known_killers.get(mutant.id)]
+        likely = [*former, *(name for name, _ in killed_beside[mutant.where].most_common())]
         return {"killer": session.killer(mutant, reaching.cheapest_first(mutant, likely))}
 
     for number, (mutant, found) in enumerate(processes.run_all(left, work), 1):
@@ -144,19 +149,36 @@ class Reach:
         return self._by_function[mutant.where]
 
     def cheapest_first(self, mutant: Mutant, likely: Sequence[str | None]) -> list[tuple[str, float]]:
-        """Return the tests to run, up to the budget: the likely ones, then the cheap and narrow ones."""
+        """Return the tests to run, up to the budget: the likely ones, then the cheap and narrow ones.
+
+        Likely are those that killed it before, or another mutant of the function, and those that share words
+        with its name.
+        """
         ranks = {name: rank for rank, name in reversed(list(enumerate(likely)))}
+        words = words_of(mutant.where)
         order = [
-            (ranks.get(record.name, len(ranks) + 1), record.breadth, record.seconds, record.name)
+            (
+                ranks.get(record.name, len(ranks) + 1),
+                -len(words & words_of(record.name.partition("[")[0])),
+                record.breadth,
+                record.seconds,
+                record.name,
+            )
             for record in self.of(mutant)
         ]
         spent, chosen = 0.0, []
-        for _, _, seconds, name in sorted(order):
+        for *_, seconds, name in sorted(order):
             if chosen and spent + seconds > BUDGET:
                 continue
             spent += seconds
             chosen.append((name, seconds))
         return chosen
+
+
+def words_of(name: str) -> frozenset[str]:
+    """Return the words of a name, in the singular and without the short ones."""
+    found = re.findall("[A-Z]?[a-z]+", name)
+    return frozenset(word.lower().rstrip("s") for word in found if len(word) > 3)
 
 
 class Sample:

@@ -21,11 +21,14 @@ READS = frozenset(
         "get",
         "get_rows",
         "first_of_key",
-        "holders",
+        "key_slots",
         "peek",
         "by_correlation",
         "of_tenant",
         "failed",
+        "find_batch",
+        "batches",
+        "member_statuses",
         "in_due_order",
         "of_job",
         "occurrences",
@@ -35,6 +38,7 @@ READS = frozenset(
         "spans",
         "precision",
         "known",
+        "own",
         "owner",
         "for_tenant",
         "read",
@@ -191,7 +195,7 @@ def _is_port(node: ast.AST) -> bool:
     """
     while isinstance(node, ast.Attribute):
         if _is_self(node.value):
-            return not node.attr.endswith(("meter", "log"))
+            return not node.attr.endswith(("meter", "log", "known"))  # `_known`: what a process remembers
         node = node.value
     return isinstance(node, ast.Name) and node.id in PORT_NAMES
 
@@ -237,7 +241,11 @@ def mutated(
     block: Sequence[Statement], has_effect: Callable[[ast.AST], bool]
 ) -> Iterator[tuple[str, list[Statement]]]:
     """Yield the block without one of its calls, and with two of them in the other order."""
-    ordered = [place for place, statement in enumerate(block) if has_effect(statement) or _leaves(statement)]
+    ordered = [
+        place
+        for place, statement in enumerate(block)
+        if (has_effect(statement) and not _is_deferred(statement)) or _leaves(statement)
+    ]
     for place in ordered:
         if isinstance(block[place], ast.Expr) and has_effect(block[place]):
             without = [*block[:place], ast.Pass(), *block[place + 1 :]]
@@ -247,6 +255,15 @@ def mutated(
             continue
         if (swapped := _swapped(list(block), first, second)) is not None:
             yield f"{_line(block[second])} before {_line(block[first])}", swapped
+
+
+def _is_deferred(statement: Statement) -> bool:
+    """Return whether a statement only names a call that another makes: ``write = partial(…)``, ``def``."""
+    if isinstance(statement, Function):
+        return True
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+        return False
+    return isinstance(statement.value, ast.Lambda) or ast.unparse(statement.value).startswith("partial(")
 
 
 def _leaves(statement: Statement) -> bool:

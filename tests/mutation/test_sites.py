@@ -87,6 +87,10 @@ def test_the_planner_that_moves_its_cursor_first_is_a_mutant():
     assert any("self._jobs.move_cursor" in mutant.done.split(" before ")[0] for mutant in found)
 
 
+def test_a_statement_that_only_names_a_call_is_none():
+    assert not any(mutant.done.startswith("with_job = partial(") for mutant in call_mutants())
+
+
 def test_each_explained_survivor_is_a_mutant_of_this_source_and_has_a_reason():
     ids = [mutant.id for mutant in [*of_conditions(read_conditions()), *call_mutants()]]
     assert len(ids) == len(set(ids))

@@ -3,36 +3,54 @@
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
-from types import SimpleNamespace
+from functools import partial
 from unittest.mock import patch
 
+from duetime.actions.hand_overs import HandOvers
 from duetime.embedded import cloud
 from duetime.errors import BackendUnavailable
 from duetime.events.publish import Publish
+from duetime.instant import LATEST
 from duetime.jobs import claim_policy
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import Plan
+from duetime.memory import debounce as memory_debounce
+from duetime.memory.debounce import MemoryDebounceKeys
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notifications import MemoryDeliveries
 from duetime.memory.queries import MemoryQueries
+from duetime.memory.rates import MemoryRates
 from duetime.memory.slots import MemorySlots
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import Status
+from duetime.model.debounce import DebounceHolder
+from duetime.model.expiry import Expiry
 from duetime.model.idempotency import HeldKey
-from duetime.model.lease import SettleResult
+from duetime.model.lease import Applied, Rejected, Renewed, Settlement, SettleResult
+from duetime.model.rate_limit import RateCounters
+from duetime.model.slots import KeySlots
+from duetime.model.work_pause import WorkPause
 from duetime.notifications.notify import Notify
 from duetime.ports.actions import DuePage
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.notifications import SendPermit
+from duetime.ports.work_pauses import NoWorkPauses
 from duetime.wakeups import pass_parts
 from duetime.wakeups.due_shards import DueShards
 from duetime.worker import claim_job_run, worker
-from tests.proof import policies, world
-from tests.proof.operations import OPERATIONS, WEIGHTS, deploy, register, trigger
-from tests.proof.tenant_pauses import BLOCK
+from duetime.worker.paused_work import PausedWork
+from duetime.worker.settle import Settle
+from tests.proof import policies, rates, world
+from tests.proof.operations import OPERATIONS, WEIGHTS, cancel_what_runs, deploy, register, trigger
+from tests.proof.pauses import BLOCK
 
 PUBLISH = Publish.__call__
 IN_TURN = pass_parts.in_turn
+COALESCE, PUT_DEBOUNCED = MemoryDebounceKeys.coalesce, MemoryDebounceKeys.put_debounced
+START, AFTER_START = MemoryRates.start_within_rate, RateCounters.after_start
+TAKE = MemorySlots.take_slot
+MAY_END, RENEW = Settlement.may_end, MemoryStore.renew
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
 
 
@@ -151,8 +169,21 @@ def with_cancels_forgotten():
     return patch.object(MemoryStore, "settle", settle)
 
 
+@contextmanager
 def without_a_limit():
-    return patch.object(MemorySlots, "holders", lambda *_: frozenset())
+    def take(self, row, slots, at):
+        return TAKE(self, replace(row, concurrency_limit=99), slots, at)
+
+    with patch.object(KeySlots, "others", lambda *_: 0), patch.object(MemorySlots, "take_slot", take):
+        yield
+
+
+def freed_before_the_settle():
+    def end(self, held, slots, settlement, row_alone):
+        self._pass.free(held.action, slots, settlement.status)
+        return row_alone(held.action, settlement)
+
+    return patch.object(Settle, "_end_with_slot", end)
 
 
 def with_puts_over_rows():
@@ -167,7 +198,7 @@ def without_ends_of_chains():
     """Each copy of a waiting action's message is replaced for ever, as soon as it comes."""
 
     def wait(self, delivery, seconds):
-        return self._put_off(delivery, min(seconds, 15))
+        return self.put_off(delivery, min(seconds, 15))
 
     return patch.object(worker.Worker, "_wait", wait)
 
@@ -208,8 +239,21 @@ def without_shares_of_a_pass():
 
 
 def without_pauses():
-    never = SimpleNamespace(of_tenant=lambda _tenant_id: None)
-    return patch.object(worker, "KnownPauses", lambda *_: never)
+    """The workers read no pause."""
+    return patch.object(worker, "KnownPauses", lambda _pauses, clock: KnownPauses(NoWorkPauses(), clock))
+
+
+def without_pauses_of_keys():
+    """The message alone is compared with the pauses, which lacks the row's keys."""
+    return patch.object(PausedWork, "hold_of_row", lambda *_: None)
+
+
+def without_spread():
+    return patch.object(WorkPause, "holds_until", lambda self, _work: self.end or LATEST)
+
+
+def without_skips_by_pauses():
+    return patch.object(WorkPause, "skipped_due_at", lambda *_: False)
 
 
 def where_events_are_published():
@@ -239,7 +283,162 @@ def without_records_of_deliveries():
         yield
 
 
+def without_expiry():
+    return patch.object(Expiry, "of", lambda *_: None)
+
+
+def where_callers_debounce():
+    """Worlds with calls with debounce keys only, and with requests that are late or lose their response."""
+    faults = dict.fromkeys(world.USUAL, 0.0) | {"late": 0.1, "lose_answer": 0.1}
+    always = {"rates_of": lambda _draw: faults, "has_debounce": lambda _seed: True}
+    return patch.multiple(world, WEIGHTS=[int(do is cancel_what_runs) for do in OPERATIONS], NEAR=0, **always)
+
+
+def coalesce_without(name):
+    """A call that compares only one of status and generation with what it read."""
+
+    def coalesce(self, row, changed, holder):
+        current = self._table.get(row.ref)
+        if current is not None and name == "generation" and current.status is Status.PENDING:
+            row = replace(row, generation=current.generation)
+        if current is not None and name == "bound":
+            changed = replace(changed, due_at=changed.due_at + timedelta(hours=1))
+        return COALESCE(self, row, changed, holder)
+
+    @contextmanager
+    def without():
+        with where_callers_debounce(), patch.object(MemoryStore, "coalesce", delegate_to(coalesce)):
+            yield
+
+    return without
+
+
+def delegate_to(function):
+    return lambda self, *args: function(self.debounce, *args)
+
+
+@contextmanager
+def without_recognising_calls():
+    rejected = patch.object(memory_debounce, "applied_if_taken", lambda row, _changed: Rejected(row))
+    with where_callers_debounce(), rejected:
+        yield
+
+
+@contextmanager
+def without_comparing_the_key():
+    def put(self, action, former):
+        del former
+        present = self.by_key.get((action.tenant_id, action.debounce_key))
+        return PUT_DEBOUNCED(self, action, present and DebounceHolder(present, None, action.due_at))
+
+    with where_callers_debounce(), patch.object(MemoryStore, "put_debounced", delegate_to(put)):
+        yield
+
+
+def with_starts_beyond_the_rate():
+    def start(self, bucket, pace, now, *, is_reserved):
+        START(self, bucket, pace, now, is_reserved=is_reserved)
+
+    return patch.object(MemoryRates, "start_within_rate", start)
+
+
+def with_reserved_starts_uncounted():
+    def start(self, bucket, pace, now, *, is_reserved):
+        return None if is_reserved else START(self, bucket, pace, now, is_reserved=False)
+
+    return patch.object(MemoryRates, "start_within_rate", start)
+
+
+def with_starts_counted_at_their_instants():
+    """A late start moves the counter as one in time would."""
+
+    def after_start(self, pace, now, *, is_reserved):
+        return replace(
+            AFTER_START(self, pace, now, is_reserved=is_reserved), started=self.started + pace.interval
+        )
+
+    return patch.object(RateCounters, "after_start", after_start)
+
+
+def with_deferrals_of_any_generation():
+    def defer(self, row, until, *, held_by=None):
+        current = self.get(row.ref)
+        if current is None or current.status is not Status.PENDING:
+            return Rejected(current)
+        return Applied(self.write(current, transition.deferred(current, until=until, held_by=held_by)))
+
+    return patch.object(MemoryStore, "defer", defer)
+
+
+def where_parties_hold_tokens():
+    """Worlds with hand-overs only, and with requests that are late or lose their response."""
+    faults = dict.fromkeys(world.USUAL, 0.0) | {"late": 0.2, "lose_answer": 0.1}
+    always = {"rates_of": lambda _draw: faults, "has_hand_overs": lambda _seed: True}
+    return patch.multiple(world, WEIGHTS=[int(do is cancel_what_runs) for do in OPERATIONS], NEAR=0, **always)
+
+
+@contextmanager
+def with_ends_of_any_hand_over(name):
+    """A store that does not compare one fact of a completion, and parties that do not read it either."""
+
+    def settle(self, claimed, settlement):
+        row = self.get(claimed.ref)
+        if settlement.completion is None or row is None:
+            return SETTLE(self, claimed, settlement)
+        if name == "fence" and row.status is Status.PROCESSING:
+            claimed = replace(claimed, fence=row.fence)
+        if name == "status" and row.status.is_final and row.fence == claimed.fence:
+            self.write(row, transition.settled(row, settlement))
+            return SettleResult.SETTLED
+        return SETTLE(self, claimed, settlement)
+
+    def may_end(self, row):
+        return name == "lease" or (name == "fence" and self.completion is not None) or MAY_END(self, row)
+
+    reads = {"lease": HandOvers._named, "status": HandOvers._named}
+    with (
+        where_parties_hold_tokens(),
+        patch.object(MemoryStore, "settle", settle),
+        patch.object(Settlement, "may_end", may_end),
+        patch.object(HandOvers, "_open_row", reads.get(name, HandOvers._open_row)),
+    ):
+        yield
+
+
+@contextmanager
+def with_heartbeats_of_any_run():
+    def beat(self, row, until, *, now, progress=None):
+        current = self.get(row.ref)
+        if current is not None and current.status is Status.PROCESSING:
+            self.write(current, transition.beaten(current, until, progress))
+        return Renewed(cancel_requested=False)
+
+    with where_parties_hold_tokens(), patch.object(MemoryStore, "beat", beat):
+        yield
+
+
+@contextmanager
+def with_renewals_of_hand_overs():
+    def renew(self, claimed, until):
+        row = self.held(claimed)
+        if row is not None and row.is_handed_over and row.lease_until < until:
+            self.write(row, replace(row, lease_until=until))
+        return RENEW(self, claimed, until)
+
+    with where_parties_hold_tokens(), patch.object(MemoryStore, "renew", renew):
+        yield
+
+
 GUARDS = {
+    "a completion ends its own run alone": partial(with_ends_of_any_hand_over, "fence"),
+    "a completion ends an action once": partial(with_ends_of_any_hand_over, "status"),
+    "a completion comes within its hand-over": partial(with_ends_of_any_hand_over, "lease"),
+    "a heartbeat by token keeps its own hand-over alone": with_heartbeats_of_any_run,
+    "a late renewal leaves the lease of a hand-over": with_renewals_of_hand_overs,
+    "debounce: a call changes only the row that it read": coalesce_without("generation"),
+    "debounce: no call moves an action past its bound": coalesce_without("bound"),
+    "debounce: a repeated call is recognised": without_recognising_calls,
+    "debounce: a key is taken only as it was read": without_comparing_the_key,
     "1: a lease counts as ended only after the skew": with_skew(timedelta(0)),
     "1: a lease that lives is not taken over": with_skew(-timedelta(days=1)),
     "1: a settle with an old fence changes nothing": without_fence,
@@ -255,6 +454,7 @@ GUARDS = {
     "a key is looked for before it is taken": without_looking_for_the_key,
     "a key holds for its time to live": without_comparing_times_of_keys,
     "no more run under a concurrency key than its limit": without_a_limit,
+    "a slot is passed on after the settle": freed_before_the_settle,
     "a commit with an old fence writes nothing": with_commits_unfenced,
     "messages of an action that waits do not multiply": without_ends_of_chains,
     "who was asked to stop is not run again": with_cancels_forgotten,
@@ -262,18 +462,34 @@ GUARDS = {
     "a run is counted once": with_repeats_counted,
     "a part of a pass that hangs leaves the others their share": without_shares_of_a_pass,
     "rows beyond a lowered number of due shards are found": without_surplus_shards,
-    "no run begins while its tenant is paused": without_pauses,
+    "no run begins after its expiry": without_expiry,
+    "no run begins under a pause": without_pauses,
+    "no run begins under a pause of its key": without_pauses_of_keys,
+    "what waits for a pause begins spread": without_spread,
+    "what becomes due under a pause that skips is skipped": without_skips_by_pauses,
+    "13: a start beyond the rate is refused": with_starts_beyond_the_rate,
+    "13: a start at a reserved instant is counted": with_reserved_starts_uncounted,
+    "13: a rest gives back no more than the burst": with_starts_counted_at_their_instants,
+    "a deferral needs the generation as read": with_deferrals_of_any_generation,
     "10: a batch that failed is published again": without_repeats_of_batches,
     "11: a digest reports the rest of a window": without_digests,
     "12: a notification is sent once": without_records_of_deliveries,
 }
 
 BEGIN = {
-    "no run begins while its tenant is paused": BLOCK,
-    "runs without the lock count as its holders": 60,
+    "no run begins under a pause": BLOCK,
+    "no run begins under a pause of its key": BLOCK,
+    "what waits for a pause begins spread": BLOCK,
+    "what becomes due under a pause that skips is skipped": BLOCK,
+    "13: a start beyond the rate is refused": rates.FIRST,
+    "13: a start at a reserved instant is counted": rates.FIRST,
+    "13: a rest gives back no more than the burst": rates.FIRST,
+    "a deferral needs the generation as read": rates.FIRST,
+    "runs without the lock count as its holders": 67,
     "who was asked to stop is not run again": 158,
-    "a part of a pass that hangs leaves the others their share": 25,
+    "a part of a pass that hangs leaves the others their share": 29,
     "a run is counted once": 597,
+    "rows beyond a lowered number of due shards are found": 220,
 }
 """The first seed to try for a guard that the first worlds do not need.
 

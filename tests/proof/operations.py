@@ -31,7 +31,9 @@ def schedule(world, tenant, scheduler):
     kind = draw.choices(["errand", "nobody", "poison"], [30, 1, 1])[0]
     payload = {"errand": an_errand(draw), "nobody": Nobody(), "poison": Poison()}[kind]
     correlation_id = "c" if draw.random() < 0.2 else None
-    world.made[tenant].append(scheduler.schedule(payload, at=soon(draw), correlation_id=correlation_id).id)
+    more = {"correlation_id": correlation_id, "expires_after": world.expiry()}
+    more["priority"] = world.policies.priority()
+    world.made[tenant].append(scheduler.schedule(payload, at=soon(draw), **more).id)
 
 
 def an_errand(draw):
@@ -49,7 +51,8 @@ def schedule_in_turn(world, tenant, scheduler):
     for _ in range(draw.randrange(1, 4)):
         errand = Errand(lasts=draw.choice([5, 45, 400]), ends=draw.choice(ENDS))
         limit = draw.choice([1, 1, 2])
-        action = scheduler.schedule(errand, at=at, concurrency_key="till", concurrency_limit=limit)
+        keyed = {"concurrency_key": "till", "concurrency_limit": limit, "expires_after": world.expiry()}
+        action = scheduler.schedule(errand, at=at, **keyed)
         world.made[tenant].append(action.id)
 
 

@@ -6,8 +6,11 @@ from asyncio import CancelledError
 from datetime import timedelta
 from functools import cache
 
-from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, every, interval
+from duetime import App, Batch, Fatal, Payload, Rate, Retry, RetryPolicy, Run, every, interval
+from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.testing import WorkerDied
+from tests.proof.debounce_calls import Burst
+from tests.proof.hand_overs import Film, hand_over
 
 LONG = {0: 20, 1: 50, 2: 200, 3: 500}
 """Seconds that some of a job's runs last."""
@@ -78,14 +81,58 @@ def live(run: Run, seconds: float, end: str) -> None:
         raise Fatal("it is forbidden")
 
 
+def live_together(batch: Batch[Errand]) -> None:
+    """End each errand as it would end alone, after its time; the exception of the last one passes."""
+    *others, last = sorted(batch.items, key=lambda item: item.payload.lasts)
+    since = last.run.now()
+    for payload, run in others:
+        try:
+            live(run, (since - run.now()).total_seconds() + payload.lasts, nth(payload.ends, run.attempt))
+        except WorkerDied:
+            raise
+        except BaseException as error:  # noqa: BLE001 - as the worker would
+            if run.committed is None:
+                batch.fail(run, error)
+    live(
+        last.run,
+        (since - last.run.now()).total_seconds() + last.payload.lasts,
+        nth(last.payload.ends, last.run.attempt),
+    )
+
+
 @cache
-def app_of(choice: int, overlaps: tuple[str, ...], catch_up: int) -> App:
-    """An app with the jobs of a choice of `CADENCES`, each with an overlap policy."""
+def app_of(
+    choice: int,
+    overlaps: tuple[str, ...],
+    catch_up: int,
+    *,
+    many: bool = False,
+    rate: Rate | None = None,
+    expiry: Expiry = NO_EXPIRY,
+) -> App:
+    """An app with the jobs of a choice of `CADENCES`, each with an overlap policy.
+
+    With `many`, one call runs several errands.
+    """
     app = App()
+    expires = {"expires_after": expiry.after, "on_expiry": expiry.on_expiry}
+    if many:
+        app.action(retry=QUICKLY, timeout=timedelta(minutes=15), many=True, rate=rate, **expires)(
+            live_together
+        )
+    else:
+
+        @app.action(retry=QUICKLY, timeout=timedelta(minutes=15), rate=rate, **expires)
+        def errand(payload: Errand, run: Run) -> None:
+            live(run, payload.lasts, nth(payload.ends, run.attempt))
 
     @app.action(retry=QUICKLY, timeout=timedelta(minutes=15))
-    def errand(payload: Errand, run: Run) -> None:
-        live(run, payload.lasts, nth(payload.ends, run.attempt))
+    def burst(payload: Burst, run: Run) -> None:
+        live(run, 45 * (payload.numbers[0] % 2), "badly" if run.attempt == payload.numbers[0] % 3 else "well")
+
+    @app.action(retry=QUICKLY, timeout=timedelta(minutes=15))
+    def film(payload: Film, run: Run):
+        return hand_over(payload, run)
 
     @app.action(retry=QUICKLY)
     def poison(payload: Poison, run: Run) -> None:

@@ -11,13 +11,17 @@ from duetime.instant import LATEST
 from duetime.jobs.desired_wakes import wakes_of
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
+from duetime.model.expiry import NO_EXPIRY
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
+from tests.proof.debounce_calls import DebounceCalls, has_debounce
+from tests.proof.hand_overs import HandOvers, has_hand_overs
 from tests.proof.keys import Keys
 from tests.proof.ledger import Ledger
 from tests.proof.operations import OPERATIONS, WEIGHTS
+from tests.proof.pauses import Pauses, has_pauses
 from tests.proof.policies import PLENTY, Policies
+from tests.proof.rates import LimitChanges
 from tests.proof.subscribers import subscribe
-from tests.proof.tenant_pauses import TenantPauses, has_pauses
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -25,6 +29,8 @@ TENANTS = ("acme", "bolt")
 
 NEAR = 0.3
 """How often an operation comes near what is due next."""
+EXPIRIES = [0.5, 5, 60, 400]
+"""Seconds from an action's due time to its expiry."""
 STEPS = [1, 20, 60, 300, 900]
 """Seconds between two operations."""
 
@@ -53,10 +59,12 @@ def prove(seed):
 
 
 class World:
-    def __init__(self, seed):
+    """The world of a seed; errands may expire by their type."""
+
+    def __init__(self, seed, expiry=NO_EXPIRY):
         self.seed, self.draw = seed, Random(f"world {seed}")  # noqa: S311 - the same world for the same seed
         skew = timedelta(seconds=self.draw.choice([0, 5, 5, 60]))
-        self.policies = Policies(seed, self.skew_allowed(skew))
+        self.policies = Policies(seed, self.skew_allowed(skew), expiry)
         settings = self.policies.settings()
         self.ledger = Ledger()
         self.cloud = SimulatedCloud(
@@ -66,10 +74,15 @@ class World:
             faults=Faults(seed, skew=skew, **rates_of(self.draw)),
             on_commit=self.ledger,
         )
+        self.cloud.memory.concurrency = self.policies.few_workers()
         if settings.events != "off":
             subscribe(self.cloud.memory.follow_events())
         self.meet_callers()
-        self.pauses = TenantPauses(seed, self.cloud, TENANTS) if has_pauses(seed) else None
+        self.pauses = Pauses(seed, self.cloud, TENANTS) if has_pauses(seed) else None
+        self.debounce = DebounceCalls(seed, self) if has_debounce(seed) else None
+        self.hand_overs = HandOvers(seed, self) if has_hand_overs(seed) else None
+        self.limits = LimitChanges(seed, self.cloud)
+        self.expiries = Random(f"expiries {seed}")  # noqa: S311 - the same for the same seed
         self.made = {tenant: [] for tenant in TENANTS}
         self.keys = {tenant: Keys(tenant, settings.idempotency_ttl) for tenant in TENANTS}
 
@@ -96,7 +109,16 @@ class World:
                 operation(self, tenant, self.schedulers[tenant])
             if self.pauses:
                 self.pauses.sometimes()
+            if self.debounce:
+                self.debounce.sometimes()
+            if self.hand_overs:
+                self.hand_overs.sometimes()
+            self.limits.sometimes()
             self.cloud.advance(seconds=self.draw.choice(STEPS))
+
+    def expiry(self):
+        """When an action expires, if it does: drawn apart from the operations."""
+        return timedelta(seconds=self.expiries.choice(EXPIRIES)) if self.expiries.random() < 0.3 else None
 
     def near_something(self):
         """Up to some seconds before or after what is due next: then most can go wrong."""
@@ -121,6 +143,8 @@ class World:
         broken = [*self.strangers(), *self.gone(), *self.resolved(), *self.missed(), *self.strays()]
         broken += [*self.ledger.broken(self.cloud.actions()), *self.twice()]
         broken += self.pauses.broken if self.pauses else []
+        broken += [*self.hand_overs.broken, *self.hand_overs.check()] if self.hand_overs else []
+        broken += [*self.debounce.broken, *self.debounce.check()] if self.debounce else []
         if broken:
             raise InvariantBroken(broken, seed=self.seed, story=self.cloud.story())
 

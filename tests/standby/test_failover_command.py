@@ -1,6 +1,7 @@
 """``duetime deployment failover`` with AWS credentials, over two regions of moto."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import boto3
@@ -190,24 +191,41 @@ class SweepingClock(TurnedClock):
 
 
 @pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("lease", [10, 300])
 def test_a_failover_from_a_region_without_the_setting_is_rejected_and_leaves_the_target_standing_by(
-    settings, is_first
+    settings, is_first, lease
 ):
+    settings = replace(settings, lease=timedelta(seconds=lease), heartbeat=timedelta(seconds=5))
     create_regions_table()
     deploy(settings, FIRST, is_fenced=False)
     if not is_first:
         assert main(["deployment", "failover", *FIRST_FAILOVER]) == 0
-    second = deploy(settings, SECOND)
+    standby = deploy(settings, SECOND)
     start = SystemClock().now().replace(microsecond=0)
-    backends = backends_in(SECOND, second, TurnedClock(start))
+    backends = backends_in(SECOND, standby, TurnedClock(start))
     clock = SweepingClock(start, backends.bookmarks)
     with pytest.raises(
         BackendMisconfigured, match="does not have the setting regions_table; eu-west-1 has not"
     ):
-        RunFailover(target=SECOND, settings=second, clock=clock, by="ada")()
+        RunFailover(target=SECOND, settings=standby, clock=clock, by="ada")()
     assert KnownRegion(backends.regions, clock).is_standby()
-    RunFailover(target=SECOND, settings=second, clock=TurnedClock(clock.now()), by="ada")()
+    RunFailover(target=SECOND, settings=standby, clock=TurnedClock(clock.now()), by="ada")()
     assert KnownRegion(backends.regions, clock).is_active()
+
+
+def test_only_after_a_sweep_under_the_setting_short_leases_end_a_failover_before_two_sweeps(two):
+    clock, short = TurnedClock(SystemClock().now()), {"lease": timedelta(seconds=10)}
+    fenced, standby = (
+        replace(two[name], **short, heartbeat=timedelta(seconds=5)) for name in (FIRST, SECOND)
+    )
+    step = RunFailover(target=SECOND, settings=standby, clock=clock, by="ada")
+    waits = []
+    for settings in (fenced, replace(fenced, regions_table="")):
+        Region(FIRST, settings, clock, []).steps.sweep(stop_at=clock.now() + MINUTE)
+        replicate(fenced)
+        clients.use_region(SECOND)
+        waits.append(step.preview().quiet_time.total_seconds())
+    assert waits == [30, 200]
 
 
 def test_a_failover_fences_the_former_region_and_takes_over_its_rows_jobs_and_wakes(two):

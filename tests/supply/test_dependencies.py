@@ -80,6 +80,11 @@ def test_every_direct_dependency_is_locked():
     assert set(documented("Python")) <= locked
 
 
+def test_the_worker_of_targets_has_the_extras_version():
+    bundled = (ROOT / "src/duetime/targets/requirements.txt").read_text().split()[0]
+    assert [bundled] == EXTRAS["webhooks"]
+
+
 def test_the_lock_of_npm_names_no_index_and_matches_package_json():
     assert not [path for path, entry in NPM_LOCK["packages"].items() if "resolved" in entry]
     root = NPM_LOCK["packages"][""]

@@ -5,11 +5,9 @@ import json
 import pytest
 
 from duetime import App, Payload
-from duetime.api.access import Access
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.health import Health
-from duetime.api.health_details import Details
+from duetime.api.route_ports import Access, Details, Health
 from duetime.errors import DuetimeError
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.notes import MemoryBookmarks

@@ -39,7 +39,7 @@ def test_it_leaves_no_probe_no_event_and_no_count(deploy):
     assert {row.status.value for row in rows} == FINAL
     assert deployment.cloud.events() == ()
     assert {metric for metric in Metric if deployment.cloud.metrics.values(metric)} == set()
-    retained = {row.expires_at - row.attempts[-1].finished_at for row in rows if row.attempts}
+    retained = {row.kept_until - row.attempts[-1].finished_at for row in rows if row.attempts}
     assert retained == {timedelta(hours=1)}
 
 

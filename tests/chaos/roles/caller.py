@@ -9,7 +9,7 @@ from duetime import Scheduler
 from duetime.settings import Settings
 from tests.chaos.process import Words
 from tests.chaos.roles.service import repeat
-from tests.chaos.shop import Pay
+from tests.chaos.shop import Pay, PaySlowly, PayTogether
 
 AT_ONCE, CALL_EACH = 3, 0.8
 """Calls of one process, and the seconds between them."""
@@ -47,15 +47,19 @@ class Caller:
 
     def _schedule(self) -> str:
         draw, more = self._draw, dict[str, Any]()
-        payload = Pay(
+        payload = draw.choice((Pay, Pay, PayTogether))(
             seconds=draw.choice((0, 0, 0, 0.5, 2, 4, 7)),
             stumbles=draw.choice((0, 0, 0, 0, 1, 2, 4)),
             stops=draw.random() < 0.5,
         )
+        if draw.random() < 0.25:
+            customer = f"customer-{draw.randrange(2)}"
+            payload = PaySlowly(customer=customer, **payload.model_dump())
         if draw.random() < 0.2:
             more["idempotency_key"] = f"key-{draw.randrange(10_000)}"
         if draw.random() < 0.25:
-            more["concurrency_key"] = f"customer-{draw.randrange(4)}"
-            more["concurrency_limit"] = draw.choice((1, 2))
+            customer = draw.randrange(4)
+            more["concurrency_key"] = f"customer-{customer}"
+            more["concurrency_limit"] = 1 + customer % 2
         at = timedelta(seconds=draw.choice((0, 0.5, 3, draw.uniform(5, 15))))
         return self._scheduler.schedule(payload, at=at, **more).id

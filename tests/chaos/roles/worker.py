@@ -1,6 +1,9 @@
-"""A worker, and the event source of its queue, which loses some messages and delivers some twice."""
+"""A worker, and the event source of its queue, which loses some messages and delivers some twice.
 
-from collections.abc import Callable, Mapping
+Some processes get several messages in one call.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from random import Random
@@ -15,6 +18,8 @@ from tests.chaos.shop import app
 
 AT_ONCE = 4
 """Runs of one process."""
+BATCHES = (1, 4, 10)
+"""The most messages in one call, as a process draws it."""
 LOSE, DOUBLE = 0.04, 0.08
 """The chances that a message is lost, and that it is delivered twice."""
 
@@ -25,11 +30,20 @@ def serve(settings: Settings, words: Words) -> None:
     repeat(Queue(settings.queues["default"], handler, draw).turn, LOOK_EACH)
 
 
+class Context:
+    """What Lambda passes with an event."""
+
+    @staticmethod
+    def get_remaining_time_in_millis() -> int:
+        return 300_000
+
+
 class Queue:
     """The event source. A message that failed comes again when its visibility ends."""
 
     def __init__(self, url: str, handler: Callable[..., Any], draw: Random) -> None:
         self._sqs, self._url, self._handler, self._draw = clients.sqs(), url, handler, draw
+        self._batch = draw.choice(BATCHES)
         self._runs = ThreadPoolExecutor(AT_ONCE)
         self._under_way: set[Future[None]] = set()
 
@@ -40,25 +54,35 @@ class Queue:
         if not room:
             return False
         received = self._sqs.receive_message(
-            QueueUrl=self._url, MessageSystemAttributeNames=["All"], MaxNumberOfMessages=room
+            QueueUrl=self._url,
+            MessageSystemAttributeNames=["All"],
+            MaxNumberOfMessages=min(room * self._batch, 10),
         ).get("Messages", [])
+        delivered: list[Mapping[str, Any]] = []
         for message in received:
             chance = self._draw.random()
-            for _ in range((chance >= LOSE) + (chance > 1 - DOUBLE)):
-                self._under_way.add(self._runs.submit(self._handle, message))
+            delivered += [message] * ((chance >= LOSE) + (chance > 1 - DOUBLE))
             if chance < LOSE:
                 self._delete(message)
+        for first in range(0, len(delivered), self._batch):
+            self._under_way.add(self._runs.submit(self._handle, delivered[first : first + self._batch]))
         return bool(received)
 
-    def _handle(self, message: Mapping[str, Any]) -> None:
-        record = {
-            "messageId": message["MessageId"],
-            "receiptHandle": message["ReceiptHandle"],
-            "body": message["Body"],
-            "attributes": message["Attributes"],
-        }
-        if not self._handler({"Records": [record]}, None)["batchItemFailures"]:
-            self._delete(message)
+    def _handle(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        records = [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message["Attributes"],
+            }
+            for message in messages
+        ]
+        answer = self._handler({"Records": records}, Context)
+        failed = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+        for message in messages:
+            if message["MessageId"] not in failed:
+                self._delete(message)
 
     def _delete(self, message: Mapping[str, Any]) -> None:
         with suppress(*FAILURES):  # it comes again

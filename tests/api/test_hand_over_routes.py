@@ -1,0 +1,137 @@
+"""Holders of tokens end handed-over actions over HTTP, with no other right."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from duetime.model.hand_over import HandedOver
+from duetime.model.hand_over_token import token_of
+from tests.api.conftest import OPERATOR, sample_event
+
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+
+
+@pytest.fixture
+def handed_over(call, worker, store, clock):
+    """An action of acme that was handed over, with its token."""
+    action = call.schedule(claims=OPERATOR)
+    clock.wait_until(datetime.fromisoformat(action["due_at"]))
+    claimed = worker.claim(action["id"])
+    store.hand_over(claimed, HandedOver(HOUR, 5 * MINUTE).terms(clock.now(), claimed.claim_nonce))
+    return action["id"], token_of(claimed)
+
+
+@pytest.fixture
+def post(call):
+    def post(token, verb, body=None):
+        event = sample_event("cancel", httpMethod="POST", path=f"/api/v1/handovers/{token}/{verb}", body=body)
+        event["requestContext"].pop("authorizer", None)
+        event["headers"].pop("Authorization", None)
+        return call.send(event)
+
+    return post
+
+
+@pytest.fixture
+def audit(call):
+    def audit(action_id):
+        claims = {**OPERATOR, "cognito:groups": "admins"}
+        event = sample_event("list-audit-entries", claims=claims, query={"action": action_id})
+        return [
+            entry
+            for entry in call.send(event).json["items"]
+            if entry["operation"] in {"complete", "fail", "heartbeat"}
+        ]
+
+    return audit
+
+
+def test_a_completion_needs_the_token_alone_and_is_in_the_trail(call, post, handed_over, audit):
+    action, token = handed_over
+    done = post(token, "complete", {"result": {"pages": 3}})
+    assert (done.status, done.json) == (200, {"id": action, "status": "executed"})
+    shown = call("get", action_id=action, claims=OPERATOR).json
+    assert (shown["status"], shown["result"]) == ("executed", {"pages": 3})
+    (entry,) = audit(action)
+    assert (entry["operation"], entry["by"], entry["status"]) == ("complete", "token-holder", 200)
+    assert entry["target"] == f"action:{action}"
+    assert token not in str(entry)
+
+
+def test_a_second_completion_is_a_conflict(post, handed_over):
+    _, token = handed_over
+    post(token, "complete")
+    again = post(token, "complete")
+    assert (again.status, again.code) == (409, "hand-over-ended")
+    assert post(token, "fail", {"reason": "late"}).code == "hand-over-ended"
+    assert post(token, "heartbeat").code == "hand-over-ended"
+
+
+def test_a_completion_after_the_time_out_is_a_conflict(post, handed_over, clock, store):
+    _, token = handed_over
+    clock.wait_until(clock.now() + 5 * MINUTE)
+    before = store.rows()
+    assert post(token, "complete").code == "hand-over-ended"
+    assert store.rows() == before
+
+
+def test_a_failure_is_stored_with_its_reason(call, post, handed_over):
+    action, token = handed_over
+    assert post(token, "fail", {"reason": "out of memory", "retry": False}).json["status"] == "failed"
+    assert call("get", action_id=action, claims=OPERATOR).json["failure_reason"] == "out of memory"
+
+
+def test_a_heartbeat_stores_the_progress_and_is_not_in_the_trail(call, post, handed_over, audit, clock):
+    action, token = handed_over
+    clock.wait_until(clock.now() + MINUTE)
+    beat = post(token, "heartbeat", {"progress": 0.4, "note": "12,000 of 30,000"})
+    assert (beat.status, beat.json["cancel_requested"]) == (200, False)
+    shown = call("get", action_id=action, claims=OPERATOR).json
+    assert (shown["is_handed_over"], shown["progress"], shown["progress_note"]) == (
+        True,
+        0.4,
+        "12,000 of 30,000",
+    )
+    assert audit(action) == []
+
+
+@pytest.mark.parametrize("token", ["x", "A" * 700, "%00", "eA"])
+def test_a_forged_token_finds_nothing_and_leaves_no_trace(post, handed_over, token, store, audit):
+    before = store.rows()
+    for verb, body in (("complete", None), ("fail", {"reason": "x"}), ("heartbeat", None)):
+        assert post(token, verb, body).status == 404
+    assert store.rows() == before
+    assert audit(handed_over[0]) == []
+
+
+def test_a_token_of_a_run_that_is_not_handed_over_yet_comes_again(call, post, worker, clock):
+    action = call.schedule(claims=OPERATOR)
+    clock.wait_until(datetime.fromisoformat(action["due_at"]))
+    early = post(token_of(worker.claim(action["id"])), "complete")
+    assert (early.status, early.code, early.headers["Retry-After"]) == (409, "not-handed-over", "1")
+
+
+@pytest.mark.parametrize(
+    ("made", "field"),
+    [
+        (("complete", {"result": "x" * 2_049}), "result"),
+        (("complete", {"outcome": 1}), "outcome"),
+        (("fail", {"reason": ""}), "reason"),
+        (("fail", {"reason": "no", "retry": -5}), "retry"),
+        (("fail", {"reason": "no", "retry": 1e12}), "retry"),
+        (("fail", {}), "reason"),
+        (("heartbeat", {"progress": 2}), "progress"),
+        (("heartbeat", {"progress": 0.5, "note": "x" * 201}), "note"),
+    ],
+)
+def test_bad_input_is_refused_with_its_field(post, handed_over, made, field, store):
+    before = store.rows()
+    refused = post(handed_over[1], *made)
+    assert refused.status == 422
+    assert [flaw["where"] for flaw in refused.json["errors"]] == [field]
+    assert store.rows() == before
+
+
+def test_a_large_body_is_refused_unread(post, handed_over):
+    refused = post(handed_over[1], "complete", {"result": "x" * 20_000})
+    assert (refused.status, refused.code) == (413, "body-too-large")

@@ -1,0 +1,159 @@
+"""The order of the writes of a claim under a concurrency key, and of those that pass its slots on."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.memory.store import MemoryStore
+from duetime.model.action import Ending, Status
+from duetime.model.lease import SettleResult
+from duetime.model.slots import KeySlots
+from duetime.ports.wakeups import DueMessage
+from duetime.testing.contract.slots import (
+    KEY,
+    begin,
+    holders,
+    holding,
+    keyed,
+    move_of,
+    slots_of,
+    take,
+    waiting,
+)
+from duetime.testing.contract.specimens import (
+    ACME,
+    CALLER,
+    EXPIRY,
+    NOON,
+    SECOND,
+    end,
+    fresh,
+    stored_row,
+    terms,
+)
+from duetime.testing.turned_clock import TurnedClock
+from duetime.worker.claim_job_run import ClaimWon, Waiting
+from duetime.worker.pass_slots import PassSlots
+from duetime.worker.rate_turn import StartsAt
+from tests.hooked import Hooked
+from tests.slots import NoQueues, claim_of
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def hooked(store):
+    return Hooked(store)
+
+
+def pass_slots(store, now=NOON):
+    queues = NoQueues()
+    return PassSlots(store, queues, queues, clock=TurnedClock(now), skew=timedelta(0))
+
+
+def refuses(*_given, **_more):
+    raise AssertionError("this is not called")
+
+
+def test_a_message_of_a_row_that_is_gone_claims_nothing(store):
+    gone = fresh(store)
+    message = DueMessage(ref=gone.ref, type=gone.type, due_at=NOON, generation=1)
+    assert claim_of(store)(message, terms()) is None
+
+
+def test_a_claim_with_a_slot_that_was_written_without_a_response_goes_on(store, hooked):
+    action = keyed(store)
+
+    def without_a_response(claim_row, row, claimed):
+        claim_row(row, claimed)
+        return False
+
+    hooked.hooks["claim_row"] = without_a_response
+    won = claim_of(hooked).with_slot(action, terms())
+    assert isinstance(won, ClaimWon)
+    assert won.action == stored_row(store, action.ref)
+
+
+def test_a_run_that_may_not_start_yet_takes_no_slot(store):
+    action, later = keyed(store), StartsAt(NOON + SECOND)
+    assert claim_of(store).with_slot(action, terms(), lambda _row, _terms: later) == later
+    assert holders(store) == set()
+
+
+def test_an_action_joins_a_line_by_one_write(store, hooked):
+    run = holding(store)
+    (first,) = waiting(store)
+    store.cancel(first, by=CALLER, at=NOON, kept_until=EXPIRY)
+    action = keyed(store)
+    hooked.hooks["move_slots"] = refuses
+    assert isinstance(claim_of(hooked).with_slot(action, terms()), Waiting)
+    assert slots_of(store).holders.keys() == {run.id}
+    assert slots_of(store).waiting == (first.id, action.id)
+
+
+def test_an_action_behind_a_run_of_0_1_0_joins_the_line_before_it_waits(store):
+    run, action = keyed(store), keyed(store)
+    store.slots.by_key[ACME, KEY] = KeySlots(ACME, KEY, {run.id: None}, (), NOON)
+    assert isinstance(claim_of(store).with_slot(action, terms()), Waiting)
+    assert slots_of(store).waiting == (action.id,)
+
+
+@pytest.fixture
+def evicted(store, hooked):
+    """An action whose slot is taken from it before its claim; another one waits for that slot."""
+    action = keyed(store)
+
+    def after_its_eviction(claim_row, row, claimed):
+        assert store.move_slots(move_of(store, row))
+        return claim_row(row, claimed)
+
+    hooked.hooks["claim_row"] = after_its_eviction
+    return action
+
+
+def test_a_run_whose_slot_was_taken_before_it_began_is_due_again_at_once(store, hooked, evicted):
+    assert claim_of(hooked).with_slot(evicted, terms()) is None
+    row = stored_row(store, evicted.ref)
+    assert (row.status, row.due_at, row.lease_until) == (Status.PENDING, NOON, None)
+    assert row.attempts[-1].ending is Ending.RETRY
+
+
+def test_a_run_whose_slot_was_taken_before_it_began_ends_after_a_request_to_cancel(store, hooked, evicted):
+    def after_a_request(settle, claimed, settlement):
+        store.ask_to_cancel(claimed, by=CALLER, at=NOON)
+        return settle(claimed, settlement)
+
+    hooked.hooks["settle"] = after_a_request
+    assert claim_of(hooked).with_slot(evicted, terms()) is None
+    assert stored_row(store, evicted.ref).status is Status.CANCELLED
+
+
+def test_a_run_whose_slot_is_gone_frees_none(store):
+    run = holding(store)
+    begun = slots_of(store)
+    assert store.settle(run, end(Status.EXECUTED)) is SettleResult.SETTLED
+    assert store.move_slots(move_of(store, run))
+    pass_slots(store).free(run, begun, Status.EXECUTED)
+    assert holders(store) == set()
+
+
+def test_a_run_frees_no_slot_with_which_its_retry_has_begun(store):
+    run = holding(store)
+    begun = slots_of(store)
+    store.settle(run, replace(end(Status.PENDING), due_at=NOON))
+    assert take(store, stored_row(store, run.ref))
+    assert begin(store, run.ref)
+    pass_slots(store).free(run, begun, Status.PENDING)
+    row = stored_row(store, run.ref)
+    assert (row.status, row.fence) == (Status.PROCESSING, 2)
+    assert slots_of(store).holders == {run.id: 1}
+
+
+def test_an_action_that_runs_gives_no_slot_up(store):
+    run = holding(store)
+    pass_slots(store).give_up(run)
+    assert (stored_row(store, run.ref), holders(store)) == (run, {run.id})

@@ -1,0 +1,328 @@
+"""Batches: many members, one completion action, whatever becomes of the members and of the stream."""
+
+from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
+
+import pytest
+
+from duetime import App, Fatal, Payload, Run
+from duetime.actions.order import Order
+from duetime.errors import BatchConflict, BatchNotFound, InvalidCursor, InvalidIdentifier, InvalidTime
+from duetime.model.action import Status
+from duetime.model.batch import MISSING_AFTER, BatchState, Counts
+from duetime.testing import SimulatedCloud
+from duetime.wakeups.follow import Follow
+
+NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
+NAME = "import-2027-03"
+MINUTE = timedelta(minutes=1)
+
+
+class Line(Payload):
+    number: int
+
+
+class Report(Payload):
+    month: str
+
+
+class Shop:
+    def __init__(self):
+        self.bad, self.lines, self.reports = set(), [], []
+        self.app = App()
+
+        @self.app.action
+        def import_line(payload: Line, run: Run) -> None:
+            self.import_line(payload)
+
+        @self.app.action
+        def send_report(payload: Report, run: Run) -> None:
+            self.reports.append((self.cloud.now, len(self.lines)))
+
+        self.cloud = SimulatedCloud(self.app, start=NOON)
+        self.scheduler = self.cloud.scheduler
+
+    def import_line(self, payload):
+        if payload.number in self.bad:
+            raise Fatal("no such article")
+        self.lines.append(payload.number)
+
+    def batch(self):
+        return self.scheduler.batch(NAME, on_complete=Report(month="2027-03"))
+
+    def fill(self, count, at=timedelta(0)):
+        with self.batch() as batch:
+            assert batch.schedule_many(orders(count, at)) == count
+        return batch
+
+    def progress(self):
+        return self.scheduler.batches.get(NAME)
+
+
+def orders(count, at=timedelta(0), start=0):
+    return (Order(Line(number=number), at=at) for number in range(start, start + count))
+
+
+@pytest.fixture
+def shop():
+    shop = Shop()
+    yield shop
+    shop.cloud.check()
+    shop.cloud.close()
+
+
+@pytest.mark.parametrize("count", [0, 1, 100, 101, 2_500])
+def test_the_completion_action_runs_once_after_the_last_member(shop, count):
+    shop.fill(count, at=10 * MINUTE)
+    shop.cloud.advance(minutes=9)
+    assert len(shop.reports) == (count == 0)
+    shop.cloud.advance(minutes=30)
+    assert [lines for _, lines in shop.reports] == [count]
+    assert (shop.progress().state, shop.progress().counts) == (BatchState.COMPLETE, Counts(executed=count))
+
+
+def test_the_completion_action_of_a_small_batch_is_not_held_up_by_the_sweep(shop):
+    shop.fill(20, at=10 * MINUTE)
+    shop.cloud.advance(minutes=20)
+    ((at, _),) = shop.reports
+    assert at < NOON + 10 * MINUTE + timedelta(seconds=30)
+
+
+def test_without_a_record_of_the_stream_the_sweep_counts(shop):
+    with patch.object(Follow, "__call__", lambda *_: None):
+        shop.fill(500, at=10 * MINUTE)
+        shop.cloud.advance(minutes=13)
+    assert [lines for _, lines in shop.reports] == [500]
+
+
+def test_a_batch_that_nobody_closes_is_listed_counted_and_not_complete(shop):
+    batch = shop.batch()
+    batch.schedule_many(orders(150))
+    shop.cloud.advance(minutes=5)
+    (found,) = shop.scheduler.batches.list()
+    assert (found.state, found.counts.executed, found.left, shop.reports) == (BatchState.OPEN, 150, 0, [])
+    shop.scheduler.batches.close(NAME)
+    shop.cloud.advance(minutes=2)
+    assert [lines for _, lines in shop.reports] == [150]
+
+
+def test_an_error_in_the_block_leaves_the_batch_open(shop):
+    def broken():
+        yield from orders(3)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), shop.batch() as batch:
+        batch.schedule_many(broken())
+    assert shop.progress().state is BatchState.OPEN
+
+
+def test_a_batch_is_not_closed_twice(shop):
+    shop.fill(1)
+    with pytest.raises(BatchConflict, match=f"cannot close batch {NAME}: it is running; only an open one"):
+        shop.scheduler.batches.close(NAME)
+
+
+def test_a_closed_batch_takes_no_members(shop):
+    shop.fill(1)
+    for start, state in ((1, "running"), (None, "running"), (None, "complete")):
+        with pytest.raises(BatchConflict, match=f"cannot add to batch {NAME}: it is {state}; only an open"):
+            shop.batch().schedule_many(orders(1), start=start)
+        if start is None:
+            shop.cloud.advance(minutes=5)
+    assert shop.lines == [0]
+
+
+def test_a_repeated_import_adds_no_member_twice(shop):
+    shop.batch().schedule_many(orders(70))
+    with shop.batch() as batch:
+        with pytest.raises(BatchConflict, match="pass start=0 to repeat the same orders, or start=70"):
+            batch.schedule_many(orders(100))
+        assert batch.schedule_many(orders(100), start=0) == 100
+    shop.cloud.advance(minutes=5)
+    assert sorted(shop.lines) == list(range(100))
+    assert [lines for _, lines in shop.reports] == [100]
+
+
+def test_several_processes_fill_a_batch(shop):
+    first, second = shop.batch(), shop.batch()
+    first.schedule_many(orders(40))
+    second.open()
+    second.schedule_many(orders(40, start=40), start=40)
+    first.close()
+    shop.cloud.advance(minutes=5)
+    assert sorted(shop.lines) == list(range(80))
+    assert shop.progress().counts == Counts(executed=80)
+
+
+def test_failed_cancelled_and_skipped_members_are_final(shop):
+    shop.bad = {3}
+    with shop.batch() as batch:
+        batch.schedule_many(orders(5, at=10 * MINUTE))
+        batch.schedule_many([Order(Line(number=5), at=10 * MINUTE, expires_after=timedelta(seconds=1))])
+        ids = [batch.member_id(number) for number in range(6)]
+    shop.scheduler.cancel(ids[1])
+    with patch.object(type(shop.cloud.memory), "has_room", False):
+        shop.cloud.advance(minutes=11)
+    shop.cloud.advance(minutes=30)
+    assert shop.progress().counts == Counts(executed=3, failed=1, cancelled=1, skipped=1)
+    assert [lines for _, lines in shop.reports] == [3]
+
+
+def test_a_batch_waits_for_a_member_redriven_before_the_last_one_ends(shop):
+    shop.bad = {0}
+    with shop.batch() as batch:
+        batch.schedule_many(orders(1))
+        batch.schedule_many(orders(1, at=30 * MINUTE, start=1))
+    shop.cloud.advance(minutes=5)
+    shop.bad = set()
+    shop.scheduler.redrive(batch.member_id(0), at=60 * MINUTE)
+    shop.cloud.advance(minutes=50)
+    assert shop.reports == []
+    shop.cloud.advance(minutes=20)
+    assert [lines for _, lines in shop.reports] == [2]
+
+
+def test_a_redrive_after_the_completion_is_counted_and_completes_nothing_again(shop):
+    shop.bad = {1, 2}
+    shop.fill(3)
+    shop.cloud.advance(minutes=5)
+    completed_at = shop.progress().completed_at
+    shop.bad = set()
+    changed = shop.scheduler.batches.redrive(NAME)
+    assert ([row.status for row in changed.changed], changed.cursor) == ([Status.PENDING] * 2, None)
+    assert shop.progress().state is BatchState.RUNNING
+    shop.cloud.advance(minutes=5)
+    assert (len(shop.reports), shop.progress().counts) == (1, Counts(executed=3))
+    assert (shop.progress().state, shop.progress().completed_at) == (BatchState.COMPLETE, completed_at)
+
+
+def test_a_redrive_during_the_last_count_is_waited_for(shop):
+    """The count read the member as failed; the redrive comes before the count is written."""
+    shop.bad, store = {0}, shop.cloud.memory.store
+    batch = shop.fill(1)
+    change, redriven = store.change_batch, []
+
+    def late(read, changed):
+        if changed.state is BatchState.COMPLETE and not redriven:
+            redriven.append(True)
+            shop.bad = set()
+            shop.scheduler.redrive(batch.member_id(0), at=10 * MINUTE)
+        return change(read, changed)
+
+    with patch.object(store, "change_batch", late):
+        shop.cloud.advance(minutes=5)
+    assert (redriven, shop.reports) == ([True], [])
+    shop.cloud.advance(minutes=10)
+    assert [lines for _, lines in shop.reports] == [1]
+
+
+def test_a_member_that_was_never_written_is_replaced_after_a_while(shop):
+    batch = shop.batch()
+    with patch.object(shop.cloud.memory.store, "put_many", lambda _rows: None):
+        batch.schedule_many(orders(2))
+    batch.schedule_many(orders(1, start=2))
+    batch.close()
+    shop.cloud.advance(MISSING_AFTER - MINUTE)
+    assert (shop.progress().left, shop.reports) == (2, [])
+    shop.cloud.advance(minutes=4)
+    assert (shop.progress().counts, len(shop.reports)) == (Counts(executed=1, skipped=2), 1)
+    row = shop.scheduler.get(batch.member_id(0))
+    assert row.note.startswith("it was never scheduled")
+
+
+def test_a_batch_is_cancelled_with_its_pending_members(shop):
+    batch = shop.batch()
+    batch.schedule_many(orders(30, at=60 * MINUTE))
+    assert len(shop.scheduler.batches.cancel(NAME, dry_run=True, limit=20).changed) == 20
+    assert shop.progress().state is BatchState.OPEN
+    first = shop.scheduler.batches.cancel(NAME, limit=20)
+    rest = shop.scheduler.batches.cancel(NAME, limit=20, cursor=first.cursor)
+    assert (len(first.changed), len(rest.changed), rest.cursor) == (20, 10, None)
+    shop.cloud.advance(minutes=2)
+    assert (shop.progress().counts, len(shop.reports)) == (Counts(cancelled=30), 1)
+
+
+def test_members_are_listed_by_number_and_status(shop):
+    shop.bad = {1, 250}
+    shop.fill(300)
+    shop.cloud.advance(minutes=5)
+    first = shop.scheduler.batches.members(NAME, status=Status.FAILED, limit=1)
+    second = shop.scheduler.batches.members(NAME, status=Status.FAILED, limit=1, cursor=first.cursor)
+    assert [row.failure_reason for row in (*first, *second)] == ["Fatal: no such article"] * 2
+    assert len(shop.scheduler.batches.members(NAME, limit=200)) == 200
+
+
+def test_another_tenants_batch_is_not_found(shop):
+    shop.fill(1)
+    other = shop.cloud.scheduler_for("bolt")
+    with pytest.raises(BatchNotFound, match="there is no batch 'import-2027-03'"):
+        other.batches.get(NAME)
+    assert list(other.batches.list()) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a b", "x" * 101, "-a", "a#b", "01a5d82c-1800-79e3-aeda-66f0e0000000", 7]
+)
+def test_a_name_that_is_no_batchs_is_rejected(shop, name):
+    with pytest.raises(InvalidIdentifier, match="batch"):
+        shop.scheduler.batch(name)
+    with pytest.raises(InvalidIdentifier, match="batch"):
+        shop.scheduler.batches.get(name)
+
+
+@pytest.mark.parametrize("key", ["idempotency_key", "debounce_key"])
+def test_a_member_has_no_key_of_its_own(shop, key):
+    with pytest.raises(InvalidIdentifier, match=f"{key}.*its number makes a repeat safe"):
+        shop.batch().schedule_many([Order(Line(number=1), at=MINUTE, **{key: "k"})])
+    assert shop.progress().size == 0
+
+
+def test_a_member_waits_for_nothing_so_no_batch_can_wait_for_itself(shop):
+    batch = shop.batch()
+    batch.open()
+    behind = shop.scheduler.schedule(Line(number=5), at=timedelta(0), after=batch)
+    for after in ([batch], [behind], behind.id):
+        with pytest.raises(InvalidIdentifier, match=r"after .* a batch could then wait for itself"):
+            batch.schedule_many([Order(Line(number=6), at=timedelta(0), after=after)])
+    assert shop.progress().size == 0
+    batch.close()
+    shop.cloud.advance(minutes=5)
+    assert (shop.lines, len(shop.reports)) == ([5], 1)
+
+
+@pytest.mark.parametrize("number", [-1, 10_000_000])
+def test_no_member_has_a_number_out_of_range(shop, number):
+    with pytest.raises(InvalidIdentifier, match="members are numbered from 0 to 9,999,999"):
+        shop.batch().member_id(number)
+
+
+@pytest.mark.parametrize("start", [-1, 10_000_000])
+def test_numbers_out_of_range_are_rejected(shop, start):
+    with pytest.raises(InvalidIdentifier, match="at most 10,000,000 members, numbered from 0"):
+        shop.batch().schedule_many(orders(1), start=start)
+
+
+def test_a_member_must_be_due_within_the_retention(shop):
+    with pytest.raises(InvalidTime, match="later than the retention allows"):
+        shop.batch().schedule_many(orders(1, at=timedelta(days=400)))
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1" * 20])
+def test_a_cursor_of_another_list_is_rejected(shop, cursor):
+    shop.fill(1)
+    with pytest.raises(InvalidCursor):
+        shop.scheduler.batches.members(NAME, cursor=cursor)
+    with pytest.raises(InvalidCursor):
+        shop.scheduler.batches.list(cursor="a b")
+
+
+def test_counting_writes_at_most_a_tenth_of_a_unit_a_member(shop):
+    store, writes = shop.cloud.memory.store, []
+    change = store.change_batch
+    with patch.object(store, "change_batch", lambda *args: writes.append(args) or change(*args)):
+        shop.fill(2_000, at=MINUTE)
+        with patch.object(type(shop.cloud.memory), "has_room", property(lambda _: len(shop.lines) < 1_990)):
+            shop.cloud.advance(hours=10)
+        shop.cloud.advance(hours=1)
+    assert len(shop.reports) == 1
+    assert len(writes) < 2_000 * 0.1

@@ -1,0 +1,317 @@
+"""A pause of a type, a key or a worker: its work waits, then runs spread; or it is skipped. Others run."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime import App, Payload, Rate, Run, every
+from duetime.ids import new_action_id
+from duetime.model.action import SkipReason, Status
+from duetime.model.work_pause import PausableWork, PauseScope, WorkPause, work_of
+from duetime.retry import RetryPolicy
+from duetime.testing import SimulatedCloud
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+
+
+class Receipt(Payload):
+    number: int = 0
+
+
+class Errand(Payload):
+    pass
+
+
+class Letter(Payload):
+    to: str
+
+
+@pytest.fixture
+def ran():
+    return []
+
+
+@pytest.fixture
+def cloud(ran):
+    app = App()
+
+    @app.action(retry=RetryPolicy(attempts=2, backoff=[MINUTE]))
+    def send_receipt(payload: Receipt, run: Run) -> None:
+        ran.append(("receipt", run.tenant_id, run.now()))
+        if payload.number < 0 and run.attempt == 1:
+            raise RuntimeError("the first attempt fails")
+
+    @app.action
+    def run_errand(payload: Errand, run: Run) -> None:
+        del payload
+        ran.append(("errand", run.tenant_id, run.now()))
+
+    @app.job(every(minutes=1), name="count-orders")
+    def count_orders(run: Run) -> None:
+        ran.append(("job", run.tenant_id, run.now()))
+
+    @app.action(rate=Rate(100, per="minute", key=lambda letter: letter.to))
+    def send_letter(payload: Letter, run: Run) -> None:
+        ran.append((payload.to, run.tenant_id, run.now()))
+
+    made = SimulatedCloud(app, start=NOON)
+    yield made
+    made.close()
+
+
+def pause(cloud, scope=PauseScope.TYPE, name="receipt", *, length=HOUR, **more):
+    begun = WorkPause(
+        id=new_action_id(cloud.now),
+        scope=scope,
+        name=name,
+        reason="SES is down",
+        by="ann",
+        since=cloud.now,
+        until=None if length is None else cloud.now + length,
+        **more,
+    )
+    cloud.memory.pauses.begin(begun)
+    return begun
+
+
+def times_of(ran, kind="receipt"):
+    return [at for name, _, at in ran if name == kind]
+
+
+def test_waiting_actions_each_begin_at_an_instant_of_their_own_within_the_spread(cloud, ran):
+    begun = pause(cloud, spread=30 * MINUTE)
+    scheduler = cloud.scheduler_for("acme")
+    waiting = [scheduler.schedule(Receipt(), at=30 * MINUTE) for _ in range(60)]
+    scheduler.schedule(Errand(), at=30 * MINUTE)
+    expected = {action.id: begun.holds_until(work_of(action, None)) for action in waiting}
+    cloud.advance(HOUR)
+    assert times_of(ran, "errand") == [NOON + 30 * MINUTE]
+    assert times_of(ran) == []
+    cloud.advance(30 * MINUTE + 2 * SECOND)
+    starts = {row.id: row.attempts[0].started_at for row in cloud.actions() if row.attempts}
+    assert all(timedelta(0) <= starts[id_] - at < 2 * SECOND for id_, at in expected.items())
+    parts = [min((at - NOON - HOUR) // (3 * MINUTE), 9) for at in times_of(ran)]
+    tenths = [parts.count(part) for part in range(10)]
+    assert sum(tenths) == 60
+    assert max(tenths) <= 15
+
+
+def test_a_short_pause_is_spread_over_its_own_length(cloud, ran):
+    pause(cloud, length=2 * MINUTE)
+    for _ in range(20):
+        cloud.scheduler_for("acme").schedule(Receipt(), at=MINUTE)
+    cloud.advance(4 * MINUTE + 2 * SECOND)
+    assert len(times_of(ran)) == 20
+    assert max(times_of(ran)) - min(times_of(ran)) > MINUTE
+
+
+def test_what_becomes_due_after_the_end_is_not_delayed(cloud, ran):
+    pause(cloud, length=10 * MINUTE)
+    cloud.scheduler_for("acme").schedule(Receipt(), at=10 * MINUTE)
+    cloud.advance(11 * MINUTE)
+    assert times_of(ran) == [NOON + 10 * MINUTE]
+
+
+def test_a_run_that_a_limit_defers_after_a_pause_keeps_which_pause_held_it():
+    app = App()
+
+    @app.action(rate=Rate(1, per="hour"))
+    def send_letter(letter: Letter) -> None: ...
+
+    cloud = SimulatedCloud(app, start=NOON)
+    begun = pause(cloud, name="letter")
+    letters = [cloud.scheduler.schedule(Letter(to=to), at=MINUTE) for to in ("ada", "ben", "cy")]
+    cloud.advance(timedelta(days=3))  # the pause is no longer stored when the last one begins
+    assert {cloud.scheduler.get(letter.id).held_by for letter in letters} == {begun.story(begun.until)}
+    cloud.close()
+
+
+def test_the_row_keeps_which_pause_held_it(cloud):
+    pause(cloud, length=HOUR)
+    receipt = cloud.scheduler_for("acme").schedule(Receipt(), at=MINUTE)
+    other = cloud.scheduler_for("acme").schedule(Errand(), at=MINUTE)
+    cloud.advance(timedelta(days=3))
+    get = cloud.scheduler_for("acme").get
+    assert get(receipt.id).held_by == (
+        "the type receipt was paused until 2026-03-01T13:00:00Z, by ann: SES is down"
+    )
+    assert get(other.id).held_by is None
+
+
+def test_work_that_becomes_due_under_a_pause_that_skips_is_skipped_and_reported(cloud, ran):
+    begun = pause(cloud, length=None, skips=True)
+    scheduler = cloud.scheduler_for("acme")
+    skipped = scheduler.schedule(Receipt(), at=MINUTE)
+    later = scheduler.schedule(Receipt(), at=2 * HOUR)
+    cloud.advance(HOUR)
+    cloud.memory.pauses.end(begun.ended(by="ann", at=cloud.now))
+    cloud.advance(2 * HOUR)
+    row = scheduler.get(skipped.id)
+    assert (row.status, row.skip_reason) == (Status.SKIPPED, SkipReason.PAUSED)
+    assert row.note == "the type receipt is paused without an end, by ann: SES is down"
+    [event] = cloud.events("action.skipped")
+    assert event["detail"]["action"]["reason"] == row.note
+    assert scheduler.get(later.id).status is Status.EXECUTED
+    assert times_of(ran) == [NOON + 2 * HOUR]
+
+
+def test_a_process_that_has_not_read_the_end_of_a_pause_reads_it_before_it_skips(cloud):
+    scheduler = cloud.scheduler_for("acme")
+    begun = pause(cloud, length=None, skips=True)
+    for due in (9, 11):
+        scheduler.schedule(Receipt(), at=due * SECOND)
+    cloud.advance(10 * SECOND)
+    cloud.memory.pauses.end(begun.ended(by="ann", at=cloud.now))
+    cloud.advance(HOUR)
+    receipts = {row.due_at - NOON: row.status for row in cloud.actions() if row.type == "receipt"}
+    assert receipts == {9 * SECOND: Status.SKIPPED, 11 * SECOND: Status.EXECUTED}
+
+
+def test_a_retry_waits_even_if_the_pause_skips(cloud, ran):
+    scheduler = cloud.scheduler_for("acme")
+    failing = scheduler.schedule(Receipt(number=-1), at=SECOND)
+    cloud.advance(2 * SECOND)
+    pause(cloud, length=HOUR, skips=True)
+    cloud.advance(2 * HOUR)
+    row = scheduler.get(failing.id)
+    assert (row.status, row.attempt) == (Status.EXECUTED, 2)
+    assert row.attempts[1].started_at > NOON + HOUR
+    assert len(times_of(ran)) == 2
+
+
+def test_a_retry_of_a_jobs_run_waits_even_if_the_pause_skips(ran):
+    app = App()
+
+    @app.job(every(hours=1), name="count-orders", retry=RetryPolicy(attempts=2, backoff=[MINUTE]))
+    def count_orders(run: Run) -> None:
+        ran.append(run.now())
+        if run.attempt == 1:
+            raise RuntimeError("the first attempt fails")
+
+    cloud = SimulatedCloud(app, start=NOON)
+    cloud.advance(HOUR + SECOND)
+    pause(cloud, name="count-orders", length=HOUR / 2, skips=True)
+    cloud.advance(HOUR - MINUTE)
+    assert [at < NOON + HOUR * 1.5 for at in ran] == [True, False]
+
+
+def test_an_action_that_has_expired_is_skipped_for_that_also_under_a_pause(cloud):
+    pause(cloud, length=None, skips=True)
+    late = cloud.scheduler_for("acme").schedule(Receipt(), at=MINUTE, expires_after=SECOND)
+    cloud.clock.wait_until(NOON + 2 * MINUTE)  # nothing works for so long
+    cloud.advance(HOUR)
+    assert cloud.scheduler_for("acme").get(late.id).skip_reason is SkipReason.EXPIRED
+
+
+def test_a_pause_of_one_tenant_s_type_holds_no_other_tenant(cloud, ran):
+    pause(cloud, tenant_id="acme")
+    for tenant in ("acme", "globex"):
+        cloud.scheduler_for(tenant).schedule(Receipt(), at=MINUTE)
+    cloud.advance(HOUR)
+    assert [tenant for _, tenant, _ in ran if tenant != "system"] == ["globex"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "name", "held"),
+    [
+        (PauseScope.CONCURRENCY_KEY, "smtp", ["keyed"]),
+        (PauseScope.WORKER, "default", ["keyed", "free"]),
+        (PauseScope.TENANT, "acme", ["keyed", "free"]),
+        (PauseScope.WORKER, "another", []),
+        (PauseScope.TYPE, "another", []),
+    ],
+)
+def test_each_scope_holds_its_own_work(cloud, scope, name, held):
+    pause(cloud, scope, name, spread=timedelta(0))
+    scheduler = cloud.scheduler_for("acme")
+    actions = {
+        "keyed": scheduler.schedule(Receipt(), at=MINUTE, concurrency_key="smtp"),
+        "free": scheduler.schedule(Receipt(), at=MINUTE),
+    }
+    cloud.advance(30 * MINUTE)
+    waiting = [name for name, action in actions.items() if scheduler.get(action.id).status is Status.PENDING]
+    assert waiting == held
+    cloud.advance(HOUR)
+    assert {scheduler.get(action.id).status for action in actions.values()} == {Status.EXECUTED}
+
+
+def test_a_rate_key_is_paused_also_if_only_the_worker_knows_it(cloud, ran):
+    pause(cloud, PauseScope.RATE_KEY, "ann", spread=timedelta(0))
+    for name in ("ann", "bob"):
+        cloud.scheduler_for("acme").schedule(Letter(to=name), at=MINUTE)
+    cloud.advance(HOUR - SECOND)
+    assert (times_of(ran, "ann"), times_of(ran, "bob")) == ([], [NOON + MINUTE])
+    cloud.advance(MINUTE)
+    assert len(times_of(ran, "ann")) == 1
+
+
+def test_runs_of_a_paused_job_s_type_wait_and_then_count_as_missed_after_its_grace(cloud, ran):
+    cloud.advance(2 * MINUTE)
+    before = len(times_of(ran, "job"))
+    assert before
+    pause(cloud, name="count-orders", spread=timedelta(0))
+    cloud.advance(59 * MINUTE)
+    assert len(times_of(ran, "job")) == before
+    cloud.advance(31 * MINUTE)
+    assert len(times_of(ran, "job")) > before + 20
+    missed = [row for row in cloud.actions(Status.SKIPPED) if row.job == "count-orders"]
+    assert {row.skip_reason for row in missed} == {SkipReason.MISSED}
+
+
+def test_runs_of_a_job_are_skipped_under_a_pause_that_skips(cloud, ran):
+    pause(cloud, name="count-orders", length=5 * MINUTE, skips=True)
+    cloud.advance(10 * MINUTE)
+    skipped = [row for row in cloud.actions(Status.SKIPPED) if row.job == "count-orders"]
+    assert {row.skip_reason for row in skipped} == {SkipReason.PAUSED}
+    assert all(NOON <= row.due_at <= row.changed_at < NOON + 5 * MINUTE for row in skipped)
+    assert min(times_of(ran, "job")) >= NOON + 5 * MINUTE
+
+
+def test_of_two_pauses_the_work_waits_for_both(cloud, ran):
+    pause(cloud, length=10 * MINUTE, spread=timedelta(0))
+    pause(cloud, PauseScope.WORKER, "default", length=30 * MINUTE, spread=timedelta(0))
+    cloud.scheduler_for("acme").schedule(Receipt(), at=MINUTE)
+    cloud.advance(HOUR)
+    assert times_of(ran)[0] >= NOON + 30 * MINUTE
+
+
+def test_a_far_action_whose_timer_fires_under_a_pause_waits(cloud, ran):
+    scheduler = cloud.scheduler_for("acme")
+    scheduler.schedule(Receipt(), at=3 * HOUR)
+    cloud.advance(HOUR)
+    pause(cloud, length=4 * HOUR, spread=timedelta(0))
+    cloud.advance(3 * HOUR)
+    assert times_of(ran) == []
+    cloud.advance(2 * HOUR)
+    assert [at - NOON - 5 * HOUR < 2 * SECOND for at in times_of(ran)] == [True]
+
+
+def test_the_catch_up_sends_no_message_of_held_work(cloud, ran):
+    pause(cloud, length=None)
+    cloud.scheduler_for("acme").schedule(Receipt(), at=MINUTE)
+    cloud.advance(HOUR)
+
+    def messages():
+        return [message for message in cloud.memory.queues.messages.values() if message.type == "receipt"]
+
+    before = messages()
+    cloud.jobs.trigger("duetime-catch-up")
+    cloud.advance(MINUTE)
+    assert messages() == before
+    assert len(before) == 1
+    assert times_of(ran) == []
+
+
+def work_at(number):
+    return PausableWork(tenant_id="acme", id=f"a{number}", type="t", due_at=NOON)
+
+
+def test_instants_of_the_spread_are_even():
+    begun = WorkPause(
+        id="p", scope=PauseScope.TYPE, name="t", reason="", by="ann", since=NOON, until=NOON + HOUR
+    )
+    offsets = sorted(
+        (begun.holds_until(work_at(number)) - NOON - HOUR) / (10 * MINUTE) for number in range(1_000)
+    )
+    assert max(abs(offset - (place + 0.5) / 1_000) for place, offset in enumerate(offsets)) < 0.06

@@ -1,0 +1,171 @@
+"""Breakers in random worlds with faults: no two are open for one type, each closes, and nothing is lost."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from random import Random
+from unittest.mock import patch
+
+import pytest
+
+from duetime import App, Breaker, Payload, Run
+from duetime.ids import new_action_id
+from duetime.jobs.known_pauses import KnownPauses
+from duetime.memory.store import MemoryStore
+from duetime.memory.work_pauses import MemoryWorkPauses
+from duetime.model.action import Status
+from duetime.model.breaker import FailureCount, pause_of_breaker
+from duetime.model.outcome import of_error
+from duetime.ports.meter import UNMETERED
+from duetime.retry import RetryPolicy
+from duetime.settings import Settings
+from duetime.testing import Faults, SimulatedCloud, TurnedClock
+from duetime.testing.contract.specimens import ACME, fresh
+from duetime.wakeups.due_messages import message_of
+from duetime.worker.breakers import Breakers
+from duetime.worker.paused_work import PausedWork
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+TENANTS = ("acme", "bolt")
+OPEN_FOR = 3 * MINUTE
+
+
+class Receipt(Payload):
+    pass
+
+
+class World:
+    """A service that is down for forty minutes, and many calls of it by two tenants."""
+
+    def __init__(self, seed):
+        app, self.is_down, self.probes = App(), True, []
+
+        @app.action(
+            breaker=Breaker(failures=3, within="5m", open_for=OPEN_FOR),
+            retry=RetryPolicy(attempts=50, backoff=20),
+        )
+        def send_receipt(payload: Receipt, run: Run) -> None:
+            del payload
+            self.probes.append((run.tenant_id, self.cloud.now))
+            self.cloud.clock.wait_until(self.cloud.now + 2 * SECOND)
+            if self.is_down:
+                raise ConnectionError("SES is down")
+
+        self.cloud = SimulatedCloud(app, start=NOON, faults=Faults(seed))
+
+    def live(self):
+        for number in range(12):
+            for tenant in TENANTS:
+                self.cloud.scheduler_for(tenant).schedule(Receipt(), at=number * MINUTE)
+        self.cloud.advance(minutes=15)
+        self.cloud.end_faults()
+        self.cloud.advance(minutes=15)
+        self.quiet_since = self.cloud.now
+        self.cloud.advance(minutes=10)
+        self.quiet_until = self.cloud.now
+        self.is_down = False
+        self.cloud.advance(minutes=50)
+        self.cloud.close()
+
+    def broken(self):
+        """What is wrong after that."""
+        for row in self.cloud.actions():
+            if row.status is not Status.EXECUTED:
+                yield f"{row.id} is {row.status}"
+        for tenant in TENANTS:
+            mine = [pause for pause in self.cloud.memory.pauses.list() if pause.tenant_id == tenant]
+            if any(pause.end is None for pause in mine):
+                yield f"a breaker of {tenant} is still open"
+            ends = [NOON, *(pause.end for pause in mine if pause.end)]
+            if any(pause.since < end for pause, end in zip(mine, ends, strict=False)):
+                yield f"two breakers of {tenant} were open at once"
+            at = [
+                when
+                for who, when in self.probes
+                if who == tenant and self.quiet_since < when < self.quiet_until
+            ]
+            if any(later - when < OPEN_FOR for when, later in pairwise(at)):
+                yield f"two runs of {tenant} probed within one time"
+
+
+class Probers:
+    """Four processes that know one open breaker, and get messages of its type one after another."""
+
+    def __init__(self, seed):
+        self.draw, self.clock, stored = Random(seed), TurnedClock(NOON), MemoryWorkPauses()  # noqa: S311 - repeatable
+        app = App()
+
+        @app.action(breaker=Breaker(failures=1, within="5m", open_for=OPEN_FOR), timeout=15 * MINUTE)
+        def send_receipt(payload: Receipt) -> None: ...
+
+        count = FailureCount(tenant_id=ACME, type="receipt")
+        breaker = app.handlers["receipt"].breaker
+        stored.begin(pause_of_breaker(breaker, count, None, pause_id=new_action_id(NOON), now=NOON))
+        self.processes = []
+        for _ in range(4):
+            known = KnownPauses(stored, self.clock)
+            more = {"clock": self.clock, "settings": Settings(), "meter": UNMETERED}
+            probers = Breakers(stored, known, app.handlers, **more)
+            self.processes.append((PausedWork(known, "default"), probers))
+
+    def two_probe(self):
+        """Return whether two runs probe at once; the one that probes fails, after a while."""
+        probing = None
+        for _ in range(300):
+            self.clock.wait_until(self.clock.now() + self.draw.choice([0, 0, 1, 20]) * SECOND)
+            if probing and self.draw.random() < 0.1:
+                process, row = probing
+                process.end_probe(row, of_error(ValueError("down")), is_committed=False)
+                probing = None
+            paused, process = self.draw.choice(self.processes)
+            row = replace(fresh(MemoryStore()), type="receipt", due_at=self.clock.now())
+            hold = paused.hold_of(message_of(row))
+            if hold is not None and process.try_probe(hold, message_of(row)):
+                if probing:
+                    return True
+                probing = process, row
+        return False
+
+
+def first_broken(seeds):
+    for seed in seeds:
+        world = World(seed)
+        world.live()
+        if broken := list(world.broken()):
+            return seed, broken
+    return None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_breakers_open_one_at_a_time_probe_one_run_and_close(seed):
+    assert first_broken([seed]) is None
+
+
+def test_without_the_condition_on_the_count_two_breakers_open():
+    def count_failure(self, new, opened):
+        self.failures_by_type[new.tenant_id, new.type] = new
+        if opened is not None:
+            self.begin(opened)
+        return True
+
+    with patch.object(MemoryWorkPauses, "count_failure", count_failure):
+        assert first_broken(range(12)) is not None
+
+
+def any_two_probe(seeds):
+    return any(Probers(seed).two_probe() for seed in seeds)
+
+
+def test_of_processes_that_know_an_open_breaker_one_probes():
+    assert not any_two_probe(range(50))
+
+
+def test_without_the_condition_of_a_probe_two_runs_probe_at_once():
+    def replace_anything(self, old, new):
+        del old
+        self._put(new)
+        return True
+
+    with patch.object(MemoryWorkPauses, "replace", replace_anything):
+        assert any_two_probe(range(50))
