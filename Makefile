@@ -43,7 +43,7 @@ again: setup ## run the suite twenty times, each in another order, up to the fir
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
 proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…) and schedulers that lack a guard; check the specification with TLC (needs Java 17); test all time zones, restores, the verification, asyncio and 80 mutants
-	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/spec tests/cadence tests/restore tests/verify tests/asynchronous --seeds $(SEEDS)
+	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/spec tests/cadence tests/conformance tests/restore tests/verify tests/asynchronous tests/sqlite --seeds $(SEEDS)
 	$(PY) -m tests.mutation --sample 80
 
 mutation: .venv/.ready ## run the tests under each mutant of the conditions and of the order of calls (ONLY=…: of one module)
@@ -77,7 +77,7 @@ synth: setup ## write the CloudFormation template to cdk.out; without Docker
 	npx --no-install cdk synth --quiet
 
 bench: .venv/.ready ## measure performance against references and four other schedulers
-	$(PY) -m bench
+	$(PY) -m bench --page
 
 check: setup ## check formatting, lint, types, import rules, words and docs, and synthesise the stack
 	.venv/bin/ruff format --check $(SOURCES)

@@ -15,6 +15,7 @@ import { JobScreen } from "./screens/job";
 import { JobsScreen } from "./screens/jobs";
 import { NotificationsScreen } from "./screens/notifications";
 import { OverviewScreen } from "./screens/overview";
+import { PausesScreen } from "./screens/pauses";
 import { PreferencesScreen } from "./screens/preferences";
 import { UndeliveredScreen } from "./screens/undelivered";
 import { UndeliveredInputScreen } from "./screens/undelivered-input";
@@ -72,6 +73,7 @@ const ENTRIES: Entry[] = [
   { at: "jobs", word: "jobs", needs: ["jobs:read"] },
   { at: "actions", word: "actions", needs: ["actions:read"] },
   { at: "dead-letters", word: "dead_letters", needs: ["actions:read"] },
+  { at: "pauses", word: "pauses", needs: ["actions:read", "tenants:manage"] },
   { at: "undelivered", word: "undelivered", needs: ["system"] },
   { at: "notifications", word: "notifications", needs: ["actions:read", "jobs:read"] },
   { at: "cadences", word: "cadences", needs: ["jobs:read"] },
@@ -125,6 +127,7 @@ const ALL: Record<string, ComponentType> = {
   jobs: JobsScreen,
   actions: ActionsScreen,
   "dead-letters": DeadLettersScreen,
+  pauses: PausesScreen,
   undelivered: UndeliveredScreen,
   notifications: NotificationsScreen,
   cadences: CadencesScreen,
@@ -135,6 +138,7 @@ const ONE: Record<string, ComponentType<{ name: string }>> = {
   jobs: JobScreen,
   actions: ActionScreen,
   undelivered: UndeliveredInputScreen,
+  pauses: PausesScreen,
 };
 
 /** Who one is, and how the page is shown. */

@@ -11,6 +11,7 @@ export const NOTIFICATION_KINDS: NotificationKind[] = [
   "scheduling.action_failed",
   "scheduling.dead_lettered",
   "scheduling.undelivered",
+  "scheduling.breaker_opened",
   "jobs.recurring_failing",
   "jobs.recurring_succeeding",
   "jobs.chain_refused",
@@ -20,6 +21,7 @@ export const NOTIFICATION_KINDS: NotificationKind[] = [
 export const FOR_ADMINS: NotificationKind[] = [
   "scheduling.dead_lettered",
   "scheduling.undelivered",
+  "scheduling.breaker_opened",
   "jobs.chain_refused",
 ];
 
@@ -28,6 +30,7 @@ export const kindOfNotification = words({
     "scheduling.action_failed": "An action failed",
     "scheduling.dead_lettered": "A new dead letter",
     "scheduling.undelivered": "Something undelivered",
+    "scheduling.breaker_opened": "A circuit breaker opened",
     "jobs.recurring_failing": "A job keeps failing",
     "jobs.recurring_succeeding": "A job succeeds again",
     "jobs.chain_refused": "A chain of events is too long",
@@ -36,6 +39,7 @@ export const kindOfNotification = words({
     "scheduling.action_failed": "Une action a échoué",
     "scheduling.dead_lettered": "Un nouvel échec définitif",
     "scheduling.undelivered": "Un élément non distribué",
+    "scheduling.breaker_opened": "Un disjoncteur s'est ouvert",
     "jobs.recurring_failing": "Une tâche échoue à répétition",
     "jobs.recurring_succeeding": "Une tâche réussit à nouveau",
     "jobs.chain_refused": "Une chaîne d'événements est trop longue",

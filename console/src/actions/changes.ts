@@ -10,6 +10,8 @@ export type When = ({ at: string; tz: null } | { in: number }) & typeof WHOLE;
 
 export const WHOLE = { precision: "second" } as const;
 
+const SAME_EXPIRY = { expires_at: null, expires_after: null };
+
 export interface Seen {
   action: ActionView;
   etag: string;
@@ -44,7 +46,12 @@ export async function cancelAction(id: string, etag?: string): Promise<string> {
 
 export async function reschedule({ action, etag }: Seen, when: When): Promise<Done> {
   const put = (body: When, tag?: string) =>
-    call(api.PUT("/actions/{action_id}/reschedule", { params: of(action.id, tag), body }));
+    call(
+      api.PUT("/actions/{action_id}/reschedule", {
+        params: of(action.id, tag),
+        body: { ...body, ...SAME_EXPIRY },
+      }),
+    );
   const after = await put(when, etag);
   return {
     text: say("rescheduled", { type: action.type, at: written(after.due_at) }),

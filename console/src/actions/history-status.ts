@@ -7,6 +7,7 @@ const TONES = {
   lost: ["!", "is-cancelled"],
   executed: ["✓", "is-executed"],
   retry: ["↻", "is-pending"],
+  continued: ["→", "is-processing"],
   failed: ["✕", "is-failed"],
   cancelled: ["⊘", "is-cancelled"],
 } as const;

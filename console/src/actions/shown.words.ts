@@ -21,6 +21,8 @@ export const say = words({
     skip_covered: "the job's previous version had run it",
     skip_asked: "skipped by an operator",
     skip_refused: "its event names no tenant, or followed too many others",
+    skip_expired: "it expired before a run of it could begin",
+    skip_predecessor: "an action before it was not executed",
   },
   fr: {
     of_job: "Une exécution de la tâche {job}",
@@ -42,5 +44,7 @@ export const say = words({
     skip_covered: "la version précédente de la tâche l'avait exécutée",
     skip_asked: "quelqu'un l'a fait ignorer",
     skip_refused: "son événement ne nomme aucune organisation, ou en suivait trop d'autres",
+    skip_expired: "elle a expiré avant de pouvoir commencer",
+    skip_predecessor: "une action qui la précède n'a pas été exécutée",
   },
 });

@@ -14,7 +14,7 @@ import { writeJson } from "../json";
 import { useLive } from "../live";
 import { can, me } from "../me";
 import { href } from "../route";
-import { written } from "../time";
+import { Time, written } from "../time";
 import { LongText } from "../ui/long-text";
 import { Page, Part } from "../ui/page";
 import { Shown } from "../ui/states";
@@ -29,6 +29,7 @@ const MOST_ENTRIES = 50;
 
 interface ActionWithTrail extends Seen {
   entries: Entry[];
+  why: string;
 }
 
 export function ActionScreen({ name: id }: { name: string }) {
@@ -37,7 +38,7 @@ export function ActionScreen({ name: id }: { name: string }) {
     async (signal): Promise<ActionWithTrail> => {
       const [seen, entries] = await Promise.all([lookUp(id, signal), entriesOf(id, signal)]);
       setEvery(pace(seen));
-      return { ...seen, entries };
+      return { ...seen, entries, why: await whyOf(seen.action, signal) };
     },
     `action ${id}`,
     every,
@@ -55,9 +56,9 @@ export function ActionScreen({ name: id }: { name: string }) {
       aside={seen && <ActionButtons seen={seen} />}
     >
       <Shown live={live} lines={8}>
-        {({ action, entries }) => (
+        {({ action, entries, why }) => (
           <>
-            <Head action={action} entries={entries} />
+            <Head action={action} entries={entries} why={why} />
             <div class="columns action-columns">
               <Part title={say("history")}>
                 <ActionHistory action={action} entries={entries} />
@@ -80,6 +81,13 @@ async function entriesOf(id: string, signal: AbortSignal): Promise<Entry[]> {
   if (!can("audit:read")) return [];
   const params = { query: { action: id, limit: MOST_ENTRIES } };
   return (await call(api.GET("/audit", { params, signal }))).items;
+}
+
+/** Why it has not run, or not ended, in one sentence of the API; empty for what has ended. */
+async function whyOf({ id, status }: ActionView, signal: AbortSignal): Promise<string> {
+  if (status !== "pending" && status !== "processing") return "";
+  return (await call(api.GET("/actions/{action_id}/why", { params: { path: { action_id: id } }, signal })))
+    .sentence;
 }
 
 /**
@@ -111,17 +119,44 @@ function Moves({ entries }: { entries: Entry[] }) {
 
 const MOVES = ["reschedule", "redrive"];
 
-function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
+function Head({ action, entries, why }: { action: ActionView; entries: Entry[]; why: string }) {
   const { correlation_id: id, concurrency_key: key } = action;
   return (
     <dl class="card head-facts">
       <Fact name={sayShared("status")}>
         <StatusBadge status={statusOf(action)} />
       </Fact>
+      {why && <Fact name={say("why")}>{why}</Fact>}
       <Fact name={say("nominal")}>
         <DueCell action={action} />
         <Moves entries={entries} />
       </Fact>
+      {action.expires_at && (
+        <Fact name={say("expires")}>
+          <Time at={action.expires_at} />
+        </Fact>
+      )}
+      {action.held_by && <Fact name={say("held_by")}>{action.held_by}</Fact>}
+      {action.checkpoint !== null && (
+        <Fact name={say("checkpoint")}>
+          <LongText text={writeJson(action.checkpoint)} />
+        </Fact>
+      )}
+      {action.is_handed_over && action.times_out_at && (
+        <Fact name={say("times_out")}>
+          <Time at={action.times_out_at} />
+        </Fact>
+      )}
+      {action.progress !== null && (
+        <Fact name={say("progress")}>
+          <progress max={1} value={action.progress} aria-label={say("progress")} /> {action.progress_note}
+        </Fact>
+      )}
+      {action.result !== null && (
+        <Fact name={say("result")}>
+          <LongText text={writeJson(action.result)} />
+        </Fact>
+      )}
       {action.tenant_id !== me.value.tenant_id && <Fact name={say("tenant")}>{action.tenant_id}</Fact>}
       {action.dismissed_reason !== null && (
         <Fact name={say("dismissed")}>
@@ -143,6 +178,17 @@ function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
       {action.idempotency_key && (
         <Fact name={say("idempotency_key")}>
           <LongText text={action.idempotency_key} />
+        </Fact>
+      )}
+      {action.is_high && <Fact name={say("priority")}>{say("high")}</Fact>}
+      {action.rate_key && (
+        <Fact name={say("rate_key")}>
+          <LongText text={action.rate_key} />
+        </Fact>
+      )}
+      {action.debounce_key && (
+        <Fact name={say("debounce_key")}>
+          {say("calls", { key: action.debounce_key, n: action.coalesced + 1 })}
         </Fact>
       )}
       {key && (

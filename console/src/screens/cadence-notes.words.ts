@@ -12,17 +12,34 @@ export const say = words({
       "from Sunday 1; names are the same everywhere.",
     minutes: {
       one:
-        "{written} begins anew each hour: from minute {last} to the next 0 it is one minute. " +
+        "{written} restarts each hour: from minute {last} to the next {first} it is one minute. " +
         "{even} is even.",
       other:
-        "{written} begins anew each hour: from minute {last} to the next 0 it is {n} minutes. " +
+        "{written} restarts each hour: from minute {last} to the next {first} it is {n} minutes. " +
         "{even} is even.",
     },
     hours: {
-      one: "{written} begins anew each day: from hour {last} to the next 0 it is one hour. {even} is even.",
+      one: "{written} restarts each day: from hour {last} to the next {first} it is one hour. {even} is even.",
       other:
-        "{written} begins anew each day: from hour {last} to the next 0 it is {n} hours. {even} is even.",
+        "{written} restarts each day: from hour {last} to the next {first} it is {n} hours. {even} is even.",
     },
+    each_minute: "Minute * runs in each minute of the hour. To run once in it, write {once}",
+    each_second: "Second * runs in each second of the minute. To run once in it, write {once}",
+    days: "{written} restarts on the 1st of each month. {even} is even.",
+    months: {
+      one: "Month {written} restarts each year: from month {last} to the next 1 it is one month.",
+      other: "Month {written} restarts each year: from month {last} to the next 1 it is {n} months.",
+    },
+    weekdays: {
+      one:
+        "Day-of-week {written} restarts each Sunday: from day {last} to the next 0 it is one " +
+        "day. Name the weekdays, as in MON,WED,FRI.",
+      other:
+        "Day-of-week {written} restarts each Sunday: from day {last} to the next 0 it is {n} " +
+        "days. Name the weekdays, as in MON,WED,FRI.",
+    },
+    wraps: "{field} {written} is {low} and later, and up to {high}. For those between, write {high}-{low}.",
+    alone: "{field} {written} is {low} alone, since its step is longer than its range.",
     dates: "A month without a day {day} is passed over. L is the last day of each.",
     agrees: "croniter agrees, changes of the clocks aside",
     disagrees: "croniter disagrees",
@@ -42,20 +59,39 @@ export const say = words({
       "EventBridge comptent à partir de dimanche 1 ; les noms sont partout les mêmes.",
     minutes: {
       one:
-        "{written} recommence à chaque heure : de la minute {last} au 0 suivant, il y a une " +
+        "{written} recommence à chaque heure : de la minute {last} au {first} suivant, il y a une " +
         "minute. {even} est régulier.",
       other:
-        "{written} recommence à chaque heure : de la minute {last} au 0 suivant, il y a {n} " +
+        "{written} recommence à chaque heure : de la minute {last} au {first} suivant, il y a {n} " +
         "minutes. {even} est régulier.",
     },
     hours: {
       one:
-        "{written} recommence chaque jour : de {last} h au 0 suivant, il y a une heure. {even} " +
+        "{written} recommence chaque jour : de {last} h au {first} suivant, il y a une heure. {even} " +
         "est régulier.",
       other:
-        "{written} recommence chaque jour : de {last} h au 0 suivant, il y a {n} heures. {even} " +
+        "{written} recommence chaque jour : de {last} h au {first} suivant, il y a {n} heures. {even} " +
         "est régulier.",
     },
+    each_minute: "La minute * s'exécute à chaque minute de l'heure. Pour une seule fois, écrivez {once}",
+    each_second: "La seconde * s'exécute à chaque seconde de la minute. Pour une seule fois, écrivez {once}",
+    days: "{written} recommence le 1er de chaque mois. {even} est régulier.",
+    months: {
+      one: "Le mois {written} recommence chaque année : du mois {last} au 1 suivant, il y a un mois.",
+      other: "Le mois {written} recommence chaque année : du mois {last} au 1 suivant, il y a {n} mois.",
+    },
+    weekdays: {
+      one:
+        "Le jour de semaine {written} recommence chaque dimanche : du jour {last} au 0 suivant, " +
+        "il y a un jour. Nommez les jours, comme MON,WED,FRI.",
+      other:
+        "Le jour de semaine {written} recommence chaque dimanche : du jour {last} au 0 suivant, " +
+        "il y a {n} jours. Nommez les jours, comme MON,WED,FRI.",
+    },
+    wraps:
+      "{field} {written} : {low} et après, et jusqu'à {high}. Pour les valeurs entre les deux, " +
+      "écrivez {high}-{low}.",
+    alone: "{field} {written} est {low} seul, car son pas est plus long que l'intervalle.",
     dates: "Un mois sans jour {day} est sauté. L est le dernier jour de chaque mois.",
     agrees: "croniter est d'accord, changements d'heure mis à part",
     disagrees: "croniter n'est pas d'accord",

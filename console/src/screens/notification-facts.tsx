@@ -29,6 +29,7 @@ const say = words({
     others: "others",
     look_dead: "To the dead letters",
     look_undelivered: "To what is undelivered",
+    look_pauses: "To what is paused",
     look_jobs: "To the jobs",
   },
   fr: {
@@ -51,6 +52,7 @@ const say = words({
     others: "autres",
     look_dead: "Voir les échecs définitifs",
     look_undelivered: "Voir les éléments non distribués",
+    look_pauses: "Voir ce qui est suspendu",
     look_jobs: "Voir les tâches",
   },
 });
@@ -83,6 +85,12 @@ function ofOne({ kind, facts }: View): Row[] {
       [say("action"), linked(text(facts.action), text(facts.action_tenant_id))],
     ];
   }
+  if (kind === "scheduling.breaker_opened") {
+    return [
+      [say("type"), <a href={href("pauses")}>{text(facts.name)}</a>],
+      [say("reason"), text(facts.reason)],
+    ];
+  }
   if (kind.startsWith("jobs.") && kind !== "jobs.chain_refused") {
     const failures = { n: Number(facts.consecutive_failures), threshold: Number(facts.failure_threshold) };
     const isFailing = kind === "jobs.recurring_failing";
@@ -112,7 +120,9 @@ function ofDigest({ kind, facts }: View): Row[] {
     ? (["jobs", "look_jobs"] as const)
     : kind === "scheduling.undelivered"
       ? (["undelivered", "look_undelivered"] as const)
-      : (["dead-letters", "look_dead"] as const);
+      : kind === "scheduling.breaker_opened"
+        ? (["pauses", "look_pauses"] as const)
+        : (["dead-letters", "look_dead"] as const);
   return [
     [
       say("many"),

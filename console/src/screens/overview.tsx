@@ -10,6 +10,7 @@ import { Coming } from "./overview.coming";
 import { type Action, type Summary, useFailedToday, useHealth, useRecent, useSummary } from "./overview.data";
 import { LastHour } from "./overview.hour";
 import { TenantPause } from "./overview.pause";
+import { PausesNotice } from "./pauses";
 import { Standing } from "./overview.standing";
 
 export function OverviewScreen() {
@@ -23,6 +24,7 @@ export function OverviewScreen() {
   return (
     <Page title={say("overview")}>
       <TenantPause pause={summary.value?.paused} />
+      {can("actions:read") && <PausesNotice />}
       <Standing health={health} />
       {can("jobs:read", "actions:read", "system") && <Cards jobs={jobs} health={health} failed={failed} />}
       {can("jobs:read", "actions:read") && <Coming />}
