@@ -290,6 +290,7 @@ def test_an_execution_has_its_options_in_the_allow_list_and_its_rights_in_the_ro
         "iam:PassRole",
         "batch:SubmitJob",
         "batch:TerminateJob",
+        "batch:DescribeJobs",
         "lambda:StopDurableExecution",
         "lambda:SendDurableExecutionCallbackSuccess",
     ):

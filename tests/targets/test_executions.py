@@ -13,7 +13,7 @@ from moto.stepfunctions.models import stepfunctions_backends
 
 from duetime import App, Scheduler
 from duetime.aws import clients
-from duetime.aws.execution_calls import DurableCalls, StateMachineCalls
+from duetime.aws.execution_calls import BatchCalls, DurableCalls, StateMachineCalls, ecs_status
 from duetime.aws.messages import to_json
 from duetime.aws.target_calls import AwsTargetCalls
 from duetime.clock import SystemClock
@@ -340,6 +340,27 @@ def test_a_task_that_a_person_stops_ends_the_action(task):
     assert stack.status(action_id) == "failed"
 
 
+@pytest.mark.parametrize(
+    ("codes", "status"), [((0, 143), "executed"), ((1, 0), "pending"), ((None, 0), "pending")]
+)
+def test_the_container_with_the_actions_variables_decides_and_no_sidecar(task, codes, status):
+    stack = Stack(task)
+    action_id = stack.started(EcsTask(task_definition="report"))
+    names = ("main", "proxy")
+    containers = [{"name": name, "exitCode": code} for name, code in zip(names, codes, strict=True)]
+    started = the_task(task)
+    started["overrides"]["containerOverrides"].insert(0, {"name": "proxy"})  # ECS lists each container
+    stack.events(stopped(started, None, containers=containers))
+    assert stack.status(action_id) == status
+
+
+def test_without_a_named_container_each_one_must_succeed():
+    containers = [{"name": "main", "exitCode": 0}, {"name": "proxy", "exitCode": 143}]
+    assert ecs_status({"lastStatus": "STOPPED", "containers": containers}) == "failed"
+    assert ecs_status({"lastStatus": "STOPPED", "containers": containers[:1]}) == "succeeded"
+    assert ecs_status({"lastStatus": "STOPPED", "containers": []}) == "failed"
+
+
 def test_a_task_is_found_by_its_action_and_stopped(task):
     stack = Stack(task)
     action_id = stack.started(EcsTask(task_definition="report"))
@@ -424,6 +445,39 @@ def test_a_batch_job_is_submitted_once_and_its_end_ends_the_action(batch_job):
     stack.events(batch_report(batch_job, action_id, "SUCCEEDED"))
     assert stack.status(action_id) == "executed"
     assert calls_of(batch_job).status(batch_job.arn, "unknown") is None
+
+
+@pytest.mark.parametrize("field", ["isTerminated", "isCancelled"])
+def test_a_batch_job_that_a_person_stops_ends_the_action(batch_job, field):
+    stack = Stack(batch_job)
+    action_id = stack.started(BatchJob(job_definition="import"))
+    event = batch_report(batch_job, action_id, "FAILED")
+    event["detail"][field] = True
+    stack.events(event)
+    assert stack.status(action_id) == "failed"
+    assert stack.row(action_id).attempts[-1].message == "the execution stopped"
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [({"isTerminated": True}, "stopped"), ({"isCancelled": True}, "stopped"), ({}, "failed")],
+)
+def test_a_failed_job_is_described_to_find_whether_a_person_stopped_it(
+    mocked_aws, monkeypatch, fields, status
+):
+    """moto's jobs have neither field: the requests are held against the SDK's model of the service."""
+    client = boto3.client("batch")
+    monkeypatch.setattr(clients, "of", lambda _: client)
+    job = {"jobId": "j", "jobName": "a-1", "jobQueue": "night", "startedAt": 1, "jobDefinition": "import"}
+    with Stubber(client) as stubber:
+        summary = {"jobId": "j", "jobName": "a-1", "status": "FAILED"}
+        stubber.add_response(
+            "list_jobs", {"jobSummaryList": [summary]}, {"jobQueue": "night", "filters": ANY}
+        )
+        stubber.add_response(
+            "describe_jobs", {"jobs": [{**job, "status": "FAILED", **fields}]}, {"jobs": ["j"]}
+        )
+        assert BatchCalls("night").status("", "a-1") == status
 
 
 @pytest.fixture
@@ -542,6 +596,37 @@ def test_a_callback_that_a_dead_worker_ended_is_no_failure(stubbed_lambda, monke
         stack.cloud.advance(seconds=1)
     stack.cloud.advance(hours=1)
     assert (stack.status(action.id), stack.row(action.id).recoveries) == ("executed", 1)
+
+
+def test_a_callback_that_ended_although_the_response_was_lost_is_no_failure(stubbed_lambda, monkeypatch):
+    """The first attempt ends the callback, its response is lost; the second one finds the callback ended."""
+    stack = Stack(TargetGrant(arn=DURABLE, service="callback"))
+    callback_sent(stubbed_lambda)
+    callback_sent(stubbed_lambda, is_closed=True)
+    send, losses = AwsTargetCalls.end_callback, [BackendUnavailable("Lambda", "the response was lost")]
+
+    def loses_once(*given):
+        ended = send(*given)
+        if losses:
+            raise losses.pop()
+        return ended
+
+    monkeypatch.setattr(AwsTargetCalls, "end_callback", loses_once)
+    action = stack.cloud.scheduler.schedule(CALLBACK, at=timedelta(0))
+    stack.cloud.advance(hours=1)
+    assert (stack.status(action.id), stack.row(action.id).attempt) == ("executed", 2)
+
+
+def test_the_client_sends_the_end_of_a_callback_once(monkeypatch, receiver):
+    """A repeat by the client would find its own end, and no attempt could recognise it."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", receiver.url)
+    receiver.answers += [(500, {}, b"{}")] * 2
+    with pytest.raises(BackendUnavailable):
+        AwsTargetCalls().end_callback("Y2FsbGJhY2s=", None)
+    assert len(receiver.requests) == 1
 
 
 def test_names_fit_every_service():

@@ -32,7 +32,7 @@ class Redactor:
     def checkpoint_of(self, action: Action) -> Any:
         """Return the checkpoint of an action; hide it if its type has sensitive fields.
 
-        A handler puts what it likes into it, so no path tells where a sensitive value is.
+        The handler chooses its form, so the paths of sensitive values in it are unknown.
         """
         if action.checkpoint is None:
             return None

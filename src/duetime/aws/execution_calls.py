@@ -16,6 +16,8 @@ _REASON_LIMIT = 200
 _STATES = {"RUNNING": "running", "PENDING_REDRIVE": "running", "SUCCEEDED": "succeeded", "ABORTED": "stopped"}
 _DURABLE = {"RUNNING": "running", "SUCCEEDED": "succeeded", "STOPPED": "stopped"}
 _BATCH = {"SUCCEEDED": "succeeded", "FAILED": "failed"}
+_ACTION_VARIABLE = "DUETIME_ACTION"
+"""The variable of `ExecutionStart.variables` by which a task's overridden container is found."""
 
 
 class StateMachineCalls:
@@ -113,13 +115,24 @@ class EcsCalls:
 
 
 def ecs_status(task: Mapping[str, Any]) -> str:
-    """Return the status of a task, as ECS describes it or sends it in an event."""
+    """Return the status of a task, as ECS describes it or sends it in an event.
+
+    The exit code of the container decides whose environment was overridden, not those of its sidecars.
+    Without such a container, all must succeed.
+    """
     if task.get("lastStatus") != "STOPPED":
         return "running"
-    codes = [container.get("exitCode") for container in task.get("containers", ())]
     if task.get("stopCode") == "UserInitiated":
         return "stopped"
+    overrides = task.get("overrides", {}).get("containerOverrides", ())
+    ours = {override.get("name") for override in overrides if _names_an_action(override)}
+    containers = task.get("containers", ())
+    codes = [one.get("exitCode") for one in containers if not ours or one.get("name") in ours]
     return "succeeded" if codes and all(code == 0 for code in codes) else "failed"
+
+
+def _names_an_action(override: Mapping[str, Any]) -> bool:
+    return any(entry.get("name") == _ACTION_VARIABLE for entry in override.get("environment", ()))
 
 
 class BatchCalls:
@@ -147,7 +160,11 @@ class BatchCalls:
 
     def status(self, _arn: str, name: str) -> str | None:
         job = self._find(name)
-        return None if job is None else _BATCH.get(job["status"], "running")
+        if job is None or job["status"] != "FAILED":
+            return None if job is None else _BATCH.get(job["status"], "running")
+        with translate_calls("Batch"):
+            jobs = clients.of("batch").describe_jobs(jobs=[job["jobId"]])["jobs"]
+        return batch_status(jobs[0] if jobs else job)
 
     def stop(self, _arn: str, name: str, reason: str) -> None:
         job = self._find(name)
@@ -160,6 +177,13 @@ class BatchCalls:
         with translate_calls("Batch"):
             found = clients.of("batch").list_jobs(jobQueue=self._queue, filters=filters)["jobSummaryList"]
         return next((job for job in found if job["jobName"] == name), None)
+
+
+def batch_status(job: Mapping[str, Any]) -> str:
+    """Return the status of a job, as Batch describes it or sends it in an event."""
+    status = _BATCH.get(str(job.get("status")), "running")
+    is_stopped = job.get("isTerminated") or job.get("isCancelled")
+    return "stopped" if status == "failed" and is_stopped else status
 
 
 class DurableCalls:

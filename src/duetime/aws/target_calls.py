@@ -105,7 +105,7 @@ class AwsTargetCalls:
             return _error_of(answer["Payload"].read())
 
     def end_callback(self, callback_id: str, result: Any) -> bool:
-        client = clients.functions()
+        client = clients.functions(clients.ONCE)  # the client's own repeat would find its first one's end
         with translate_calls("Lambda"):
             try:
                 client.send_durable_execution_callback_success(

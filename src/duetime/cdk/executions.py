@@ -102,7 +102,7 @@ def _job(target: Any, function: lambda_.Function) -> GrantedExecution:
     jobs = Stack.of(function).format_arn(service="batch", resource="job", resource_name="*")
     function.add_to_role_policy(may("batch:SubmitJob", on=[definition, queue]))
     function.add_to_role_policy(may("batch:TerminateJob", on=jobs))
-    function.add_to_role_policy(may("batch:ListJobs", on="*"))
+    function.add_to_role_policy(may("batch:ListJobs", "batch:DescribeJobs", on="*"))
     _accept(function, jobs)
     _accept(function, "*")
     return GrantedExecution(

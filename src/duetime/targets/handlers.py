@@ -159,7 +159,7 @@ class SendTargets:
                 if error is not None:
                     raise FunctionFailed(error)
             case DurableCallback():
-                is_repeated = run.fence > run.attempt  # a worker died: it may have ended the callback
+                is_repeated = run.fence > 1  # an earlier run may have ended it, and had no response
                 if not self._calls().end_callback(payload.callback_id, payload.result) and not is_repeated:
                     raise Fatal("the callback has expired, or was ended by another caller")
 

@@ -51,7 +51,6 @@ ENDS = frozenset({"action.cancelled", "action.failed", "run.cancelled", "run.fai
 
 _STATES = {"SUCCEEDED": ExecutionStatus.SUCCEEDED, "ABORTED": ExecutionStatus.STOPPED}
 _DURABLE = {"SUCCEEDED": ExecutionStatus.SUCCEEDED, "STOPPED": ExecutionStatus.STOPPED}
-_BATCH = {"SUCCEEDED": ExecutionStatus.SUCCEEDED, "FAILED": ExecutionStatus.FAILED}
 
 
 def is_event(body: object) -> bool:
@@ -226,8 +225,10 @@ def _of_task(detail: Event) -> ExecutionEnd | None:
 
 
 def _of_job(detail: Event) -> ExecutionEnd | None:
-    status = _BATCH.get(str(detail.get("status")))
-    if status is None:
+    from duetime.aws.execution_calls import batch_status  # noqa: PLC0415 - only where events come
+
+    status = ExecutionStatus(batch_status(detail))
+    if status is ExecutionStatus.RUNNING:
         return None
     return ExecutionEnd(
         about=_of_variables(detail.get("container", {}).get("environment", [])),

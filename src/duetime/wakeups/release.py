@@ -1,7 +1,7 @@
 """*Release*: give a held action its due time once its predecessors have ended.
 
-The rows decide; the stream, the callers and the sweep only say which row to look at. The write requires the
-generation that was read, so a held action is released once, whoever finds its predecessors ended.
+The rows decide; the stream, the callers and the sweep only name the rows that may be released. The write
+requires the generation that was read. So a held action is released once, also if two processes try at once.
 """
 
 from __future__ import annotations
