@@ -284,6 +284,13 @@ class Settings(GivenFields):
             " the right to read the workers' manifests, it checks nothing."
         },
     )
+    metric_types: str = text(
+        "",
+        "The payload types with their own metrics, separated by spaces; the others share `other`. `*`: all."
+        " CloudWatch charges for each. Empty: metrics have no type.",
+        like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
+        allowed="types' names with one space between them, or * alone",
+    )
     metric_tenants: str = text(
         "",
         "The tenants with their own metrics, separated by spaces; the others share `other`. `*`: all."

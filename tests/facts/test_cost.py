@@ -80,6 +80,40 @@ def test_twice_the_actions_take_twice_the_write_units():
     assert math.isclose(twice.grows, 2 * once.grows)
 
 
+def test_a_metric_costs_by_the_hours_with_a_value():
+    quiet = replace(NOTHING, canaries_per_hour=0, retries_share=0, failed_share=0)
+    assert line_of(quiet, "metrics").quantity == 0
+    one_an_hour = replace(quiet, actions_per_day=24)
+    assert line_of(one_an_hour, "metrics").quantity == 4
+    assert line_of(replace(one_an_hour, actions_per_day=12), "metrics").quantity == 2
+    assert line_of(replace(one_an_hour, metric_types=2), "metrics").quantity == 8
+    assert line_of(replace(one_an_hour, actions_per_day=4_800, metric_types=2), "metrics").quantity == 12
+
+
+@given(workloads())
+def test_free_tiers_cover_what_is_used_up_to_their_amount(work):
+    made = priced(work)
+    used, covered = {}, 0
+    for line in made.lines:
+        used.setdefault(line.price, []).append(line.quantity)
+    for price, quantities in used.items():
+        covered += min(sum(quantities), price.free) * price.dollars / price.per
+    assert math.isclose(made.free_dollars, covered)
+    assert made.free_dollars <= made.dollars * (1 + 1e-9)
+
+
+def test_free_tiers_are_those_of_the_account_not_of_each_line():
+    busy = priced(near())
+    [price] = {
+        line.price for line in busy.lines if line.name.startswith("functions: ") and "calls" not in line.name
+    }
+    assert price.free == 400_000
+    lambda_free = 400_000 * price.dollars + 0.20
+    others = 0.40 + 25 * 0.25 + 5 * 0.50 + min(10, line_of(near(), "metrics").quantity) * 0.30
+    timers = line_of(near(), "timers").dollars
+    assert math.isclose(busy.free_dollars, lambda_free + others + timers)
+
+
 def test_a_batch_shares_its_wait_and_its_line_of_metrics():
     one, ten = near(), near(worker_batch=10)
     for name in ("functions: waiting", "logs: ingestion"):
@@ -282,7 +316,7 @@ def test_logs_stored_half_as_long_cost_half():
         ({"handler_ms": math.inf}, "handler_ms is inf; allowed is a number from 0 to 900,000"),
         ({"handler_memory": 64}, "handler_memory is 64; allowed is a number from 128 to 10,240"),
         ({"alarms": True}, "alarms is True; allowed is"),
-        ({"metrics": "ten"}, "metrics is 'ten'; allowed is"),
+        ({"metric_types": "ten"}, "metric_types is 'ten'; allowed is"),
         ({"events": "some"}, "events is 'some'; allowed is standard, all, off"),
     ],
 )

@@ -18,7 +18,6 @@ NOTHING = Workload(
             "api_requests_per_day",
             "mails_per_day",
             "notices_per_day",
-            "metrics",
             "alarms",
             "dashboards",
         ),

@@ -73,11 +73,22 @@ def metered(capsys):
     return read
 
 
+@pytest.fixture
+def with_types(monkeypatch):
+    monkeypatch.setenv("DUETIME_METRIC_TYPES", "*")
+
+
 class TestTheFunction:
+    def test_arm_counts_scheduled_actions_by_deployment_alone(self, function, metered):
+        function("arm")(sample("arm"), Context())
+        assert metered() == {"scheduled": {("duetime",): [1]}}
+
+    @pytest.mark.usefixtures("with_types")
     def test_arm_counts_scheduled_actions_by_deployment_and_by_type(self, function, metered):
         function("arm")(sample("arm"), Context())
         assert metered() == {"scheduled": {("duetime",): [1], ("duetime", "unknown"): [1]}}
 
+    @pytest.mark.usefixtures("with_types")
     def test_arm_names_published_types(self, function, deploy, metered):
         deploy()
         metered()
@@ -92,12 +103,13 @@ class TestTheFunction:
             function("arm")(sample("arm"), Context())
         assert metered() == {}
 
+    @pytest.mark.usefixtures("with_types")
     def test_work_meters_the_run_and_its_lateness(self, function, metered):
         scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
         action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(seconds=-5))
         function("work")(_message_of(action), Context())
         metrics = metered()
-        assert set(metrics) == {"executed", "lateness", "run_time", "attempts"}
+        assert set(metrics) == {"executed", "lateness", "run_time"}
         for values in metrics.values():
             assert set(values) == {("duetime",), ("duetime", "send-receipt")}
         assert metrics["executed"]["duetime",] == [1]
@@ -114,7 +126,7 @@ class TestTheFunction:
         run_log.log.manager._clear_cache()
         work(_message_of(action), Context())
         run_log.log.manager._clear_cache()
-        assert set(metered()) == {"executed", "lateness", "run_time", "attempts"}
+        assert set(metered()) == {"executed", "lateness", "run_time"}
 
     def test_work_writes_the_metrics_of_a_call_whose_other_message_is_broken(self, function, metered):
         scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
@@ -154,13 +166,13 @@ class TestTheFunction:
     def test_dispatch_counts_missed_occurrences(self, with_jobs, deploy, metered):
         deploy()
         ref = JobRef("system", sample("dispatch-job")["job"])
-        job = job_store(with_jobs).get(ref)
+        assert job_store(with_jobs).get(ref) is not None
         noon = (SystemClock().now() + timedelta(days=3)).replace(hour=12, minute=0)
         clock, meter = TurnedClock(noon), metrics_buffer()
         metered()
         make_dispatch(AwsBackends(with_jobs, clock), with_jobs, clock, meter)(sample("dispatch-job"))
         meter.flush()
-        assert metered() == {"missed": {("duetime",): [1], ("duetime", job.definition.type): [1]}}
+        assert metered() == {"missed": {("duetime",): [1]}}
 
 
 def _message_of(action):
@@ -183,7 +195,7 @@ class TestTheTenantsOfMetrics:
         meter = metrics_buffer()
         meter.add(Metric.EXECUTED, of=Subject("ping", "acme"))
         meter.flush()
-        assert set(metered()["executed"]) == {("duetime",), ("duetime", "ping")}
+        assert set(metered()["executed"]) == {("duetime",)}
 
     def test_are_those_of_the_settings_and_other(self, metered):
         meter = metrics_buffer(metric_tenants="acme globex")
@@ -193,7 +205,6 @@ class TestTheTenantsOfMetrics:
         executed = metered()["executed"]
         assert {dimensions: sum(values) for dimensions, values in executed.items()} == {
             ("duetime",): 53,
-            ("duetime", "ping"): 53,
             ("duetime", "acme"): 2,
             ("duetime", "globex"): 1,
             ("duetime", "other"): 50,
@@ -205,6 +216,34 @@ class TestTheTenantsOfMetrics:
             meter.add(Metric.EXECUTED, of=Subject("ping", tenant))
         meter.flush()
         assert {("duetime", "acme"), ("duetime", "globex")} < set(metered()["executed"])
+
+
+class TestTheTypesOfMetrics:
+    def test_are_no_dimension_by_default(self, metered):
+        meter = metrics_buffer()
+        meter.add(Metric.EXECUTED, of=Subject("ping", "acme"))
+        meter.flush()
+        assert set(metered()["executed"]) == {("duetime",)}
+
+    def test_are_those_of_the_settings_and_other(self, metered):
+        meter = metrics_buffer(lambda _type: False, metric_types="ping pong")
+        for name in ("ping", "ping", "pong", *(f"type-{number}" for number in range(50))):
+            meter.add(Metric.EXECUTED, of=Subject(name, "acme"))
+        meter.flush()
+        executed = metered()["executed"]
+        assert {dimensions: sum(values) for dimensions, values in executed.items()} == {
+            ("duetime",): 53,
+            ("duetime", "ping"): 2,
+            ("duetime", "pong"): 1,
+            ("duetime", "other"): 50,
+        }
+
+    def test_are_all_published_ones_if_the_setting_is_a_star(self, metered):
+        meter = metrics_buffer(["ping"].__contains__, metric_types="*")
+        for name in ("ping", "forged"):
+            meter.add(Metric.EXECUTED, of=Subject(name, "acme"))
+        meter.flush()
+        assert set(metered()["executed"]) == {("duetime",), ("duetime", "ping"), ("duetime", "unknown")}
 
 
 class TestALine:
@@ -239,7 +278,7 @@ def test_if_the_routes_cannot_be_read_types_are_unknown(metered):
         def queue_for(self, _type):
             raise BackendUnavailable("DynamoDB", "throttled")
 
-    meter = metrics_buffer(published(Unavailable()))
+    meter = metrics_buffer(published(Unavailable()), metric_types="*")
     meter.add(Metric.EXECUTED, of=Subject("ping", "acme"))
     meter.flush()
     assert set(metered()["executed"]) == {("duetime",), ("duetime", "unknown")}
@@ -252,12 +291,13 @@ def test_a_deployment_is_named_by_its_prefix(prefix, deployment):
     assert deployment_of(Settings(prefix=prefix)) == deployment
 
 
-@pytest.mark.parametrize("tenants", ["* acme", "acme  globex", " acme", "a#b"])
-def test_an_ambiguous_list_of_tenants_is_rejected(tenants):
-    with pytest.raises(SettingsError, match="metric_tenants"):
-        Settings(metric_tenants=tenants)
+@pytest.mark.parametrize("setting", ["metric_tenants", "metric_types"])
+@pytest.mark.parametrize("names", ["* acme", "acme  globex", " acme", "a#b"])
+def test_an_ambiguous_list_of_names_is_rejected(setting, names):
+    with pytest.raises(SettingsError, match=setting):
+        Settings(**{setting: names})
 
 
-def test_the_environment_sets_the_tenants():
-    settings = Settings(metric_tenants="acme globex")
+def test_the_environment_sets_the_types_and_tenants():
+    settings = Settings(metric_types="ping pong", metric_tenants="acme globex")
     assert Settings.from_env(settings.to_env()) == settings

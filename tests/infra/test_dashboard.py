@@ -85,10 +85,10 @@ def test_all_functions_and_queues_are_drawn(synthesised):
     assert drawn("AWS/SQS", "QueueName") == queues
 
 
-def test_types_are_searched_for_among_this_deployments(synthesised):
+def test_types_are_searched_for_among_this_deployments():
     found = [
         metric["expression"]
-        for widget in widgets(synthesised)
+        for widget in widgets(made_with(Settings(metric_types="*"), alarms=False, dashboard=True))
         for metric, *_ in widget["properties"].get("metrics", [])
         if isinstance(metric, dict)
     ]
@@ -103,6 +103,10 @@ def test_types_are_searched_for_among_this_deployments(synthesised):
         "failed",
         "lateness",
     }
+
+
+def test_without_metrics_of_types_no_graph_shows_types(synthesised):
+    assert "type" not in " ".join(titled(synthesised))
 
 
 @pytest.mark.parametrize("template", ["synthesised", "another"])

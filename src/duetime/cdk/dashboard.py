@@ -70,7 +70,10 @@ class Dashboard(Construct):
 
     def _rows(self, deployment: Deployment) -> Iterator[Row]:
         late = deployment.lateness_alarm / timedelta(milliseconds=1)
-        yield from (self._in_time(late), self._failures(), self._upcoming(), self._types(), self._functions())
+        yield from (self._in_time(late), self._failures(), self._upcoming())
+        if self._monitored.has_types:
+            yield self._types()
+        yield self._functions()
         if self._monitored.apis:
             yield self._api()
         yield self._costs()

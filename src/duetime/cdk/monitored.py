@@ -27,6 +27,7 @@ class Monitored:
     Attributes:
         prefix: of all names.
         deployment: the value of the metrics' dimension.
+        has_types: metrics have the dimension `type`.
         rates: how often each pass runs.
         functions: all but deploy.
         queues: those with dead letters, which feed workers, each with its visibility time-out.
@@ -38,6 +39,7 @@ class Monitored:
 
     prefix: str
     deployment: str
+    has_types: bool
     rates: Mapping[str, timedelta]
     functions: Sequence[str]
     queues: Mapping[str, timedelta]
@@ -56,6 +58,7 @@ class Monitored:
         return cls(
             prefix=settings.prefix,
             deployment=deployment_of(settings),
+            has_types=bool(settings.metric_types),
             rates={"sweep": settings.sweep_rate, "catch-up": settings.catch_up_rate},
             functions=sorted({_name(part.function_name) for part in functions} - {deploy}),
             queues={

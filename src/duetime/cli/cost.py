@@ -133,6 +133,7 @@ def _as_tables(made: Estimate, jobs: Mapping[str, float] | None) -> Iterator[str
 
 _DIGITS = 4
 _MANY = 100
+_FREE = "those without an end, in an account with nothing else"
 _NO_RUNS = "no cadence is due within a year; runs that events start are not counted"
 
 
@@ -160,6 +161,8 @@ def _rows(made: Estimate) -> Iterator[tuple[str, ...]]:
         "" if made.per_million is None else f"{_dollars(made.per_million)} per million actions and runs"
     )
     yield "total", "", *sums, per_million
+    left = made.dollars - made.free_dollars
+    yield "less free tiers", "", "", "", _dollars(left), _FREE
 
 
 def _aligned(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, numbers: int) -> str:
@@ -200,6 +203,7 @@ def _as_json(made: Estimate) -> dict[str, Any]:
         "fixed_dollars": made.fixed_dollars,
         "dollars": made.dollars,
         "per_million": made.per_million,
+        "free_dollars": made.free_dollars,
         "alternatives": [
             {
                 "name": alternative.name,
@@ -221,5 +225,10 @@ def _line(line: CostLine) -> dict[str, Any]:
         "fixed_dollars": line.fixed_dollars,
         "dollars": line.dollars,
         "note": line.note,
-        "price": {"dollars": line.price.dollars, "per": line.price.per, "source": line.price.source},
+        "price": {
+            "dollars": line.price.dollars,
+            "per": line.price.per,
+            "free": line.price.free,
+            "source": line.price.source,
+        },
     }

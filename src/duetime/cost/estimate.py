@@ -17,7 +17,7 @@ from duetime.cost.functions import (
     starts,
     waiting,
 )
-from duetime.cost.prices import CostLine, Prices, total
+from duetime.cost.prices import CostLine, Price, Prices, total
 from duetime.cost.protection import protection
 from duetime.cost.units import DAYS
 from duetime.cost.variants import variants
@@ -51,6 +51,14 @@ class Estimate:
     def fixed_dollars(self) -> float:
         """The part without any work."""
         return sum(line.fixed_dollars for line in self.lines)
+
+    @property
+    def free_dollars(self) -> float:
+        """The part that AWS' free tiers without an end cover, in an account with nothing else."""
+        used: dict[Price, float] = {}
+        for line in self.lines:
+            used[line.price] = used.get(line.price, 0) + line.quantity
+        return sum(price.dollars_for(min(quantity, price.free)) for price, quantity in used.items())
 
     @property
     def per_million(self) -> float | None:
@@ -143,16 +151,28 @@ def _functions(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool
     yield CostLine("logs: storage", prices["log-storage"], written * months, at_rest * months, note)
 
 
+def _metrics(work: Workload, volume: Volume) -> float:
+    """Return the metrics of actions: of the deployment, and of each type and tenant with its own."""
+    ended = (volume.done, volume.retries, volume.failures, volume.deferrals)
+    counts = (*ended, volume.attempts, volume.attempts)  # with the lateness and the duration of runs
+    own = (1, work.metric_types, work.metric_tenants)
+    scheduled = volume.done
+    return sum(names * _hours(count / names) for names in own if names for count in (scheduled, *counts))
+
+
+def _hours(count: float) -> float:
+    """Return the share of the month's hours that have one of so many evenly spread events."""
+    return min(1, count / (24 * DAYS))
+
+
 def _surroundings(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
     """Yield the lines of the API, notifications and monitoring."""
     requests = work.api_requests_per_day * DAYS
     yield CostLine("API: requests", prices["api-requests"], requests, 0, "the admin API")
     yield CostLine("mails", prices["mails"], work.mails_per_day * DAYS, 0, "notifications")
     yield CostLine("notices", prices["notices"], work.notices_per_day * DAYS, 0, "notifications to a topic")
-    at_rest = min(work.metrics, 1 if work.canaries else 0)
-    growing = work.metrics - at_rest if volume.done else 0
-    yield CostLine(
-        "metrics", prices["metrics"], growing, at_rest, "custom ones; at rest the canary's lateness"
-    )
+    note = "custom ones, by the hours with a value; at rest the canary's lateness"
+    of_canary = _hours(work.canaries)
+    yield CostLine("metrics", prices["metrics"], _metrics(work, volume), of_canary, note)
     yield CostLine("alarms", prices["alarms"], 0, work.alarms, "of standard resolution")
     yield CostLine("dashboards", prices["dashboards"], 0, work.dashboards, "one for operators")

@@ -15,6 +15,7 @@ from duetime.errors import DuetimeError, truncate
 
 _USUAL = "prices.toml"
 _HEAD = ("as_of", "region")
+_FREE = "free"
 
 
 class InvalidPrices(DuetimeError, ValueError):
@@ -36,12 +37,14 @@ class Price:
         per: the number of units.
         unit: the name of the unit.
         source: where the price is published.
+        free: units a month that are free of charge without an end.
     """
 
     dollars: float
     per: float
     unit: str
     source: str
+    free: float = 0
 
     def dollars_for(self, quantity: float) -> float:
         """Return the price of a quantity of units."""
@@ -137,12 +140,15 @@ def _prices(source: str, given: Mapping[str, Any]) -> Prices:
 
 
 def _price(source: str, name: str, given: Any) -> Price:
-    expected = {field.name for field in fields(Price)}
-    if not isinstance(given, dict) or set(given) != expected:
-        raise InvalidPrices(source, f"[{name}] must have exactly {', '.join(sorted(expected))}")
-    dollars, per = given["dollars"], given["per"]
+    expected = {field.name for field in fields(Price)} - {_FREE}
+    if not isinstance(given, dict) or set(given) - {_FREE} != expected:
+        listed = ", ".join(sorted(expected))
+        raise InvalidPrices(source, f"[{name}] must have exactly {listed}, and may have {_FREE}")
+    dollars, per, free = given["dollars"], given["per"], given.get(_FREE, 0)
     if not (is_number(dollars) and is_number(per) and dollars >= 0 and per > 0):
         raise InvalidPrices(source, f"[{name}]: dollars must be a number of at least 0, per a number above 0")
+    if not (is_number(free) and free >= 0):
+        raise InvalidPrices(source, f"[{name}]: {_FREE} must be a number of at least 0")
     if not isinstance(given["unit"], str) or not isinstance(given["source"], str):
         raise InvalidPrices(source, f"[{name}]: unit and source must be texts")
     return Price(**given)

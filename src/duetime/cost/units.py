@@ -179,8 +179,8 @@ PLATFORM_BYTES = 400
 
 # Metered, with CloudWatch's 26 bytes for each line: arm's lines of a batch of one action, and what each other
 # action adds, of another tenant; the line of a run, and what each other run in its invocation adds.
-ARM_LINES_BYTES, ONE_MORE_SCHEDULED_BYTES = 560, 65
-RUN_LINE_BYTES, ONE_MORE_BYTES = 660, 300
+ARM_LINES_BYTES, ONE_MORE_SCHEDULED_BYTES = 510, 65
+RUN_LINE_BYTES, ONE_MORE_BYTES = 590, 290
 
 # A line of a pass.
 LINE_BYTES = 600

@@ -4,8 +4,8 @@ They are written in CloudWatch's Embedded Metric Format: JSON lines among the lo
 service, so a metric cannot delay or fail an invocation. A run that is alone in its invocation has its metrics
 in its own line, because CloudWatch charges for bytes.
 
-CloudWatch charges for each metric with each value of its dimensions. So published types alone have a value of
-their own, and tenants only as the settings name them.
+CloudWatch charges for each metric with each value of its dimensions. So types and tenants have values of
+their own only as the settings name them, and with ``metric_types="*"`` published types alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from duetime.ports.wakeups import Routes
 from duetime.settings import Settings
 
 UNKNOWN, OTHER = "unknown", "other"
-"""The value for unpublished types, and for tenants without a dimension value of their own."""
+"""The value for unpublished types, and for types and tenants without a value of their own."""
+
+_ALL = ["*"]
 
 _Event = TypeVar("_Event", bound=Mapping[str, Any])
 _Context = TypeVar("_Context")
@@ -62,12 +64,13 @@ class MetricsBuffer:
 
         Args:
             settings: the deployment's.
-            knows: returns whether a type may have a dimension value of its own; called at the end of an
-                invocation.
+            knows: returns whether a type is published; called at the end of an invocation, with
+                ``metric_types="*"``.
             hand_over: writes the metrics.
             in_lines: the metrics of a run that is alone in its invocation are in its line of the log.
         """
-        self._deployment, self._tenants = deployment_of(settings), settings.metric_tenants.split()
+        self._deployment = deployment_of(settings)
+        self._types, self._tenants = settings.metric_types.split(), settings.metric_tenants.split()
         self._knows, self._hand_over = knows, hand_over
         self._in_lines, self._is_alone = in_lines, False
         self._lock = threading.Lock()
@@ -75,7 +78,7 @@ class MetricsBuffer:
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
         """See `duetime.ports.meter.Meter`."""
-        whose = (None, None) if of is None else (of.type, self._tenant(of.tenant_id))
+        whose = (None, None) if of is None else self._whose(of.type, of.tenant_id)
         with self._lock:
             values = self._gathered[whose][metric]
             if metric.is_counter:
@@ -87,7 +90,7 @@ class MetricsBuffer:
         """See `duetime.ports.meter.Meter`."""
         if self._is_alone:
             measured = {metric: [value] for metric, value in values.items()}
-            buffered = self._buffered(action.type, self._tenant(action.tenant_id), measured)
+            buffered = self._buffered(*self._whose(action.type, action.tenant_id), measured)
             members = embedded(buffered.dimensions, measured)
             dimensions = {"type": action.type, "tenant": action.tenant_id}
             if all(members.get(name, dimensions[name]) == dimensions[name] for name in dimensions):
@@ -121,15 +124,21 @@ class MetricsBuffer:
         alone = {"deployment": self._deployment}
         sets = [alone]
         if type_name is not None:
-            sets.append(alone | {"type": type_name if self._knows(type_name) else UNKNOWN})
+            is_named = self._types != _ALL or self._knows(type_name)
+            sets.append(alone | {"type": type_name if is_named else UNKNOWN})
         if tenant is not None:
             sets.append(alone | {"tenant": tenant})
         return BufferedMetric(sets, values)
 
-    def _tenant(self, tenant_id: str) -> str | None:
-        if not self._tenants:
-            return None
-        return tenant_id if self._tenants == ["*"] or tenant_id in self._tenants else OTHER
+    def _whose(self, type_name: str, tenant_id: str) -> tuple[str | None, str | None]:
+        return _value(type_name, self._types), _value(tenant_id, self._tenants)
+
+
+def _value(name: str, named: Sequence[str]) -> str | None:
+    """Return a dimension's value; None if the setting names none, so that metrics have no such dimension."""
+    if not named:
+        return None
+    return name if named == _ALL or name in named else OTHER
 
 
 def deployment_of(settings: Settings) -> str:

@@ -64,8 +64,6 @@ class Metric(StrEnum):
     """From the canary's due time to its start, never negative."""
     RUN_TIME = "run_time"
     """From an attempt's start to its end."""
-    ATTEMPTS = "attempts"
-    """The number of attempts of a settled action."""
     OLDEST_DUE_AGE = "oldest_due_age"
     """The age of the oldest overdue row that a pass found not running; no value without one."""
 
@@ -85,7 +83,6 @@ _MEASURED: Mapping[Metric, Unit] = MappingProxyType(
         Metric.LATENESS: Unit.MILLISECONDS,
         Metric.CANARY_LATENESS: Unit.MILLISECONDS,
         Metric.RUN_TIME: Unit.MILLISECONDS,
-        Metric.ATTEMPTS: Unit.COUNT,
         Metric.OLDEST_DUE_AGE: Unit.SECONDS,
     }
 )

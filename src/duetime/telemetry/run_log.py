@@ -63,8 +63,6 @@ class RunLog:
         if not is_put_off and is_counted(action):
             values = {counted: 1.0} if counted is not None else {}
             values |= {Metric.LATENESS: max(late, 0.0), Metric.RUN_TIME: max(ran, 0.0)}
-            if settlement.status.is_final:
-                values[Metric.ATTEMPTS] = action.attempt - action.continued
             if log.isEnabledFor(logging.INFO):
                 metered = self._meter.add_run(values, action)
             else:  # without a line, it cannot have the metrics
