@@ -41,7 +41,6 @@ def test_an_action_is_scheduled_and_executed_with_how_late_it_began_and_how_long
     assert counted(cloud) == {"scheduled": 1, "executed": 1}
     for measured in (Metric.LATENESS, Metric.RUN_TIME):
         assert cloud.metrics.values(measured) == (0,)
-    assert cloud.metrics.values(Metric.ATTEMPTS) == (1,)
 
 
 def test_metrics_have_the_dimensions_type_and_tenant(cloud):
@@ -52,11 +51,10 @@ def test_metrics_have_the_dimensions_type_and_tenant(cloud):
     assert counted(cloud, tenant_id="globex") == {"scheduled": 1, "failed": 1}
 
 
-def test_each_attempt_but_the_last_counts_as_retried_and_the_last_counts_the_attempts(cloud):
+def test_each_attempt_but_the_last_counts_as_retried(cloud):
     cloud.scheduler.schedule(Flaky(fails=2), at=timedelta(minutes=1))
     cloud.advance(hours=3)
     assert counted(cloud) == {"scheduled": 1, "retried": 2, "executed": 1}
-    assert cloud.metrics.values(Metric.ATTEMPTS) == (3,)
     assert cloud.metrics.values(Metric.LATENESS) == (0, 0, 0)
 
 
@@ -66,7 +64,6 @@ def test_a_failed_action_that_is_redriven_is_counted_for_each_of_its_ends(cloud)
     cloud.scheduler.redrive(action.id)
     cloud.advance(minutes=2)
     assert counted(cloud) == {"scheduled": 1, "failed": 2, "redriven": 1}
-    assert cloud.metrics.values(Metric.ATTEMPTS) == (1, 2)
 
 
 def test_a_reschedule_and_a_cancel_are_counted_and_no_run(cloud):
@@ -92,7 +89,6 @@ def test_a_run_that_stops_on_request_is_cancelled_once():
     cloud.scheduler.schedule(Ping(), at=timedelta(minutes=1))
     cloud.advance(minutes=2)
     assert counted(cloud) == {"scheduled": 1, "cancelled": 1}
-    assert cloud.metrics.values(Metric.ATTEMPTS) == (1,)
 
 
 def test_a_run_that_commits_by_itself_is_executed_once():
@@ -217,6 +213,5 @@ def test_every_metric_has_a_unit_that_cloudwatch_knows():
         "lateness",
         "canary_lateness",
         "run_time",
-        "attempts",
         "oldest_due_age",
     ]
