@@ -101,7 +101,8 @@ class LocalCloud:
 
     def __init__(self, app: App, options: LocalOptions | None = None) -> None:
         self.app, self.options = app, options or LocalOptions()
-        self.settings = self.options.settings
+        settings = self.options.settings
+        self.settings = replace(settings, metric_types=settings.metric_types or "*")
         self._clock = SystemClock()
         self._names = ResourceNames(self.settings.prefix, app.worker)
         self._functions = LocalFunctions(self._clock)

@@ -22,7 +22,8 @@ class LocalOptions:
     """The options of a local cloud.
 
     Attributes:
-        settings: the deployment's settings; names, queues and ARNs are filled in at the start.
+        settings: the deployment's settings; names, queues and ARNs are filled in at the start. All types have
+            metrics, which cost nothing here.
         port: the TCP port on this machine; 0 takes any free one.
         concurrency: how many handlers run at once.
         timers: rare behaviour of EventBridge Scheduler.
