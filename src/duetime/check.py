@@ -21,8 +21,9 @@ from duetime.declare.job_rules import refusals
 from duetime.declare.resources import Factory
 from duetime.declare.signature import Signature
 from duetime.errors import DuetimeError
+from duetime.ids import SYSTEM_TENANT
 from duetime.model.cadence_set import CadenceSet, DueTime
-from duetime.model.job import Definition
+from duetime.model.job import Definition, JobRef, delay_key
 
 LOOKED_AHEAD = 3
 """Further occurrences of a recurring cadence that the check requires."""
@@ -144,7 +145,7 @@ def _needing(app: App, resource: Factory) -> tuple[str, ...]:
 
 
 def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobReport:
-    cadence_set = CadenceSet.anchored(handler.cadences, now)
+    cadence_set = CadenceSet.anchored(handler.cadences, now, delay_key(JobRef(SYSTEM_TENANT, job.name)))
     return JobReport(
         definition=job,
         where=handler.where,
@@ -160,11 +161,16 @@ def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobRepor
 
 
 def _ending(cadence: Cadence, now: datetime) -> Iterator[str]:
-    """Yield the problem of a recurring cadence that ends: its calendar or its year is over."""
-    if not isinstance(cadence, Once | TriggerCadence):
+    """Yield the problem of a recurring cadence that ends, though it names no end: its calendar is over."""
+    if not _names_its_end(cadence) and not isinstance(cadence, TriggerCadence):
         left = len(list(islice(CadenceSet((cadence,)).after(now), LOOKED_AHEAD)))
         if left < LOOKED_AHEAD:
             yield f"{cadence.text!r} is due {left} more time{'' if left == 1 else 's'}, then never again"
+
+
+def _names_its_end(cadence: Cadence) -> bool:
+    bounds = cadence.modifiers.bounds
+    return isinstance(cadence, Once) or (bounds is not None and bool(bounds.end or bounds.count))
 
 
 def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
@@ -173,7 +179,7 @@ def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
         yield from (
             f"{cadence.text!r}: {disagreement}" for disagreement in islice(compare_with_croniter(cadence), 1)
         )
-    elif isinstance(cadence, Once) and cadence.next_after(now) is None:
+    if _names_its_end(cadence) and cadence.next_after(now) is None:
         yield f"{cadence.text!r} is over: it has no further due time"
 
 

@@ -16,8 +16,9 @@ from zoneinfo import ZoneInfo
 
 from duetime.app import App
 from duetime.cadence import Cadence, parse
-from duetime.ids import JobName
+from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.model.cadence_set import CadenceSet
+from duetime.model.job import JobRef, delay_key
 from duetime.simulate import MOST
 
 Kind = Literal["added", "removed", "changed"]
@@ -149,7 +150,7 @@ def _shown(value: Any) -> str:
 def _runs(job: DeclaredJob | None, start: datetime, until: datetime) -> Sequence[datetime]:
     if job is None:
         return ()
-    found = CadenceSet.anchored(job.cadences, start)
+    found = CadenceSet.anchored(job.cadences, start, delay_key(JobRef(SYSTEM_TENANT, job.name)))
     return [due.at for due in islice(found.between(start, until), MOST)]
 
 

@@ -15,8 +15,9 @@ from itertools import islice
 
 from duetime.app import App
 from duetime.cadence import Cadence, LocalOccurrence, upcoming_clock_changes
-from duetime.ids import JobName
+from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.model.cadence_set import CadenceSet
+from duetime.model.job import JobRef, delay_key
 
 YEAR = timedelta(days=365)
 """The default span."""
@@ -85,7 +86,7 @@ def _per_day(job: JobRuns) -> float:
 
 
 def _runs(name: JobName, cadences: tuple[Cadence, ...], start: datetime, until: datetime) -> JobRuns:
-    cadence_set = CadenceSet.anchored(cadences, start)
+    cadence_set = CadenceSet.anchored(cadences, start, delay_key(JobRef(SYSTEM_TENANT, name)))
     found = [due.at for due in islice(cadence_set.between(start, until), MOST + 1)]
     changes = [
         row for cadence in cadence_set.cadences for row in upcoming_clock_changes(cadence, start, until)

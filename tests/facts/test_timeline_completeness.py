@@ -11,7 +11,6 @@ from duetime.cadence import local_occurrences, parse
 from duetime.jobs.job_times import without_calendar
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
-from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import JobSpan, Pause, SpanKind
 from tests.facts.job_histories import (
     DAY,
@@ -39,6 +38,11 @@ TEXTS = (
     "interval 7m",
     "interval 90m days=mon-fri calendar=exclude:2026-10-26 tz=America/Santiago",
     "once 2026-03-29T02:30 tz=Europe/Paris",
+    "daily 02:30 spread=1h tz=Europe/Paris dst=eventbridge",
+    "every 6h window=00:00-03:00,11:00-23:00 calendar=exclude:sun,2026-03-30 spread=3h tz=Africa/Cairo",
+    "daily 23:55 calendar=exclude:sat,sun;instead:next_business_day spread=45m tz=America/Santiago",
+    "every 90m start=2026-03-28 count=9 calendar=exclude:2026-03-29 tz=Europe/Paris dst=eventbridge",
+    "every 20m start=2026-03-28T23:00 end=2026-04-05T02:30Z except_at=2026-03-29T01:20 tz=Europe/Paris",
 )
 CHANGES = (PARIS_SPRING, PARIS_AUTUMN, datetime(2026, 4, 5, 3, tzinfo=UTC))
 
@@ -99,7 +103,7 @@ def nominal_times(facts, start, end):
 
 
 def cadence_set_of(facts, item):
-    return CadenceSet.parse(item.definition.cadences, facts.job.anchor)
+    return facts.job.cadences_of(item.definition)
 
 
 def excluded_times(facts, start, end):

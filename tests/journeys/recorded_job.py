@@ -8,7 +8,6 @@ from duetime import App, Run
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
-from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -120,9 +119,9 @@ def _word(entry):
 def nominal_times(cloud, name, end):
     """The nominal times of each version while it was in force, by its cadences alone."""
     store, ref = cloud.memory.job_store, JobRef(SYSTEM_TENANT, JobName(name))
-    anchor = store.get(ref).anchor
+    job = store.get(ref)
     for version in store.versions(ref):
-        cadence_set = CadenceSet.parse(version.definition.cadences, anchor)
+        cadence_set = job.cadences_of(version.definition)
         yield from (due.at for due in cadence_set.between(version.since, min(end, version.until or end)))
 
 

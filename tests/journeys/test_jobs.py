@@ -1,6 +1,6 @@
 """A job runs when its cadences say, to the second, whatever its runs take in simulated time."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -40,6 +40,25 @@ def test_the_next_run_is_computed_from_the_nominal_time_never_from_the_end_of_th
     recorded.cloud.advance(hours=2)
     assert recorded.begun == [MIDNIGHT + n * MINUTE for n in (10, 40, 70, 80, 90, 100, 110, 120)]
     assert [at for at, _ in recorded.skipped()] == [MIDNIGHT + n * MINUTE for n in (20, 30, 50, 60)]
+
+
+def test_a_job_with_a_spread_runs_at_its_own_delay_with_an_explanation():
+    recorded = RecordedJob(every(hours=1, spread="10m"), start=MIDNIGHT)
+    recorded.cloud.advance(hours=6)
+    delay = recorded.begun[0] - MIDNIGHT
+    assert timedelta(0) < delay < 10 * MINUTE
+    assert recorded.begun == [MIDNIGHT + n * HOUR + delay for n in range(6)]
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 6}
+    explained = recorded.cloud.jobs.explain(recorded.name, MIDNIGHT, recorded.cloud.now)
+    assert all(f"{delay // MINUTE}m later, by its spread" in entry.note for entry in explained)
+
+
+def test_a_job_ends_with_its_count_and_leaves_out_an_excluded_time():
+    cadence = every(hours=1, start=MIDNIGHT + 2 * HOUR, count=4, except_at=MIDNIGHT + 3 * HOUR)
+    recorded = RecordedJob(cadence, start=MIDNIGHT)
+    recorded.cloud.advance(hours=30)
+    assert recorded.begun == [MIDNIGHT + n * HOUR for n in (2, 4, 5)]
+    assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 3}
 
 
 def test_two_cadences_that_are_due_at_one_instant_make_one_run_that_names_one_of_them():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.calendars import Calendar
@@ -9,6 +12,9 @@ from duetime.cadence.crontab import Cron
 from duetime.cadence.errors import InvalidCron
 from duetime.cadence.expression import DayRule
 from duetime.cadence.modifiers import Dst, Window, Words
+
+if TYPE_CHECKING:
+    from duetime.cadence.bounds import Moment
 
 
 def cron(
@@ -22,6 +28,11 @@ def cron(
     weeks: Words | None = None,
     window: Window | None = None,
     calendar: Calendar | None = None,
+    start: Moment | None = None,
+    end: Moment | None = None,
+    count: int | None = None,
+    except_at: Moment | Iterable[Moment] | None = None,
+    spread: str | timedelta | None = None,
 ) -> Cron:
     """Return the cadence of a cron expression: five fields, six with leading seconds, or a macro.
 
@@ -38,8 +49,16 @@ def cron(
         months: run only in these months, as in ``"jan,jun-aug"``.
         weeks: run only in these weeks of the month, as in ``"first,last"``; the first is the 1st to the 7th.
         window: run only from the first time of day to the second, both included, as in ``("09:00",
-            "17:00")``.
+            "17:00")``; or in any of a list of windows.
         calendar: dates to exclude, or the only dates to include.
+        start: no run is earlier: a date, a local time, or an instant, as in ``"2027-01-04"`` or
+            ``"2027-01-04T09:00Z"``.
+        end: no run is later; a date includes all of its day.
+        count: the number of runs from the start on, at most 10,000; needs ``start``. Runs that ``except_at``
+            excludes are counted.
+        except_at: single times without a run, as in ``["2027-12-24 09:00"]``; a calendar excludes days.
+        spread: delay each job by a fixed time less than this, as in ``"10m"``; it depends on the job's name
+            and its tenant. It is whole minutes if ``spread`` is, and comes after all other options.
 
     Raises:
         InvalidCron: the expression is invalid; a caret marks the mistake.
@@ -47,7 +66,7 @@ def cron(
         InvalidCadence: an option is invalid.
     """
     try:
-        return Cron.from_expression(
+        cadence = Cron.from_expression(
             expression,
             day_rule=day_rule,
             tz=tz,
@@ -57,8 +76,15 @@ def cron(
             weeks=weeks,
             window=window,
             calendar=calendar,
+            start=start,
+            end=end,
+            count=count,
+            except_at=except_at,
+            spread=spread,
         )
     except InvalidCron as error:
         from duetime.cadence.dialects import translate_error  # noqa: PLC0415 - only needed for mistakes
 
         raise translate_error(error, str(expression)) from None
+    cadence.check_can_run()
+    return cadence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import time
 from typing import Unpack
 
-from duetime.cadence.cadence import WallCadence
+from duetime.cadence.cadence import WallCadence, declared
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
 from duetime.cadence.days import Cycle
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
@@ -57,6 +57,7 @@ class Daily(AtATime):
         )
 
 
+@declared
 def daily(
     at: str | time,
     **options: Unpack[CadenceOptions],

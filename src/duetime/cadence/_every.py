@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, time, timedelta
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from duetime.cadence._weekly import check_cycle
-from duetime.cadence.cadence import WallCadence
+from duetime.cadence.cadence import WallCadence, declared
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle
@@ -18,6 +20,9 @@ from duetime.cadence.times import DAY, TimeSteps, at_time
 from duetime.cadence.walk import DstPolicy, WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.words import clock_text, second_of_day
+
+if TYPE_CHECKING:
+    from duetime.cadence.bounds import Moment
 
 _MOST_DAYS = 3_660
 
@@ -71,6 +76,7 @@ class Every(WallCadence):
         return words
 
 
+@declared
 def every(
     *,
     days: float | Words | None = None,
@@ -85,6 +91,11 @@ def every(
     weeks: Words | None = None,
     window: Window | None = None,
     calendar: Calendar | None = None,
+    start: Moment | None = None,
+    end: Moment | None = None,
+    count: int | None = None,
+    except_at: Moment | Iterable[Moment] | None = None,
+    spread: str | timedelta | None = None,
 ) -> Every:
     """Return a cadence of evenly spaced times on the wall clock.
 
@@ -106,17 +117,33 @@ def every(
         weeks: a filter.
         window: a filter.
         calendar: a filter.
+        start: no run is earlier.
+        end: no run is later.
+        count: the number of runs.
+        except_at: times without a run.
+        spread: the delays of different jobs.
 
     Raises:
         InvalidCadence: the length is zero or more than a day of hours, an option is invalid, or the window
             never opens.
     """
-    count = days if isinstance(days, int | float) else None
+    of_days = days if isinstance(days, int | float) else None
     only = None if isinstance(days, int | float) else days
     modifiers = read_modifiers(
-        tz=tz, dst=dst, days=only, months=months, weeks=weeks, window=window, calendar=calendar
+        tz=tz,
+        dst=dst,
+        days=only,
+        months=months,
+        weeks=weeks,
+        window=window,
+        calendar=calendar,
+        start=start,
+        end=end,
+        count=count,
+        except_at=except_at,
+        spread=spread,
     )
-    step = duration_of("every", days=count, hours=hours, minutes=minutes, seconds=seconds)
+    step = duration_of("every", days=of_days, hours=hours, minutes=minutes, seconds=seconds)
     if step > DAY and step % DAY:
         shown = f"every {duration_text(step)}"
         remedy = (

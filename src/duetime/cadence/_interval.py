@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
-from duetime.cadence.cadence import Cadence, Precision, declared
+from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Window, Words, read_modifiers
 from duetime.cadence.openings import longest_opening
-from duetime.cadence.times import TimeSteps
+from duetime.cadence.times import DAY, TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
 from duetime.cadence.wall_schedule import build_wall_schedule
-from duetime.cadence.words import clock_text
+from duetime.cadence.words import clock_text, windows_text
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
+    from duetime.cadence.bounds import Limits, Moment
     from duetime.cadence.eventbridge import WakeExpression
 
 # Openings of a filter without an occurrence after which the search stops: 27 years of daily windows.
@@ -39,6 +41,7 @@ class Interval(Cadence):
 
     step: int
     start: int | None = None
+    _limits: Limits | None = field(init=False, compare=False, repr=False)
     _open: WallSchedule | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -48,6 +51,9 @@ class Interval(Cadence):
             else None
         )
         object.__setattr__(self, "_open", opened)
+        object.__setattr__(
+            self, "_limits", limits_of(self.modifiers, zone(self.modifiers.zone_name), needs_start=False)
+        )
 
     def starting(self, at: datetime) -> Self:
         """Return this interval counted from an instant: the first reconcile of its job.
@@ -67,16 +73,17 @@ class Interval(Cadence):
             )
         longest = longest_opening(modifiers) if modifiers.narrows else self.step
         if self.step > longest:
-            window = modifiers.window
-            shown = "-".join(map(clock_text, window)) if window else ""
-            opening = f"the window {shown}" if window else "its filters admit at a stretch"
-            daily = clock_text(window[0]) if window else "09:00"
+            windows = modifiers.windows
+            shown = windows_text(windows)
+            opening = f"the window {shown}" if windows else "its filters admit at a stretch"
+            daily = clock_text(windows[0][0]) if windows else "09:00"
             raise InvalidCadence(
                 self.text,
                 f"interval: {duration_text(self.step)} is longer than {opening}, so it may never run",
                 f"use at most {duration_text(longest)}, or a cadence of the wall clock, as in"
                 f' daily("{daily}")',
             )
+        Cadence.check_can_run(self)
 
     def last_before(self, instant: datetime) -> datetime | None:
         self._check_started()
@@ -93,14 +100,22 @@ class Interval(Cadence):
     @property
     def precision(self) -> Precision:
         is_minutes = self.step % 60 == 0 and (self.start or 0) % 60 == 0
-        return "minute" if is_minutes else "second"
+        return "minute" if is_minutes and not spreads_seconds(self.modifiers) else "second"
 
     def wakes(self) -> tuple[WakeExpression, ...]:
         from duetime.cadence.wakes import interval_wakes  # noqa: PLC0415 - most processes never compile wakes
 
         return interval_wakes(self.step, filtered=self.modifiers.narrows)
 
+    def _longest_spread(self) -> int:
+        return min(self.step, DAY)
+
     def _next(self, at: int) -> int:
+        if self._limits is None:
+            return self._next_of_all(at)
+        return self._limits.next_after(self._next_of_all, at)
+
+    def _next_of_all(self, at: int) -> int:
         start = at if self.start is None else self.start
         found = self._on_grid(start, at + 1)
         if self._open is None:
@@ -126,7 +141,8 @@ class Interval(Cadence):
         return f"Interval_{duration_text(self.step)}"
 
     def describe(self) -> str:
-        return Cadence.describe(self) if self.modifiers.narrows else self._words()
+        is_plain = not self.modifiers.narrows and self.modifiers.bounds is None
+        return self._words() if is_plain else Cadence.describe(self)
 
     def _words(self) -> str:
         return f"every {duration_words(self.step)} of elapsed time"
@@ -144,6 +160,11 @@ def interval(
     months: Words | None = None,
     window: Window | None = None,
     calendar: Calendar | None = None,
+    start: str | datetime | None = None,
+    end: Moment | None = None,
+    count: int | None = None,
+    except_at: Moment | Iterable[Moment] | None = None,
+    spread: str | timedelta | None = None,
 ) -> Interval:
     """Return a cadence of elapsed time, as in ``interval(minutes=7)``, independent of clock changes.
 
@@ -159,6 +180,11 @@ def interval(
         months: run only in these months.
         window: run only from the first time of day to the second, both included. The count continues outside.
         calendar: dates to exclude, or the only dates to include.
+        start: an instant, as in ``"2027-01-04T09:00Z"``; the first occurrence is one step later.
+        end: as of :func:`~duetime.cadence.cron`, like the following options.
+        count: without a ``start``, from the first reconcile on.
+        except_at: times without a run.
+        spread: the delays of different jobs.
 
     Raises:
         InvalidCadence: the length is zero, an option is invalid, or the filters may leave no run.
@@ -166,9 +192,31 @@ def interval(
     lengths = {"weeks": _length(weeks), "days": _length(days)}
     step = duration_of("interval", **lengths, hours=hours, minutes=minutes, seconds=seconds)
     modifiers = read_modifiers(
-        tz=tz, days=_filter(days), weeks=_filter(weeks), months=months, window=window, calendar=calendar
+        tz=tz,
+        days=_filter(days),
+        weeks=_filter(weeks),
+        months=months,
+        window=window,
+        calendar=calendar,
+        end=end,
+        count=count,
+        except_at=except_at,
+        spread=spread,
     )
-    return Interval(modifiers=modifiers, step=step)
+    return Interval(modifiers=modifiers, step=step, start=None if start is None else _instant(start))
+
+
+def _instant(given: str | datetime) -> int:
+    from duetime.cadence.bounds import moment_text  # noqa: PLC0415 - few intervals are declared with a start
+
+    try:
+        text = moment_text(given, "start")
+    except InvalidCadence as error:
+        problem = error.problem.replace("no such date or time", "not an instant")
+        raise InvalidCadence(error.text, problem, "write it as in 2026-01-01T00:00:00Z") from None
+    if not text.endswith("Z"):
+        raise InvalidCadence(str(given), "start: the instant has no zone", "end it with Z or an offset")
+    return seconds_of(datetime.fromisoformat(text))
 
 
 def _length(given: float | Words | None) -> float | None:

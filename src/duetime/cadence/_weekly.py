@@ -7,6 +7,7 @@ from datetime import date, datetime, time
 from typing import Unpack
 
 from duetime.cadence._daily import AtATime
+from duetime.cadence.cadence import declared
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle, weekday_of
 from duetime.cadence.errors import InvalidCadence
@@ -54,6 +55,7 @@ class Weekly(AtATime):
         return f"{weeks} on {weekdays_words(self.on)} at {clock_text(self.at)}"
 
 
+@declared
 def weekly(
     on: Words,
     at: str | time,

@@ -12,11 +12,16 @@ from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
+from duetime.cadence.days import OneDay
+from duetime.cadence.durations import duration_text
+from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import PLAIN, Modifiers
+from duetime.cadence.times import DAY, MINUTE
 from duetime.cadence.walk import NOTHING, DstPolicy, WallSchedule, next_after
 from duetime.cadence.zones import FIRST, Zone, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
+    from duetime.cadence.bounds import Limits
     from duetime.cadence.eventbridge import WakeExpression
 
 Precision = Literal["second", "minute"]
@@ -123,12 +128,45 @@ class Cadence(ABC):
         """
         return replace(self, modifiers=self.modifiers.with_default_tz(name))
 
-    def check_can_run(self) -> None:  # noqa: B027 - most kinds have nothing more to check
+    def check_can_run(self) -> None:
         """Reject a cadence that may never run. A stored text of an earlier release reads without this check.
 
         Raises:
-            InvalidCadence: it may never run.
+            InvalidCadence: it may never run, or its spread is longer than the time between two runs.
         """
+        bounds = self.modifiers.bounds
+        if bounds is None:
+            return
+        longest = self._longest_spread()
+        if bounds.spread > longest:
+            between = "a day" if longest == DAY else f"the {duration_text(longest)} between two runs"
+            remedy = f"use at most {duration_text(longest)}"
+            raise InvalidCadence(
+                f"spread={duration_text(bounds.spread)}",
+                f"spread: {duration_text(bounds.spread)} is longer than {between}",
+                remedy,
+            )
+        if self._next(FIRST) == NOTHING:
+            raise NeverFires(
+                self.text, "it never fires: its start, end and except_at leave no run", "widen them"
+            )
+
+    @property
+    def delay(self) -> int:
+        """The seconds by which its spread delays each run; 0 without a job, see :meth:`delayed_for`."""
+        return self.modifiers.bounds.delay if self.modifiers.bounds else 0
+
+    def delayed_for(self, key: str) -> Self:
+        """Return this cadence with the delay of one job, if it has a spread.
+
+        Args:
+            key: names the job and its tenant; the delay depends on nothing else.
+        """
+        bounds = self.modifiers.bounds
+        if bounds is None or not bounds.spread:
+            return self
+        bounds = replace(bounds, delay=bounds.delay_of(key))
+        return replace(self, modifiers=replace(self.modifiers, bounds=bounds))
 
     @property
     @abstractmethod
@@ -138,6 +176,10 @@ class Cadence(ABC):
     @abstractmethod
     def wakes(self) -> tuple[WakeExpression, ...]:
         """Return the EventBridge expressions that wake its planner; see :mod:`duetime.cadence.wakes`."""
+
+    @abstractmethod
+    def _longest_spread(self) -> int:
+        """Return the seconds of the shortest time between two runs, a day at most."""
 
     @abstractmethod
     def _next(self, at: int) -> int:
@@ -187,16 +229,24 @@ class WallCadence(Cadence):
     wall: WallSchedule = field(init=False, compare=False, repr=False)
     clock: DstPolicy = field(init=False, compare=False, repr=False)
     _zone: Zone = field(init=False, compare=False, repr=False)
+    _limits: Limits | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_zone", zone(self.modifiers.zone_name))
+        limits = None if self.modifiers.bounds is None else limits_of(self.modifiers, self._zone)
+        object.__setattr__(self, "_limits", limits)
         object.__setattr__(self, "clock", self._rule())
         object.__setattr__(self, "wall", self._built())
 
     @property
     def precision(self) -> Precision:
         """See :attr:`Cadence.precision`."""
-        return "minute" if self.wall.times.whole_minutes else "second"
+        return "minute" if self.wall.times.whole_minutes and not spreads_seconds(self.modifiers) else "second"
+
+    def is_within(self, at: int) -> bool:
+        """Return whether an instant, in seconds since 1970, is within its start, end and count."""
+        limits = self._limits
+        return limits is None or limits.first <= at <= limits.last(self._next_of_all)
 
     def _rule(self) -> DstPolicy:
         return self.modifiers.dst_policy(interval=False, starred=False)
@@ -215,5 +265,37 @@ class WallCadence(Cadence):
 
         return wall_wakes(self)
 
+    def _longest_spread(self) -> int:
+        times, shortest = self.wall.times, DAY
+        if isinstance(self.wall.days, OneDay):
+            return DAY
+        first = last = times.first_from(0)
+        while last + 1 < DAY and (following := times.first_from(last + 1)) >= 0 and shortest > MINUTE:
+            shortest, last = min(shortest, following - last), following
+        return min(shortest, DAY - last + first)
+
     def _next(self, at: int) -> int:
+        if self._limits is None:
+            return next_after(self.wall, self._zone, self.clock, at)
+        return self._limits.next_after(self._next_of_all, at)
+
+    def _next_of_all(self, at: int) -> int:
         return next_after(self.wall, self._zone, self.clock, at)
+
+
+def limits_of(modifiers: Modifiers, where: Zone, *, needs_start: bool = True) -> Limits | None:
+    """Return the limits of a cadence in its zone; None without bounds.
+
+    Raises:
+        InvalidCadence: its end is before its start.
+    """
+    if modifiers.bounds is None:
+        return None
+    from duetime.cadence.bounds import Limits  # noqa: PLC0415 - few cadences have bounds
+
+    return Limits(modifiers.bounds, where, needs_start=needs_start)
+
+
+def spreads_seconds(modifiers: Modifiers) -> bool:
+    """Return whether a job's delay may be no whole number of minutes."""
+    return modifiers.bounds is not None and modifiers.bounds.spread % MINUTE != 0

@@ -10,7 +10,7 @@ from typing import Literal
 from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.walk import NOTHING
 from duetime.cadence.words import clock_text
-from duetime.cadence.zones import DAY, EPOCH, OffsetPeriod, instant_at, seconds_of, zone
+from duetime.cadence.zones import DAY, EPOCH, instant_at, seconds_of, zone
 
 Mark = Literal["moved", "skipped", "doubled", "once"]
 
@@ -51,12 +51,15 @@ def local_occurrences(
             yield from _skipped(cadence, at, ends)
         if found is None or (last is not None and found > last):
             return
-        at, span = found, zone(cadence.tz).span(found)
-        mark, words = _mark(cadence, span, at) if isinstance(cadence, WallCadence) else (None, "")
-        yield LocalOccurrence(_instant(at), _local(at + span.offset), span.offset, mark, words)
+        at, where = found, zone(cadence.tz)
+        mark, words = _mark(cadence, at - cadence.delay) if isinstance(cadence, WallCadence) else (None, "")
+        offset = where.span(at).offset
+        yield LocalOccurrence(_instant(at), _local(at + offset), offset, mark, words)
 
 
-def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | None, str]:
+def _mark(cadence: WallCadence, at: int) -> tuple[Mark | None, str]:
+    """Return the effect of a clock change on the time at ``at``, before the delay of a spread."""
+    span = zone(cadence.tz).span(at)
     if at == span.start and span.before < span.offset:
         missing = _in_gap(cadence, at + span.before, at + span.offset)
         if missing and span.offset - span.before <= cadence.clock.moves_up_to:
@@ -85,7 +88,7 @@ def _skipped(cadence: WallCadence, after: int, before: int) -> Iterator[LocalOcc
             if jump > cadence.clock.moves_up_to
             else []
         )
-        if missing and jump > 0:
+        if missing and jump > 0 and cadence.is_within(span.end):
             words = f"skipped: {_gap_words(missing, span.end + span.after)}"
             yield LocalOccurrence(None, _local(missing[0]), span.offset, "skipped", words)
         span = where.span(span.end)

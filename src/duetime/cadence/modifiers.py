@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import time
-from typing import Literal, Self, TypedDict, get_args
+from datetime import time, timedelta
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.calendars import Calendar
@@ -27,9 +27,12 @@ from duetime.cadence.walk import (
 from duetime.cadence.words import months_mask, second_of_day, weekdays_mask, weeks_mask
 from duetime.cadence.zones import zone
 
+if TYPE_CHECKING:
+    from duetime.cadence.bounds import Bounds, Moment
+
 Dst = Literal["cronos", "vixie", "eventbridge"]
-Window = str | tuple[str | time, str | time]
-"""``("09:00", "17:00")`` or ``"09:00-17:00"``."""
+Window = str | tuple[str | time, str | time] | Iterable[str | tuple[str | time, str | time]]
+"""``("09:00", "17:00")`` or ``"09:00-17:00"``; or a list of windows."""
 Words = str | Iterable[str | int]
 """Words and ranges separated by commas, as in ``"mon-fri,sun"``; or a list of words."""
 
@@ -44,6 +47,11 @@ class CadenceOptions(TypedDict, total=False):
     weeks: Words | None
     window: Window | None
     calendar: Calendar | None
+    start: Moment | None
+    end: Moment | None
+    count: int | None
+    except_at: Moment | Iterable[Moment] | None
+    spread: str | timedelta | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +65,9 @@ class Modifiers:
         days: weekdays, Sunday as bit 0.
         months: January as bit 1.
         weeks: weeks of the month; see :class:`~duetime.cadence.days.DayFields`.
-        window: the first and the last second of the day to include.
+        windows: the first and the last second of each part of the day to include; empty for all of it.
         calendar: dates to exclude or to include.
+        bounds: start, end, count, excluded instants and spread; None without any.
     """
 
     tz: str | None = None
@@ -67,8 +76,9 @@ class Modifiers:
     days: int = ALL_WEEKDAYS
     months: int = ALL_MONTHS
     weeks: int = ALL_WEEKS
-    window: tuple[int, int] | None = None
+    windows: tuple[tuple[int, int], ...] = ()
     calendar: Calendar | None = None
+    bounds: Bounds | None = None
 
     @property
     def zone_name(self) -> str:
@@ -78,8 +88,8 @@ class Modifiers:
     @property
     def narrows(self) -> bool:
         """Whether any filter is set."""
-        filters = (self.days, self.weeks, self.months, self.window, self.calendar)
-        return filters != (ALL_WEEKDAYS, ALL_WEEKS, ALL_MONTHS, None, None)
+        filters = (self.days, self.weeks, self.months, self.windows, self.calendar)
+        return filters != (ALL_WEEKDAYS, ALL_WEEKS, ALL_MONTHS, (), None)
 
     def dst_policy(self, *, interval: bool, starred: bool) -> DstPolicy:
         """Return the rule for clock changes; ``interval`` matters to Cronos, ``starred`` to vixie cron."""
@@ -108,12 +118,21 @@ def read_modifiers(
     weeks: Words | None = None,
     window: Window | None = None,
     calendar: Calendar | None = None,
+    start: Moment | None = None,
+    end: Moment | None = None,
+    count: int | None = None,
+    except_at: Moment | Iterable[Moment] | None = None,
+    spread: str | timedelta | None = None,
 ) -> Modifiers:
     """Return the modifiers of a cadence's options.
 
     Raises:
         InvalidCadence: an option is invalid; :class:`UnknownZone` if it is the zone.
     """
+    is_unbounded = start is None and end is None and count is None and except_at is None and spread is None
+    is_unfiltered = days is None and months is None and weeks is None and window is None and calendar is None
+    if is_unbounded and is_unfiltered and tz is None and dst == "cronos":
+        return PLAIN
     tz = tz.key if isinstance(tz, ZoneInfo) else tz
     if tz is not None:
         zone(tz)
@@ -121,19 +140,36 @@ def read_modifiers(
         raise InvalidCadence(str(dst), "dst: not a rule for clock changes", f"use {', '.join(get_args(Dst))}")
     if calendar is not None and not isinstance(calendar, Calendar):
         raise InvalidCadence(str(calendar), "calendar: not a calendar", "give Calendar(exclude=[...])")
+    bounds = None
+    if not is_unbounded:
+        from duetime.cadence.bounds import read_bounds  # noqa: PLC0415 - few cadences have bounds
+
+        bounds = read_bounds(start=start, end=end, count=count, except_at=except_at, spread=spread)
     return Modifiers(
         tz=tz,
         dst=dst,
         days=ALL_WEEKDAYS if days is None else weekdays_mask(days),
         months=ALL_MONTHS if months is None else months_mask(months),
         weeks=ALL_WEEKS if weeks is None else weeks_mask(weeks),
-        window=None if window is None else _window(window),
+        windows=() if window is None else _windows(window),
         calendar=calendar,
+        bounds=bounds,
     )
 
 
-def _window(given: Window) -> tuple[int, int]:
-    ends = given.split("-") if isinstance(given, str) else list(given) if hasattr(given, "__iter__") else []
+def _windows(given: Window) -> tuple[tuple[int, int], ...]:
+    """Return one window or several, in order."""
+    if isinstance(given, str):
+        parts: list[object] = [*given.split(",")]
+    else:
+        parts = [*given] if isinstance(given, Iterable) else [given]  # type: ignore[redundant-expr]  # any value
+        if not any(isinstance(part, tuple | list) or "-" in str(part) for part in parts):
+            parts = [parts]
+    return tuple(sorted({_window(part, given) for part in parts or [given]}))
+
+
+def _window(part: object, given: Window) -> tuple[int, int]:
+    ends = part.split("-") if isinstance(part, str) else [*part] if isinstance(part, Iterable) else []
     if len(ends) != len(("opens", "shuts")):
         raise InvalidCadence(
             str(given), "window: it must have a start and an end", 'give two times, as in ("09:00", "17:00")'

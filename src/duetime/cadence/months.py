@@ -9,6 +9,7 @@ from typing import Unpack
 
 from duetime.cadence._daily import AtATime
 from duetime.cadence._weekly import check_cycle
+from duetime.cadence.cadence import declared
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import MonthCycle
 from duetime.cadence.errors import InvalidCadence
@@ -108,6 +109,7 @@ class NthWeekday(AtATime):
         return f"every month on the {which} {weekdays_words(self.on)} at {clock_text(self.at)}"
 
 
+@declared
 def monthly(
     on: Words | int,
     at: str | time,
@@ -139,6 +141,7 @@ def monthly(
     )
 
 
+@declared
 def nth_weekday(
     nth: Words | int,
     on: Words,

@@ -5,6 +5,8 @@ An interval whose step is longer may never run, depending on the second of its s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.times import DAY
@@ -30,12 +32,26 @@ def longest_opening(modifiers: Modifiers) -> int:
         _ALWAYS if modifiers.months == ALL_MONTHS else _longest_run(modifiers.months >> 1, 12) * _FEBRUARY,
         by_calendar,
     )
-    if modifiers.window is None:
+    if not modifiers.windows:
         return by_day
-    opens, shuts = modifiers.window
-    if opens <= shuts:
-        return shuts - opens
-    return max(DAY - 1 - opens, shuts) if by_day <= DAY else DAY - opens + shuts
+    return _longest_window(modifiers.windows, crosses_midnight=by_day > DAY)
+
+
+def _longest_window(windows: Sequence[tuple[int, int]], *, crosses_midnight: bool) -> int:
+    """Return the longest stretch of windows, those that meet joined."""
+    parts = [(opens, shuts) for opens, shuts in windows if opens <= shuts]
+    for opens, shuts in windows:
+        parts += [(opens, DAY - 1), (0, shuts)] if opens > shuts else []
+    joined: list[tuple[int, int]] = []
+    for opens, shuts in sorted(parts):
+        if joined and opens <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(joined[-1][1], shuts)
+        else:
+            joined.append((opens, shuts))
+    longest = max(shuts - opens for opens, shuts in joined)
+    if crosses_midnight and len(joined) > 1 and joined[0][0] == 0 and joined[-1][1] == DAY - 1:
+        return max(longest, DAY - joined[-1][0] + joined[0][1])
+    return longest
 
 
 def _longest_run(mask: int, count: int) -> int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
+from duetime.cadence.durations import duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.words import (
@@ -17,7 +19,11 @@ from duetime.cadence.words import (
     weekdays_text,
     weekdays_words,
     weeks_text,
+    windows_text,
 )
+
+if TYPE_CHECKING:
+    from duetime.cadence.bounds import Bounds
 
 LONGEST_NAME = 64
 """Characters of a name at most: the limit of an EventBridge schedule's name."""
@@ -41,13 +47,24 @@ def _options(modifiers: Modifiers) -> list[tuple[str, str]]:
         ("days", weekdays_text(modifiers.days) if modifiers.days != ALL_WEEKDAYS else ""),
         ("months", months_text(modifiers.months) if modifiers.months != ALL_MONTHS else ""),
         ("weeks", weeks_text(modifiers.weeks) if modifiers.weeks != ALL_WEEKS else ""),
-        ("window", "-".join(clock_text(end) for end in modifiers.window or ())),
+        ("window", windows_text(modifiers.windows)),
         ("calendar", calendar_text(modifiers.calendar) if modifiers.calendar else ""),
+        *(_bounds(modifiers.bounds) if modifiers.bounds else ()),
         ("tz", modifiers.tz or ""),
         ("default_tz", modifiers.default_tz or ""),
         ("dst", modifiers.dst if modifiers.dst != "cronos" else ""),
     ]
     return [(key, value) for key, value in pairs if value]
+
+
+def _bounds(bounds: Bounds) -> list[tuple[str, str]]:
+    return [
+        ("start", bounds.start),
+        ("end", bounds.end),
+        ("count", str(bounds.count or "")),
+        ("except_at", ",".join(bounds.except_at)),
+        ("spread", duration_text(bounds.spread)),
+    ]
 
 
 def options_name(modifiers: Modifiers) -> str:
@@ -61,6 +78,8 @@ def _named(key: str, value: str, modifiers: Modifiers) -> str:
         return f"cal-{modifiers.calendar.name or digest(value)}"
     if key == "window":
         return value.replace(":", "")
+    if key in ("start", "end", "count", "except_at", "spread"):
+        return f"{key.partition('_')[0]}-{value.replace(':', '')}"
     return value
 
 
@@ -73,14 +92,35 @@ def options_words(modifiers: Modifiers) -> str:
         clauses.append(f"in the {listed(weeks_text(modifiers.weeks).split(','))} week of the month")
     if modifiers.months != ALL_MONTHS:
         clauses.append(f"in {months_words(modifiers.months)}")
-    if modifiers.window is not None:
-        clauses.append(f"from {clock_text(modifiers.window[0])} to {clock_text(modifiers.window[1])}")
+    if modifiers.windows:
+        windows = [f"from {clock_text(opens)} to {clock_text(shuts)}" for opens, shuts in modifiers.windows]
+        clauses.append(listed(windows))
     if modifiers.calendar is not None:
         clauses.append(_calendar_words(modifiers.calendar))
+    if modifiers.bounds is not None:
+        clauses += _bounds_words(modifiers.bounds)
     clauses.append(f"{modifiers.zone_name} time" if modifiers.zone_name != "UTC" else "UTC")
     if modifiers.dst != "cronos":
         clauses.append(f"clock changes as in {'vixie cron' if modifiers.dst == 'vixie' else 'EventBridge'}")
     return "".join(f", {clause}" for clause in clauses)
+
+
+def _bounds_words(bounds: Bounds) -> list[str]:
+    excluded = bounds.except_at
+    texts = (
+        f"from {bounds.start} on" * bool(bounds.start),
+        f"until {bounds.end}" * bool(bounds.end),
+        f"{bounds.count} time{'s' * (bounds.count > 1)}" * bool(bounds.count),
+        f"except at {_entries_words(excluded, 'times')}" if excluded else "",
+        _spread_words(bounds) if bounds.spread else "",
+    )
+    return [text for text in texts if text]
+
+
+def _spread_words(bounds: Bounds) -> str:
+    length = duration_words(bounds.spread)
+    over = f"spread over {length if length[0].isdigit() else f'1 {length}'}"
+    return f"{over}: {duration_text(bounds.delay)} later" if bounds.delay else over
 
 
 def calendar_text(calendar: Calendar) -> str:
@@ -139,5 +179,5 @@ def _calendar_words(calendar: Calendar) -> str:
     return words + _MOVES[calendar.instead]
 
 
-def _entries_words(entries: tuple[str, ...]) -> str:
-    return listed(list(entries)) if len(entries) <= _MOST_LISTED else f"{len(entries)} listed days"
+def _entries_words(entries: tuple[str, ...], of: str = "days") -> str:
+    return listed(list(entries)) if len(entries) <= _MOST_LISTED else f"{len(entries)} listed {of}"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from duetime.cadence.errors import InvalidCadence, NeverFires, UnknownZone
 
 # Patterns of the items of windows and calendars; other options are lists.
-_ITEMS = {"window": ("[^-]+",), "calendar": ("[^;]+", "[^;:,]+")}
+_ITEMS = {"window": ("[^,]+", "[^-,]+"), "calendar": ("[^;]+", "[^;:,]+")}
 
 
 class SourceToken(NamedTuple):

@@ -7,7 +7,6 @@ people type.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -23,7 +22,10 @@ from duetime.cadence.source_positions import (
 )
 from duetime.cadence.words import PLAIN, is_plain
 
-_COMMON = frozenset({"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"})
+_COMMON = frozenset(
+    {"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"}
+    | {"start", "end", "count", "except_at", "spread"}
+)
 
 
 class _CadenceKind(NamedTuple):
@@ -46,7 +48,7 @@ _KINDS = {
     "cron": _CadenceKind("crontab", None, "cron 30 2 * * *", _COMMON | {"day_rule"}),
     "daily": _CadenceKind("_daily", ("time",), "daily 09:00", _COMMON),
     "every": _CadenceKind("_every", ("length",), "every 10m", _COMMON | {"anchor", "at"}),
-    "interval": _CadenceKind("_interval", ("length",), "interval 7m", (_COMMON | {"start"}) - {"dst"}),
+    "interval": _CadenceKind("_interval", ("length",), "interval 7m", _COMMON - {"dst"}),
     "weekly": _CadenceKind(
         "_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _COMMON | {"every", "anchor"}
     ),
@@ -172,9 +174,8 @@ def _build_spaced(function: Callable[..., Any], length: str, arguments: dict[str
     """Return an ``every`` or ``interval``, whose length of time is one word."""
     from duetime.cadence.durations import seconds_in  # noqa: PLC0415
 
-    start = arguments.pop("start", None)
-    cadence: Any = function(seconds=seconds_in(length), **arguments)
-    return cadence if start is None else cadence.starting(start)  # type: ignore[no-any-return]
+    cadence: Cadence = function(seconds=seconds_in(length), **arguments)
+    return cadence
 
 
 def _calendar(value: str) -> Calendar:
@@ -183,9 +184,9 @@ def _calendar(value: str) -> Calendar:
     return parse_calendar(value)
 
 
-def _number(value: str) -> int:
+def _number(value: str, option: str = "every") -> int:
     if not value.isascii() or not value.isdigit() or len(value) > 6:  # noqa: PLR2004 - more than any count in use
-        raise InvalidCadence(value, "every: not a number", "write it as in every=2")
+        raise InvalidCadence(value, f"{option}: not a number", f"write it as in {option}=2")
     return int(value)
 
 
@@ -199,21 +200,9 @@ def _json(value: str, option: str = "match") -> Any:
         raise InvalidCadence(value, f"{option}: not JSON", f"write it as in {example}") from None
 
 
-def _instant(value: str) -> datetime:
-    from datetime import datetime  # noqa: PLC0415
-
-    try:
-        instant = datetime.fromisoformat(value)
-    except ValueError:
-        raise InvalidCadence(value, "start: not an instant", "write it as in 2026-01-01T00:00:00Z") from None
-    if instant.utcoffset() is None:
-        raise InvalidCadence(value, "start: the instant has no zone", "end it with Z")
-    return instant
-
-
 _READERS: dict[str, Callable[[str], object]] = {
     "calendar": _calendar,
+    "count": lambda value: _number(value, "count"),
     "every": _number,
     "match": _json,
-    "start": _instant,
 }

@@ -102,6 +102,20 @@ class Windowed:
         return found
 
 
+@dataclass(slots=True)
+class AnyOf:
+    """The times of several parts of the day."""
+
+    parts: tuple[Times, ...]
+
+    @property
+    def whole_minutes(self) -> bool:
+        return all(part.whole_minutes for part in self.parts)
+
+    def first_from(self, second: int) -> int:
+        return min((at for part in self.parts if (at := part.first_from(second)) != NEVER), default=NEVER)
+
+
 def at_time(second_of_day: int) -> Fields:
     """Return one time a day."""
     hour, rest = divmod(second_of_day, HOUR)

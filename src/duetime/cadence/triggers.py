@@ -30,6 +30,9 @@ class TriggerCadence(Cadence):
     def wakes(self) -> tuple[WakeExpression, ...]:
         return ()
 
+    def _longest_spread(self) -> int:
+        return 0
+
     def _next(self, at: int) -> int:
         del at
         return NOTHING

@@ -10,9 +10,9 @@ from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, Cycle, Days, month
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.times import NEVER as NO_TIME
-from duetime.cadence.times import Times, Windowed
+from duetime.cadence.times import AnyOf, Times, Windowed
 from duetime.cadence.walk import WallSchedule
-from duetime.cadence.words import clock_text
+from duetime.cadence.words import windows_text
 
 # Years in which every month has begun with every weekday, and February 29 has been every weekday.
 _ALL_KINDS_OF_MONTH = 41
@@ -42,10 +42,11 @@ def build_wall_schedule(
     )
     if not fields.ever():
         raise NeverFires(shown, "it never fires: its filters leave no day", "widen days=, weeks= or months=")
-    if modifiers.window is not None:
-        times = Windowed(times, *modifiers.window)
+    if modifiers.windows:
+        parts = tuple(Windowed(times, *window) for window in modifiers.windows)
+        times = parts[0] if len(parts) == 1 else AnyOf(parts)
     if times.first_from(0) == NO_TIME:
-        window = "-".join(clock_text(end) for end in modifiers.window or ())
+        window = windows_text(modifiers.windows)
         raise InvalidCadence(window, f"window: nothing of {shown} lies in it, so it never opens", "widen it")
     return WallSchedule(
         Days(fields, cycle, modifiers.calendar, _years(shown, fields, cycle, modifiers.calendar)), times

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
+from duetime.cadence._interval import Interval
+from duetime.cadence.bounds import instants_of
 from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.crontab import Cron
 from duetime.cadence.day_fields import LENGTHS
@@ -35,7 +38,8 @@ def cadence_warnings(cadence: Cadence) -> list[str]:
         cadence.check_can_run()
     except InvalidCadence as refused:
         return [f"{refused.problem}; {refused.remedy}"]
-    return [*_cron_warnings(cadence)] if isinstance(cadence, Cron) else []
+    found = [*_cron_warnings(cadence)] if isinstance(cadence, Cron) else []
+    return [*found, *_needless_exclusions(cadence)]
 
 
 def upcoming_clock_changes(
@@ -87,6 +91,18 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
             for item in text.split(","):
                 yield from _range_warnings(name, item)
     yield from _missing_date_warnings(cadence)
+
+
+def _needless_exclusions(cadence: Cadence) -> Iterator[str]:
+    """Warn about excluded times that are no occurrences."""
+    bounds = cadence.modifiers.bounds
+    if bounds is None or not bounds.except_at or (isinstance(cadence, Interval) and cadence.start is None):
+        return
+    where, all_times = zone(cadence.tz), replace(bounds, except_at=(), delay=0)
+    unexcluded = replace(cadence, modifiers=replace(cadence.modifiers, bounds=all_times))
+    for text in bounds.except_at:
+        if not any(unexcluded.matches(at) for at in map(instant_at, instants_of(text, where)) if at):
+            yield f"except_at {text} excludes nothing: it is no time of the cadence"
 
 
 def _each_unit_warnings(fields: list[str]) -> Iterator[str]:

@@ -143,6 +143,11 @@ def clock_text(second: int) -> str:
     return f"{text}:{second % 60:02}" if second % 60 else text
 
 
+def windows_text(windows: Sequence[tuple[int, int]]) -> str:
+    """Return windows as ``09:00-12:00,13:00-17:00``."""
+    return ",".join("-".join(map(clock_text, window)) for window in windows)
+
+
 def before_last(back: int) -> str:
     """Return the n-th day before the last of a month, as in ``day 3 days before the last day``."""
     if back == 0:

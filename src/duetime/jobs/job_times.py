@@ -8,7 +8,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from duetime.cadence.bounds import moment_text
 from duetime.cadence.cadence import Cadence, WallCadence
+from duetime.cadence.durations import duration_text
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.options import calendar_text
 from duetime.cadence.walk import NOTHING
@@ -51,7 +53,8 @@ class TimeSource(ABC):
         return self.zone.span(seconds_of(at))
 
     def day_of(self, at: datetime) -> int:
-        """Return the local date, in days since 1970."""
+        """Return the local date of a time before its delay, in days since 1970."""
+        at -= self.cadence.delay * SECOND
         return (seconds_of(at) + self.span_at(at).offset) // DAY
 
     def begin_of(self, day: int) -> datetime:
@@ -77,6 +80,8 @@ class NominalTimes(TimeSource):
         mark = self._mark(at)
         was_moved = self._moving is not None and self._moving.next_after(at - SECOND) != at
         words = ["moved here by its calendar"] if was_moved else []
+        if delay := self.cadence.delay:
+            words.append(f"{duration_text(delay)} later, by its spread")
         if mark is None or not mark.words:
             return "".join(words), tuple(words)
         return "; ".join([mark.words, *words]), (mark.mark, mark.offset, *words)
@@ -86,16 +91,18 @@ class NominalTimes(TimeSource):
         if isinstance(self.cadence, WallCadence):
             after_change, before_change = _reach(span)
             edges = (span.start, span.start + after_change, span.end - before_change, span.end)
-            turns += [edge for edge in map(instant_of, edges) if edge >= at]
+            delayed = (edge + self.cadence.delay for edge in edges)
+            turns += [edge for edge in map(instant_of, (*edges, *delayed)) if edge >= at]
         if self._moving is not None:
-            turns.append(self.begin_of(self.day_of(at) + 1))
+            turns.append(self.begin_of(self.day_of(at) + 1) + self.cadence.delay * SECOND)
         return max(at, min(turns))
 
     def _mark(self, at: datetime) -> LocalOccurrence | None:
         """Return the effect of the clocks; only near a change is it computed."""
         if not isinstance(self.cadence, WallCadence):
             return None
-        span, second = self.span_at(at), seconds_of(at)
+        second = seconds_of(at) - self.cadence.delay
+        span = self.zone.span(second)
         after_change, before_change = _reach(span)
         if second - span.start > after_change and span.end - second > before_change:
             return None
@@ -155,8 +162,9 @@ class CalendarExcluded(TimeSource):
 
         A gap may have moved the time across midnight; then the cadences are compared.
         """
-        span = self.span_at(at)
-        if span.start == seconds_of(at) and span.before < span.offset:
+        second = seconds_of(at) - self.cadence.delay
+        span = self.zone.span(second)
+        if span.start == second and span.before < span.offset:
             return self.cadence.next_after(at - SECOND) != at
         return not self._calendar.leaves(self.day_of(at))
 
@@ -176,12 +184,17 @@ class DstGap(TimeSource):
 
     def __init__(self, cadence: WallCadence, until: datetime) -> None:
         super().__init__(cadence, until)
-        self._wall, self._longest_moved = cadence.wall, max(0, cadence.clock.moves_up_to)
+        self._cadence, self._wall, self._longest_moved = (
+            cadence,
+            cadence.wall,
+            max(0, cadence.clock.moves_up_to),
+        )
 
     def next_after(self, at: datetime) -> datetime | None:
         span, last = self.span_at(at), seconds_of(self.until)
         while span.end <= last:
-            if span.after - span.offset > self._longest_moved and self.missing(instant_of(span.end)):
+            is_skipped = span.after - span.offset > self._longest_moved and self._cadence.is_within(span.end)
+            if is_skipped and self.missing(instant_of(span.end)):
                 return instant_of(span.end)
             span = self.zone.span(span.end)
         return None
@@ -218,8 +231,12 @@ def sources_of(cadence: Cadence, until: datetime) -> Iterator[TimeSource]:
 
 
 def without_calendar(cadence: Cadence) -> Cadence:
-    """Return the cadence without its calendar."""
-    return replace(cadence, modifiers=replace(cadence.modifiers, calendar=None))
+    """Return the cadence without its calendar, and with the end that its count has."""
+    bounds = cadence.modifiers.bounds
+    if bounds is not None and bounds.count and (last := cadence.last_before(LATEST)):
+        end = moment_text(last - cadence.delay * SECOND, "end")
+        bounds = replace(bounds, count=0, end=end)
+    return replace(cadence, modifiers=replace(cadence.modifiers, calendar=None, bounds=bounds))
 
 
 def _reach(span: OffsetPeriod) -> tuple[int, int]:

@@ -8,7 +8,6 @@ from datetime import datetime
 from itertools import islice
 
 from duetime import ids
-from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, Version
 from duetime.ports.actions import ActionStore
 
@@ -32,7 +31,7 @@ def times_without_rows(
     times = {due.at for due in islice(job.cadence_set.between(max(start, job.since), until), _MOST_TIMES)}
     for former in versions:
         if former.until is not None:
-            times |= set(_times_of(former, job.anchor, start, min(until, former.until)))
+            times |= set(_times_of(former, job, start, min(until, former.until)))
     if not times:
         return frozenset()
     for version in (job.version, *(number for number, end in job.ends.items() if end > start)):
@@ -40,8 +39,8 @@ def times_without_rows(
     return times
 
 
-def _times_of(version: Version, anchor: datetime, start: datetime, until: datetime) -> Iterator[datetime]:
-    cadences = CadenceSet.parse(version.definition.cadences, anchor)
+def _times_of(version: Version, job: Job, start: datetime, until: datetime) -> Iterator[datetime]:
+    cadences = job.cadences_of(version.definition)
     dues = () if version.definition.self_scheduled else cadences.between(max(start, version.since), until)
     return (due.at for due in islice(dues, _MOST_TIMES))
 

@@ -59,7 +59,7 @@ def timeline(
     A version without times, or a self-scheduled one, has its runs; others leave out manual runs.
     """
     for version in known.versions:
-        cadence_set = CadenceSet.parse(version.definition.cadences, known.job.anchor)
+        cadence_set = known.job.cadences_of(version.definition)
         after, until = max(version.since, start), min(version.until or end, end)
         if version.definition.self_scheduled or not has_times(cadence_set.cadences):
             yield from (

@@ -32,18 +32,21 @@ class CadenceSet:
 
     @staticmethod
     @lru_cache(maxsize=4_096)
-    def parse(texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
+    def parse(texts: tuple[str, ...], anchor: datetime, job: str = "") -> CadenceSet:
         """Parse their texts; an interval without a start begins at `anchor`.
+
+        `job` names the tenant and the job, on which the delay of a spread depends.
 
         Raises:
             InvalidCadence: a text is no cadence.
         """
-        return CadenceSet.anchored(map(cadences.parse, texts), anchor)
+        return CadenceSet.anchored(map(cadences.parse, texts), anchor, job)
 
     @classmethod
-    def anchored(cls, cadences: Iterable[Cadence], anchor: datetime) -> CadenceSet:
-        """Return the set of cadences; an interval without a start begins at `anchor`."""
-        return cls(tuple(_started(cadence, anchor) for cadence in cadences))
+    def anchored(cls, cadences: Iterable[Cadence], anchor: datetime, job: str = "") -> CadenceSet:
+        """Return the set of cadences; arguments as of `parse`."""
+        started = (_started(cadence, anchor) for cadence in cadences)
+        return cls(tuple(cadence.delayed_for(job) if job else cadence for cadence in started))
 
     @cached_property
     def by_name(self) -> dict[str, Cadence]:

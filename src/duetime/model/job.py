@@ -60,6 +60,11 @@ class JobRef:
     name: JobName
 
 
+def delay_key(ref: JobRef) -> str:
+    """Return the key on which the delay of a job depends, if its cadence has a spread."""
+    return f"{ref.tenant_id}/{ref.name}"
+
+
 def job_ref_of(action: Action) -> JobRef | None:
     """Return the job of an action, None for a one-shot."""
     return None if action.job is None else JobRef(action.job_tenant or action.tenant_id, action.job)
@@ -260,7 +265,13 @@ class Job:
     @property
     def cadence_set(self) -> CadenceSet:
         """Its cadences, parsed."""
-        return CadenceSet.parse(self.definition.cadences, self.anchor)
+        return self.cadences_of(self.definition)
+
+    def cadences_of(self, definition: Definition) -> CadenceSet:
+        """Return the cadences of one of its definitions, parsed, with the delays of this job."""
+        texts = definition.cadences
+        key = delay_key(self.ref) if any(" spread=" in text for text in texts) else ""
+        return CadenceSet.parse(texts, self.anchor, key)
 
     @property
     def is_paused(self) -> bool:

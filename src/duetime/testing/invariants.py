@@ -157,7 +157,7 @@ class _Times:
 
     def _nominal(self) -> Iterator[datetime]:
         for version in self._versions:
-            cadence_set = CadenceSet.parse(version.definition.cadences, self._job.anchor)
+            cadence_set = self._job.cadences_of(version.definition)
             yield from (
                 due.at
                 for due in cadence_set.between(version.since, min(self._now, version.until or self._now))
@@ -165,13 +165,14 @@ class _Times:
 
     def _off_the_cadence(self) -> Iterator[str]:
         """5: each occurrence's nominal time is a time of its version's cadences."""
-        cadences = {version.number: version.definition.cadences for version in self._versions}
+        definitions = {version.number: version.definition for version in self._versions}
         for row in self._cloud.store.rows():
             is_mine = (row.tenant_id, row.job) == (self._ref.tenant_id, self._ref.name)
             if not is_mine or row.trigger not in {Trigger.CADENCE, Trigger.CATCH_UP}:
                 continue
             nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
-            cadence_set = CadenceSet.parse(cadences.get(version or 0, ()), self._job.anchor)
+            definition = definitions.get(version or 0)
+            cadence_set = self._job.cadences_of(definition) if definition else CadenceSet(())
             if cadence_set.next_after(nominal - _SECOND) != nominal:
                 yield f"{short(row.id)} is no time of its cadences (invariant 5)"
 

@@ -1,0 +1,201 @@
+"""The bounds of a cadence: a start, an end, a number of runs, excluded instants, and a spread.
+
+Imported only for a cadence that has some. Start, end and excluded instants are local times, or instants with
+``Z``. They limit the cadence's own times; a job's delay, which the spread sets, is added afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+
+from duetime.cadence.durations import duration_of, seconds_in
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.times import DAY, MINUTE
+from duetime.cadence.walk import NOTHING
+from duetime.cadence.words import BLANKS
+from duetime.cadence.zones import FIRST, LAST, Zone, seconds_of
+
+Moment = str | date
+"""A date, a local date and time, or an instant; as text, ``date`` or ``datetime``."""
+
+MOST_RUNS = 10_000
+MOST_EXCLUDED = 100
+_DATE_LENGTH = 10
+_EXAMPLE = "as in 2027-01-04, 2027-01-04T09:00 or 2027-01-04T09:00Z"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The bounds as canonical texts and seconds; the defaults limit nothing.
+
+    Attributes:
+        start: no occurrence is earlier.
+        end: no occurrence is later.
+        count: the number of occurrences, excluded ones included; 0 for any number.
+        except_at: times at which there is no occurrence.
+        spread: each job's delay is less than so many seconds.
+        delay: the seconds of one job's delay; not part of the text.
+    """
+
+    start: str = ""
+    end: str = ""
+    count: int = 0
+    except_at: tuple[str, ...] = ()
+    spread: int = 0
+    delay: int = 0
+
+    def delay_of(self, key: str) -> int:
+        """Return a job's delay: whole minutes if the spread is, and the same for the same key."""
+        unit = 1 if self.spread % MINUTE else MINUTE
+        return int.from_bytes(sha256(key.encode()).digest()[:8], "big") % (self.spread // unit) * unit
+
+
+class Limits:
+    """Bounds in one zone, as seconds since 1970."""
+
+    __slots__ = ("_count", "_last", "delay", "excluded", "first")
+
+    def __init__(self, bounds: Bounds, where: Zone, *, needs_start: bool) -> None:
+        """Resolve the bounds.
+
+        Raises:
+            InvalidCadence: the end is before the start, or a count has no start.
+        """
+        if bounds.count and not bounds.start and needs_start:
+            raise InvalidCadence(
+                f"count={bounds.count}", "count: there is no start to count from", 'give start="2027-01-04"'
+            )
+        self.first = min(instants_of(bounds.start, where)) if bounds.start else FIRST
+        self._last = max(instants_of(bounds.end, where, is_end=True)) if bounds.end else LAST
+        self._count = bounds.count
+        self.delay = bounds.delay
+        self.excluded = frozenset(at for text in bounds.except_at for at in instants_of(text, where))
+        if self._last < self.first:
+            raise InvalidCadence(
+                bounds.end, f"end: it is before the start, {bounds.start}", "give a later end"
+            )
+
+    def last(self, search: Callable[[int], int]) -> int:
+        """Return the last second that may have an occurrence, before the delay."""
+        if self._count:
+            at = self.first - 1
+            for _ in range(self._count):
+                found = search(at)
+                if found == NOTHING or found > self._last:
+                    break
+                at = found
+            else:
+                self._last = at
+            self._count = 0
+        return self._last
+
+    def next_after(self, search: Callable[[int], int], at: int) -> int:
+        """Return the first occurrence of a search strictly after ``at`` within the bounds, or ``NOTHING``."""
+        at, last = max(at - self.delay, self.first - 1), self.last(search)
+        while True:
+            at = search(at)
+            if at == NOTHING or at > last:
+                return NOTHING
+            if at not in self.excluded:
+                return at + self.delay
+
+
+def read_bounds(
+    *,
+    start: Moment | None,
+    end: Moment | None,
+    count: int | None,
+    except_at: Moment | Iterable[Moment] | None,
+    spread: str | timedelta | None,
+) -> Bounds:
+    """Return the bounds of a cadence's options.
+
+    Raises:
+        InvalidCadence: an option is invalid.
+    """
+    if count is not None and (type(count) is not int or not 1 <= count <= MOST_RUNS):
+        raise InvalidCadence(f"count={count}", f"count: {count} is no number of runs", f"use 1-{MOST_RUNS}")
+    return Bounds(
+        start="" if start is None else moment_text(start, "start"),
+        end="" if end is None else moment_text(end, "end"),
+        count=count or 0,
+        except_at=() if except_at is None else _excluded(except_at),
+        spread=0 if spread is None else _spread(spread),
+    )
+
+
+def moment_text(given: Moment, option: str) -> str:
+    """Return the canonical text of a date, a local time or an instant.
+
+    Raises:
+        InvalidCadence: it is none of them.
+    """
+    value = given
+    if isinstance(given, str):
+        text = given.strip(BLANKS)
+        try:
+            value = date.fromisoformat(text) if len(text) == _DATE_LENGTH else datetime.fromisoformat(text)
+        except ValueError:
+            value = given
+    if not isinstance(value, date):
+        raise InvalidCadence(str(given), f"{option}: no such date or time", f"write it {_EXAMPLE}")
+    if not isinstance(value, datetime):
+        return value.isoformat()
+    if value.microsecond:
+        raise InvalidCadence(str(given), f"{option}: a fraction of a second", "give whole seconds")
+    if value.tzinfo is None:
+        return value.isoformat().removesuffix(":00")
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat().removesuffix(":00") + "Z"
+
+
+def _excluded(given: Moment | Iterable[Moment]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        entries: list[Moment] = [*given.split(",")]
+    elif isinstance(given, date):
+        entries = [given]
+    elif isinstance(given, Iterable):
+        entries = [*given]
+    else:
+        raise InvalidCadence(str(given), "except_at: not a list of times", f"write each {_EXAMPLE}")
+    texts = sorted({moment_text(entry, "except_at") for entry in entries})
+    for text in texts:
+        if len(text) == _DATE_LENGTH:
+            raise InvalidCadence(
+                text,
+                "except_at: a date has no time of day",
+                f'write it as in {text}T09:00, or exclude the day: calendar=Calendar(exclude=["{text}"])',
+            )
+    if not 1 <= len(texts) <= MOST_EXCLUDED:
+        raise InvalidCadence(
+            "except_at",
+            f"except_at: it lists {len(texts)} times",
+            f"list 1-{MOST_EXCLUDED}, or use a calendar",
+        )
+    return tuple(texts)
+
+
+def _spread(given: str | timedelta) -> int:
+    if isinstance(given, str):
+        try:
+            return seconds_in(given.strip(BLANKS))
+        except InvalidCadence as error:
+            raise InvalidCadence(given, f"spread: {error.problem}", error.remedy) from None
+    if not isinstance(given, timedelta):
+        raise InvalidCadence(str(given), f"spread: {given!r} is no length of time", "write it as in 10m")
+    return duration_of("spread", seconds=given.total_seconds())
+
+
+def instants_of(text: str, where: Zone, *, is_end: bool = False) -> list[int]:
+    """Return the instants of a text: two if the clocks show the time twice, the gap's end if never."""
+    if text.endswith("Z"):
+        return [seconds_of(datetime.fromisoformat(text))]
+    local = seconds_of(datetime.fromisoformat(text).replace(tzinfo=UTC))
+    if is_end and len(text) == _DATE_LENGTH:
+        local += DAY - 1
+    span = where.span(local - where.span(local).offset)
+    offsets = {span.before, span.offset, span.after}
+    found = [local - offset for offset in offsets if where.span(local - offset).offset == offset]
+    return found or [where.span(local - min(offsets)).start]
