@@ -18,12 +18,14 @@ from duetime.aws.restored_rows import RestoredRows, free_lock
 from duetime.aws.tenant_items import forget_in_job
 from duetime.aws.transactions import update, write
 from duetime.clock import SystemClock
+from duetime.ids import batch_id, new_action_id
 from duetime.local.call_lock import CallLock
 from duetime.local.event_sources import ExpiryPoller
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import SkipReason, Status
 from duetime.model.active_region import FENCES
+from duetime.model.batch import ActionBatch
 from duetime.model.debounce import coalesced
 from duetime.model.expiry import Expiry
 from duetime.model.idempotency import HeldKey, KeyTerms
@@ -449,6 +451,27 @@ def test_a_payloads_time_to_live_never_moves_back_and_creates_no_payload(table, 
     payloads._extend(PENDING, NOON + 2 * HOUR)
     found = table.client.get_item(TableName=table.name, Key=payload_key(PENDING.ref)).get("Item")
     assert (found and found["ttl"]["N"]) == (left and to_epoch(NOON + left))
+
+
+def test_the_payload_of_a_completion_that_is_not_added_is_removed(table):
+    store = table.store()
+    first, second = (
+        ActionBatch(
+            tenant_id=PENDING.tenant_id,
+            name="import",
+            first_id=batch_id(NOON),
+            version=action_id,
+            opened_at=NOON,
+            opened_by="ada",
+            on_complete=action_id,
+        )
+        for action_id in (new_action_id(NOON), new_action_id(NOON))
+    )
+    for batch in (first, second, first):  # the last one as the client repeats it
+        completion = replace(PENDING, id=batch.on_complete, payload='"x"', payload_offloaded=True)
+        assert store.open_batch(batch, completion) == first
+        stored = table.client.get_item(TableName=table.name, Key=payload_key(completion.ref)).get("Item")
+        assert (stored is not None) is (batch is first)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Batches: many members, one completion action, whatever becomes of the members and of the stream."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
 
@@ -10,8 +11,11 @@ from duetime.actions.order import Order
 from duetime.errors import BatchConflict, BatchNotFound, InvalidCursor, InvalidIdentifier, InvalidTime
 from duetime.model.action import Status
 from duetime.model.batch import MISSING_AFTER, BatchState, Counts
+from duetime.model.change import Change
 from duetime.testing import SimulatedCloud
-from duetime.wakeups.follow import Follow
+from duetime.wakeups.count_batch import CountBatch
+from duetime.wakeups.follow import Follow, SweepHeld
+from duetime.wakeups.release import Release
 
 NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
 NAME = "import-2027-03"
@@ -89,7 +93,7 @@ def test_the_completion_action_of_a_small_batch_is_not_held_up_by_the_sweep(shop
 
 
 def test_without_a_record_of_the_stream_the_sweep_counts(shop):
-    with patch.object(Follow, "__call__", lambda *_: None):
+    with patch.object(Follow, "__call__", lambda *_, **__: None):
         shop.fill(500, at=10 * MINUTE)
         shop.cloud.advance(minutes=13)
     assert [lines for _, lines in shop.reports] == [500]
@@ -194,6 +198,162 @@ def test_a_redrive_after_the_completion_is_counted_and_completes_nothing_again(s
     shop.cloud.advance(minutes=5)
     assert (len(shop.reports), shop.progress().counts) == (1, Counts(executed=3))
     assert (shop.progress().state, shop.progress().completed_at) == (BatchState.COMPLETE, completed_at)
+
+
+def expire_first_members(shop):
+    """Remove the rows of the members that ended in the first minutes, as after the retention."""
+    shop.cloud.memory.store.remove_expired(NOON + shop.cloud.memory.settings.retention + 5 * MINUTE)
+
+
+def fill_in_two_parts(shop, count, bad):
+    """Members that are executed at once, and some that fail later, after which the batch is complete."""
+    shop.bad = set(range(count, count + bad))
+    with shop.batch() as batch:
+        batch.schedule_many(orders(count))
+        batch.schedule_many(orders(bad, at=30 * MINUTE, start=count))
+    shop.cloud.advance(minutes=45)
+    assert shop.progress().counts == Counts(executed=count, failed=bad)
+    return batch
+
+
+@pytest.mark.parametrize(("count", "bad"), [(3, 2), (150, 130)])
+def test_members_whose_rows_have_expired_keep_their_counts_after_a_redrive(shop, count, bad):
+    batch = fill_in_two_parts(shop, count, bad)
+    expire_first_members(shop)
+    shop.bad = {count}
+    shop.scheduler.batches.redrive(NAME, limit=200)
+    if count + bad > 200:
+        shop.scheduler.batches.redrive(NAME, limit=200, cursor="200")
+    shop.cloud.advance(minutes=30)
+    assert shop.progress().state is BatchState.COMPLETE
+    assert shop.progress().counts == Counts(executed=count + bad - 1, failed=1)
+    assert not [row for row in shop.cloud.actions() if row.status is Status.SKIPPED]
+    shop.bad = set()
+    for _ in range(2):  # within the hour, and after it
+        shop.cloud.advance(hours=2)
+        if shop.progress().counts.failed:
+            shop.scheduler.redrive(batch.member_id(count))
+    shop.cloud.advance(minutes=30)
+    assert (shop.progress().state, shop.progress().counts) == (
+        BatchState.COMPLETE,
+        Counts(executed=count + bad),
+    )
+
+
+def test_a_redrive_within_the_hour_of_another_is_counted_too(shop):
+    batch = fill_in_two_parts(shop, 3, 2)
+    expire_first_members(shop)
+    shop.bad = set()
+    for number in (3, 4):
+        shop.scheduler.redrive(batch.member_id(number))
+        shop.cloud.advance(minutes=10)
+        assert shop.progress().counts == Counts(executed=number + 1, failed=4 - number)
+    assert (shop.progress().state, len(shop.reports)) == (BatchState.COMPLETE, 1)
+
+
+def test_a_redriven_member_is_not_final_until_it_ends(shop):
+    batch = fill_in_two_parts(shop, 3, 2)
+    expire_first_members(shop)
+    shop.scheduler.redrive(batch.member_id(3), at=20 * MINUTE)
+    shop.cloud.advance(minutes=10)
+    assert (shop.progress().state, shop.progress().left) == (BatchState.RUNNING, 1)
+    assert shop.progress().counts == Counts(executed=3, failed=1)
+    shop.scheduler.cancel(batch.member_id(3))
+    shop.cloud.advance(minutes=5)
+    assert shop.progress().counts == Counts(executed=3, failed=1, cancelled=1)
+
+
+def test_a_redrive_before_the_end_keeps_the_counts_of_expired_members(shop):
+    shop.bad = {3}
+    with shop.batch() as batch:
+        batch.schedule_many(orders(3))
+        batch.schedule_many(orders(1, at=30 * MINUTE, start=3))
+        batch.schedule_many(orders(150, at=10 * 60 * MINUTE, start=4))
+    with patch("duetime.wakeups.count_batch.WINDOW", 3):
+        shop.cloud.advance(minutes=45)
+        assert shop.progress().prefix == 3
+        expire_first_members(shop)
+        shop.bad = set()
+        shop.scheduler.redrive(batch.member_id(3))
+        shop.cloud.advance(hours=11)
+    assert (shop.progress().state, shop.progress().counts) == (BatchState.COMPLETE, Counts(executed=154))
+
+
+class TickingClock:
+    """Each reading takes a second."""
+
+    def __init__(self, now):
+        self.at = now
+
+    def now(self):
+        self.at += timedelta(seconds=1)
+        return self.at
+
+
+def counter(shop, clock):
+    store, settings = shop.cloud.memory.store, shop.cloud.memory.settings
+    return CountBatch(store, Release(store, clock=clock, settings=settings), clock=clock, settings=settings)
+
+
+def test_a_count_that_runs_out_of_time_keeps_better_counts_and_is_repeated_soon(shop):
+    shop.fill(500, at=10 * MINUTE)
+    with patch.object(type(shop.cloud.memory), "has_room", property(lambda _: len(shop.lines) < 300)):
+        shop.cloud.advance(minutes=60)
+        before, clock = shop.progress(), TickingClock(shop.cloud.now + 60 * MINUTE)
+        assert before.counts.executed >= 290
+        count = counter(shop, clock)
+        with patch("duetime.wakeups.count_batch.WINDOW", 120):
+            count.sweep(before.ref, stop_at=clock.at + timedelta(seconds=4.5))
+            early = shop.progress()
+            assert (early.counts, early.counted_at) == (before.counts, before.counted_at)
+            assert before.version != early.version
+            assert 0 < early.prefix <= 240
+            count.sweep(before.ref, stop_at=clock.at + timedelta(seconds=60))
+        later = shop.progress()
+    assert (later.counts.executed, later.counted_at > before.counted_at) == (300, True)
+    shop.cloud.advance(minutes=60)
+
+
+def test_a_count_remembers_few_batches_and_none_that_is_complete(shop):
+    clock = TickingClock(shop.cloud.now)
+    count, late = counter(shop, clock), clock.at + timedelta(days=1)
+    shop.fill(1)
+    for number in range(4):
+        shop.scheduler.batch(f"open-{number}").open()
+    with (
+        patch("duetime.wakeups.count_batch._MOST_REMEMBERED", 3),
+        patch.object(Follow, "__call__", lambda *_, **__: None),
+    ):
+        for batch in shop.scheduler.batches.list():
+            count.sweep(batch.ref, stop_at=late)
+        remembered = {ref.name for ref in count._counted_at}
+        assert remembered == {"open-1", "open-2", "open-3"}
+        for row in shop.cloud.actions():
+            shop.cloud.memory.store.cancel(row, by="ops", at=shop.cloud.now, kept_until=late)
+        count.sweep(shop.progress().ref, stop_at=late)
+    assert shop.progress().state is BatchState.COMPLETE
+    assert NAME not in {ref.name for ref in count._counted_at}
+
+
+def test_a_late_redrive_is_counted_although_another_writer_interferes(shop):
+    """The batch was complete before the redrive was written; a follower is added meanwhile."""
+    shop.bad, store = {0}, shop.cloud.memory.store
+    batch = shop.fill(1)
+    shop.cloud.advance(minutes=5)
+    with patch.object(type(shop.scheduler._batch_writes), "count_again", lambda *_: None):
+        shop.bad = set()
+        shop.scheduler.redrive(batch.member_id(0))
+    change, losses = store.change_batch, []
+
+    def overtaken(read, changed):
+        if changed.restarted_at is not None and read.restarted_at is None and not losses:
+            losses.append(True)
+            assert change(read, replace(read, version="another"))
+        return change(read, changed)
+
+    with patch.object(store, "change_batch", overtaken):
+        shop.cloud.advance(minutes=10)
+    assert (losses, shop.progress().counts) == ([True], Counts(executed=1))
 
 
 def test_a_redrive_during_the_last_count_is_waited_for(shop):
@@ -326,3 +486,37 @@ def test_counting_writes_at_most_a_tenth_of_a_unit_a_member(shop):
         shop.cloud.advance(hours=1)
     assert len(shop.reports) == 1
     assert len(writes) < 2_000 * 0.1
+
+
+def test_after_its_time_arm_leaves_batches_and_releases_to_the_sweep(shop):
+    """Follow gets the time that the invocation of arm has left."""
+    shop.fill(1)
+    store, clock, done = shop.cloud.memory.store, TickingClock(shop.cloud.now), []
+    count, release = counter(shop, clock), lambda ref: done.append(ref.id)
+    follow = Follow(count, release, clock)
+    row = shop.scheduler.schedule(Line(number=7), at=timedelta(0))
+    followers = (
+        *(batch.first_id for batch in shop.scheduler.batches.list()),
+        row.id,
+        shop.progress().on_complete,
+    )
+    ended = replace(row, status=Status.EXECUTED, is_awaited=True, followers=followers)
+    changes = [Change(old=row, new=ended)]
+    follow(changes, stop_at=clock.at + timedelta(seconds=3.5))
+    assert done == list(followers[:2])
+    done.clear()
+    follow(changes, stop_at=clock.at + timedelta(days=1))
+    assert done == list(followers)
+    assert store.find_batch(shop.progress().ref) is not None
+
+
+def test_a_batch_whose_count_takes_all_the_time_does_not_keep_held_actions_waiting(shop):
+    shop.fill(500, at=60 * MINUTE)
+    clock, done = TickingClock(shop.cloud.now), []
+    count = counter(shop, clock)
+    held = shop.scheduler.schedule(Line(number=1), at=timedelta(0), after=shop.progress().on_complete)
+    sweep = SweepHeld(shop.cloud.memory.store, count, lambda ref: done.append(ref.id), clock)
+    slow = lambda *_, stop_at: setattr(clock, "at", max(clock.at, stop_at))  # noqa: E731 - a count until its end
+    with patch.object(CountBatch, "sweep", slow):
+        sweep.check_all(stop_at=clock.at + timedelta(minutes=10))
+    assert held.id in done

@@ -36,6 +36,7 @@ from duetime.model.batch import (
     ActionBatch,
     BatchRef,
     Counts,
+    MemberStatus,
 )
 from duetime.ports.actions import BatchPage
 
@@ -77,6 +78,12 @@ class DynamoBatches:
             present = self.find_batch(batch.ref)
             if present is None:
                 raise
+            if (
+                completion is not None
+                and completion.payload_offloaded
+                and present.on_complete != completion.id
+            ):
+                self._payloads.remove(completion.ref)  # no row has it
             return present
         return batch
 
@@ -108,7 +115,9 @@ class DynamoBatches:
         found = tuple(islice(readable(items, from_batch_item, "batch"), limit + 1))
         return BatchPage(found[:limit], found[limit - 1].name if len(found) > limit else None)
 
-    def member_statuses(self, batch: ActionBatch, shard: str, start: int, stop: int) -> Mapping[int, Status]:
+    def member_statuses(
+        self, batch: ActionBatch, shard: str, start: int, stop: int
+    ) -> Mapping[int, MemberStatus]:
         if stop <= start:
             return {}
         items = self._table.items(
@@ -119,7 +128,7 @@ class DynamoBatches:
                 ":last": {"S": batch.member(stop - 1).id},
             },
             ExpressionAttributeNames={"#status": "status"},
-            ProjectionExpression="sk, #status",
+            ProjectionExpression="sk, #status, redriven_after, changed_at",
             ConsistentRead=True,
         )
         return dict(readable(items, _status_of, "member"))
@@ -196,8 +205,10 @@ def _problems(batch: ActionBatch) -> Iterator[str]:
         yield f"short_list has {len(short)} numbers; at most {SHORT_LIST} below {batch.size} are allowed"
 
 
-def _status_of(item: Item) -> tuple[int, Status]:
-    return ids.member_number(ActionId(item["sk"]["S"])), Status(item["status"]["S"])
+def _status_of(item: Item) -> tuple[int, MemberStatus]:
+    redriven_at = read_instant(item, "changed_at") if "redriven_after" in item else None
+    status = MemberStatus(Status(item["status"]["S"]), redriven_at)
+    return ids.member_number(ActionId(item["sk"]["S"])), status
 
 
 def _joined(values: Any) -> str:

@@ -277,7 +277,7 @@ class InProcessCloud(ABC):
         parts: Sequence[Part] = (
             lambda until: {"swept": steps.deep_sweep(stop_at=until)},
             lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
-            lambda until: {"held": steps.sweep_held.look_at_all(stop_at=until)},
+            lambda until: {"held": steps.sweep_held.check_all(stop_at=until)},
             lambda until: {"repaired": steps.repair(stop_at=until)},
         )
         done = in_turn(parts, stop_at, self.backends.clock)

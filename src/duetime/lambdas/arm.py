@@ -106,7 +106,7 @@ def make_handler(
             log.warning("batch not armed, it will come again", extra={"reason": truncate(error)})
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
         if batches or any(change.new and change.new.is_awaited for change in changes):
-            steps.follow([*changes, *batches])
+            steps.follow([*changes, *batches], stop_at=stop_at)
         return {"batchItemFailures": []}
 
     return meter.around(unless_standby(steps.region, handler, {"batchItemFailures": []}))

@@ -104,7 +104,7 @@ class PassSteps:
         return asdict(self._steps.deep_sweep(stop_at=stop_at))
 
     def _all_held(self, stop_at: datetime) -> Mapping[str, Any]:
-        return {"held": self._steps.sweep_held.look_at_all(stop_at=stop_at)}
+        return {"held": self._steps.sweep_held.check_all(stop_at=stop_at)}
 
     def _maintained(self, stop_at: datetime) -> Mapping[str, Any]:
         result = self._steps.maintain_due_jobs(stop_at=stop_at)

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from duetime.ids import TenantId
 from duetime.memory.table import MemoryTable
-from duetime.model.action import Action, Status
-from duetime.model.batch import COUNTED_AT, COUNTING_SHARD, ActionBatch, BatchRef
+from duetime.model.action import Action
+from duetime.model.batch import COUNTED_AT, COUNTING_SHARD, ActionBatch, BatchRef, MemberStatus
 from duetime.ports.actions import BatchPage
 
 
@@ -50,11 +50,13 @@ class MemoryBatches:
             found = sorted((batch for batch in mine if batch.name > (cursor or "")), key=lambda one: one.name)
         return BatchPage(tuple(found[:limit]), found[limit - 1].name if len(found) > limit else None)
 
-    def member_statuses(self, batch: ActionBatch, shard: str, start: int, stop: int) -> Mapping[int, Status]:
+    def member_statuses(
+        self, batch: ActionBatch, shard: str, start: int, stop: int
+    ) -> Mapping[int, MemberStatus]:
         first = start + (int(shard, 16) - start) % 16
         with self._table.lock:
             rows = {number: self._table.get(batch.member(number)) for number in range(first, stop, 16)}
-        return {number: row.status for number, row in rows.items() if row is not None}
+        return {number: MemberStatus.from_row(row) for number, row in rows.items() if row is not None}
 
     def remove_expired(self, now: datetime) -> None:
         """Remove the batches that have expired."""

@@ -38,6 +38,11 @@ COUNTING_SHARD = "0"
 SHORT_LIST = 100
 """Members that are not final, up to which a batch lists them: reading these shows whether it is done."""
 
+REDRIVE_MARGIN = timedelta(minutes=2)
+"""How much earlier than its request a redrive may seem: the clocks of two callers differ."""
+LATEST_REDRIVE = timedelta(hours=1)
+"""How long after its request a redrive may arrive; then the counts are final for those before it."""
+
 MISSING = "duetime.missing"
 """The type of a row in the place of a member that was never written."""
 MISSING_AFTER = timedelta(minutes=15)
@@ -69,6 +74,19 @@ class Counts(NamedTuple):
             if status.is_final:
                 more[status.value] += 1
         return Counts(*(have + more[name] for name, have in self._asdict().items()))
+
+
+class MemberStatus(NamedTuple):
+    """What a count reads of a member's row."""
+
+    status: Status
+    redriven_at: datetime | None = None
+    """When it was changed after a redrive, at the latest; None without a redrive."""
+
+    @classmethod
+    def from_row(cls, row: Action) -> MemberStatus:
+        """Return that of a row."""
+        return cls(row.status, row.changed_at if row.redriven_after else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +125,13 @@ class ActionBatch:
     counted_at: datetime | None = None
     """When the counts were true."""
     prefix: int = 0
-    """All members with a lower number are final."""
+    """All members with a lower number were final; their rows may have expired."""
     prefix_counts: Counts = field(default_factory=Counts)
+    """Their counts; those that were redriven since `restarted_at` are in it as failed."""
     short_list: tuple[int, ...] | None = None
     """The members that were not final then, if these are at most `SHORT_LIST`."""
     restarted_at: datetime | None = None
-    """When a redrive last had it counted again."""
+    """When redrives began that `prefix_counts` does not have; the margin of clocks is subtracted."""
     kept_until: datetime | None = None
 
     @property
@@ -155,8 +174,45 @@ class ActionBatch:
         """Return the members that may not be final, if these are few enough to be read at once."""
         if self.short_list is not None:
             return self.short_list
-        left = range(self.prefix, self.size)
+        left = range(self.first_unknown, self.size)
         return left if len(left) <= SHORT_LIST else None
+
+    @property
+    def first_unknown(self) -> int:
+        """The first member that a count of all reads: a redrive may be of any."""
+        return self.prefix if self.restarted_at is None else 0
+
+    def is_redriven(self, member: MemberStatus) -> bool:
+        """Return whether a member was redriven since the restart."""
+        restarted_at, redriven_at = self.restarted_at, member.redriven_at
+        return restarted_at is not None and redriven_at is not None and redriven_at >= restarted_at
+
+    def counted(self, counts: Counts, members: Mapping[int, MemberStatus]) -> Counts:
+        """Return the counts with further members.
+
+        One before the prefix is in the counts already; if it was redriven, its status replaces failed.
+        """
+        known = {number for number in members if number < self.prefix}
+        redriven = {number for number in known if self.is_redriven(members[number])}
+        added = [found.status for number, found in members.items() if number not in known - redriven]
+        return counts._replace(failed=counts.failed - len(redriven)).plus(added)
+
+    def as_before(self, members: Mapping[int, MemberStatus]) -> Iterable[Status]:
+        """Return the statuses of members for `prefix_counts`: of redriven ones, that before the redrive."""
+        return (Status.FAILED if self.is_redriven(found) else found.status for found in members.values())
+
+    def not_final(self, members: Mapping[int, MemberStatus], numbers: Iterable[int]) -> Sequence[int]:
+        """Return those of the numbers that are not final, or were never written.
+
+        Args:
+            members: those among them that have a row.
+            numbers: of members.
+        """
+        return [
+            number
+            for number in numbers
+            if (not members[number].status.is_final if number in members else number >= self.prefix)
+        ]
 
 
 def extended(batch: ActionBatch, size: int) -> ActionBatch:
@@ -172,17 +228,20 @@ def closed(batch: ActionBatch, *, by: str, at: datetime) -> ActionBatch:
 
 
 def counted_again(batch: ActionBatch, *, at: datetime) -> ActionBatch:
-    """Return a batch of which a failed member is about to be redriven: all are counted again."""
-    return replace(
-        batch,
-        is_counting=True,
-        counted_at=None,
-        prefix=0,
-        prefix_counts=Counts(),
-        short_list=None,
-        restarted_at=at,
-        kept_until=None,
-    )
+    """Return a batch of which a failed member is about to be redriven.
+
+    Members that were counted as final keep their counts, with or without a row. Only those that were redriven
+    since `restarted_at` are counted again, in the place of a failed one each. The counts of a complete batch
+    become final for all members, unless a redrive that was requested before may still arrive.
+    """
+    again = replace(batch, is_counting=True, counted_at=None, short_list=None, kept_until=None)
+    is_complete = batch.state is BatchState.COMPLETE
+    is_settled = is_complete and batch.counted_at is not None and at - batch.counted_at >= LATEST_REDRIVE
+    if batch.restarted_at is not None and not is_settled:
+        return again
+    if is_complete:
+        again = replace(again, prefix=batch.size, prefix_counts=batch.counts)
+    return replace(again, restarted_at=at - REDRIVE_MARGIN)
 
 
 def followed(batch: ActionBatch, follower: ActionId) -> ActionBatch:
@@ -224,11 +283,6 @@ def missing_member(
         kept_until=kept_until,
         batch=batch.name,
     )
-
-
-def numbers_of(statuses: Mapping[int, Status], numbers: Iterable[int]) -> Sequence[int]:
-    """Return those of the members that are not final, or have no row."""
-    return [number for number in numbers if number not in statuses or not statuses[number].is_final]
 
 
 def batch_name(value: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.action import Action, ActionRef, SkipReason, Status
-from duetime.model.batch import ActionBatch, BatchRef
+from duetime.model.batch import ActionBatch, BatchRef, MemberStatus
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.debounce import DebounceHolder
 from duetime.model.hand_over import HandOverTerms, Progress
@@ -530,7 +530,9 @@ class ActionStore(Protocol):
     def batches(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> BatchPage:
         """Return a tenant's batches by name. The list may lag by a moment."""
 
-    def member_statuses(self, batch: ActionBatch, shard: str, start: int, stop: int) -> Mapping[int, Status]:
+    def member_statuses(
+        self, batch: ActionBatch, shard: str, start: int, stop: int
+    ) -> Mapping[int, MemberStatus]:
         """Return the statuses of a batch's members in one of `SHARDS`, with numbers in [start, stop).
 
         The reads are consistent. Missing rows are left out.

@@ -93,14 +93,14 @@ class Steps:
 
     @cached_property
     def follow(self) -> Follow:
-        """Looks at what waits for the rows of a batch of stream records."""
+        """Releases and counts what waits for the rows of a group of stream records."""
         from duetime.wakeups.follow import Follow
 
         return Follow(self._count_batch, self._release, self._clock)
 
     @cached_property
     def sweep_held(self) -> SweepHeld:
-        """Looks at batches and held actions, whatever became of the stream's records."""
+        """Counts batches and checks held actions, also without the records of the stream."""
         from duetime.wakeups.follow import SweepHeld
 
         return SweepHeld(self._backends.store, self._count_batch, self._release, self._clock)

@@ -1,16 +1,17 @@
 """*Count*: count a batch from its members' rows, and release what waits for it when all are final.
 
-The counts are a copy of what the rows say, so a lost, repeated or late record of the stream changes none of
-them: it is only a reason to look. A look that may find the batch done reads a member at first, then more.
+The counts are a copy of the rows, so a lost, repeated or late record of the stream changes none of them: it
+only starts a sample. A sample that may find the batch done reads a member at first, then more.
 
 ::
 
-    look      up to 100 members, in random order, up to the first that is not final
-    count     all members behind the prefix that is known to be final, or those that are known to be left
+    sample    up to 100 members, in random order, up to the first that is not final
+    count     all members behind the prefix that is known to be final, or those that are known to be left;
+              after a redrive, also those before it that were redriven
     complete  if the batch is closed, all were final, and no redrive began meanwhile (the version is as read)
 
-A count writes the batch once. The sweep counts at most ten times while the batch's age doubles, so the writes
-do not depend on the number of members.
+A count writes the batch once; one that runs out of time keeps better counts. The sweep counts at most ten
+times while the batch's age doubles, so the writes do not depend on the number of members.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from typing import Any
 
 from duetime import ids, instant
 from duetime.clock import Clock
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.model import batch as facts
-from duetime.model.action import Action, ActionRef, Status
-from duetime.model.batch import SHORT_LIST, ActionBatch, BatchRef, BatchState, numbers_of
+from duetime.model.action import Action, ActionRef
+from duetime.model.batch import SHORT_LIST, ActionBatch, BatchRef, BatchState, MemberStatus
 from duetime.ports.actions import ActionStore
 from duetime.settings import Settings
 from duetime.wakeups.release import Release
@@ -36,12 +38,14 @@ from duetime.wakeups.release import Release
 log = logging.getLogger(__name__)
 
 WINDOW = 16_000
-"""Members that are read between two looks at the clock."""
+"""Members that are read between two checks of the time."""
 _LARGEST_AT_ONCE = 50_000
 """Members behind the prefix up to which a record of the stream starts a count: arm must not be held up."""
 _AGAIN_AFTER = timedelta(seconds=5)
 """Until then, records of the stream start no other count of a large batch in this process."""
-_LOOKS = (1, 4, 16, SHORT_LIST)
+_SAMPLES = (1, 4, 16, SHORT_LIST)
+_MOST_REMEMBERED = 1_000
+"""Batches whose last count this process remembers."""
 _WRITTEN_FROM = 10
 """Members that must have ended for a write between two of the sweep's."""
 SOONEST, LATEST = timedelta(minutes=1), timedelta(hours=6)
@@ -72,7 +76,7 @@ class CountBatch:
         self._map, self._counted_at = map_, dict[BatchRef, datetime]()
 
     def wake(self, ref: BatchRef, *, stop_at: datetime, redriven: Sequence[Action] = ()) -> None:
-        """Look at a batch of which a member ended, or that was written.
+        """Count a batch of which a member ended, or that was written, if it may be done.
 
         Args:
             ref: the batch.
@@ -80,21 +84,22 @@ class CountBatch:
             redriven: members that ended after a redrive.
 
         Raises:
-            BackendUnavailable: the sweep looks again.
+            BackendUnavailable: the sweep counts it.
         """
         batch = self._store.find_batch(ref)
         if batch is None or batch.state is BatchState.OPEN:
             return
         if batch.state is BatchState.COMPLETE:
+            self._counted_at.pop(ref, None)
             self._release_all(batch)
         if any(self._was_counted(batch, row) for row in redriven):  # its redrive came late
-            self._count_again(batch)
+            self._count_again(ref, redriven)
             return
         if batch.state is BatchState.COMPLETE:
             return
         if batch.unknown() is None:
             is_recent = self._clock.now() - self._counted_at.get(ref, instant.EARLIEST) < _AGAIN_AFTER
-            if is_recent or batch.size - batch.prefix > _LARGEST_AT_ONCE:
+            if is_recent or batch.size - batch.first_unknown > _LARGEST_AT_ONCE:
                 return
         if self._may_be_done(batch):
             self._count(batch, stop_at)
@@ -122,30 +127,51 @@ class CountBatch:
     def _may_be_done(self, batch: ActionBatch) -> bool:
         """Return whether no member is found that is not final; reads at most `SHORT_LIST`."""
         unknown = batch.unknown()
-        numbers: Sequence[int] = range(batch.prefix, batch.size) if unknown is None else unknown
+        numbers: Sequence[int] = range(batch.first_unknown, batch.size) if unknown is None else unknown
         order = random.Random(f"{batch.name} {self._clock.now()}")  # noqa: S311 - spreads reads, guards nothing
         sample = iter(order.sample(numbers, min(len(numbers), SHORT_LIST)))
         return all(
-            not numbers_of(self._statuses(batch, some), some)
-            for most in _LOOKS
+            not batch.not_final(self._members(batch, some), some)
+            for most in _SAMPLES
             if (some := list(islice(sample, most)))
         )
 
     def _count(self, batch: ActionBatch, stop_at: datetime) -> None:
-        now, unknown = self._clock.now(), batch.unknown()
-        counted, left = (
-            self._counted_all(batch, stop_at) if unknown is None else self._counted_few(batch, unknown)
-        )
+        now, few = self._clock.now(), batch.short_list
+        self._remember(batch.ref, now)
+        counted, left = self._counted_all(batch, stop_at) if few is None else self._counted_few(batch, few)
+        is_done = left is not None and not left and batch.closed_at is not None
+        if is_done and few is not None and batch.restarted_at is not None:  # a later redrive needs the prefix
+            counted, left = self._counted_all(batch, stop_at)
+            is_done = left is not None and not left
+        if left is None:
+            self._store_progress(batch, counted)
+            return
         counted = replace(counted, counted_at=now)
-        self._counted_at[batch.ref] = now
-        if left is not None and not left and batch.closed_at is not None:
+        if is_done:
             counted = facts.completed(counted, at=now, kept_until=now + self._settings.retention)
         if not self._is_worth_a_write(batch, counted):
             return
         counted = replace(counted, version=new_version())
         if self._store.change_batch(batch, counted) and counted.state is BatchState.COMPLETE:
+            self._counted_at.pop(batch.ref, None)
             log.info("batch complete", extra={"batch": batch.name, "members": batch.size})
             self._release_all(counted)
+
+    def _store_progress(self, read: ActionBatch, counted: ActionBatch) -> None:
+        """Store the prefix of a count that ran out of time, and its counts if they are the better ones.
+
+        The time of the last whole count stays, so the next sweep counts again.
+        """
+        known = read.counts if sum(counted.counts) < sum(read.counts) else counted.counts
+        if counted.prefix > read.prefix or sum(known) - sum(read.counts) >= _WRITTEN_FROM:
+            self._store.change_batch(read, replace(counted, counts=known, version=new_version()))
+
+    def _remember(self, ref: BatchRef, now: datetime) -> None:
+        self._counted_at.pop(ref, None)
+        self._counted_at[ref] = now
+        if len(self._counted_at) > _MOST_REMEMBERED:
+            del self._counted_at[next(iter(self._counted_at))]
 
     def _is_worth_a_write(self, read: ActionBatch, counted: ActionBatch) -> bool:
         """Return whether the counts are written now: not each ended member costs a write."""
@@ -159,24 +185,25 @@ class CountBatch:
 
     def _counted_few(self, batch: ActionBatch, numbers: Sequence[int]) -> tuple[ActionBatch, Sequence[int]]:
         """Count the members that were left."""
-        statuses = self._statuses(batch, numbers)
-        before = batch.prefix_counts if batch.short_list is None else batch.counts
-        left = numbers_of(statuses, numbers)
-        self._replace_missing(batch, [number for number in left if number not in statuses])
-        return replace(batch, counts=before.plus(statuses.values()), short_list=tuple(left)), left
+        members = self._members(batch, numbers)
+        left = batch.not_final(members, numbers)
+        self._replace_missing(batch, [number for number in left if number not in members])
+        counts = batch.counts.plus(member.status for member in members.values())
+        return replace(batch, counts=counts, short_list=tuple(left)), left
 
     def _counted_all(self, batch: ActionBatch, stop_at: datetime) -> tuple[ActionBatch, Sequence[int] | None]:
-        """Count all members behind the prefix; the second result is None if the time was too short."""
+        """Count all members that are not known; the second result is None if the time was too short."""
         counts, prefix, prefix_counts = batch.prefix_counts, batch.prefix, batch.prefix_counts
-        left, missing, start = list[int](), list[int](), batch.prefix
+        left, missing, start = list[int](), list[int](), batch.first_unknown
         while start < batch.size and self._clock.now() < stop_at:
             stop = min(start + WINDOW, batch.size)
-            statuses = self._statuses_between(batch, start, stop)
-            counts = counts.plus(statuses.values())
-            open_here = numbers_of(statuses, range(start, stop))
-            missing += [number for number in open_here if number not in statuses][:SHORT_LIST]
-            if not (left or open_here):
-                prefix, prefix_counts = stop, counts
+            members = self._members_between(batch, start, stop)
+            counts = batch.counted(counts, members)
+            open_here = batch.not_final(members, range(start, stop))
+            missing += [number for number in open_here if number not in members][:SHORT_LIST]
+            if start <= prefix < stop and not open_here:
+                added = {number: member for number, member in members.items() if number >= prefix}
+                prefix, prefix_counts = stop, prefix_counts.plus(batch.as_before(added))
             left += open_here
             start = stop
         is_whole = start >= batch.size
@@ -201,18 +228,18 @@ class CountBatch:
                 facts.missing_member(batch, number, due_shard=shard, at=now, kept_until=kept_until)
             )
 
-    def _statuses(self, batch: ActionBatch, numbers: Iterable[int]) -> Mapping[int, Status]:
+    def _members(self, batch: ActionBatch, numbers: Iterable[int]) -> Mapping[int, MemberStatus]:
         rows = self._store.get_rows([batch.member(number) for number in numbers])
-        return {ids.member_number(row.id): row.status for row in rows}
+        return {ids.member_number(row.id): MemberStatus.from_row(row) for row in rows}
 
-    def _statuses_between(self, batch: ActionBatch, start: int, stop: int) -> Mapping[int, Status]:
+    def _members_between(self, batch: ActionBatch, start: int, stop: int) -> Mapping[int, MemberStatus]:
         if stop - start <= SHORT_LIST:
-            return self._statuses(batch, range(start, stop))
-        found: dict[int, Status] = {}
-        for statuses in self._map(
+            return self._members(batch, range(start, stop))
+        found: dict[int, MemberStatus] = {}
+        for members in self._map(
             lambda shard: self._store.member_statuses(batch, shard, start, stop), ids.SHARDS
         ):
-            found |= statuses
+            found |= members
         return found
 
     def _was_counted(self, batch: ActionBatch, row: Action) -> bool:
@@ -220,12 +247,18 @@ class CountBatch:
         if batch.counted_at is None or not batch.has_member(row):
             return False
         number, unknown = ids.member_number(row.id), batch.unknown()
-        is_open = number >= batch.prefix if unknown is None else number in unknown
+        is_open = number >= batch.first_unknown if unknown is None else number in unknown
         return not is_open and row.modified_at > batch.counted_at - self._settings.clock_skew
 
-    def _count_again(self, batch: ActionBatch) -> None:
-        again = facts.counted_again(batch, at=self._clock.now())
-        self._store.change_batch(batch, replace(again, version=new_version()))
+    def _count_again(self, ref: BatchRef, redriven: Sequence[Action]) -> None:
+        def once() -> Conflict | None:
+            batch = self._store.find_batch(ref)
+            if batch is None or not any(self._was_counted(batch, row) for row in redriven):
+                return None
+            again = replace(facts.counted_again(batch, at=self._clock.now()), version=new_version())
+            return None if self._store.change_batch(batch, again) else CHANGED
+
+        change_with_retry(once, f"batch {ref.name}", table="the actions table")
 
     def _release_all(self, batch: ActionBatch) -> None:
         for follower in batch.waiting:

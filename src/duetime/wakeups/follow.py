@@ -1,6 +1,6 @@
-"""Step 2, *follow*: after arm, look at what waits for the rows and batches of a batch of stream records.
+"""Step 2, *follow*: after arm, release and count what waits for the rows of a group of stream records.
 
-The sweep and the deep sweep look at everything that is held, so that a lost record only delays.
+The sweep and the deep sweep check everything that is held, so a lost record only delays.
 """
 
 from __future__ import annotations
@@ -27,23 +27,28 @@ Wake: TypeAlias = Change | BatchRef
 """A record of the actions table's stream: of a row, or of a batch."""
 
 FOLLOW_TIME = timedelta(seconds=10)
-"""The longest time in which arm looks at batches and held actions; the last call may exceed it."""
+"""The longest time in which arm checks batches and held actions; the last call may exceed it."""
 
 _MOST_HELD = 200
-"""Held actions that one sweep looks at."""
+"""Held actions that one sweep checks."""
 _TURNS = 16
-"""Sweeps in which all due shards have been looked at once."""
+"""Sweeps in which all due shards are read once."""
 _PAGE = 100
 
 
 class Follow:
-    """Looks at batches and held actions."""
+    """Releases held actions, and counts batches, after stream records."""
 
     def __init__(self, count: CountBatch, release: Release, clock: Clock) -> None:
         self._count, self._release, self._clock = count, release, clock
 
-    def __call__(self, wakes: Iterable[Wake]) -> None:
-        """Look at what waits for ended rows, and at batches that were written or whose members ended."""
+    def __call__(self, wakes: Iterable[Wake], *, stop_at: datetime | None = None) -> None:
+        """Release what waits for ended rows, and count batches that were written or whose members ended.
+
+        Args:
+            wakes: the records.
+            stop_at: nothing begins after it, nor `FOLLOW_TIME` from now; the sweep finds what is left.
+        """
         held, batches = dict[ActionRef, None](), dict[BatchRef, list[Action]]()
         for wake in wakes:
             if isinstance(wake, BatchRef):
@@ -53,50 +58,61 @@ class Follow:
                 if row.batch is not None:
                     redriven = batches.setdefault(BatchRef(row.tenant_id, row.batch), [])
                     redriven += [row] if row.redriven_after else []
-        stop_at = self._clock.now() + FOLLOW_TIME
-        for ref in held:
-            _tolerating(lambda ref=ref: self._release(ref), ref.id)  # type: ignore[misc]
+        limit = self._clock.now() + FOLLOW_TIME
+        stop_at = limit if stop_at is None else min(stop_at, limit)
+        checks: list[tuple[Callable[[], object], str]] = [
+            (partial(self._release, ref), ref.id) for ref in held
+        ]
         for batch, redriven in batches.items():
-            look = partial(self._count.wake, batch, stop_at=stop_at, redriven=redriven)
-            _tolerating(look, batch.name)
+            count = partial(self._count.wake, batch, stop_at=stop_at, redriven=redriven)
+            checks.insert(
+                0 if redriven else len(checks), (count, batch.name)
+            )  # no sweep finds a late redrive
+        for done, (check, name) in enumerate(checks):
+            if self._clock.now() >= stop_at:
+                log.warning("out of time, the sweep does the rest", extra={"left": len(checks) - done})
+                return
+            _tolerating(check, name)
 
 
 class SweepHeld:
-    """The sweep's look at batches that are not complete, and at held actions."""
+    """Counts the batches that are not complete, and checks held actions, in the sweep."""
 
     def __init__(self, store: ActionStore, count: CountBatch, release: Release, clock: Clock) -> None:
         self._store, self._count, self._release, self._clock = store, count, release, clock
 
     def __call__(self, *, stop_at: datetime) -> int:
-        """Count the batches that are due for it, and look at some held actions; return how many these are."""
+        """Count the batches that are due for it, and check some held actions; return how many these are."""
         self._count_batches(stop_at)
         shards = self._store.due_shards
         turn = int(self._clock.now().timestamp()) // 60 % _TURNS
         left = _MOST_HELD
         for shard in shards[turn::_TURNS]:
-            left -= self._look(shard, stop_at, left)
+            left -= self._check(shard, stop_at, left)
         return _MOST_HELD - left
 
-    def look_at_all(self, *, stop_at: datetime) -> int:
-        """Look at all that is held; return how many these are."""
+    def check_all(self, *, stop_at: datetime) -> int:
+        """Check all that is held; return how many these are."""
         self._count_batches(stop_at)
-        return sum(self._look(shard, stop_at, None) for shard in self._store.due_shards)
+        return sum(self._check(shard, stop_at, None) for shard in self._store.due_shards)
 
     def _count_batches(self, stop_at: datetime) -> None:
+        now = self._clock.now()
+        stop_at = now + (stop_at - now) / 2  # a large batch must not hold up the releases
         for ref in self._entries(COUNTING_SHARD, COUNTED_AT, stop_at):
             if not is_action_id(ref.id):
                 batch = BatchRef(ref.tenant_id, ref.id)
                 _tolerating(lambda batch=batch: self._count.sweep(batch, stop_at=stop_at), batch.name)  # type: ignore[misc]
 
-    def _look(self, shard: str, stop_at: datetime, most: int | None) -> int:
-        looked = 0
+    def _check(self, shard: str, stop_at: datetime, most: int | None) -> int:
+        checked = 0
         for ref in self._entries(shard, HELD_AT, stop_at):
-            if most is not None and looked >= most:
+            if most is not None and checked >= most:
                 break
-            looked += 1
+            checked += 1
             if is_action_id(ref.id):
                 _tolerating(lambda ref=ref: self._release(ref), ref.id)  # type: ignore[misc]
-        return looked
+        return checked
 
     def _entries(self, shard: str, at: datetime, stop_at: datetime) -> Iterable[ActionRef]:
         cursor, first = None, True
@@ -108,11 +124,11 @@ class SweepHeld:
             cursor, first = page.cursor, False
 
 
-def _tolerating(look: Callable[[], object], name: str) -> None:
-    """Look at one; a failure is logged, since a later look repeats it, and must not stop the others."""
+def _tolerating(check: Callable[[], object], name: str) -> None:
+    """Check one; a failure is logged, since a later check repeats it, and must not stop the others."""
     try:
-        look()
+        check()
     except BackendUnavailable as error:
-        log.warning("not looked at, the sweep does", extra={"about": name, "reason": truncate(error)})
+        log.warning("not checked, the sweep does", extra={"about": name, "reason": truncate(error)})
     except DuetimeError:
-        log.exception("cannot be looked at", extra={"about": name})
+        log.exception("cannot be checked", extra={"about": name})

@@ -14,6 +14,7 @@ from duetime.model.batch import (
     HELD_AT,
     ActionBatch,
     Counts,
+    MemberStatus,
     closed,
     completed,
     counted_again,
@@ -198,13 +199,25 @@ class BatchContract(StoreContract):
             for number, status in store.member_statuses(batch, shard, 3, 33).items()
         }
         assert sorted(statuses) == list(range(3, 33))
-        assert {number for number, status in statuses.items() if status is Status.EXECUTED} == {16}
+        executed = MemberStatus(Status.EXECUTED)
+        assert {number for number, status in statuses.items() if status == executed} == {16}
+
+    def test_a_member_has_the_time_of_its_redrive_until_it_ends_again(self, store: ActionStore) -> None:
+        batch = opened(store, size=1)
+        (row,) = members(store, batch, 1)
+        store.settle(claim(store, row.ref), end(Status.FAILED))
+        assert store.member_statuses(batch, "0", 0, 1) == {0: MemberStatus(Status.FAILED)}
+        at = NOON + HOUR
+        redriven = applied(store, row.ref, store.redrive(stored_row(store, row.ref), at, by="ops", at=at))
+        assert store.member_statuses(batch, "0", 0, 1) == {0: MemberStatus(Status.PENDING, at)}
+        store.settle(claim(store, redriven.ref, at), end(Status.EXECUTED))
+        assert store.member_statuses(batch, "0", 0, 1) == {0: MemberStatus(Status.EXECUTED, at)}
 
     def test_no_members_and_missing_members_have_no_status(self, store: ActionStore) -> None:
         batch = opened(store, size=40)
         members(store, batch, 3)
         assert store.member_statuses(batch, "0", 0, 0) == {}
-        assert store.member_statuses(batch, "1", 0, 40) == {1: Status.PENDING}
+        assert store.member_statuses(batch, "1", 0, 40) == {1: MemberStatus(Status.PENDING)}
         assert store.member_statuses(batch, "5", 0, 40) == {}
 
     def test_other_actions_are_no_members(self, store: ActionStore) -> None:
