@@ -217,9 +217,9 @@ class Settings(GivenFields):
     )
     sleeps_from: int = number(
         1,
-        "The fewest messages for which arm, dispatch and the wheel sleep instead of the worker.",
+        "The fewest messages for which a function sleeps, so that their workers need not wait.",
         low=1,
-        high=100,
+        high=1_000,
     )
     dispatch_arn: str = text("", "The dispatch function that timers invoke.")
     timer_role_arn: str = text("", "The role in which EventBridge Scheduler invokes the dispatch function.")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.steps import ARM_MEMORY_SHARE, DISPATCH_MEMORY_SHARE
-from duetime.cost import tables, units
+from duetime.cost import functions, tables, units
 from duetime.cost.estimate import estimate
 from duetime.cost.functions import worker_calls
 from duetime.cost.workload import InvalidWorkload, Volume, Workload
@@ -24,12 +24,14 @@ from duetime.wakeups.timer_budget import MOST_TIMERS, PERIOD
 from tests.facts.workloads import NOTHING, NUMBERS, PRICES, line_of, priced, workloads
 
 PAGE = (Path(__file__).parents[2] / "docs/performance.md").read_text()
-GROWING = [
-    number.name
-    for number in NUMBERS
-    if number.name not in {"payload_bytes", "worker_batch", "worker_pollers", "far_share"}
-]
-"""Without the share of far actions, which moves work to another path: the wheel's costs no more than near."""
+SPECIAL = {"payload_bytes", "worker_batch", "worker_pollers", "far_share"}
+"""Fields with properties of their own.
+
+More far actions may cost less: the wheel sends ten in one request, where arm sends few together. In phase,
+dispatch sleeps with less memory than arm, and the wheel fills a worker's calls.
+"""
+GROWING = [number.name for number in NUMBERS if number.name not in SPECIAL]
+TWO_SHARES = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
 
 
 @given(workloads(), st.sampled_from(GROWING), st.data())
@@ -38,6 +40,70 @@ def test_more_of_anything_never_costs_less(work, name, data):
     more = data.draw(st.floats(getattr(work, name), field.metadata["high"]))
     less, grown = priced(work).dollars, priced(replace(work, **{name: more})).dollars
     assert grown >= less * (1 - 1e-9)
+
+
+def with_far_shares(work, shares, *, may_sleep=False):
+    return [estimate(replace(work, far_share=share), PRICES, may_sleep=may_sleep) for share in shares]
+
+
+def falling(less, more):
+    """Return the names of the lines that fall from one estimate to the other."""
+    pairs = zip(less.lines, more.lines, strict=True)
+    return {was.name for was, now in pairs if now.dollars < was.dollars * (1 - 1e-9)}
+
+
+def by_timers(work):
+    """Return the workload with at most as many far actions as may have timers."""
+    few = min(work.actions_per_day, units.MOST_TIMERS / units.DAYS)
+    return replace(work, timers="eventbridge", actions_per_day=few, jobs=0)
+
+
+@given(workloads(), TWO_SHARES)
+def test_more_far_actions_by_timers_lower_no_line_but_that_of_waiting(work, shares):
+    work = by_timers(work)
+    assert falling(*with_far_shares(work, shares)) == set()
+    assert falling(*with_far_shares(work, shares, may_sleep=True)) <= {"functions: waiting"}
+
+
+@given(workloads(), TWO_SHARES)
+def test_a_far_action_by_a_timer_saves_at_most_the_memory_that_arm_sleeps_with_beyond_dispatch(work, shares):
+    work = replace(by_timers(work), worker_batch=1)
+    less, more = with_far_shares(work, shares, may_sleep=True)
+    gigabytes = (functions.arm_memory(work) - functions.dispatch_memory(work)) / 1_024
+    slept = more_far(work, shares) * units.SLEEP_MS / 1_000 * gigabytes
+    saved = PRICES[f"lambda-{work.architecture}"].dollars_for(slept)
+    assert more.dollars >= (less.dollars - saved) * (1 - 1e-9)
+
+
+@given(workloads(), TWO_SHARES)
+def test_more_far_actions_in_the_wheel_lower_only_the_lines_of_sends(work, shares):
+    less, more = with_far_shares(replace(work, timers="wheel"), shares)
+    assert falling(less, more) <= {"queues: requests", "queues: groups"}
+
+
+@given(workloads(), TWO_SHARES)
+def test_a_far_action_saves_at_most_its_send_if_no_function_sleeps(work, shares):
+    less, more = with_far_shares(work, shares)
+    sends = more_far(work, shares)
+    saved = PRICES["queue-requests"].dollars_for(sends) + PRICES["fair-requests"].dollars_for(sends)
+    assert more.dollars >= (less.dollars - saved) * (1 - 1e-9)
+
+
+@given(workloads(), TWO_SHARES)
+def test_more_far_actions_never_lower_the_lines_of_the_tables(work, shares):
+    less, more = with_far_shares(work, shares, may_sleep=True)
+    assert not [name for name in falling(less, more) if name.startswith("tables")]
+
+
+def more_far(work, shares):
+    """Return by how many the far actions of a month grow."""
+    return (shares[1] - shares[0]) * work.actions_per_day * units.DAYS
+
+
+@given(workloads(), st.floats(1, 200), st.floats(1, 200))
+def test_more_provisioned_pollers_never_cost_less(work, one, other):
+    few, many = (priced(replace(work, worker_pollers=count)).dollars for count in sorted((one, other)))
+    assert many >= few * (1 - 1e-9)
 
 
 @given(st.integers(0, 399 * 1024), st.integers(0, 399 * 1024))

@@ -300,7 +300,7 @@ def test_from_the_wheel_to_eventbridge_every_far_row_gets_its_schedule_once(func
     function("sweep")(sample("sweep"), Context())
     monkeypatch.setenv("DUETIME_TIMERS", "eventbridge")
     sweep = function("sweep")
-    assert [sweep(sample("sweep"), Context())["handed_over"] for _ in range(3)] == [3, 0, 0]
+    assert [sweep(sample("sweep"), Context())["rearmed"] for _ in range(3)] == [3, 0, 0]
     group = deployed.schedule_group
     assert len(boto3.client("scheduler").list_schedules(GroupName=group)["Schedules"]) == 3
 

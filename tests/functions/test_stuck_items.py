@@ -64,12 +64,12 @@ def test_at_the_quota_of_schedules_the_wheel_takes_over_and_hands_back(function,
         assert arm(images, Context()) == {"batchItemFailures": []}
         later(monkeypatch, timedelta(minutes=3))
         passed = sweep(sample("sweep"), Context())
-    assert (passed["ahead"], passed["handed_over"]) == (1, 0)
+    assert (passed["ahead"], passed["rearmed"]) == (1, 0)
     [reported] = [failure(record) for record in received(deployed.failure_queue)]
     assert (reported.source, type(reported)) == ("arm", FailedPass)
     assert "Raise the quota of schedules" in reported.reason
     later(monkeypatch, timedelta(minutes=17))
-    passed = [sweep(sample("sweep"), Context())["handed_over"] for _ in range(2)]
+    passed = [sweep(sample("sweep"), Context())["rearmed"] for _ in range(2)]
     assert passed == [1, 0]
     [timer] = boto3.client("scheduler").list_schedules(GroupName=deployed.schedule_group)["Schedules"]
     assert rows[1].id in timer["Name"]

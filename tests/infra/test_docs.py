@@ -4,11 +4,12 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from shutil import copytree, ignore_patterns
 
 import pytest
 
-from duetime.cdk import Duetime
+from duetime.cdk import Duetime, WebhookTarget
 from duetime.cdk.settings_doc import page
 from tests.infra.synthesis import PAGE, ROOT, Synthesised, caller, listed, named, stack
 
@@ -74,7 +75,31 @@ def test_the_page_of_rights_equals_the_template(synthesised):
             group = "passes" if role["Description"].endswith("-passes") else "wakes"
             template[group] = given(synthesised, synthesised.role_statements(role))
     template |= {name: granted(grant, tenants) for name, (grant, tenants) in CALLERS.items()}
+    template["work-targets"] = given(with_a_target(), with_a_target().rights("work-targets"))
     assert documented() == template
+
+
+@cache
+def with_a_target():
+    """Return a stack with a target whose grant adds no right: a webhook without a secret."""
+    made, scheduler = stack()
+    scheduler.grant_target(WebhookTarget(host="hooks.acme.example"))
+    return Synthesised.from_stack(made)
+
+
+def test_the_page_names_the_functions_that_may_wake_the_worker_of_targets(synthesised):
+    made = with_a_target()
+    senders = {
+        name
+        for name in made.functions()
+        if ("sqs:SendMessage", "due-targets", "") in given(made, made.rights(name))
+    }
+    waking = {
+        name
+        for name in synthesised.functions()
+        if ("sqs:SendMessage", "due-default", "") in given(synthesised, synthesised.rights(name))
+    }
+    assert senders - {"work-targets"} == waking
 
 
 def test_the_policy_to_copy_equals_a_callers_grant():

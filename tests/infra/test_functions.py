@@ -62,6 +62,15 @@ def test_the_functions_read_the_settings_that_the_deployment_was_given():
         assert variables.get("DUETIME_SLEEPS_FROM", "1") == sleeps.get(name, "1")
 
 
+@pytest.mark.parametrize(
+    ("function_memory", "sleeps"), [(128, {"sweep": 2, "arm": 2}), (10_240, {"sweep": 160, "arm": 80})]
+)
+def test_a_sleep_is_weighed_by_the_memory_that_the_function_has(function_memory, sleeps):
+    made, _ = stack(deployment=Deployment(function_memory=function_memory, worker_memory=128))
+    chosen = Synthesised.from_stack(made)
+    assert {name: int(chosen.environment(name)["DUETIME_SLEEPS_FROM"]) for name in sleeps} == sleeps
+
+
 @pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up", "salvage"])
 def test_each_step_knows_every_workers_queue(name):
     other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)

@@ -22,7 +22,7 @@ from duetime.cdk.rules import accept
 from duetime.environment import REGIONS_TABLE
 
 LEAST_MEMORY = 128
-"""MB."""
+"""Lambda's least memory of a function, in MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,12 @@ class DuetimeFunction(Construct):
 def _memory(spec: FunctionSpec, deployment: Deployment) -> int:
     if spec.entry == "work":
         return deployment.worker_memory
-    return max(LEAST_MEMORY, int(deployment.function_memory * spec.memory_share))
+    return memory_of(deployment, spec.memory_share)
+
+
+def memory_of(deployment: Deployment, share: float) -> int:
+    """Return the MB of a function that gets this part of `function_memory`."""
+    return max(LEAST_MEMORY, int(deployment.function_memory * share))
 
 
 def _reserved(spec: FunctionSpec, deployment: Deployment) -> int | None:

@@ -14,7 +14,7 @@ from duetime.aws.tables import DUE
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.changes import StreamSource
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import DuetimeFunction, FunctionSpec
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec, memory_of
 from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_schedule_canaries, let_start_by_events
 from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
@@ -37,13 +37,15 @@ CATCH_UP_TIMEOUT = timedelta(minutes=15)
 """The function also serves the queue of the system's worker, whose visibility time-out is longer for it."""
 
 DISPATCH_MEMORY_SHARE, ARM_MEMORY_SHARE = 0.25, 0.5
-"""Both sleep for most of their time, with their memory. But the first near action waits for arm's start."""
+"""Parts of `function_memory`, as both sleep for most of their time and pay for their memory meanwhile.
+
+Arm has more: the first near action waits for arm's start.
+"""
 
 _HOUR = timedelta(hours=1)
 _ARM_RETRIES = 10
 _ARMED_WITHIN = _HOUR
 """The sweep sends unarmed actions long before that."""
-"""Triggered passes; the minimum of an event source."""
 
 
 class StepFunctions(Construct):
@@ -225,8 +227,13 @@ class StepFunctions(Construct):
 
 
 def _sleeps_from(deployment: Deployment, share: float = 1) -> int:
-    """Return for how many messages a sleep costs no more than their workers' waits: by the memory of both.
+    """Return the fewest messages for which a function's sleep costs no more than their workers' waits.
 
-    A sleep takes up to a second, a worker's wait half a second.
+    The function sleeps for up to a second. Without that, each worker waits for half a second on average. Both
+    pay for their memory.
+
+    Args:
+        deployment: has the memory of the functions and of the workers.
+        share: the function's part of `function_memory`.
     """
-    return max(1, math.ceil(2 * deployment.function_memory * share / deployment.worker_memory))
+    return max(1, math.ceil(2 * memory_of(deployment, share) / deployment.worker_memory))

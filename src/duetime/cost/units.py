@@ -77,12 +77,13 @@ CATCH_UP_READS = SWEEP_READS + (256 - DUE_SHARDS) / 2
 # One turn: a read of each due shard; its bookmark.
 WHEEL_READS, WHEEL_WRITES = DUE_SHARDS / 2 + 1, 2
 
-# The same beside timers: what the wheel stands in for, and whether a hand-over begins. The processes of arm
-# write once a minute, and once an hour that they have too many.
+# The further units of a turn that stands in for timers: reads of what it stands in for, and of whether to arm
+# its actions again. Arm's four processes write once a minute that they left actions to the wheel, and once an
+# hour that they have too many.
 STAND_IN_READS, STAND_IN_WRITES = 3, 1 + 4
 
-# The timers of one-shots a month, at most: beyond, the wheel has all far actions. Arm has a process for each
-# of the stream's four shards.
+# The timers a month, at most, of far one-shots and of jobs' runs; beyond, the wheel sends them all. Arm has a
+# process for each of the stream's four shards, and each may set 100 timers in two hours.
 MOST_TIMERS = 100 * 4 * 12 * DAYS
 
 # Metered: a far action's index entry and its row of at most 4 KB, as the wheel reads them.

@@ -77,8 +77,10 @@ class InProcessCloud(ABC):
     undelivered_ports: UndeliveredPorts
 
     _in_phase = False
-    _most_timers: int | None = None
     """A sleep would hold up all steps of the process."""
+
+    _most_timers: int | None = None
+    """As many timers as there are far actions: those in memory have no quota."""
 
     def __init__(
         self,
@@ -266,7 +268,7 @@ class InProcessCloud(ABC):
             lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
             lambda until: {"held": steps.sweep_held(stop_at=until)},
             lambda until: {"ahead": turns.first(until)},
-            lambda until: {"handed_over": has_timers and steps.rearm(stop_at=until - LONGEST_CALL)},
+            lambda until: {"rearmed": has_timers and steps.rearm(stop_at=until - LONGEST_CALL)},
             lambda until: {"ahead": turns.rest(until)},
         )
         done = in_turn(parts, stop_at, self.backends.clock)
@@ -283,7 +285,7 @@ class InProcessCloud(ABC):
         done = in_turn(parts, stop_at, self.backends.clock)
         swept, maintained, repaired = done["swept"], done["maintained"], done["repaired"]
         changed = len(repaired.removed) + len(repaired.set)
-        return f"sent {swept.sent}, attended to {maintained.attended} jobs, mended {changed}"
+        return f"sent {swept.sent}, attended to {maintained.attended} jobs, repaired {changed}"
 
     def _record_fact(self, fact: PublishedFact) -> None:
         if self.settings.events != "off":

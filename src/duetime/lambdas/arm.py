@@ -16,7 +16,7 @@ from duetime.aws.stuck_work import StuckWork
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.lambdas.context import LambdaContext, time_left
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
+from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
 from duetime.lambdas.standby import unless_standby
 from duetime.model.batch import BatchRef
 from duetime.model.change import Change
@@ -60,7 +60,7 @@ idempotency key to remove. Claims, heartbeats, other settles and other expiries 
 def make_handler(
     settings: Settings,
     *,
-    metrics: HandOver = write_metrics,
+    metrics: WriteMetrics = write_metrics,
     in_phase: bool = False,
     most_timers: int | None = None,
 ) -> Callable[[Event, LambdaContext], Event]:

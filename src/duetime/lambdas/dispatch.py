@@ -20,7 +20,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import Clock, SystemClock
 from duetime.errors import InvalidIdentifier
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
+from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
 from duetime.model.job import JobRef
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
@@ -33,7 +33,7 @@ Event = Mapping[str, Any]
 
 
 def make_handler(
-    settings: Settings, *, metrics: HandOver = write_metrics, in_phase: bool = False
+    settings: Settings, *, metrics: WriteMetrics = write_metrics, in_phase: bool = False
 ) -> Callable[[Event, object], Event]:
     """Return the handler of wakes and events. Lambda repeats a failed call, then uses the failure queue.
 

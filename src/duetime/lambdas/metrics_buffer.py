@@ -45,7 +45,7 @@ class BufferedMetric:
     """A counter has one value: its sum."""
 
 
-HandOver = Callable[[Sequence[BufferedMetric]], None]
+WriteMetrics = Callable[[Sequence[BufferedMetric]], None]
 """Writes the metrics of one invocation; not called without any."""
 
 
@@ -56,7 +56,7 @@ class MetricsBuffer:
         self,
         settings: Settings,
         knows: Callable[[str], bool],
-        hand_over: HandOver,
+        write: WriteMetrics,
         *,
         in_lines: bool = False,
     ) -> None:
@@ -66,12 +66,12 @@ class MetricsBuffer:
             settings: the deployment's.
             knows: returns whether a type is published; called at the end of an invocation, with
                 ``metric_types="*"``.
-            hand_over: writes the metrics.
+            write: writes the metrics.
             in_lines: the metrics of a run that is alone in its invocation are in its line of the log.
         """
         self._deployment = deployment_of(settings)
         self._types, self._tenants = settings.metric_types.split(), settings.metric_tenants.split()
-        self._knows, self._hand_over = knows, hand_over
+        self._knows, self._write = knows, write
         self._in_lines, self._is_alone = in_lines, False
         self._lock = threading.Lock()
         self._gathered: dict[tuple[str | None, str | None], dict[Metric, list[float]]] = _empty()
@@ -104,7 +104,7 @@ class MetricsBuffer:
         with self._lock:
             taken, self._gathered = self._gathered, _empty()
         if taken:
-            self._hand_over([self._buffered(*whose, values) for whose, values in taken.items()])
+            self._write([self._buffered(*whose, values) for whose, values in taken.items()])
 
     def around(self, handler: Callable[[_Event, _Context], _Answer]) -> Callable[[_Event, _Context], _Answer]:
         """Return the handler with a flush at the end of each invocation, even of a failed one."""

@@ -24,7 +24,7 @@ from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
 from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.context import LambdaContext, time_left
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
+from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
 from duetime.lambdas.standby import if_active
 from duetime.ports.backends import Backends
 from duetime.ports.meter import Meter
@@ -37,7 +37,6 @@ from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
 from duetime.wakeups.wheel import WheelTurns
 
 log = logging.getLogger(__name__)
-
 
 _AT_ONCE = 16
 """Shards that are read side by side: most of a pass waits for responses."""
@@ -71,11 +70,10 @@ class PassSteps:
         )
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
-        """Turn the wheel, and send what is overdue; then maintain due jobs, and hand rows over to timers.
+        """Send what is overdue, maintain due jobs, look at batches and held actions, and turn the wheel.
 
-        Between these, look at batches and held actions.
-
-        In the rest of the time, the wheel goes on if its share was too short.
+        Then arm rows that the wheel left without timers. If the wheel's share of the time was too short, it
+        goes on in the rest.
         """
         turns = WheelTurns(self._steps.wheel)
         parts: Sequence[Part] = (
@@ -84,13 +82,13 @@ class PassSteps:
             self._maintained,
             lambda until: {"held": self._steps.sweep_held(stop_at=until)},
             lambda until: {"ahead": turns.first(until)},
-            self._handed_over,
+            self._rearmed,
             lambda until: {"ahead": turns.rest(until)},
         )
         return in_turn(parts, stop_at, self._clock)
 
     def catch_up(self, stop_at: datetime) -> Mapping[str, Any]:
-        """Send everything overdue, maintain due jobs, and repair their schedules on EventBridge."""
+        """Send everything overdue, maintain due jobs, look at held actions, and repair jobs' schedules."""
         parts = (self._all_overdue, self._maintained, self._all_held, self._repaired)
         return in_turn(parts, stop_at, self._clock)
 
@@ -114,11 +112,11 @@ class PassSteps:
         result = self._steps.repair(stop_at=stop_at)
         return {"removed": result.removed, "set_again": result.set}
 
-    def _handed_over(self, stop_at: datetime) -> Mapping[str, Any]:
+    def _rearmed(self, stop_at: datetime) -> Mapping[str, Any]:
         """With timers, arm what a wheel left without them; the last call of EventBridge may hang."""
         if self._settings.timers == "wheel":
             return {}
-        return {"handed_over": self._steps.rearm(stop_at=stop_at - LONGEST_CALL)}
+        return {"rearmed": self._steps.rearm(stop_at=stop_at - LONGEST_CALL)}
 
 
 def in_words(done: Mapping[str, Any]) -> str:
@@ -148,7 +146,7 @@ Handler = Callable[[Event, LambdaContext], Event]
 
 
 def make_sweep_handler(
-    settings: Settings, *, instance: str, metrics: HandOver = write_metrics, in_phase: bool = False
+    settings: Settings, *, instance: str, metrics: WriteMetrics = write_metrics, in_phase: bool = False
 ) -> Handler:
     """Return the handler of the minute's schedule.
 
@@ -162,7 +160,9 @@ def make_sweep_handler(
     return recorded.handler(SWEEP, recorded.passes.sweep)
 
 
-def make_catch_up_handler(settings: Settings, *, instance: str, metrics: HandOver = write_metrics) -> Handler:
+def make_catch_up_handler(
+    settings: Settings, *, instance: str, metrics: WriteMetrics = write_metrics
+) -> Handler:
     """Return the handler of the six-hourly schedule, and of the messages of triggered passes.
 
     Args:
@@ -188,7 +188,7 @@ class _Recorded:
         settings: Settings,
         job: JobName,
         instance: str,
-        metrics: HandOver,
+        metrics: WriteMetrics,
         *,
         in_phase: bool = False,
     ) -> None:
@@ -224,7 +224,7 @@ class _Recorded:
 
 
 def _triggered(
-    settings: Settings, passes: PassSteps, instance: str, metrics: HandOver
+    settings: Settings, passes: PassSteps, instance: str, metrics: WriteMetrics
 ) -> Callable[[Event, object], Event]:
     """Return the worker of triggered passes; only it loads these modules."""
     from duetime.lambdas import work  # noqa: PLC0415 - as above

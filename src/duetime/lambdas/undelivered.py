@@ -10,7 +10,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.clock import Clock, SystemClock
 from duetime.events.publish import EventSelection
 from duetime.lambdas.dispatch import make_dispatch
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published, write_metrics
+from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
 from duetime.lambdas.partial_batch import Event, EventHandler, partial_batch_handler
 from duetime.ports.meter import Meter
 from duetime.ports.undelivered import UndeliveredHandlerPorts
@@ -19,7 +19,7 @@ from duetime.undelivered.undelivered_handler import UndeliveredHandler
 from duetime.wakeups.assembly import Steps
 
 
-def make_handler(settings: Settings, *, metrics: HandOver = write_metrics) -> EventHandler:
+def make_handler(settings: Settings, *, metrics: WriteMetrics = write_metrics) -> EventHandler:
     """Return the handler of SQS events; it returns a partial batch response.
 
     These queues have no dead letters of their own: a failed message comes again, for two weeks.

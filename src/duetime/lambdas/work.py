@@ -14,7 +14,7 @@ from duetime.clock import SystemClock
 from duetime.declare.handler_set import HandlerSet
 from duetime.ids import TARGET_WORKER
 from duetime.jobs.known_region import KnownRegion
-from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, write_metrics
+from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, write_metrics
 from duetime.lambdas.partial_batch import Event, EventHandler, FailureLog, partial_batch_handler
 from duetime.model.priority import high_queue_of, is_high_queue
 from duetime.ports.rate_limits import NoSetLimits
@@ -25,7 +25,7 @@ from duetime.worker.worker import Worker, WorkerPorts
 
 
 def make_handler(
-    settings: Settings, handlers: HandlerSet, *, instance: str, metrics: HandOver = write_metrics
+    settings: Settings, handlers: HandlerSet, *, instance: str, metrics: WriteMetrics = write_metrics
 ) -> EventHandler:
     """Return the handler of SQS events; its partial batch response repeats the failed messages alone.
 

@@ -18,7 +18,7 @@ from duetime.declare.handler import LONGEST_RUN
 from duetime.environment import instance_name
 from duetime.errors import truncate
 from duetime.lambdas import api, arm, dispatch, notify, passes, publish, undelivered, work
-from duetime.lambdas.metrics_buffer import HandOver
+from duetime.lambdas.metrics_buffer import WriteMetrics
 from duetime.local.addresses import ResourceNames
 from duetime.settings import Settings
 
@@ -103,7 +103,7 @@ class LocalFunctions:
 
 
 def functions_of(
-    app: App, settings: Settings, names: ResourceNames, metrics: HandOver, *, console_url: str
+    app: App, settings: Settings, names: ResourceNames, metrics: WriteMetrics, *, console_url: str
 ) -> Mapping[str, LocalFunction]:
     """Return the functions by ARN, with handlers for these settings; `metrics` receives their measurements.
 

@@ -10,9 +10,9 @@ are set still fire, and the claim rejects their messages. After a change to time
 row once, shard by shard, in the time that a pass has left. Until a shard is finished, the wheel turns for it.
 
 If EventBridge takes no timers, as at its quota, `Arm` leaves actions to the wheel. It then turns beside the
-timers, for all shards: an action that has a timer gets two messages. `PAUSE` after the last such action, the
-hand-over begins; it stops at the first timer that cannot be set, and continues after another `PAUSE`. While
-there are too many far actions for timers, none begins (`duetime.wakeups.timer_budget`).
+timers, for all shards: an action that has a timer gets two messages. `PAUSE` after the last such action,
+`Rearm` begins; it stops at the first timer that cannot be set, and continues after another `PAUSE`. While
+there are too many far actions for timers, it does not begin (`duetime.wakeups.timer_budget`).
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from duetime.wakeups.due_scanner import DueScanner, DueWindow, ReportDamaged, Sc
 from duetime.wakeups.timer_budget import LATEST, LULL, TOO_MANY, WITHOUT_TIMERS
 
 BOOKMARK = "wheel"
-"""The end of the last turn in each shard; with EventBridge's timers, in shards that are not handed over."""
+"""The end of the last turn in each shard; with EventBridge's timers, where `Rearm` has not finished."""
 
 HAND_OVER, _COVERS, _NEXT = "hand-over", "covers", "next"
-"""The cursors of the hand-over by shard; the latest action left to the wheel before it; its next attempt."""
+"""The cursors of `Rearm` by shard; the latest action left to the wheel before it began; its next attempt."""
 
 PAUSE = timedelta(minutes=15)
 
 TURN = timedelta(minutes=1)
 _PAGE = 25
-"""Rows between two bookmarks of the hand-over: also slow timers of so many fit into a pass."""
+"""Rows between two bookmarks of `Rearm`: also slow timers of so many fit into a pass."""
 
 
 class WheelTimers:
@@ -65,7 +65,7 @@ class Wheel:
     def __call__(self, *, stop_at: datetime) -> ScanResult:
         """Turn once; a shard with too many rows for one turn continues in the next.
 
-        With EventBridge's timers, turn only for the shards that are not handed over.
+        With EventBridge's timers, turn only for the shards that `Rearm` has not finished.
         """
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
@@ -83,7 +83,7 @@ class Wheel:
         return passed
 
     def _is_for_all(self) -> bool:
-        """Return whether all shards are the wheel's; with the setting `wheel`, end a hand-over."""
+        """Return whether all shards are the wheel's; with the setting `wheel`, end a `Rearm`."""
         if self._settings.timers == "eventbridge":
             return self._stands_in()
         if self._bookmarks.read(HAND_OVER):
@@ -91,7 +91,7 @@ class Wheel:
         return True
 
     def _stands_in(self) -> bool:
-        """Return whether actions were left to the wheel since the hand-over began; if so, it starts again."""
+        """Return whether actions were left to the wheel since `Rearm` began; if so, it starts again."""
         latest = self._bookmarks.read(WITHOUT_TIMERS).get(LATEST)
         if latest is None or latest <= self._bookmarks.read(HAND_OVER).get(_COVERS, ""):
             return False
@@ -125,7 +125,7 @@ class WheelTurns:
 
 
 class Rearm:
-    """Hands the rows of the wheel over to EventBridge's timers."""
+    """Arms the rows of the wheel with EventBridge's timers."""
 
     def __init__(
         self,
