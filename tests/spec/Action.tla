@@ -1,7 +1,8 @@
 ------------------------------- MODULE Action -------------------------------
-(* The life of a one-shot action without keys, hand-overs and checkpoints. It may expire, by its own       *)
-(* expiry or its type's, and a pause may skip it. A write is a request under the name that it has in the   *)
-(* table of docs/protocol.md. DynamoDB checks its conditions and applies it in one step.                   *)
+(* The life of a one-shot action without keys and checkpoints. It may expire, by its own expiry or its     *)
+(* type's, and a pause may skip it. A run may hand it over to a party, which has a token. A write is a     *)
+(* request under the name that it has in the table of docs/protocol.md. DynamoDB checks its conditions and *)
+(* applies it in one step.                                                                                 *)
 (*                                                                                                         *)
 (* The faults: a message may come at any moment, twice or never; the answer of a write may be lost; a      *)
 (* request without an answer may be applied at any later moment, several times; a worker may die, or stop  *)
@@ -38,7 +39,8 @@ Conditions ==
      "schedule"         :> {"ROW_IS_ABSENT"}
   @@ "claim"            :> {"IS_PENDING", "IS_DUE", "IS_NOT_EXPIRED"}
   @@ "take over"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "LEASE_HAS_ENDED"}
-  @@ "heartbeat"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "LEASE_IS_NOT_LATER"}
+  @@ "heartbeat"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "LEASE_IS_NOT_LATER", "NOT_HANDED_OVER"}
+  @@ "hand over"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "NOT_HANDED_OVER"}
   @@ "settle"           :> {"IS_PROCESSING", "FENCE_IS_MINE"}
   @@ "settle by commit" :> {"IS_PROCESSING", "FENCE_IS_MINE"}
   @@ "settle for retry" :> {"IS_PROCESSING", "FENCE_IS_MINE", "NO_CANCEL_WAS_ASKED_FOR"}
@@ -48,6 +50,13 @@ Conditions ==
   @@ "redrive"          :> {"IS_FAILED", "GEN_IS_AS_READ", "IS_NOT_DISMISSED"}
   @@ "dismiss"          :> {"IS_FAILED", "GEN_IS_AS_READ", "IS_NOT_DISMISSED"}
   @@ "skip"             :> {"IS_PENDING", "GEN_IS_AS_READ"}
+  @@ "heartbeat by token" :>
+       {"IS_PROCESSING", "FENCE_IS_MINE", "IS_HANDED_OVER", "HAND_OVER_LASTS", "LEASE_IS_NOT_LATER"}
+  @@ "settle by token"  :> {"IS_PROCESSING", "FENCE_IS_MINE", "IS_HANDED_OVER", "HAND_OVER_LASTS"}
+  @@ "settle for retry by token" :>
+       {"IS_PROCESSING", "FENCE_IS_MINE", "NO_CANCEL_WAS_ASKED_FOR", "IS_HANDED_OVER", "HAND_OVER_LASTS"}
+
+ByToken == {"heartbeat by token", "settle by token", "settle for retry by token"}
 
 \* The table compares an action's own expiry; the worker computes its type's from the row that it has read.
 HasOwnExpired(r, at) == r.expires # None /\ r.expires <= at
@@ -72,6 +81,9 @@ Holds(condition, q) ==
     [] condition = "LEASE_IS_NOT_LATER"      -> row.lease # None /\ row.lease <= q.until
     [] condition = "NO_CANCEL_WAS_ASKED_FOR" -> ~row.asked
     [] condition = "IS_NOT_DISMISSED"        -> row.dismissed = None \/ q.sees_dismissal
+    [] condition = "NOT_HANDED_OVER"         -> row.handed < q.fence
+    [] condition = "IS_HANDED_OVER"          -> row.handed = q.fence
+    [] condition = "HAND_OVER_LASTS"         -> row.lease # None /\ row.lease > q.now
 
 IsMet(q) ==
   /\ q.write = "schedule" \/ row # NoRow
@@ -84,27 +96,37 @@ Step(effect) == IF Has(effect) THEN 1 ELSE 0
 Begins(q) == ~HasExpired(row, q.now) \/ ~Has("ENDS_EXPIRED")
 Released == [row EXCEPT !.lease = IF Has("LEASE_ENDS") THEN None ELSE @, !.nonce = None]
 
+\* The run of the row's fence has handed it over: its lease is that of the hand-over.
+IsHandedOver(r) == r # NoRow /\ r.status = "processing" /\ r.handed = r.fence
+
+\* Whether a write is meant for another run, or for one that a party does not have: not yet, or no more.
+Strays(q) ==
+  IF q.write \in ByToken THEN q.fence # row.fence \/ row.handed # row.fence \/ row.lease <= q.now
+  ELSE q.run # row.run \/ (q.write = "heartbeat" /\ IsHandedOver(row))
+
 \* An onlooker's counts, which are not in the table: `run` counts claims, `ends` the settles of this
 \* generation, `commits` the commits. `strays` is true after a write that a caller meant for another
-\* generation, or a worker for another run. `expired` is true after a run began, or was claimed to be skipped,
-\* of an action that had expired by the claimer's clock. `tries` counts the runs since the last redrive.
+\* generation, or that strays. `expired` is true after a run began, or was claimed to be skipped, of an
+\* action that had expired by the claimer's clock. `tries` counts the runs since the last redrive.
 After(q) ==
   CASE q.write = "schedule" ->
          [status |-> "pending", due |-> q.due, tried |-> q.due, expires |-> q.expires, gen |-> 1, fence |-> 0,
-          lease |-> None, nonce |-> None, asked |-> FALSE, dismissed |-> None, run |-> 0, tries |-> 0,
-          ends |-> 0, commits |-> 0, strays |-> FALSE, expired |-> FALSE]
+          lease |-> None, nonce |-> None, asked |-> FALSE, dismissed |-> None, handed |-> None, run |-> 0,
+          tries |-> 0, ends |-> 0, commits |-> 0, strays |-> FALSE, expired |-> FALSE]
     [] q.write \in {"claim", "take over"} ->
          [row EXCEPT !.status = "processing", !.fence = @ + Step("NEXT_FENCE"), !.lease = q.until,
                      !.nonce = q.nonce, !.run = @ + 1, !.tries = Max(@, 1),
                      !.expired = HasExpired(row, q.now) /\ (Begins(q) \/ (q.write = "claim" /\ ~type.fails))]
-    [] q.write = "heartbeat" -> [row EXCEPT !.lease = q.until]
-    [] q.write = "settle" -> [Released EXCEPT !.status = q.status, !.ends = @ + 1, !.strays = q.run # row.run]
+    [] q.write \in {"heartbeat", "heartbeat by token"} ->
+         [row EXCEPT !.lease = q.until, !.strays = Strays(q)]
+    [] q.write = "hand over" -> [row EXCEPT !.lease = q.until, !.handed = q.fence, !.strays = Strays(q)]
+    [] q.write \in {"settle", "settle by token"} ->
+         [Released EXCEPT !.status = q.status, !.ends = @ + 1, !.strays = Strays(q)]
     [] q.write = "settle by commit" ->
-         [Released EXCEPT !.status = "executed", !.ends = @ + 1, !.commits = @ + 1,
-                          !.strays = q.run # row.run]
-    [] q.write = "settle for retry" ->
+         [Released EXCEPT !.status = "executed", !.ends = @ + 1, !.commits = @ + 1, !.strays = Strays(q)]
+    [] q.write \in {"settle for retry", "settle for retry by token"} ->
          [Released EXCEPT !.status = "pending", !.due = q.due, !.gen = @ + Step("NEXT_GEN"),
-                          !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @ + 1, !.strays = q.run # row.run]
+                          !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @ + 1, !.strays = Strays(q)]
     [] q.write = "cancel" -> [row EXCEPT !.status = "cancelled", !.strays = q.gen # row.gen]
     [] q.write = "ask to cancel" -> [row EXCEPT !.asked = TRUE, !.strays = q.fence # row.fence]
     [] q.write = "reschedule" ->
@@ -144,7 +166,7 @@ Answer(w, q) ==
          ELSE IF row.status = "processing" /\ row.fence = q.fence
            THEN Running(q.fence, q.run, row.lease, q.begins)
          ELSE worker[w]  \* it stops its handler and settles, in vain
-    [] q.write = "skip" -> Idle
+    [] q.write \in {"skip", "hand over"} -> Idle
     [] OTHER ->  \* a settle
          IF ~IsMet(q) /\ row.status = "processing" /\ row.fence = q.fence
            THEN Running(q.fence, q.run, row.lease, q.begins)  \* a cancel was asked for, or an entry was rejected
@@ -193,6 +215,7 @@ IsRunning(w) == worker[w].phase = "running"
 
 Heartbeat(w, until) == IsRunning(w) /\ Send(w, "until" :> until @@ OfRun(w, "heartbeat"))
 HasBegun(w) == IsRunning(w) /\ worker[w].begins
+HandOver(w, until) == HasBegun(w) /\ Send(w, "until" :> until @@ OfRun(w, "hand over"))
 Settle(w, status) ==
   /\ IsRunning(w) /\ (worker[w].begins \/ status \in {"failed", "cancelled"})
   /\ Send(w, "status" :> status @@ OfRun(w, "settle"))
@@ -207,7 +230,7 @@ Repeat(w) ==
 Stop(w) == worker[w] # Idle /\ Knows(w, Idle) /\ UNCHANGED <<row, late>>  \* it dies, or gives up
 
 ----------------------------------------------------------------------------
-(* Callers, and late requests. *)
+(* Callers, parties with a token, and late requests. *)
 
 Ask(q) == UNCHANGED worker /\ Apply(q) /\ UNCHANGED late
 AskInVain(q) == UNCHANGED <<worker, row>> /\ Cardinality(late) < MaxLate /\ late' = late \cup {q}
@@ -217,7 +240,8 @@ Late == UNCHANGED <<worker, late>> /\ \E q \in late : Apply(q)
 ----------------------------------------------------------------------------
 (* The promises. *)
 
-OneLiveLease == Cardinality({w \in Workers : IsLive(w)}) <= 1
+OneLiveLease ==  \* a worker has it, or a party
+  Cardinality({w \in Workers : IsLive(w)}) <= IF IsHandedOver(row) /\ row.lease > now THEN 0 ELSE 1
 OneSettleOfAGeneration == row # NoRow => row.ends <= 1
 OneCommit == row # NoRow => row.commits <= 1 /\ (row.commits = 1 => row.status = "executed")
 NoWriteStrays == row # NoRow => ~row.strays
@@ -235,6 +259,9 @@ NoCallersDueTimeHasExpired ==
   row # NoRow /\ row.status # "processing" /\ row'.gen # row.gen => ~HasExpired(row', row'.due)
 NothingVanishes == row # NoRow => row' # NoRow
 DueStaysDuringARun == row.status = "processing" /\ row'.status = "processing" => row'.due = row.due
+WhatIsHandedOverStaysSo ==
+  IsHandedOver(row) /\ row'.status = "processing" /\ row'.fence = row.fence =>
+    row'.handed = row.handed /\ row'.lease >= row.lease
 FinalIsFinal ==
   row.status \in Final /\ row' # row =>
     /\ row.status = "failed"
@@ -244,5 +271,5 @@ FinalIsFinal ==
 StatesAreRight == OneLiveLease /\ OneSettleOfAGeneration /\ OneCommit /\ NoWriteStrays
                   /\ NoRunAfterARequestToCancel /\ NoRunBeginsExpired
 StepsAreRight == [][NothingEarly /\ OnlyWhatHasExpiredOrIsPausedIsSkipped /\ NoCallersDueTimeHasExpired
-                    /\ NothingVanishes /\ DueStaysDuringARun /\ FinalIsFinal]_system
+                    /\ NothingVanishes /\ DueStaysDuringARun /\ WhatIsHandedOverStaysSo /\ FinalIsFinal]_system
 =============================================================================

@@ -15,6 +15,8 @@ StandIn ==
   @@ <<"heartbeat", "IS_PROCESSING">> :> <<"effect", "LEASE_ENDS">>
   @@ <<"effect", "LEASE_ENDS">>       :> <<"take over", "IS_PROCESSING">>
   @@ <<"take over", "FENCE_IS_MINE">> :> <<"take over", "LEASE_HAS_ENDED">>
+  @@ <<"hand over", "IS_PROCESSING">> :> <<"hand over", "NOT_HANDED_OVER">>
+  @@ [g \in ByToken \X {"IS_PROCESSING"} |-> <<"effect", "LEASE_ENDS">>]
 
 \* For each guard, what may happen besides a schedule; and whether it takes time.
 Scenario(g) ==
@@ -27,6 +29,13 @@ Scenario(g) ==
     [] g = <<"effect", "DUE_UNDER_IT">> -> {"pause"}
     [] g = <<"effect", "NOT_BEGUN">> -> {"pause", "retry"}
     [] g = <<"effect", "NEXT_GEN">> -> {"retry"}
+    [] g[2] = "NOT_HANDED_OVER" -> {"hands over", "heartbeat by token"}
+    [] g[1] = "hand over" -> {"hands over", "settle by token"}
+    [] g[1] = "heartbeat by token" -> {"hands over", "heartbeat by token", "settle by token"}
+    [] g[1] = "settle by token" -> {"hands over", "settle by token"}
+    [] g[1] = "settle for retry by token" ->
+         {"hands over", "settle for retry by token",
+          IF g[2] = "NO_CANCEL_WAS_ASKED_FOR" THEN "ask to cancel" ELSE "cancel"}
     [] g[1] = "skip" \/ g = <<"effect", "EXPIRY_ENDS">> -> {"expiry", "reschedule"}
     [] g[1] = "settle for retry" -> {"retry", "cancel"}
     [] g[1] = "cancel" -> {"cancel", "reschedule"}
@@ -34,7 +43,8 @@ Scenario(g) ==
     [] g[1] = "dismiss" \/ g = <<"redrive", "IS_NOT_DISMISSED">> -> {"dismiss", "redrive"}
     [] OTHER -> {g[1]} \cap DOMAIN Conditions \cap {"reschedule", "redrive"}
 TakesTime(g) ==
-  g[1] \in {"take over", "heartbeat", "settle", "settle by commit", "settle for retry", "effect"}
+  g[1] \in {"take over", "heartbeat", "hand over", "settle", "settle by commit", "settle for retry", "effect"}
+           \cup ByToken
 
 MutantsInit ==
   /\ Start
@@ -48,7 +58,7 @@ MutantsSpec == MutantsInit /\ [][Next]_vars
 Promises ==
   {"OneLiveLease", "OneSettleOfAGeneration", "OneCommit", "NoWriteStrays", "NoRunAfterARequestToCancel",
    "NoRunBeginsExpired", "NothingEarly", "OnlyWhatHasExpiredOrIsPausedIsSkipped", "NoCallersDueTimeHasExpired",
-   "NothingVanishes", "DueStaysDuringARun", "FinalIsFinal"}
+   "NothingVanishes", "DueStaysDuringARun", "WhatIsHandedOverStaysSo", "FinalIsFinal"}
 
 IsKept(promise) ==
   CASE promise = "OneLiveLease" -> OneLiveLease'
@@ -62,6 +72,7 @@ IsKept(promise) ==
     [] promise = "NoCallersDueTimeHasExpired" -> NoCallersDueTimeHasExpired
     [] promise = "NothingVanishes" -> NothingVanishes
     [] promise = "DueStaysDuringARun" -> DueStaysDuringARun
+    [] promise = "WhatIsHandedOverStaysSo" -> WhatIsHandedOverStaysSo
     [] promise = "FinalIsFinal" -> FinalIsFinal
 
 ASSUME TLCSet(1, {})  \* the mutants that broke a promise

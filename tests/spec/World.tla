@@ -5,7 +5,8 @@ EXTENDS Action
 CONSTANTS
   Lease,     \* how long a claim or a heartbeat holds the row
   MaxTime,   \* from then on, time passes only for what waits for it
-  May        \* sets of what may happen, each once: "death", "retry", "pause" and the callers' writes
+  May        \* sets of what may happen, each once: "death", "retry", "pause", "hands over" and the writes of
+             \* callers and parties
              \* These stay: "expiry", "type's expiry", "fails on expiry" and "to the past" of a reschedule
 
 VARIABLE left  \* what may still happen
@@ -21,10 +22,15 @@ Progress(w) ==  \* without a heartbeat
   \/ Commit(w)
   \/ Repeat(w)
 
+Clocks == {Clock(w) : w \in Workers}
+RequestsByToken(write) ==  \* of any run, which has its token before it hands over
+  {[write |-> write, fence |-> fence, now |-> at, until |-> at + 2 * Lease, due |-> at + 1,
+    status |-> "executed"] : fence \in 1..row.fence, at \in Clocks}
 Requests(write) ==  \* with what the caller has read
   IF write = "schedule"
     THEN {[write |-> write, due |-> now, expires |-> IF "expiry" \in left THEN now + 1 ELSE None]}
   ELSE IF row = NoRow THEN {}
+  ELSE IF write \in ByToken THEN RequestsByToken(write)
   ELSE {[write |-> write, gen |-> row.gen, fence |-> row.fence,
          due |-> IF "to the past" \in left THEN now - 2 ELSE now + Skew + 1, expires |-> None,
          reason |-> now, sees_dismissal |-> write = "redrive" /\ row.dismissed # None]}
@@ -52,6 +58,7 @@ Act(w) ==
   \/ Progress(w) /\ UNCHANGED left
   \/ now <= MaxTime /\ Heartbeat(w, Clock(w) + Lease) /\ UNCHANGED left
   \/ Spend("retry") /\ Retry(w, Clock(w) + 1)
+  \/ Spend("hands over") /\ HandOver(w, Clock(w) + Lease)
   \/ Spend("death") /\ Stop(w)
   \/ worker[w].phase = "unsure" /\ Stop(w) /\ UNCHANGED left
 

@@ -25,6 +25,13 @@ class Recorded:
     after: Action
     pauses: Sequence[WorkPause]
 
+    def by_party(self, write, fence, now, **values):
+        """Record a write by token; `now` is the time by its process' clock."""
+        values = {"fence": fence, "now": self.trace.units(now), **values}
+        self.trace.lines.append(
+            Line(self.trace.units(self.now), 0, write, values, self.trace.seen(self.after))
+        )
+
     def by_caller(self, write, read=None, due=None, expires=None):
         read = read if isinstance(read, Action) else self.before  # what the caller has read
         values = {"due": self.trace.units(due), "expires": self.trace.units(expires)}
@@ -75,7 +82,23 @@ def renew(call, claimed, until):
     call.by_worker("heartbeat", values, claimed.claim_nonce, sent=until - call.trace.lease)
 
 
+def hand_over(call, claimed, terms):
+    values = {"fence": claimed.fence, "until": call.trace.units(terms.waits_until)}
+    call.by_worker("hand over", values, claimed.claim_nonce, sent=terms.at)
+
+
+def beat(call, row, until, *, now, **_):
+    call.by_party("heartbeat by token", row.fence, now, until=call.trace.units(until))
+
+
 def settle(call, claimed, settlement):
+    if settlement.completion is not None:
+        is_retry = settlement.status is Status.PENDING
+        values = {"due": call.trace.units(settlement.due_at)} if is_retry else {}
+        write = "settle for retry by token" if is_retry else "settle by token"
+        values |= {} if is_retry else {"status": settlement.status.value}
+        call.by_party(write, claimed.fence, settlement.finished_at, **values)
+        return
     values = {"fence": claimed.fence, "status": settlement.status.value}
     write = "settle"
     if settlement.status is Status.PENDING:
@@ -109,7 +132,10 @@ def dismiss(call, row, *_, **__):
     call.by_caller("dismiss", row)
 
 
-WRITES = (put, claim, skip, renew, settle, commit, cancel, ask_to_cancel, reschedule, redrive, dismiss)
+WRITES = (
+    *(put, claim, skip, renew, hand_over, beat, settle, commit),
+    *(cancel, ask_to_cancel, reschedule, redrive, dismiss),
+)
 
 
 class Recorder:
@@ -159,9 +185,7 @@ class Recorder:
 
     def traces(self):
         skew = self.world.cloud.memory.settings.clock_skew // UNIT
-        store = self.world.cloud.memory.store
-        never_handed_over = [ref for ref in self._traces if not store.get(ref).handed_over]
-        for ref, trace in ((ref, self._traces[ref]) for ref in never_handed_over):
+        for ref, trace in self._traces.items():
             offsets = tuple(process.offset // UNIT for process, _ in trace.workers)
             lines, expiry = tuple(trace.in_order()), self.world.policies.expiry
             of_type = (NONE, False)

@@ -22,6 +22,8 @@ EXPIRIES = [Expiry(timedelta(seconds=0.4), on_expiry) for on_expiry in ("skip", 
 EACH = 8
 """How many traces each change is made to."""
 
+BY_TOKEN = {"heartbeat by token", "settle by token", "settle for retry by token"}
+
 MOST_UNANSWERED = 10
 """TLC follows both: that a request without an answer has arrived, and that it may arrive later."""
 
@@ -77,7 +79,7 @@ def stops_of(found):
 
 def test_each_trace_of_the_simulator_is_a_behaviour_of_the_specification(traces, tmp_path):
     lines = [line for trace in traces for line in trace.lines]
-    assert {line.write for line in lines} > {"take over", "settle by commit", "redrive", "skip"}
+    assert {line.write for line in lines} > {"take over", "settle by commit", "redrive", "skip", *BY_TOKEN}
     assert {line.fate for line in lines} == {"answered", "unanswered", "again"}
     assert {"skipped", "failed"} <= {trace.lines[-1].row[0] for trace in traces if trace.type[0] != NONE}
     assert sum(trace.pause[0] != NONE for trace in traces) >= EACH
@@ -127,6 +129,22 @@ def by_another_worker(trace):
     return changed(trace, is_settle, lambda line: replace(line, by=len(trace.offsets) + 1))
 
 
+def by_a_party_that_is_late(trace):
+    """A hand-over is completed at the end of its lease."""
+    index = next((i for i, line in enumerate(trace.lines) if is_completion(line)), None)
+    if index is None:
+        return None
+    line, lease = trace.lines[index], trace.lines[index - 1].row[4]
+    late = replace(line, values=line.values | {"now": lease})
+    return replace(trace, lines=(*trace.lines[:index], late, *trace.lines[index + 1 :])), index
+
+
+def without_the_hand_over(trace):
+    """What follows finds a row that its run has handed over, though it has not."""
+    made = changed(trace, lambda line: (line.write, line.fate) == ("hand over", "answered"))
+    return made if made and made[1] < len(made[0].lines) else None
+
+
 def with_another_end(trace):
     return changed(trace, is_settle, lambda line: replace(line, row=("cancelled", *line.row[1:])))
 
@@ -139,6 +157,10 @@ def is_claim(line):
 
 def is_skip(line):
     return line.write == "skip" and line.fate == "answered" and line.row[0] == "skipped"
+
+
+def is_completion(line):
+    return line.write == "settle by token" and line.row[0] == "executed"
 
 
 def is_settle(line):
@@ -179,6 +201,8 @@ CHANGES = (
     with_a_success_after_its_expiry,
     with_another_fence,
     by_another_worker,
+    by_a_party_that_is_late,
+    without_the_hand_over,
     with_another_end,
 )
 
@@ -194,7 +218,12 @@ def test_a_changed_trace_is_rejected_at_the_change(traces, tmp_path):
 
 @pytest.mark.parametrize(
     ("guard", "write"),
-    [("1: a lease that lives is not taken over", "take over"), ("no run begins after its expiry", "claim")],
+    [
+        ("1: a lease that lives is not taken over", "take over"),
+        ("no run begins after its expiry", "claim"),
+        ("a late renewal leaves the lease of a hand-over", "heartbeat"),
+        ("a completion comes within its hand-over", "settle by token"),
+    ],
 )
 def test_a_trace_of_a_simulator_that_lacks_a_guard_is_rejected(tmp_path, guard, write):
     with GUARDS[guard]():

@@ -125,6 +125,7 @@ class RowTrace:
             row.cancel_requested_at is not None,
             row.dismissed_reason is not None,
             self.units(row.expires_at),
+            row.handed_over or NONE,
         )
 
     def add(self, line, *, sent):
@@ -137,12 +138,19 @@ class RowTrace:
             self.lines.append(line)
             return
         if first is None:
-            self._add_sent(len(self.lines), replace(line, at=self.units(sent)))
+            at = self.units(sent)
+            self._add_sent(self._before_hand_over(line.by, at), replace(line, at=at))
         elif first.fate == "answered":
             index = self.lines.index(first)
             self.lines[index] = replace(first, fate="again")
             self._add_sent(index, first)
         self.lines.append(replace(line, fate="again"))
+
+    def _before_hand_over(self, worker, at):
+        """Return where a request is added that a worker sent then: not after it had handed its run over."""
+        lines = enumerate(self.lines)
+        found = (i for i, line in lines if (line.by, line.write) == (worker, "hand over") and line.at >= at)
+        return next(found, len(self.lines))
 
     def _add_sent(self, index, line):
         self.lines.insert(index, replace(line, row=None, fate="unanswered"))
