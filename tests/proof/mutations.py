@@ -37,6 +37,7 @@ from duetime.ports.jobs import LockRequirement
 from duetime.ports.notifications import SendPermit
 from duetime.ports.work_pauses import NoWorkPauses
 from duetime.wakeups import pass_parts
+from duetime.wakeups.due_scanner import DueScanner
 from duetime.wakeups.due_shards import DueShards
 from duetime.worker import claim_job_run, worker
 from duetime.worker.paused_work import PausedWork
@@ -46,7 +47,7 @@ from tests.proof.operations import OPERATIONS, WEIGHTS, cancel_what_runs, deploy
 from tests.proof.pauses import BLOCK
 
 PUBLISH = Publish.__call__
-IN_TURN = pass_parts.in_turn
+IN_TURN, SCAN = pass_parts.in_turn, DueScanner.wake
 COALESCE, PUT_DEBOUNCED = MemoryDebounceKeys.coalesce, MemoryDebounceKeys.put_debounced
 START, AFTER_START = MemoryRates.start_within_rate, RateCounters.after_start
 TAKE = MemorySlots.take_slot
@@ -236,6 +237,16 @@ def without_shares_of_a_pass():
 
     with where_calls_hang(), patch.object(cloud, "in_turn", in_turn):
         yield
+
+
+def without_marks_of_passes():
+    """The sweep and the wheel begin each time where they began at first."""
+
+    def wake(self, windows, *, stop_at):
+        scanned, _ = SCAN(self, windows, stop_at=stop_at)
+        return scanned, {}
+
+    return patch.object(DueScanner, "wake", wake)
 
 
 def without_pauses():
@@ -461,6 +472,7 @@ GUARDS = {
     "runs without the lock count as its holders": without_looking_for_runs_without_lock,
     "a run is counted once": with_repeats_counted,
     "a part of a pass that hangs leaves the others their share": without_shares_of_a_pass,
+    "a pass goes on where the one before it ended": without_marks_of_passes,
     "rows beyond a lowered number of due shards are found": without_surplus_shards,
     "no run begins after its expiry": without_expiry,
     "no run begins under a pause": without_pauses,

@@ -67,12 +67,10 @@ class World:
         self.policies = Policies(seed, self.skew_allowed(skew), expiry)
         settings = self.policies.settings()
         self.ledger = Ledger()
+        app = self.policies.app(self.draw)
+        self.faults = Faults(seed, skew=skew, **rates_of(self.draw))
         self.cloud = SimulatedCloud(
-            self.policies.app(self.draw),
-            start=NOON,
-            settings=settings,
-            faults=Faults(seed, skew=skew, **rates_of(self.draw)),
-            on_commit=self.ledger,
+            app, start=NOON, settings=settings, faults=self.faults, on_commit=self.ledger
         )
         self.cloud.memory.concurrency = self.policies.few_workers()
         if settings.events != "off":
