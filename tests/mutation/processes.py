@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 CHILDREN = 2
+ALARMS = frozenset({signal.SIGALRM, signal.SIGPROF, signal.SIGKILL})
+"""What ends a child whose test takes too long, by the clock or on the processor."""
 
 
 @dataclass
@@ -74,7 +76,7 @@ def _result(child: Child) -> Any:
         if "error" in answer:
             raise RuntimeError(f"{child.task}: {answer['error']}")
         return answer["result"]
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in {signal.SIGALRM, signal.SIGKILL}:
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in ALARMS:
         return None
     raise RuntimeError(f"the child of {child.task} ended with {status}")
 

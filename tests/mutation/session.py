@@ -15,7 +15,10 @@ from tests.mutation.mutant import Mutant
 from tests.mutation.wire import Wire
 
 LEAST, TIMES = 30, 12
-"""A test may take thirty seconds, and twelve times as long as without a mutant."""
+"""A test may take thirty seconds of the processor, and twelve times as long as without a mutant."""
+
+WAITING = 10
+"""It may take so many times as long by the clock: other processes need the processors, too."""
 
 TIMED_OUT = "timed out"
 
@@ -106,11 +109,14 @@ class Session:
         """
         mutant.apply(self.wire)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
         listed = [(name, seconds) for name, seconds in tests if name in self._items]
         for (name, seconds), following in _with_next(listed):
-            signal.setitimer(signal.ITIMER_REAL, LEAST + TIMES * seconds)
+            signal.setitimer(signal.ITIMER_PROF, LEAST + TIMES * seconds)
+            signal.setitimer(signal.ITIMER_REAL, WAITING * (LEAST + TIMES * seconds))
             if not self._passes(name, following and following[0]):
                 return name
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         return None
 
