@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from duetime.async_scheduler import AsyncScheduler
     from duetime.cadence import (
         Calendar,
+        business_day,
         cron,
         daily,
         every,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         on_event,
         once,
         weekly,
+        yearly,
     )
     from duetime.declare.batch import Batch
     from duetime.declare.rate import Rate
@@ -59,6 +61,7 @@ _HOMES = {
 } | dict.fromkeys(
     (
         "Calendar",
+        "business_day",
         "cron",
         "daily",
         "every",
@@ -69,6 +72,7 @@ _HOMES = {
         "on_event",
         "once",
         "weekly",
+        "yearly",
     ),
     "cadence",
 )
@@ -92,6 +96,7 @@ __all__ = [
     "Run",
     "Scheduler",
     "Status",
+    "business_day",
     "cron",
     "daily",
     "every",
@@ -103,6 +108,7 @@ __all__ = [
     "on_event",
     "once",
     "weekly",
+    "yearly",
 ]
 
 

@@ -5,7 +5,7 @@ export const say = words({
     expression: "Cadence",
     expression_hint:
       "A cron expression of 5 or 6 fields, @daily, or words: daily, every, interval, weekly, " +
-      "monthly, nth_weekday, once.",
+      "monthly, nth_weekday, business_day, yearly, once.",
     zone: "Zone",
     own_zone: "The expression names its own zone, {zone}; it goes before this one.",
     from: "From",
@@ -60,7 +60,7 @@ export const say = words({
     expression: "Cadence",
     expression_hint:
       "Une expression cron à 5 ou 6 champs, @daily, ou des mots : daily, every, interval, " +
-      "weekly, monthly, nth_weekday, once.",
+      "weekly, monthly, nth_weekday, business_day, yearly, once.",
     zone: "Fuseau horaire",
     own_zone: "L'expression indique son propre fuseau, {zone}, qui l'emporte sur celui-ci.",
     from: "À partir du",

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from duetime.cadence._once import once
     from duetime.cadence._parse import parse
     from duetime.cadence._weekly import weekly
+    from duetime.cadence._yearly import yearly
+    from duetime.cadence.business_days import business_day
     from duetime.cadence.cadence import Cadence
     from duetime.cadence.calendars import Calendar
     from duetime.cadence.croniter_check import compare_with_croniter, incomparable_reason
@@ -61,6 +63,7 @@ __all__ = [
     "Preview",
     "UnknownZone",
     "WakeExpression",
+    "business_day",
     "cadence_warnings",
     "compare_with_croniter",
     "cron",
@@ -78,6 +81,7 @@ __all__ = [
     "planned_until",
     "upcoming_clock_changes",
     "weekly",
+    "yearly",
 ]
 
 # The module of each name. A module with the name of an object would hide that object.
@@ -109,6 +113,8 @@ _MODULES = {
     "wakes": ("planned_until",),
     "eventbridge": ("WakeExpression",),
     "_weekly": ("weekly",),
+    "_yearly": ("yearly",),
+    "business_days": ("business_day",),
 }
 
 

@@ -28,6 +28,7 @@ def cron(
     weeks: Words | None = None,
     window: Window | None = None,
     calendar: Calendar | None = None,
+    offset: str | None = None,
     start: Moment | None = None,
     end: Moment | None = None,
     count: int | None = None,
@@ -51,6 +52,8 @@ def cron(
         window: run only from the first time of day to the second, both included, as in ``("09:00",
             "17:00")``; or in any of a list of windows.
         calendar: dates to exclude, or the only dates to include.
+        offset: run so many days later, or earlier: ``"-2d"``, or business days, as in ``"3b"``. It comes
+            after ``days``, ``months`` and ``weeks``, and before ``calendar``, which has the business days.
         start: no run is earlier: a date, a local time, or an instant, as in ``"2027-01-04"`` or
             ``"2027-01-04T09:00Z"``.
         end: no run is later; a date includes all of its day.
@@ -76,6 +79,7 @@ def cron(
             weeks=weeks,
             window=window,
             calendar=calendar,
+            offset=offset,
             start=start,
             end=end,
             count=count,

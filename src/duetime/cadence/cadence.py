@@ -152,6 +152,11 @@ class Cadence(ABC):
             )
 
     @property
+    def counts_business_days(self) -> bool:
+        """Whether its days depend on the calendar's business days, beside the excluded ones."""
+        return self.modifiers.offset is not None and self.modifiers.offset.is_business
+
+    @property
     def delay(self) -> int:
         """The seconds by which its spread delays each run; 0 without a job, see :meth:`delayed_for`."""
         return self.modifiers.bounds.delay if self.modifiers.bounds else 0

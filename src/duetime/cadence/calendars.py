@@ -95,12 +95,12 @@ class Calendar:
     def moved_to(self, day: int) -> int | None:
         """Return the business day to which an excluded day's occurrences move; None without one in a year."""
         if self.instead == "previous_business_day":
-            return self._business_day_from(day, -1)
-        following = self._business_day_from(day, 1)
+            return self.business_day_from(day, -1)
+        following = self.business_day_from(day, 1)
         if self.instead == "next_business_day":
             return following
         is_same_month = following is not None and month_of(following).first == month_of(day).first
-        return following if is_same_month else self._business_day_from(day, -1)
+        return following if is_same_month else self.business_day_from(day, -1)
 
     @property
     def years(self) -> tuple[int, int] | None:
@@ -126,12 +126,12 @@ class Calendar:
 
     def _receives(self, day: int, regular: Callable[[Month], int]) -> bool:
         """Return whether an occurrence moves to a day, from one of the days without business around it."""
-        if not self._is_business_day(day):
+        if not self.is_business_day(day):
             return False
         for step in (-1, 1):
             month, at = None, day + step
             while FIRST_DAY <= at <= LAST_DAY and abs(at - day) < _LONGEST_MOVE:
-                if self._is_business_day(at):
+                if self.is_business_day(at):
                     break
                 if month is None or not month.first <= at < month.first + month.length:
                     month = month_of(at)
@@ -141,15 +141,17 @@ class Calendar:
                 at += step
         return False
 
-    def _business_day_from(self, day: int, step: int) -> int | None:
+    def business_day_from(self, day: int, step: int) -> int | None:
+        """Return the next business day after a day, or before it with a step of -1; None within a year."""
         for at in range(day + step, day + step * _LONGEST_MOVE, step):
             if not FIRST_DAY <= at <= LAST_DAY:
                 return None
-            if self._is_business_day(at):
+            if self.is_business_day(at):
                 return at
         return None
 
-    def _is_business_day(self, day: int) -> bool:
+    def is_business_day(self, day: int) -> bool:
+        """Return whether a day is Monday to Friday and not excluded."""
         return weekday_of(day) not in (_SUNDAY, _SATURDAY) and self.leaves(day)
 
 

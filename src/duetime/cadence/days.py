@@ -6,7 +6,7 @@ A day is a number: days since 1970-01-01. Each of the 28 kinds of month (see ``d
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -27,6 +27,8 @@ ALL_YEARS = range(1, 10_000)
 LAST_DAY = date.max.toordinal() - UNIX_DAY
 
 _FEBRUARY = 2
+# Added to a month's first day, so that the key differs from those of kinds of months.
+_OF_MONTHS = 1 << 40
 
 
 class Month(NamedTuple):
@@ -63,13 +65,30 @@ class MonthCycle(NamedTuple):
         return (when.year * 12 + when.month - 1 - self.anchor) % self.every == 0
 
 
-Cycle = DayCycle | MonthCycle
+class YearCycle(NamedTuple):
+    """Some dates of every ``every``-th year, counted from the year ``anchor``."""
+
+    every: int
+    anchor: int
+    dates: frozenset[tuple[int, int]]
+
+    def has(self, day: int) -> bool:
+        """Return whether the day is such a date in such a year."""
+        when = date.fromordinal(day + UNIX_DAY)
+        return (when.year - self.anchor) % self.every == 0 and (when.month, when.day) in self.dates
+
+
+Cycle = DayCycle | MonthCycle | YearCycle
+Select = Callable[["Month"], int]
+"""Returns some days of a month, the 1st as bit 0."""
+Shift = Callable[["Month", Select], int]
+"""Returns the days of a month to which those of the months around it are shifted."""
 
 
 class Days:
     """The days of a cadence. Caches the last month; safe to share between threads."""
 
-    __slots__ = ("_calendar", "_current", "_cycle", "_kinds", "_years", "fields")
+    __slots__ = ("_calendar", "_current", "_cycle", "_kinds", "_select", "_shift", "_years", "fields")
 
     def __init__(
         self,
@@ -77,18 +96,29 @@ class Days:
         cycle: Cycle | None = None,
         calendar: Calendar | None = None,
         years: Sequence[int] = ALL_YEARS,
+        *,
+        select: Select | None = None,
+        shift: Shift | None = None,
     ) -> None:
         self.fields = fields
         self._cycle = cycle
         self._calendar = calendar
         self._years = years
+        self._select = select
+        self._shift = shift
         self._kinds: dict[int, int] = {}
         self._current = (0, 0, 0)
 
     @property
     def recurs_alike(self) -> bool:
-        """Whether only the day fields apply: no cycle and no calendar removes or moves days."""
-        return self._cycle is None and self._calendar is None
+        """Whether only the day fields apply: nothing else removes or moves days."""
+        parts = (self._cycle, self._calendar, self._select, self._shift)
+        return all(part is None for part in parts)
+
+    @property
+    def cycle(self) -> Cycle | None:
+        """Its cycle."""
+        return self._cycle
 
     def first_from(self, day: int) -> int:
         """Return the first day at or after ``day``, or ``NEVER`` if the years until 9999 have none."""
@@ -113,7 +143,7 @@ class Days:
         if day > LAST_DAY:
             return
         start = date.fromordinal(day + UNIX_DAY)
-        moved_across = self._calendar is not None and self._calendar.moves
+        moved_across = self._shift is not None or (self._calendar is not None and self._calendar.moves)
         numbers = [month for month in range(1, 13) if moved_across or self.fields.months >> month & 1]
         for at in range(bisect_left(self._years, start.year), len(self._years)):
             year = self._years[at]
@@ -131,12 +161,23 @@ class Days:
 
     def regular(self, month: Month) -> int:
         """Return the days of a month before the calendar."""
+        if self._shift is None:
+            return self._named(month)
+        key = month.first + _OF_MONTHS
+        if key not in self._kinds:
+            self._kinds[key] = self._shift(month, self._named)
+        return self._kinds[key]
+
+    def _named(self, month: Month) -> int:
+        """Return the days of a month before their shift."""
         if not self.fields.months >> month.month & 1 or month.year not in self._years:
             return 0
         kind = month.weekday << 5 | month.length
         admitted = self._kinds.get(kind)
         if admitted is None:
             admitted = self._kinds[kind] = self.fields.admitted(month.weekday, month.length)
+        if self._select is not None and admitted:
+            admitted &= self._select(month)
         if self._cycle is None or not admitted:
             return admitted
         return sum(

@@ -7,10 +7,11 @@ to 02:00 means Friday until 02:00 and Friday from 22:00.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import time, timedelta
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.calendars import Calendar
@@ -30,11 +31,22 @@ from duetime.cadence.zones import zone
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Bounds, Moment
 
+MOST_OFFSET = 31
 Dst = Literal["cronos", "vixie", "eventbridge"]
 Window = str | tuple[str | time, str | time] | Iterable[str | tuple[str | time, str | time]]
 """``("09:00", "17:00")`` or ``"09:00-17:00"``; or a list of windows."""
 Words = str | Iterable[str | int]
 """Words and ranges separated by commas, as in ``"mon-fri,sun"``; or a list of words."""
+
+
+class DayOffset(NamedTuple):
+    """How many days later a cadence runs; earlier, if negative."""
+
+    days: int
+    is_business: bool
+
+    def __str__(self) -> str:
+        return f"{self.days}{'b' if self.is_business else 'd'}"
 
 
 class CadenceOptions(TypedDict, total=False):
@@ -47,6 +59,7 @@ class CadenceOptions(TypedDict, total=False):
     weeks: Words | None
     window: Window | None
     calendar: Calendar | None
+    offset: str | None
     start: Moment | None
     end: Moment | None
     count: int | None
@@ -67,6 +80,7 @@ class Modifiers:
         weeks: weeks of the month; see :class:`~duetime.cadence.days.DayFields`.
         windows: the first and the last second of each part of the day to include; empty for all of it.
         calendar: dates to exclude or to include.
+        offset: days by which its days are shifted, before the calendar.
         bounds: start, end, count, excluded instants and spread; None without any.
     """
 
@@ -78,6 +92,7 @@ class Modifiers:
     weeks: int = ALL_WEEKS
     windows: tuple[tuple[int, int], ...] = ()
     calendar: Calendar | None = None
+    offset: DayOffset | None = None
     bounds: Bounds | None = None
 
     @property
@@ -88,8 +103,8 @@ class Modifiers:
     @property
     def narrows(self) -> bool:
         """Whether any filter is set."""
-        filters = (self.days, self.weeks, self.months, self.windows, self.calendar)
-        return filters != (ALL_WEEKDAYS, ALL_WEEKS, ALL_MONTHS, (), None)
+        filters = (self.days, self.weeks, self.months, self.windows, self.calendar, self.offset)
+        return filters != (ALL_WEEKDAYS, ALL_WEEKS, ALL_MONTHS, (), None, None)
 
     def dst_policy(self, *, interval: bool, starred: bool) -> DstPolicy:
         """Return the rule for clock changes; ``interval`` matters to Cronos, ``starred`` to vixie cron."""
@@ -118,6 +133,7 @@ def read_modifiers(
     weeks: Words | None = None,
     window: Window | None = None,
     calendar: Calendar | None = None,
+    offset: str | None = None,
     start: Moment | None = None,
     end: Moment | None = None,
     count: int | None = None,
@@ -131,7 +147,7 @@ def read_modifiers(
     """
     is_unbounded = start is None and end is None and count is None and except_at is None and spread is None
     is_unfiltered = days is None and months is None and weeks is None and window is None and calendar is None
-    if is_unbounded and is_unfiltered and tz is None and dst == "cronos":
+    if is_unbounded and is_unfiltered and tz is None and offset is None and dst == "cronos":
         return PLAIN
     tz = tz.key if isinstance(tz, ZoneInfo) else tz
     if tz is not None:
@@ -153,8 +169,20 @@ def read_modifiers(
         weeks=ALL_WEEKS if weeks is None else weeks_mask(weeks),
         windows=() if window is None else _windows(window),
         calendar=calendar,
+        offset=None if offset is None else _offset(offset),
         bounds=bounds,
     )
+
+
+def _offset(given: str) -> DayOffset:
+    found = re.fullmatch(r"\+?(-?\d{1,3})([db])", str(given).strip(), re.ASCII)
+    if not found or not 1 <= abs(int(found[1])) <= MOST_OFFSET:
+        raise InvalidCadence(
+            str(given),
+            f"offset: {str(given)[:20]!r} is no number of days",
+            f"use -{MOST_OFFSET}d to {MOST_OFFSET}d, or business days, as in -2b",
+        )
+    return DayOffset(int(found[1]), found[2] == "b")
 
 
 def _windows(given: Window) -> tuple[tuple[int, int], ...]:

@@ -49,6 +49,7 @@ def _options(modifiers: Modifiers) -> list[tuple[str, str]]:
         ("weeks", weeks_text(modifiers.weeks) if modifiers.weeks != ALL_WEEKS else ""),
         ("window", windows_text(modifiers.windows)),
         ("calendar", calendar_text(modifiers.calendar) if modifiers.calendar else ""),
+        ("offset", str(modifiers.offset or "")),
         *(_bounds(modifiers.bounds) if modifiers.bounds else ()),
         ("tz", modifiers.tz or ""),
         ("default_tz", modifiers.default_tz or ""),
@@ -78,7 +79,7 @@ def _named(key: str, value: str, modifiers: Modifiers) -> str:
         return f"cal-{modifiers.calendar.name or digest(value)}"
     if key == "window":
         return value.replace(":", "")
-    if key in ("start", "end", "count", "except_at", "spread"):
+    if key in ("offset", "start", "end", "count", "except_at", "spread"):
         return f"{key.partition('_')[0]}-{value.replace(':', '')}"
     return value
 
@@ -86,6 +87,10 @@ def _named(key: str, value: str, modifiers: Modifiers) -> str:
 def options_words(modifiers: Modifiers) -> str:
     """Return the modifiers in plain English, as clauses that each follow a comma."""
     clauses = []
+    if modifiers.offset is not None:
+        count, unit = abs(modifiers.offset.days), "business day" if modifiers.offset.is_business else "day"
+        when = "earlier" if modifiers.offset.days < 0 else "later"
+        clauses.append(f"{count} {unit}{'s' * (count > 1)} {when}")
     if modifiers.days != ALL_WEEKDAYS:
         clauses.append(f"on {weekdays_words(modifiers.days)}")
     if modifiers.weeks != ALL_WEEKS:

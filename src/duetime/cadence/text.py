@@ -26,6 +26,7 @@ _COMMON = frozenset(
     {"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"}
     | {"start", "end", "count", "except_at", "spread"}
 )
+_OF_DAYS = _COMMON | {"offset"}
 
 
 class _CadenceKind(NamedTuple):
@@ -45,18 +46,24 @@ class _CadenceKind(NamedTuple):
 
 
 _KINDS = {
-    "cron": _CadenceKind("crontab", None, "cron 30 2 * * *", _COMMON | {"day_rule"}),
-    "daily": _CadenceKind("_daily", ("time",), "daily 09:00", _COMMON),
+    "cron": _CadenceKind("crontab", None, "cron 30 2 * * *", _OF_DAYS | {"day_rule"}),
+    "daily": _CadenceKind("_daily", ("time",), "daily 09:00", _OF_DAYS),
     "every": _CadenceKind("_every", ("length",), "every 10m", _COMMON | {"anchor", "at"}),
     "interval": _CadenceKind("_interval", ("length",), "interval 7m", _COMMON - {"dst"}),
     "weekly": _CadenceKind(
-        "_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _COMMON | {"every", "anchor"}
+        "_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _OF_DAYS | {"every", "anchor"}
     ),
     "monthly": _CadenceKind(
-        "months", ("monthly", "time"), "monthly 1,last 00:30", _COMMON | {"every", "anchor"}
+        "months", ("monthly", "time"), "monthly 1,last 00:30", _OF_DAYS | {"every", "anchor"}
     ),
     "nth_weekday": _CadenceKind(
-        "months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _COMMON
+        "months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _OF_DAYS
+    ),
+    "business_day": _CadenceKind(
+        "business_days", ("business_day", "time"), "business_day 3,last 09:00", _OF_DAYS
+    ),
+    "yearly": _CadenceKind(
+        "_yearly", ("yearly", "time"), "yearly 01-01,06-30 09:00", _OF_DAYS | {"every", "anchor"}
     ),
     "once": _CadenceKind("_once", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
     "on_event": _CadenceKind(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
-from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, Cycle, Days, month_in
+from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, Cycle, Days, Select, month_in
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.times import NEVER as NO_TIME
@@ -20,7 +21,13 @@ _SOME_YEAR = 2000
 
 
 def build_wall_schedule(
-    shown: str, fields: DayFields, times: Times, modifiers: Modifiers, cycle: Cycle | None = None
+    shown: str,
+    fields: DayFields,
+    times: Times,
+    modifiers: Modifiers,
+    cycle: Cycle | None = None,
+    *,
+    select: Select | None = None,
 ) -> WallSchedule:
     """Return the wall schedule of these days and times, narrowed by the modifiers.
 
@@ -29,13 +36,14 @@ def build_wall_schedule(
         fields: the days, before the filters.
         times: the times of each day, before the window.
         modifiers: the filters.
-        cycle: which weeks or days count.
+        cycle: which weeks, days, months or years count.
+        select: the days of each month that count.
 
     Raises:
         NeverFires: the filters leave no day.
         InvalidCadence: the window leaves no time.
     """
-    if cycle is None and not modifiers.narrows:
+    if cycle is None and select is None and not modifiers.narrows:
         return WallSchedule(EVERY_DAY if fields == EVERY_DAY.fields else Days(fields), times)
     fields = fields._replace(
         only_weekdays=modifiers.days, weeks=modifiers.weeks, months=fields.months & modifiers.months
@@ -48,26 +56,33 @@ def build_wall_schedule(
     if times.first_from(0) == NO_TIME:
         window = windows_text(modifiers.windows)
         raise InvalidCadence(window, f"window: nothing of {shown} lies in it, so it never opens", "widen it")
-    return WallSchedule(
-        Days(fields, cycle, modifiers.calendar, _years(shown, fields, cycle, modifiers.calendar)), times
-    )
+    shift = None
+    if modifiers.offset is not None:
+        from duetime.cadence.day_shifts import shift_days  # noqa: PLC0415 - few cadences have an offset
+
+        shift = shift_days(modifiers.offset, modifiers.calendar)
+    build = partial(Days, fields, cycle, modifiers.calendar, select=select, shift=shift)
+    return WallSchedule(build(years=_years(shown, build, cycle, modifiers.calendar)), times)
 
 
-def _years(shown: str, fields: DayFields, cycle: Cycle | None, calendar: Calendar | None) -> Sequence[int]:
+def _years(
+    shown: str, build: Callable[..., Days], cycle: Cycle | None, calendar: Calendar | None
+) -> Sequence[int]:
     """Return the years that can have days, so that a search after the last of them ends at once."""
-    if calendar is None and cycle is None:
+    if build().recurs_alike:
         return ALL_YEARS
     dated = None if calendar is None else calendar.years
     clear = min(_SOME_YEAR if dated is None else dated[1] + 2, ALL_YEARS[-1])
     recurring = range(
         clear, min(clear + _ALL_KINDS_OF_MONTH * (1 if cycle is None else cycle.every), ALL_YEARS.stop)
     )
-    if _any_day(Days(fields, cycle, calendar, recurring), clear):
+    if _any_day(build(years=recurring), clear):
         return ALL_YEARS
     if dated is not None:
-        first = max(dated[0] - 1, ALL_YEARS.start)  # from its end, a run may move into the first dated year
+        # A move over New Year, or an offset, may reach the year before and the year after.
+        first = max(dated[0] - 1, ALL_YEARS.start)
         listed = range(first, min(dated[1] + 2, ALL_YEARS.stop))
-        if _any_day(Days(fields, cycle, calendar, listed), first):
+        if _any_day(build(years=listed), first):
             return listed
     raise NeverFires(
         shown, "it never fires: its calendar or its cycle leaves no day", "leave a day on which it may run"

@@ -114,7 +114,8 @@ class NominalTimes(TimeSource):
     def _moving(self) -> Cadence | None:
         """The cadence without its calendar, if that moves times."""
         calendar = self.cadence.modifiers.calendar
-        return without_calendar(self.cadence) if calendar is not None and calendar.moves else None
+        is_moving = calendar is not None and calendar.moves and not self.cadence.counts_business_days
+        return without_calendar(self.cadence) if is_moving else None
 
 
 class CalendarExcluded(TimeSource):
@@ -224,7 +225,7 @@ class DstGap(TimeSource):
 def sources_of(cadence: Cadence, until: datetime) -> Iterator[TimeSource]:
     """Return the sources of a cadence up to an instant."""
     yield NominalTimes(cadence, until)
-    if cadence.modifiers.calendar is not None:
+    if cadence.modifiers.calendar is not None and not cadence.counts_business_days:
         yield CalendarExcluded(cadence, until)
     if isinstance(cadence, WallCadence):
         yield DstGap(cadence, until)

@@ -1,0 +1,139 @@
+"""``business_day(...)``: the n-th and the last business days of the month.
+
+A business day is Monday to Friday, and not excluded by the cadence's calendar.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import time
+from typing import NamedTuple, Unpack
+
+from duetime.cadence._daily import AtATime
+from duetime.cadence.cadence import declared
+from duetime.cadence.calendars import Calendar
+from duetime.cadence.day_fields import DayFields
+from duetime.cadence.day_shifts import WORKWEEK
+from duetime.cadence.days import Month, Select
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
+from duetime.cadence.times import at_time
+from duetime.cadence.walk import WallSchedule
+from duetime.cadence.wall_schedule import build_wall_schedule
+from duetime.cadence.words import bits, clock_text, listed, second_of_day
+
+MOST = 23
+"""Business days of a month at most."""
+_ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5"}
+_SUFFIXES = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
+_ITEM = re.compile(r"(?P<first>\d{1,2})|last(?:-(?P<back>\d{1,2}))?", re.ASCII)
+
+
+class NthDays(NamedTuple):
+    """Which business days of a month.
+
+    Attributes:
+        firsts: bit n-1 for the n-th.
+        lasts: bit n for the n-th before the last.
+    """
+
+    firsts: int
+    lasts: int
+
+    def of(self, calendar: Calendar | None) -> Select:
+        """Return a function of these days of a month, the 1st as bit 0."""
+        is_business_day = (calendar or WORKWEEK).is_business_day
+
+        def select(month: Month) -> int:
+            days = [n for n in range(month.length) if is_business_day(month.first + n)]
+            found = 0
+            for index, day in enumerate(days):
+                if self.firsts >> index & 1 or self.lasts >> len(days) - 1 - index & 1:
+                    found |= 1 << day
+            return found
+
+        return select
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusinessDay(AtATime):
+    """The n-th and the last business days of the month, at a time.
+
+    Attributes:
+        on: which ones.
+    """
+
+    on: NthDays
+
+    def _built(self) -> WallSchedule:
+        weekdays = DayFields(weekdays=0b011_1110)
+        select = self.on.of(self.modifiers.calendar)
+        return build_wall_schedule(self._head(), weekdays, at_time(self.at), self.modifiers, select=select)
+
+    @property
+    def counts_business_days(self) -> bool:
+        """See :attr:`Cadence.counts_business_days`."""
+        return True
+
+    def _spelled(self) -> str:
+        lasts = [f"last-{back}" if back else "last" for back in bits(self.on.lasts)]
+        return ",".join([*(str(n + 1) for n in bits(self.on.firsts)), *lasts])
+
+    def _head(self) -> str:
+        return f"business_day {self._spelled()} {clock_text(self.at)}"
+
+    def _label(self) -> str:
+        return f"BusinessDay_{self._spelled()}_{self._named_time()}"
+
+    def _words(self) -> str:
+        days = [f"{n + 1}{_SUFFIXES.get(n + 1, 'th')} business day" for n in bits(self.on.firsts)]
+        for back in bits(self.on.lasts):
+            before = f"{back} business day{'s' * (back > 1)} before the " if back else ""
+            days.append(f"{before}last business day")
+        shown = [day if day[0].isdigit() and "before" in day else f"the {day}" for day in days]
+        return f"every month on {listed(shown)} at {clock_text(self.at)}"
+
+
+@declared
+def business_day(on: Words | int, at: str | time, **options: Unpack[CadenceOptions]) -> BusinessDay:
+    """Return a cadence of business days of the month, as in ``business_day("3,last", "09:00")``.
+
+    A business day is Monday to Friday, and not excluded by ``calendar``. ``last-2`` is two business days
+    before the last one. A month without such a day is skipped.
+
+    Args:
+        on: 1 to 23, ``last`` and ``last-2``.
+        at: the time of day.
+        **options: zone, clock rule and filters, as of :func:`~duetime.cadence.cron`.
+
+    Raises:
+        InvalidCadence: a day, the time or an option is invalid, or the options leave no occurrence.
+    """
+    return BusinessDay(modifiers=read_modifiers(**options), at=second_of_day(at), on=_nth_days(on))
+
+
+def _nth_days(given: Words | int) -> NthDays:
+    if isinstance(given, int):
+        items = [str(given)]
+    elif isinstance(given, str):
+        items = given.split(",")
+    else:
+        items = [str(item) for item in given] if hasattr(given, "__iter__") else [str(given)]
+    firsts = lasts = 0
+    for item in items:
+        text = item.strip().lower()
+        found = _ITEM.fullmatch(_ORDINALS.get(text, text))
+        number = int(found["first"] or 1) if found else 0
+        back = int(found["back"] or 0) if found else 0
+        if not found or not 1 <= number <= MOST or back >= MOST:
+            raise InvalidCadence(
+                item, f"business_day: {item[:20]!r} is no business day", f"use 1-{MOST}, last or last-2"
+            )
+        if found["first"]:
+            firsts |= 1 << number - 1
+        else:
+            lasts |= 1 << back
+    if not firsts | lasts:
+        raise InvalidCadence(str(given), "business_day: nothing is listed", f"use 1-{MOST}, last or last-2")
+    return NthDays(firsts, lasts)
