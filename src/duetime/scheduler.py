@@ -721,8 +721,8 @@ class Scheduler:
     def _actions(self) -> Actions:
         return Actions(self._context, self._history, self._jobs_or_none(), self._count_again)
 
-    def _count_again(self, member: Action) -> None:
-        self._batch_writes.count_again(member)
+    def _count_again(self, member: Action, /, *, is_redriven: bool) -> None:
+        self._batch_writes.count_again(member, is_redriven=is_redriven)
 
     def _history(self, name: str, *, limit: int, cursor: str | None) -> Page:
         return self.jobs.history(name, limit=limit, cursor=cursor)

@@ -340,7 +340,7 @@ def test_a_late_redrive_is_counted_although_another_writer_interferes(shop):
     shop.bad, store = {0}, shop.cloud.memory.store
     batch = shop.fill(1)
     shop.cloud.advance(minutes=5)
-    with patch.object(type(shop.scheduler._batch_writes), "count_again", lambda *_: None):
+    with patch.object(type(shop.scheduler._batch_writes), "count_again", lambda *_, **__: None):
         shop.bad = set()
         shop.scheduler.redrive(batch.member_id(0))
     change, losses = store.change_batch, []
@@ -354,6 +354,28 @@ def test_a_late_redrive_is_counted_although_another_writer_interferes(shop):
     with patch.object(store, "change_batch", overtaken):
         shop.cloud.advance(minutes=10)
     assert (losses, shop.progress().counts) == ([True], Counts(executed=1))
+
+
+def test_a_count_between_the_request_and_the_write_of_a_redrive_does_not_stand(shop):
+    """The count reads the member as failed, and completes the batch again; the member is due much later."""
+    shop.bad, store = {0}, shop.cloud.memory.store
+    batch = shop.fill(3)
+    shop.cloud.advance(minutes=5)
+    redrive, count = store.redrive, counter(shop, shop.cloud.clock)
+
+    def late(*given, **more):
+        count.sweep(shop.progress().ref, stop_at=shop.cloud.now + MINUTE)
+        assert shop.progress().state is BatchState.COMPLETE
+        return redrive(*given, **more)
+
+    with patch.object(store, "redrive", late):
+        shop.scheduler.redrive(batch.member_id(0), at=60 * MINUTE)
+    assert shop.progress().state is BatchState.RUNNING
+    shop.cloud.advance(minutes=30)
+    assert (shop.progress().state, shop.progress().left) == (BatchState.RUNNING, 1)
+    shop.bad = set()
+    shop.cloud.advance(minutes=45)
+    assert shop.progress().counts == Counts(executed=3)
 
 
 def test_a_redrive_during_the_last_count_is_waited_for(shop):

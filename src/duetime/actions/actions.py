@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
+from typing import Protocol
 
 from duetime import ids
 from duetime.actions.cancel import cancel
@@ -24,6 +25,13 @@ LONGEST_REASON = 500
 """Characters of the reason of a dismissal."""
 
 
+class CountAgain(Protocol):
+    """Has the batch of a failed member wait for it."""
+
+    def __call__(self, row: Action, /, *, is_redriven: bool) -> None:
+        """Call it before the member is redriven, and after it."""
+
+
 class Actions:
     """The actions of one tenant, and those of code's jobs if the context includes them."""
 
@@ -32,7 +40,7 @@ class Actions:
         context: TenantContext,
         history: RunHistory,
         jobs: Callable[[], JobStore] | None,
-        count_again: Callable[[Action], None],
+        count_again: CountAgain,
     ) -> None:
         """Use the context's store.
 
@@ -40,7 +48,7 @@ class Actions:
             context: the tenant and its back end.
             history: reads a job's runs.
             jobs: loads the store of jobs, which holds their locks; None if the back end has no jobs.
-            count_again: has the batch of a failed member wait for its redrive.
+            count_again: has the batch of a failed member wait for it, before and after its redrive.
         """
         self._context, self._store, self._jobs = context, context.store, jobs
         self._count_again = count_again
@@ -104,8 +112,10 @@ class Actions:
         with _span(spans.REDRIVE, ref) as span:
             row = row or self._row(ref)
             if row is not None and row.batch is not None and row.status is Status.FAILED:
-                self._count_again(row)
+                self._count_again(row, is_redriven=False)
             outcome = self._change(row, change, Status.FAILED)
+            if isinstance(outcome, Applied) and outcome.action.batch is not None:
+                self._count_again(outcome.action, is_redriven=True)
             possible = "a failed one"
             if isinstance(outcome, Rejected) and outcome.taken_by is not None:
                 possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"

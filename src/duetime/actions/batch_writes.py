@@ -91,10 +91,15 @@ class BatchWrites:
 
         return self.change(name, change)
 
-    def count_again(self, row: Action) -> None:
-        """Have the batch of a failed member wait for it, before the member is redriven."""
+    def count_again(self, row: Action, *, is_redriven: bool = False) -> None:
+        """Have the batch of a failed member wait for it.
+
+        Call it before the member is redriven, and after it: a count between the two has read it as failed.
+        """
         batch = self._store.find_batch(BatchRef(row.tenant_id, row.batch or ""))
-        if batch is not None and batch.has_member(row):
+        if batch is None or not batch.has_member(row):
+            return
+        if not is_redriven or batch.counted_at is not None:
             self.change(batch.name, partial(counted_again, at=self.context.clock.now()))
 
     def open(self, name: str, on_complete: Payload | None) -> tuple[ActionBatch, bool]:

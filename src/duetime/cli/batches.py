@@ -17,6 +17,8 @@ from duetime.cli.progress import ProgressBar
 from duetime.cli.screen import add_watch
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both
+from duetime.cli.watch import PAUSE
+from duetime.clock import Clock, SystemClock
 
 _PATH = "batches"
 _STEP = 100
@@ -34,7 +36,13 @@ def add_commands(verbs: Commands) -> None:
     add_watch(_add_one(group, "show", show, "show the progress of a batch"))
     _add_one(group, "close", close, "close an open one: it is complete when all members are final")
     add_many(_add_one(group, "cancel", cancel, "close one, and cancel its members that are not final"))
-    add_many(_add_one(group, "redrive", redrive, "run the failed members of one again"))
+    parser = _add_one(group, "redrive", redrive, "run the failed members of one again")
+    add_many(parser)
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="print the progress until the batch is complete; exit with 0 if all members were executed",
+    )
 
 
 def _add_one(group: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
@@ -65,11 +73,41 @@ def cancel(arguments: argparse.Namespace) -> int:
 
 
 def redrive(arguments: argparse.Namespace) -> int:
-    """Run the failed members of one batch again."""
-    return _change(arguments, "redrive")
+    """Run the failed members of one batch again, and with ``--watch`` wait until it is complete."""
+    if not arguments.watch:
+        return _change(arguments, "redrive")
+    if arguments.dry_run:
+        raise BadUsage("--dry-run changes nothing, so there is nothing to --watch")
+    client, name = client_of(arguments), arguments.name
+    if client.ask("GET", _PATH, name)["state"] == "open":
+        raise BadUsage(f"{name} is open, so it is not complete before it is closed: leave out --watch")
+    status = _change(arguments, "redrive", prints_json=False)
+    batch = _completed(client, name, SystemClock())
+    print_content(arguments, batch, _in_full)
+    return status or int(batch["executed"] < batch["size"])
 
 
-def _change(arguments: argparse.Namespace, verb: str) -> int:
+def _completed(client: Client, name: str, clock: Clock) -> Json:
+    """Return a batch once it is complete; print the number of members that are left to standard error.
+
+    Two reads in a row must find it complete: a count may have begun just before the last redrive.
+    """
+    noted, before, batch = None, None, client.ask("GET", _PATH, name)
+    with ProgressBar("watch", batch["size"]) as bar:
+        while batch["state"] != "complete" or batch["counted_at"] != before:
+            before = batch["counted_at"]
+            is_counted = batch["counted_at"] is not None
+            line = f"{batch['left']:,} of {batch['size']:,} left" if is_counted else "not counted yet"
+            bar.done(batch["size"] - batch["left"] if is_counted else 0)
+            if line != noted:
+                noted = line
+                bar.note(line)
+            clock.wait_until(clock.now() + PAUSE)
+            batch = client.ask("GET", _PATH, name)
+    return batch
+
+
+def _change(arguments: argparse.Namespace, verb: str, *, prints_json: bool = True) -> int:
     if not (arguments.yes or arguments.dry_run):
         raise BadUsage(f"{verb} changes all members that it can: look with --dry-run, then use --yes")
     changed, left = list[Json](), list[Json]()
@@ -78,9 +116,9 @@ def _change(arguments: argparse.Namespace, verb: str) -> int:
             changed += step["changed"]
             left += step["left"]
             bar.done(len(changed))
-    if arguments.json:
+    if arguments.json and prints_json:
         print_json({"changed": changed, "left": left, "next_cursor": None, "dry_run": arguments.dry_run})
-    else:
+    elif not arguments.json:
         done = f"would {verb}" if arguments.dry_run else _DONE[verb]
         print(f"{done} {len(changed)} member{'' if len(changed) == 1 else 's'} of {arguments.name}")
         for action in left:
