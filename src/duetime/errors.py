@@ -302,6 +302,39 @@ class JobConflict(DuetimeError, RuntimeError):
         super().__init__(f"cannot {operation} job {name}: {problem}")
 
 
+class BackfillNotFound(DuetimeError, LookupError):
+    """The job has no such backfill."""
+
+    code = "backfill-not-found"
+
+    def __init__(self, job: str, backfill_id: str | None = None) -> None:
+        self.job, self.backfill_id = job, backfill_id
+        what = (
+            "no unfinished backfill" if backfill_id is None else f"no backfill {truncate(backfill_id, 50)!r}"
+        )
+        super().__init__(f"job {job} has {what}; list them with `duetime jobs backfills {job}`")
+
+
+class BackfillConflict(DuetimeError, RuntimeError):
+    """The operation is not possible beside the job's backfills as they stand; nothing was changed."""
+
+    code = "backfill-conflict"
+
+    def __init__(self, job: str, *, operation: str, problem: str) -> None:
+        self.job, self.operation, self.problem = job, operation, problem
+        super().__init__(f"cannot {operation} of job {job}: {problem}")
+
+
+class InvalidBackfill(DuetimeError, ValueError):
+    """The range, the order or the bound of a backfill is not possible; nothing was changed."""
+
+    code = "invalid-backfill"
+
+    def __init__(self, field: str, value: object, problem: str) -> None:
+        self.field, self.value = field, value
+        super().__init__(f"{field} {truncate(str(value), 100)} {problem}")
+
+
 class JobNameTaken(DuetimeError, RuntimeError):
     """A registration under a name that another job has."""
 

@@ -1,10 +1,11 @@
 """Ids and names: of actions, jobs, tenants, correlations and idempotency keys; their form and their facts.
 
-Id and tenant lead to an action's row without an index. There are four kinds of action ids::
+Id and tenant lead to an action's row without an index. There are five kinds of action ids::
 
     0199c1d2-…-7…-…-…3                           one-shot: a UUIDv7, made at random
     billing-nightly.000003.20260601T011500Z      occurrence: job, schedule version, nominal time
     billing-nightly.000003.20260601T011502Z.m1f… manual run: the same, and eight random digits
+    billing-nightly.000003.20260601T011500Z.b7c… run of a backfill: the same, and the backfill's eight digits
     kb-reindex.e20260601T011500Z.9c2e…           event run: job, the event's time, a hash of the event's id
 
 Two planners make the same id for the same occurrence, and two deliveries of an event the same for the same
@@ -61,10 +62,11 @@ DEBOUNCE_KEY_LIMIT = 128
 _ACTION_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
 _JOB_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+", re.ASCII)
 _RUN_ID = re.compile(
-    r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.(?:e\d{8}T\d{6}Z\.[0-9a-f]{16}|\d{6}\.\d{8}T\d{6}Z(?:\.m[0-9a-f]{8})?)",
+    r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.(?:e\d{8}T\d{6}Z\.[0-9a-f]{16}|\d{6}\.\d{8}T\d{6}Z(?:\.[bm][0-9a-f]{8})?)",
     re.ASCII,
 )
 _BATCH_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}", re.ASCII)
+_BACKFILL_ID = re.compile(r"[0-9a-f]{8}", re.ASCII)
 _NUMBER_DIGITS = 7
 _SECOND_FORM = "%Y%m%dT%H%M%SZ"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -116,6 +118,21 @@ def registered_run_id(job: JobName, version: int, at: datetime, key: str) -> Act
     return ActionId(f"{occurrence_id(job, version, at)}.m{sha256(key.encode()).hexdigest()[:8]}")
 
 
+def new_backfill_id(random_bytes: Entropy = os.urandom) -> str:
+    """Return a new id of a backfill: eight digits, unique within its job."""
+    return random_bytes(4).hex()
+
+
+def is_backfill_id(text: str) -> bool:
+    """Return whether `text` has the form of a backfill's id."""
+    return _BACKFILL_ID.fullmatch(text) is not None
+
+
+def backfill_run_id(job: JobName, version: int, nominal_at: datetime, backfill: str) -> ActionId:
+    """Return the id of a backfill's run at a nominal time; it sorts among the occurrences."""
+    return ActionId(f"{occurrence_id(job, version, nominal_at)}.b{backfill}")
+
+
 def event_run_id(job: JobName, event_at: datetime, event_id: str) -> ActionId:
     """Return the id of the run that an event starts; a duplicate event makes the same id."""
     return ActionId(f"{job}.e{_second(event_at)}.{sha256(event_id.encode()).hexdigest()[:16]}")
@@ -160,7 +177,22 @@ def nominal_at(action_id: str) -> datetime:
 
 def is_manual_run(action_id: str) -> bool:
     """Return whether it is a manual run."""
-    return action_id.count(".") == 3  # noqa: PLR2004 - the fourth part is what makes it manual
+    return _fourth_part(action_id).startswith("m")
+
+
+def backfill_of(action_id: str) -> str | None:
+    """Return the id of the backfill whose run it is; None for any other action."""
+    part = _fourth_part(action_id)
+    return part[1:] if part.startswith("b") else None
+
+
+def is_beside_plan(action_id: str) -> bool:
+    """Return whether it is a job's run that no planner writes: a manual run, or one of a backfill."""
+    return bool(_fourth_part(action_id))
+
+
+def _fourth_part(action_id: str) -> str:
+    return "".join(action_id.split(".")[3:])
 
 
 def is_event_run(action_id: str) -> bool:

@@ -262,6 +262,7 @@ OF_JOBS = {
     "change": Table(
         job_conditions.change(JOB, replace(JOB, pauses={}), redefines=False), to_state(JOB), (), REVISION
     ),
+    "begin a backfill": Table(job_conditions.next_revision(JOB), to_state(JOB), (), REVISION),
     "move the cursor": Table(
         job_conditions.move_cursor(JOB, NOON, NOON + HOUR),
         to_state(JOB),

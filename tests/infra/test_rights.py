@@ -146,7 +146,7 @@ def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own
         if right is not due
         for keys in right["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     ]
-    assert sorted(queried) == ["*#*-*", "system#limits", "system#manifest", "system#pauses"]
+    assert sorted(queried) == ["*#*-*", "*#*-*", "system#limits", "system#manifest", "system#pauses"]
     queues = {
         text(right["Resource"])
         for right in synthesised.rights("work-default")

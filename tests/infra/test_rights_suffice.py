@@ -148,12 +148,16 @@ def test_the_functions_rights_cover_their_calls(function, deploy, with_jobs, rec
     runs = [next(run for run in jobs.history("billing-book-payment") if run.id == started["id"])]
     runs += [jobs.trigger(name) for name in ("billing-write-report", "billing-clean-up")]
     runs.append(jobs.skip_next("billing-watch-payments"))
+    backfill = jobs.backfill("billing-watch-payments", timedelta(hours=-1), timedelta(0), at_once=2)
+    runs += [Scheduler.from_env(tenant_id="acme").get(backfill.run_id(at)) for at in backfill.open]
     runs.append(Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-1"), at=timedelta(0)))
     for run in runs:
         assert work(message_for(run), Context()) == {"batchItemFailures": []}
     for job in ("duetime-sweep", "duetime-catch-up"):
         event = message_for(jobs.trigger(job), "catch_up-triggered")
         assert function("catch_up")(event, Context()) == {"batchItemFailures": []}
+    jobs.cancel_backfill("billing-watch-payments")
+    jobs.backfill("billing-watch-payments", timedelta(hours=-3), timedelta(hours=-2), at_once=2)
     jobs.pause("billing-clean-up")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DUETIME_CANARY", "60")
@@ -313,6 +317,10 @@ def test_the_grant_to_manage_jobs_covers_the_sdks_calls(deploy, with_jobs, recor
             jobs.skip_next(name)
             jobs.history(name)
             jobs.explain(name, timedelta(days=-1), timedelta(days=1))
+            jobs.preview_backfill(name, timedelta(days=-3), timedelta(0))
+            jobs.pause_backfill(name, jobs.backfill(name, timedelta(days=-3), timedelta(0)).id)
+            jobs.resume_backfill(name)
+            jobs.cancel_backfill(name)
         jobs.get("billing-clean-up")
         jobs.unregister("acme-receipts")
     made, scheduler = stack()

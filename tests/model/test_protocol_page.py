@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from duetime.aws import batches, conditions, debounce, idempotency, job_conditions, optimistic, rates, slots
+from duetime.aws import (
+    backfills,
+    batches,
+    conditions,
+    debounce,
+    idempotency,
+    job_conditions,
+    optimistic,
+    rates,
+    slots,
+)
 from duetime.aws.items import to_item
 from duetime.instant import LATEST
 from duetime.memory.store import MemoryStore
@@ -83,6 +93,7 @@ ENDS = [
 STORED = replace(DEAD, checkpoint=Checkpoint("1", DEAD.fence, 1))
 JOB_WRITES = {
     "change": [job_conditions.change(JOB, JOB, redefines=True)],
+    "begin a backfill": [job_conditions.next_revision(JOB)],
     "move the cursor": [job_conditions.move_cursor(JOB, NOON, NOON + HOUR)],
     "postpone maintenance": [job_conditions.postpone(JOB, NOON + HOUR, 2)],
     "claim: its row": [optimistic.claim_row(PLANNED, started(PLANNED, terms()))],
@@ -166,6 +177,12 @@ def test_the_page_names_the_guards_of_batches_as_the_code_does():
     shown = {name for cells in table("batch").values() for name in names(cells[0])}
     of_a_row = GUARDS_BY_TEXT[conditions.add_follower(ROW.id)["ConditionExpression"]]
     assert shown == guards & {"BATCH_IS_ABSENT", "BATCH_IS_AS_READ"} | {of_a_row}
+
+
+def test_the_page_names_the_guards_of_backfills_as_the_code_does():
+    shown = {name for cells in table("backfill").values() for name in names(cells[0])}
+    own = {name for name, text in vars(backfills).items() if name.endswith("_IS_AS_READ") and text}
+    assert shown == own | {GUARDS_BY_TEXT[conditions.ROW_IS_ABSENT]}
 
 
 def test_the_page_names_the_guards_of_concurrency_keys_as_the_code_does():

@@ -221,4 +221,4 @@ def _skipped_ahead(api: ApiContext, job: Job, now: datetime) -> list[datetime]:
         limit=_PLANNED,
         cursor=None,
     )
-    return [ids.nominal_at(run.id) for run in page if run.status.is_final and not ids.is_manual_run(run.id)]
+    return [ids.nominal_at(run.id) for run in page if run.status.is_final and not ids.is_beside_plan(run.id)]

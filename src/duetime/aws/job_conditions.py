@@ -56,6 +56,15 @@ def change(old: Job, new: Job, *, redefines: bool) -> Update:
     }
 
 
+def next_revision(job: Job) -> Update:
+    """Count a change beside the job's own items, if the revision is as read."""
+    return {
+        "ConditionExpression": REVISION_IS_AS_READ,
+        "UpdateExpression": "SET revision = :next",
+        "ExpressionAttributeValues": {**_revision(job), ":next": {"N": str(job.revision + 1)}},
+    }
+
+
 def move_cursor(job: Job, cursor: datetime, maintain_at: datetime) -> Update:
     """Move the cursor if revision and cursor are as read."""
     return {

@@ -7,6 +7,7 @@ sort key                   holds
 ``current#state``          all other fields of `Job`; small, because each claim and settle writes it
 ``former#000003``          a version that has ended
 ``span#END#START#…``       a period without planned runs
+``backfill#ID``            a backfill; see `duetime.aws.backfills`
 =========================  =======================================================================
 
 One query reads a job, and one reads its versions. A query may read the two items at different times. Both
@@ -44,7 +45,7 @@ from duetime.model.run_stats import RunStats
 from duetime.model.wake_state import WakeState
 from duetime.retry import Tuning
 
-CURRENT, FORMER, SPAN = "current#", "former#", "span#"
+CURRENT, FORMER, SPAN, BACKFILL = "current#", "former#", "span#", "backfill#"
 DEFINITION, STATE = CURRENT + "definition", CURRENT + "state"
 
 _OUTLIVES = timedelta(days=400)

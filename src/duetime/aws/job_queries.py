@@ -9,8 +9,10 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.aws import unreadable_items
+from duetime.aws.backfills import backfill_ref_of
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, cursor_parts, readable
 from duetime.aws.job_items import (
+    BACKFILL,
     CURRENT,
     DEFINITION,
     FORMER,
@@ -26,6 +28,7 @@ from duetime.aws.keys import Item, partition
 from duetime.aws.tables import JOB_NAMES, MAINTENANCE
 from duetime.errors import BackendUnavailable, InvalidCursor, UnreadableRow
 from duetime.ids import SHARDS, TenantId
+from duetime.model.backfill import BackfillRef
 from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
 
@@ -62,9 +65,9 @@ class JobQueries:
 
     def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
-    ) -> tuple[Sequence[JobRef], str | None]:
+    ) -> tuple[Sequence[JobRef | BackfillRef], str | None]:
         shard, start = _maintenance_start(cursor)
-        refs: list[JobRef] = []
+        refs: list[JobRef | BackfillRef] = []
         while shard < len(_SHARDS):
             answer = self._table.query(
                 IndexName=MAINTENANCE.name,
@@ -76,7 +79,7 @@ class JobQueries:
                 Limit=limit - len(refs),
                 **start,
             )
-            refs += [job_ref_of(entry) for entry in answer["Items"]]
+            refs += [_due_ref_of(entry) for entry in answer["Items"]]
             last: Item | None = answer.get("LastEvaluatedKey")
             if last is None:
                 shard, start = shard + 1, {}
@@ -154,6 +157,11 @@ class JobQueries:
             },
             ConsistentRead=True,
         )
+
+
+def _due_ref_of(entry: Item) -> JobRef | BackfillRef:
+    is_backfill = entry["sk"]["S"].startswith(BACKFILL)
+    return backfill_ref_of(entry) if is_backfill else job_ref_of(entry)
 
 
 def _is_consistent(found: Mapping[str, Item]) -> bool:

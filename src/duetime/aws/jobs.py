@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from duetime.aws import conditions, job_conditions, optimistic
+from duetime.aws.backfills import DynamoBackfills
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
 from duetime.aws.dynamodb import SERVICE, Client
@@ -49,6 +50,7 @@ class DynamoJobStore:
     def __init__(self, client: Client, actions_table: str, jobs_table: str, *, due_shards: int) -> None:
         self._client, self._table = client, jobs_table
         self._queries = JobQueries(client, jobs_table)
+        self._backfills = DynamoBackfills(client, jobs_table)
         self._actions_table = actions_table
         self._actions = DynamoStore(client, actions_table, due_shards=due_shards)
 
@@ -57,6 +59,11 @@ class DynamoJobStore:
     due_for_maintenance = delegate("_queries", JobQueries.due_for_maintenance)
     versions = delegate("_queries", JobQueries.versions)
     spans = delegate("_queries", JobQueries.spans)
+
+    begin_backfill = delegate("_backfills", DynamoBackfills.begin_backfill)
+    find_backfill = delegate("_backfills", DynamoBackfills.find_backfill)
+    backfills = delegate("_backfills", DynamoBackfills.backfills)
+    change_backfill = delegate("_backfills", DynamoBackfills.change_backfill)
 
     def add(self, job: Job) -> bool:
         state = put(self._table, to_state(job), ConditionExpression=conditions.ROW_IS_ABSENT)

@@ -46,6 +46,13 @@ def let_claim(jobs: str) -> list[iam.PolicyStatement]:
     return [may_by_key("dynamodb:ConditionCheckItem", on=jobs, keys=JOBS)]
 
 
+def let_backfill(actions: str) -> list[iam.PolicyStatement]:
+    """Allow to find which nominal times ran, to count a backfill's runs, and to cancel them."""
+    return [
+        may_by_key("dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=actions, keys=JOBS)
+    ]
+
+
 def let_find_due(jobs: str) -> list[iam.PolicyStatement]:
     """Allow to find the jobs that need maintenance."""
     return [may("dynamodb:Query", on=index(jobs, MAINTENANCE.name))]
@@ -66,7 +73,10 @@ def let_manage(actions: str, jobs: str, tenants: Sequence[str] | None) -> list[i
     These tenants may read code's jobs, since theirs must not share a name with them. They cannot change
     those jobs or see their runs.
     """
-    runs = ("dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query")
+    runs = (
+        *("dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem"),
+        *("dynamodb:Query", "dynamodb:BatchGetItem"),
+    )
     reads = ("dynamodb:Query", "dynamodb:BatchGetItem")
     by_name = index(jobs, JOB_NAMES.name)
     keys, payloads = (

@@ -15,7 +15,14 @@ from duetime.cdk.bundle import Bundle
 from duetime.cdk.changes import StreamSource
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec, memory_of
-from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_schedule_canaries, let_start_by_events
+from duetime.cdk.job_rights import (
+    CODES,
+    let_backfill,
+    let_find_due,
+    let_plan,
+    let_schedule_canaries,
+    let_start_by_events,
+)
 from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import (
@@ -63,6 +70,7 @@ class StepFunctions(Construct):
         ]
         self._to_maintain = [
             *self._to_plan,
+            *let_backfill(actions),
             *let_find_due(jobs),
             *self._wakes.let_set_jobs(),
             *self._wakes.let_set_timers(),

@@ -13,7 +13,7 @@ from duetime.aws.tables import DUE
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.handlers import Handlers
-from duetime.cdk.job_rights import let_claim, let_plan
+from duetime.cdk.job_rights import JOBS, let_claim, let_plan
 from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import FAILURES, LIMITS, PAUSES, may, may_by_key, read_manifests, send, take_from
@@ -111,6 +111,7 @@ def _to_work(tables: Tables) -> list[iam.PolicyStatement]:
         may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[FAILURES, PAUSES]),  # breakers
         may("dynamodb:Query", on=tables.index_arn(DUE.name)),  # runs without a lock, after `allow`
         *let_plan(actions, jobs),
+        may_by_key("dynamodb:Query", on=actions, keys=JOBS),  # which times a backfill leaves out
         *let_claim(jobs),
         read_manifests(jobs),
     ]

@@ -11,6 +11,7 @@ job, or of a previous version
 an occurrence that a previous        skipped as covered
 version has run
 claimed later than the job's grace   skipped as missed, unless its job makes up for it
+a run of a backfill                  run, without the lock; skipped if its job is removed before it begins
 anything else of a job with overlap  run
 the only one of its job              run, under the job's lock
 one whose job has just ceased to     wait: the runs that began without the lock are not known yet
@@ -146,10 +147,13 @@ def _covered(previous: tuple[Action, ...]) -> Skip | None:
 
 
 def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
-    """Return why an occurrence, or an event's run, must not run."""
+    """Return why an occurrence, an event's run or a backfill's must not run."""
     nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
-    if job.removed_at is not None and nominal > job.removed_at:
+    is_backfill = row.trigger is Trigger.BACKFILL
+    if job.removed_at is not None and (is_backfill or nominal > job.removed_at):
         return Skip(SkipReason.DISABLED, f"{job.name} is no longer declared")
+    if is_backfill:
+        return None
     end = None if version is None else job.end_of(version)
     if end is not None and nominal > end:
         return Skip(SkipReason.RETIRED, f"version {job.version} of {job.name} has taken over")
@@ -196,7 +200,7 @@ def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:
 def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
     row = seen.row
     catches_up = row.catches_up or _is_late(row, job, bounds)
-    if job.definition.overlap is Overlap.ALLOW:
+    if job.definition.overlap is Overlap.ALLOW or row.trigger is Trigger.BACKFILL:
         is_planned = is_first(row) and row.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
         return Proceed(
             LockRequirement.UNCHANGED if is_planned else LockRequirement.NOTHING, catches_up=catches_up

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from duetime.model.action import Action, Ending, Status
+from duetime.model.action import Action, Ending, Status, Trigger
 from duetime.model.built_in import retention_of
 from duetime.model.job import job_ref_of
 from duetime.model.lease import Settlement, SettleResult
@@ -69,7 +69,7 @@ class EndHandOver:
         return self(row, Outcome(Ending.CANCELLED, message), NEVER, now=now) is SettleResult.SETTLED
 
     def _settle(self, row: Action, settled: Settlement) -> SettleResult:
-        owner = job_ref_of(row)
+        owner = None if row.trigger is Trigger.BACKFILL else job_ref_of(row)
         job = None if owner is None or self._jobs is None else self._jobs().get(owner)
         if owner is None or self._jobs is None or job is None or settled.status is Status.PENDING:
             return self._store.settle(row, settled)

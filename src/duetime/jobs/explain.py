@@ -75,6 +75,7 @@ class Explain:
             job=job,
             versions=self._jobs.versions(ref),
             spans=self._jobs.spans(ref, start, end),
+            backfills=self._jobs.backfills(ref),
             now=self._clock.now(),
             job_grace=self._job_grace,
             retention=self._retention,

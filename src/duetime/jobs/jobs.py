@@ -16,6 +16,7 @@ from duetime.jobs.operate import JobOperations
 from duetime.jobs.register import Register, Registered, Registration
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action, ActionRef, Status
+from duetime.model.backfill import USUAL_AT_ONCE, BackfillOrder
 from duetime.model.job import Job, JobRef, Origin
 from duetime.model.selection import RunSelection, check_limit
 from duetime.ports.actions import Page
@@ -23,7 +24,9 @@ from duetime.ports.jobs import JobPage, JobPorts
 from duetime.retry import Duration
 
 if TYPE_CHECKING:
+    from duetime.jobs.backfills import BackfillOperations, BackfillPreview
     from duetime.jobs.explain import Explanation
+    from duetime.model.backfill import Backfill
     from duetime.payload import Payload
 
 _OURS, _THEIRS = "own ", "system "
@@ -44,6 +47,7 @@ class Jobs:
         """
         self._check_shards = check_shards
         self._context, self._actions, self._jobs = context, context.store, ports.jobs
+        self._ports = ports
         self._operations = JobOperations(context, ports.jobs, self.get)
         self._register = Register(context.store, ports, clock=context.clock, settings=context.settings)
 
@@ -271,6 +275,106 @@ class Jobs:
         """
         self._check_shards()
         return self._operations.trigger(name, payload)
+
+    def backfill(
+        self,
+        name: str,
+        start: When,
+        until: When,
+        *,
+        at_once: int = USUAL_AT_ONCE,
+        order: BackfillOrder | str = BackfillOrder.OLDEST,
+        again: bool = False,
+    ) -> Backfill:
+        """Run the nominal times in [start, until) that have not run, beside the job's current runs.
+
+        The times are those of the job's present cadences, also before the job was declared. Each is a run of
+        its own, with `run.is_backfill`. It takes no lock, and is not in the job's statistics. A second call
+        with the same arguments by the same actor returns the unfinished backfill that the first one began.
+
+        Args:
+            name: the job.
+            start: the first instant.
+            until: the end, excluded; not in the future.
+            at_once: the most runs that have begun and not ended, 1 to 100; waiting retries count.
+            order: ``"oldest"`` or ``"newest"`` times first.
+            again: whether times run that already ran.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobConflict: it is removed or paused, or has no nominal times.
+            UnknownType: no deployed worker has its handler.
+            InvalidBackfill: the range is empty, in the future, or has no time or more than 10,000; or an
+                argument is out of range.
+            BackfillConflict: an unfinished backfill of the job has a part of the range.
+            InvalidTime: a bound is naive.
+        """
+        self._check_shards()
+        return self._backfills.begin(name, start, until, at_once=at_once, order=order, again=again)
+
+    def preview_backfill(
+        self, name: str, start: When, until: When, *, again: bool = False
+    ) -> BackfillPreview:
+        """Return the nominal times that `backfill` would run, and those that it would leave out.
+
+        Raises:
+            DuetimeError: as `backfill`, except for other backfills.
+        """
+        return self._backfills.preview(name, start, until, again=again)
+
+    def backfills(self, name: str) -> Sequence[Backfill]:
+        """Return the job's backfills with their progress, the latest first.
+
+        Raises:
+            JobNotFound: there is no such job.
+        """
+        return self._backfills.all_of(name)
+
+    def get_backfill(self, name: str, backfill_id: str) -> Backfill:
+        """Return a backfill with its progress.
+
+        Raises:
+            JobNotFound: there is no such job.
+            BackfillNotFound: the job has no such backfill.
+        """
+        return self._backfills.get(name, backfill_id)
+
+    def pause_backfill(self, name: str, backfill_id: str | None = None) -> Backfill:
+        """Begin no further runs of a backfill; open ones end.
+
+        Args:
+            name: the job.
+            backfill_id: the backfill; None for the only unfinished one.
+
+        Raises:
+            JobNotFound: there is no such job.
+            BackfillNotFound: the job has no such backfill.
+            BackfillConflict: it has ended, or there are several.
+        """
+        return self._backfills.pause(name, backfill_id)
+
+    def resume_backfill(self, name: str, backfill_id: str | None = None) -> Backfill:
+        """Begin runs of a paused backfill again.
+
+        Raises:
+            DuetimeError: as `pause_backfill`.
+        """
+        self._check_shards()
+        return self._backfills.resume(name, backfill_id)
+
+    def cancel_backfill(self, name: str, backfill_id: str | None = None) -> Backfill:
+        """End a backfill: cancel its pending runs, and request that the running ones stop.
+
+        Raises:
+            DuetimeError: as `pause_backfill`.
+        """
+        return self._backfills.cancel(name, backfill_id)
+
+    @property
+    def _backfills(self) -> BackfillOperations:
+        from duetime.jobs.backfills import BackfillOperations  # noqa: PLC0415 - most callers do not need it
+
+        return BackfillOperations(self._context, self._ports, self.get)
 
     def _own(self, limit: int) -> JobPage:
         page = self._jobs.list(self._context.tenant_id, limit=limit, cursor=None)

@@ -9,15 +9,18 @@ tenant's jobs that cannot be maintained delay no other tenant's.
 
 A pass plans all jobs before it sets any wake, since planning needs the tables alone. It stops calling an
 EventBridge that fails several times in a row. The next pass begins with the jobs that it has not tried.
+
+The index that a pass reads has the backfills that need steps, too. The pass advances them first.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
+from typing import TypeAlias
 
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, DuetimeError, truncate
@@ -26,12 +29,16 @@ from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.desired_wakes import previous_wakes, state_of, wakes_of
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import LEAD, Plan, Planned, maintain_at_of
+from duetime.model.backfill import BackfillRef
 from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, SpanKind
 from duetime.ports.circuit_breaker import CircuitBreaker
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
+
+Advance: TypeAlias = Callable[[BackfillRef], object]
+"""Advances a backfill; see `duetime.jobs.advance_backfill`."""
 
 _PAGE = 200
 _FIRST_DELAY, _LONGEST_DELAY, _DOUBLINGS = timedelta(minutes=1), timedelta(hours=1), 6
@@ -134,8 +141,17 @@ class MaintainDueJobs:
     first pass of a process, which knows none yet, begins with another job each minute, its wakes included.
     """
 
-    def __init__(self, jobs: JobStore, maintain: Maintain, *, clock: Clock, pauses: KnownPauses) -> None:
+    def __init__(
+        self,
+        jobs: JobStore,
+        maintain: Maintain,
+        *,
+        clock: Clock,
+        pauses: KnownPauses,
+        advance: Advance = lambda _ref: None,
+    ) -> None:
         self._jobs, self._maintain, self._clock, self._pauses = jobs, maintain, clock, pauses
+        self._advance = advance
         self._breaker, self._not_postponed = CircuitBreaker(clock), dict[JobRef, datetime]()
         self._is_first_pass = True
 
@@ -145,7 +161,9 @@ class MaintainDueJobs:
         Jobs that could not be postponed follow one by one, the one that failed last at the end.
         """
         planned, failed = 0, list[str]()
-        due = list(refs_until(self._jobs, self._clock.now() + LEAD))  # a change moves it in the index
+        found = list(due_refs(self._jobs, self._clock.now() + LEAD))  # a change moves it in the index
+        due = [ref for ref in found if isinstance(ref, JobRef)]
+        self._advance_all([ref for ref in found if isinstance(ref, BackfillRef)], stop_at)
         mine = [ref for ref in in_turns(due) if self._pauses.of_tenant(ref.tenant_id) is None]
         stuck = self._not_postponed
         self._not_postponed = {ref: stuck[ref] for ref in mine if ref in stuck}
@@ -167,6 +185,21 @@ class MaintainDueJobs:
                     self._failed(ref, error, failed)
             attended += self._set_wakes(ready, stop_at, failed)
         return MaintainResult(attended, planned, tuple(failed))
+
+    def _advance_all(self, refs: list[BackfillRef], stop_at: datetime) -> None:
+        """Advance the backfills in half of the time, in another order each minute."""
+        now = self._clock.now()
+        half, turn = now + (stop_at - now) / 2, int(now.timestamp() // 60) % len(refs) if refs else 0
+        for ref in [*refs[turn:], *refs[:turn]]:
+            if self._clock.now() >= half:
+                break
+            if self._pauses.of_tenant(ref.tenant_id) is not None:
+                continue
+            try:
+                self._advance(ref)
+            except DuetimeError as error:
+                extra = {"backfill": ref.id, "job": ref.job.name, "reason": truncate(error)}
+                log.warning("backfill not advanced", extra=extra)
 
     def _set_wakes(self, refs: Iterable[JobRef], stop_at: datetime, failed: list[str]) -> int:
         attended = 0
@@ -212,6 +245,11 @@ def in_turns(refs: Iterable[JobRef]) -> Iterator[JobRef]:
 
 def refs_until(jobs: JobStore, until: datetime) -> Iterator[JobRef]:
     """Yield all jobs whose `maintain_at` is at or before an instant, soonest first."""
+    return (ref for ref in due_refs(jobs, until) if isinstance(ref, JobRef))
+
+
+def due_refs(jobs: JobStore, until: datetime) -> Iterator[JobRef | BackfillRef]:
+    """Yield the same jobs, and beside them all backfills that need steps."""
     cursor = None
     while True:
         refs, cursor = jobs.due_for_maintenance(until, limit=_PAGE, cursor=cursor)

@@ -53,7 +53,7 @@ def _with_rows(
         page = actions.occurrences(
             job.ref.tenant_id, job.name, version, after=start, until=until, limit=_PAGE, cursor=cursor
         )
-        found |= {ids.nominal_at(row.id) for row in page if not ids.is_manual_run(row.id)}
+        found |= {ids.nominal_at(row.id) for row in page if not ids.is_beside_plan(row.id)}
         cursor = page.cursor
         if cursor is None:
             return found

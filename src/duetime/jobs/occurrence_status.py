@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from duetime.ids import ActionId
 from duetime.model.action import Action, SkipReason, Status
+from duetime.model.backfill import Backfill
 from duetime.model.job import WHOLE_JOB, Job, JobSpan, SpanKind, Version
 
 
@@ -93,7 +94,7 @@ class StatusReason(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobHistory:
-    """A job with its versions and spans, without its rows."""
+    """A job with its versions, spans and backfills, without its rows."""
 
     job: Job
     versions: Sequence[Version]
@@ -101,6 +102,7 @@ class JobHistory:
     now: datetime
     job_grace: timedelta
     retention: timedelta
+    backfills: Sequence[Backfill] = ()
 
     def status_at(self, row: Action | None, at: datetime, cadences: Sequence[str]) -> StatusReason:
         """Return the status of a nominal time of these cadences; `row` is its row, if it has one."""

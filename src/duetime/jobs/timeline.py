@@ -56,8 +56,29 @@ def timeline(
 ) -> Iterator[Keyed]:
     """Return the occurrences in (start, end], in order.
 
-    A version without times, or a self-scheduled one, has its runs; others leave out manual runs.
+    A version without times, or a self-scheduled one, has its runs; others leave out manual runs. Each run of
+    a backfill is an entry of its own, beside that of its nominal time; it may be older than its job.
     """
+    planned = _planned(known, rows, start, end, counted=counted)
+    backfilled = _backfilled(known, rows, start, end)
+    yield from merge(planned, backfilled, key=lambda keyed: keyed[1].at)
+
+
+def _backfilled(known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime) -> Iterator[Keyed]:
+    numbers = {backfill.version for backfill in known.backfills if backfill.overlaps(start, end + _LEAST)}
+    of_versions = [
+        (_run(row, version, CadenceSet.parse(version.definition.cadences, known.job.anchor)))
+        for version in known.versions
+        if version.number in numbers
+        for row in rows.of_version(version.number, start, end)
+        if row.trigger is Trigger.BACKFILL
+    ]
+    yield from sorted(of_versions, key=lambda keyed: keyed[1].at)
+
+
+def _planned(
+    known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime, *, counted: int
+) -> Iterator[Keyed]:
     for version in known.versions:
         cadence_set = known.job.cadences_of(version.definition)
         after, until = max(version.since, start), min(version.until or end, end)
@@ -88,6 +109,8 @@ def _run(row: Action, version: Version, cadence_set: CadenceSet) -> Keyed:
     at, verdict = ids.nominal_at(row.id), status_of(row)
     tz = cadence_set.by_name.get(row.cadence or "", cadence_set.cadences[0]).tz
     by = f"triggered by {row.created_by}" if row.trigger is Trigger.MANUAL else ""
+    if row.trigger is Trigger.BACKFILL:
+        by = f"run by backfill {ids.backfill_of(row.id)} of {row.created_by}"
     return row.id, Occurrence(
         at=at,
         local=local_of(at, tz),
@@ -115,7 +138,7 @@ class _Walk:
         self._known, self._version, self._cadence_set, self._until = known, version, cadence_set, until
         self._counted = counted
         self._turns = sorted([*known.turns(), until + _LEAST])
-        self._rows = (row for row in rows if not ids.is_manual_run(row.id))
+        self._rows = (row for row in rows if not ids.is_beside_plan(row.id))
         self._row = next(self._rows, None)
         self._last: Hashable = None
         self._alike = 0

@@ -16,6 +16,7 @@ from duetime.memory.store import MemoryStore
 from duetime.memory.table import is_as_read, is_claimable_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
+from duetime.model.backfill import Backfill, BackfillRef
 from duetime.model.job import Job, JobRef, JobSpan, Version
 from duetime.model.job_events import JobChange, SpanKept
 from duetime.model.lease import Settlement, SettleResult
@@ -23,8 +24,8 @@ from duetime.model.run_stats import EndedRun
 from duetime.ports.actions import Holder
 from duetime.ports.jobs import JobPage, JobRunClaim, LockRequirement
 
-_Attention = tuple[str, str, str]
-"""The sort key of jobs by their next maintenance: time, tenant, name."""
+_Attention = tuple[str, str, str, str]
+"""The sort key of jobs and backfills by their next maintenance: time, tenant, name, the backfill's id."""
 
 
 class MemoryJobStore:
@@ -42,6 +43,7 @@ class MemoryJobStore:
         self.by_ref: dict[JobRef, Job] = {}
         self.versions_by_ref: dict[JobRef, dict[int, Version]] = {}
         self.spans_by_ref: dict[JobRef, dict[JobSpan, None]] = {}
+        self.backfills_by_ref: dict[BackfillRef, Backfill] = {}
 
     def get(self, ref: JobRef) -> Job | None:
         with self._store.lock:
@@ -57,12 +59,18 @@ class MemoryJobStore:
 
     def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
-    ) -> tuple[Sequence[JobRef], str | None]:
+    ) -> tuple[Sequence[JobRef | BackfillRef], str | None]:
         after = _from_cursor(cursor)
         with self._store.lock:
-            waiting = sorted(
+            entries: list[tuple[_Attention, JobRef | BackfillRef]] = [
                 (_attention(job), job.ref) for job in self.by_ref.values() if job.maintain_at <= until
-            )
+            ]
+            entries += [
+                (_attention_of_backfill(backfill), backfill.ref)
+                for backfill in self.backfills_by_ref.values()
+                if backfill.needs_steps and backfill.begun_at <= until
+            ]
+        waiting = sorted(entries, key=lambda entry: entry[0])
         found = list(islice((entry for entry in waiting if after is None or entry[0] > after), limit + 1))
         following = " ".join(found[limit - 1][0]) if len(found) > limit else None
         return [ref for _, ref in found[:limit]], following
@@ -224,9 +232,40 @@ class MemoryJobStore:
             found = [span for span in self.spans_by_ref.get(ref, ()) if span.start < end and span.end > start]
         return sorted(found, key=lambda span: span.start)
 
+    def begin_backfill(self, job: Job, backfill: Backfill) -> bool:
+        with self._store.lock:
+            present = self.backfills_by_ref.get(backfill.ref)
+            if present is not None:
+                begun = (backfill.begun_at, backfill.begun_by)
+                return (present.begun_at, present.begun_by) == begun
+            current = self.by_ref.get(job.ref)
+            if current is None or current.revision != job.revision:
+                return False
+            self.backfills_by_ref[backfill.ref] = backfill
+            self._put(replace(current, revision=current.revision + 1))
+            return True
+
+    def find_backfill(self, ref: BackfillRef) -> Backfill | None:
+        return self.backfills_by_ref.get(ref)
+
+    def backfills(self, ref: JobRef) -> Sequence[Backfill]:
+        with self._store.lock:
+            found = [backfill for backfill in self.backfills_by_ref.values() if backfill.ref.job == ref]
+        return sorted(found, key=lambda backfill: (backfill.begun_at, backfill.id), reverse=True)
+
+    def change_backfill(self, read: Backfill, changed: Backfill) -> bool:
+        with self._store.lock:
+            present = self.backfills_by_ref.get(read.ref)
+            if present is None or present.revision != read.revision:
+                return present == changed
+            self.backfills_by_ref[read.ref] = changed
+            return True
+
     def earliest_maintenance(self) -> datetime | None:
         with self._store.lock:
-            return min([job.maintain_at for job in self.by_ref.values()], default=None)
+            jobs = [job.maintain_at for job in self.by_ref.values()]
+            steps = [found.begun_at for found in self.backfills_by_ref.values() if found.needs_steps]
+        return min([*jobs, *steps], default=None)
 
     def _meets_requirement(self, taking: JobRunClaim) -> bool:
         if taking.hold is LockRequirement.NOTHING:
@@ -290,14 +329,19 @@ def _with_unread_fields(current: Action, after: Action) -> Action:
 
 
 def _attention(job: Job) -> _Attention:
-    return (instant.text(job.maintain_at), job.ref.tenant_id, job.name)
+    return (instant.text(job.maintain_at), job.ref.tenant_id, job.name, "")
+
+
+def _attention_of_backfill(backfill: Backfill) -> _Attention:
+    job = backfill.ref.job
+    return (instant.text(backfill.begun_at), job.tenant_id, job.name, backfill.id)
 
 
 def _from_cursor(cursor: str | None) -> _Attention | None:
     if cursor is None:
         return None
     try:
-        maintain_at, tenant_id, name = cursor.split(" ")
+        maintain_at, tenant_id, name, backfill = cursor.split(" ")
     except ValueError:
         raise InvalidCursor from None
-    return (maintain_at, tenant_id, name)
+    return (maintain_at, tenant_id, name, backfill)

@@ -96,6 +96,8 @@ class Trigger(StrEnum):
     """A missed occurrence that its job makes up for."""
     EVENT = "event"
     MANUAL = "manual"
+    BACKFILL = "backfill"
+    """An operator had past nominal times of its job run."""
 
 
 KEPT_ATTEMPTS = 20
@@ -292,8 +294,14 @@ class Action:
 
     @property
     def tried_since(self) -> datetime:
-        """The start of the present tries: the first due time, or the last redrive."""
-        return self.changed_at if self.redriven_after and self.changed_at else self.nominal_at
+        """The start of the present tries: the first due time, or the last redrive.
+
+        Of a backfill's run, which is planned long after its nominal time: when it was planned.
+        """
+        if self.redriven_after and self.changed_at:
+            return self.changed_at
+        is_backfill = self.trigger is Trigger.BACKFILL
+        return self.planned_at if is_backfill and self.planned_at else self.nominal_at
 
     @property
     def created_at(self) -> datetime:
@@ -314,6 +322,8 @@ class Action:
             return Trigger.EVENT
         if ids.is_manual_run(self.id):
             return Trigger.MANUAL
+        if ids.backfill_of(self.id) is not None:
+            return Trigger.BACKFILL
         return Trigger.CATCH_UP if self.catches_up else Trigger.CADENCE
 
     @property

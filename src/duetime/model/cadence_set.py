@@ -69,6 +69,14 @@ class CadenceSet:
         """Return the first nominal time strictly after `instant`, or None if there is none."""
         return min((at for cadence in self.cadences if (at := cadence.next_after(instant))), default=None)
 
+    def last_before(self, instant: datetime) -> datetime | None:
+        """Return the last nominal time strictly before `instant`, or None if there is none."""
+        return max((at for cadence in self.cadences if (at := cadence.last_before(instant))), default=None)
+
+    def names_at(self, at: datetime) -> tuple[str, ...]:
+        """Return the names of the cadences that have a nominal time at an instant."""
+        return tuple(cadence.name for cadence in self.cadences if cadence.matches(at))
+
     def after(self, instant: datetime) -> Iterator[DueTime]:
         """Yield the nominal times strictly after `instant`, soonest first. There may be no end."""
         heap = [

@@ -123,7 +123,7 @@ class Run:
     trigger: Trigger = Trigger.SCHEDULED
     """The cause that made it due.
 
-    A schedule call, a cadence, an event, a person, or a miss that its job makes up for.
+    A schedule call, a cadence, an event, a person, a backfill, or a miss that its job makes up for.
     """
     depth: int = 0
     """How many events in a row led to it. An event that the handler puts itself should have it in its detail,
@@ -137,6 +137,11 @@ class Run:
     def idempotency_key(self) -> str:
         """A key shared by all attempts at this action only; pass it to services that deduplicate."""
         return self.id
+
+    @property
+    def is_backfill(self) -> bool:
+        """Whether a backfill runs this nominal time of the job; see `Jobs.backfill`."""
+        return self.trigger is Trigger.BACKFILL
 
     def now(self) -> datetime:
         """Return the present time of the scheduler's clock."""

@@ -91,11 +91,14 @@ def _ending(old: Action | None, new: Action) -> CountedEnding | None:
 
 
 def _lateness(row: Action) -> int | None:
-    """Return the bucket of a run's lateness; None if it waited for a slot, catches up, or was redriven."""
+    """Return the bucket of a run's lateness; None if it waited for a slot or was redriven.
+
+    A run that makes up for a time, or runs it in a backfill, has none either.
+    """
     numbered = row.numbered_attempts()
     if not numbered or numbered[0][0] != 1 or row.concurrency_key is not None or row.redriven_after:
         return None
     first = row.attempts[0]
-    if row.trigger is Trigger.CATCH_UP or first.ending is Ending.CANCELLED:
+    if row.trigger in {Trigger.CATCH_UP, Trigger.BACKFILL} or first.ending is Ending.CANCELLED:
         return None
     return bisect_left(LATENESS_BOUNDS, first.started_at - row.nominal_at)

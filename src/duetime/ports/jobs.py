@@ -22,6 +22,7 @@ from typing import Any, Literal, Protocol
 
 from duetime.ids import TenantId
 from duetime.model.action import Action, ActionRef
+from duetime.model.backfill import Backfill, BackfillRef
 from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
@@ -102,10 +103,11 @@ class JobStore(Protocol):
 
     def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
-    ) -> tuple[Sequence[JobRef], str | None]:
+    ) -> tuple[Sequence[JobRef | BackfillRef], str | None]:
         """Return jobs of all tenants with `maintain_at` at or before `until`, and a cursor if there are more.
 
         Every job is in this index; with ``instant.LATEST`` it lists all jobs. It reads only what it returns.
+        Backfills that need steps (`Backfill.needs_steps`) are in it too, from their begin on.
         """
 
     def add(self, job: Job) -> bool:
@@ -198,6 +200,27 @@ class JobStore(Protocol):
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         """Return the spans that overlap (start, end], by their start."""
+
+    def begin_backfill(self, job: Job, backfill: Backfill) -> bool:
+        """Add a backfill of a job, and increase the job's revision by one, in one transaction.
+
+        Return False if the job's revision is not that of `job`, or it has a backfill of this id. So no two
+        calls that read the same revision both succeed. A backfill with the begin and the actor of `backfill`
+        was added by an earlier try of this call: return True.
+        """
+
+    def find_backfill(self, ref: BackfillRef) -> Backfill | None:
+        """Return a backfill by a consistent read, or None if there is none."""
+
+    def backfills(self, ref: JobRef) -> Sequence[Backfill]:
+        """Return a job's backfills by a consistent read, ended ones included, the latest first."""
+
+    def change_backfill(self, read: Backfill, changed: Backfill) -> bool:
+        """Replace a backfill by `changed`, which has the next revision.
+
+        Return False if the stored revision is not that of `read`. One that is as this call leaves it was
+        changed by its first attempt: return True.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

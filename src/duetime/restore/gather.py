@@ -239,8 +239,11 @@ def _entries_since(trail: AuditTrail, tenant_id: TenantId, since: datetime) -> I
 
 
 def _is_made_once(ref: ActionRef) -> bool:
-    """Return whether nothing plans the action again: a one-shot, a manual run, a run of an event."""
-    return ids.is_one_shot(ref.id) or ids.is_manual_run(ref.id) or ids.is_event_run(ref.id)
+    """Return whether nothing plans the action again: a one-shot, a manual run, a run of an event.
+
+    A backfill's run counts as one: its backfill may have gone on.
+    """
+    return ids.is_one_shot(ref.id) or ids.is_beside_plan(ref.id) or ids.is_event_run(ref.id)
 
 
 def find_tables(

@@ -23,7 +23,7 @@ Args = tuple[Any, ...]
 READS = frozenset(
     {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "of_job", "occurrences", "due"}
     | {"due_for_maintenance"}
-    | {"find_batch", "batches", "member_statuses"}
+    | {"find_batch", "batches", "member_statuses", "find_backfill", "backfills"}
     | {"key_slots", "in_due_order", "find_debounced", "next_start"}
     | {"list", "versions", "spans", "known", "owner", "read", "queue_for", "queue_of", "version_of", "types"}
 )
@@ -38,7 +38,7 @@ REPEATED = frozenset(
     {"put", "put_many", "claim", "renew", "settle", "cancel", "ask_to_cancel", "skip", "record"}
     | {"reschedule", "redrive", "dismiss", "coalesce", "hand_over", "beat", "report"}
     | {"start_within_rate", "reserve_start", "defer", "checkpoint"}
-    | {"change_batch", "add_follower", "release"}
+    | {"change_batch", "change_backfill", "add_follower", "release"}
     | {"take_slot", "wait_for_slot", "move_slots", "claim_row"}
     | {"remove_payload", "send", "extend", "set", "clear", "write"}
     | {"inbox.add", "deliveries.begin", "deliveries.end", "deliveries.forget", "windows.close"}

@@ -292,7 +292,7 @@ class FaultyCloud(JournaledCloud):
         """
         pauses = KnownPauses(self.pauses, self.clock)
         refs, _ = self.job_store.due_for_maintenance(since, limit=1_000, cursor=None)
-        for ref in refs:
+        for ref in (ref for ref in refs if isinstance(ref, JobRef)):
             job = self.job_store.get(ref)
             is_held = pauses.of_tenant(ref.tenant_id) is not None or self.trouble.hangs_about(ref.name)
             if job is not None and not is_held:

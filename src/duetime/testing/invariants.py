@@ -46,7 +46,8 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
     yield from too_fast(cloud)
     refs, _ = cloud.job_store.due_for_maintenance(instant.LATEST, limit=_MOST, cursor=None)
     for ref in refs:
-        yield from _Times(cloud, ref).broken()
+        if isinstance(ref, JobRef):
+            yield from _Times(cloud, ref).broken()
 
 
 def _lost(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:

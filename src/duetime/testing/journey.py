@@ -113,7 +113,8 @@ def short(subject: str) -> str:
         return f"…{subject[-6:]}"
     version = ids.version_of(subject)
     at = ids.nominal_at(subject)
-    kind = " by hand" if ids.is_manual_run(subject) else ""
+    backfill = ids.backfill_of(subject)
+    kind = f" of backfill {backfill}" if backfill else " by hand" if ids.is_manual_run(subject) else ""
     return f"{ids.job_of(subject)} {'event' if version is None else f'v{version}'} {at:%H:%M:%S}{kind}"
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from duetime.jobs.plan import Plan
     from duetime.jobs.reconcile import Reconcile
     from duetime.jobs.repair import Repair
+    from duetime.model.backfill import BackfillRef
     from duetime.ports.backends import Backends
     from duetime.wakeups.after_hand_over import AfterHandOver
     from duetime.wakeups.arm import Arm
@@ -198,7 +199,27 @@ class Steps:
         """Maintains each job that is due for it."""
         from duetime.jobs.maintain import MaintainDueJobs
 
-        return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, pauses=self._pauses)
+        return MaintainDueJobs(
+            self._backends.jobs,
+            self.maintain,
+            clock=self._clock,
+            pauses=self._pauses,
+            advance=self._advance_backfill,
+        )
+
+    def _advance_backfill(self, ref: BackfillRef) -> None:
+        """Advance a backfill; most passes have none, and do not load this step."""
+        from duetime.jobs.advance_backfill import AdvanceBackfill
+
+        advance = AdvanceBackfill(
+            self._backends.store,
+            self._backends.jobs,
+            clock=self._clock,
+            settings=self._settings,
+            pauses=self._pauses,
+            region=self.region,
+        )
+        advance(ref)
 
     @cached_property
     def repair(self) -> Repair:

@@ -29,7 +29,7 @@ from duetime.jobs.claim_policy import (
 )
 from duetime.jobs.end_hand_over import EndHandOver
 from duetime.model import transition
-from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.action import Action, ActionRef, SkipReason, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, Job, job_ref_of
 from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone
@@ -169,6 +169,9 @@ class ClaimJobRun:
         if row is None or owner is None:
             return None
         job = self._jobs.get(owner)
+        if row.trigger is Trigger.BACKFILL:
+            problem = self._problem(row, job) if job else None
+            return ClaimContext(row=row, job=job, holder=None, waiting=None, problem=problem)
         others = {other for other in (job.running, job.waiting) if other and other != ref} if job else set()
         rows = read_holders(self._actions, others, terms)
         waiting = rows.get(job.waiting) if job and job.waiting else None
@@ -203,7 +206,7 @@ class ClaimJobRun:
         has read the job, no run of a previous version begins; this read finds those that have begun.
         """
         version = ids.version_of(row.id)
-        if version is None or ids.is_manual_run(row.id):
+        if version is None or ids.is_beside_plan(row.id):
             return ()
         nominal_at = ids.nominal_at(row.id)
         ends = (item for item in job.ends.items() if item[0] < version)

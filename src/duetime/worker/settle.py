@@ -14,7 +14,7 @@ from functools import partial
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
 from duetime.jobs.known_region import KnownRegion
-from duetime.model.action import Action, Status
+from duetime.model.action import Action, Status, Trigger
 from duetime.model.job import JobRef, Overlap, job_ref_of
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run import Entry
@@ -80,7 +80,8 @@ class Settle:
             return SettleResult.LEASE_LOST
         if held.slots is not None:
             return self._end_with_slot(held, held.slots, settlement, row_alone)
-        if job_ref is None or held.job is None or settlement.status is Status.PENDING:
+        is_alone = job_ref is None or action.trigger is Trigger.BACKFILL
+        if is_alone or job_ref is None or held.job is None or settlement.status is Status.PENDING:
             return row_alone(action, settlement)
         ended = ended_run(action, settlement)
         if held.hold is LockRequirement.LOCK:

@@ -1,5 +1,7 @@
 """Find the runs that began without their job's lock, before a change ended the policy `allow`.
 
+A backfill's runs never hold the lock, and are not among them.
+
 They are in the due index, as is every unsettled row: also retries, redriven runs, and runs that events
 started for other tenants. The index may lag, and a claim under the old policy may be under way; therefore the
 search begins a minute after the change. It takes place only until a claim has found no such run.
@@ -11,7 +13,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
 from duetime import ids
-from duetime.model.action import ActionRef, Status
+from duetime.model.action import ActionRef, Status, Trigger
 from duetime.model.job import Job, Overlap, job_ref_of
 from duetime.model.lease import ClaimTerms
 from duetime.ports.actions import ActionStore, DamagedRow, Holder
@@ -61,7 +63,8 @@ def _is_run_of(row: Holder, job: Job) -> bool:
     """Return whether a row is a run of this job in progress. A damaged one may be."""
     if isinstance(row, DamagedRow):
         return row.may_run and (row.ref.tenant_id == job.ref.tenant_id or ids.is_event_run(row.ref.id))
-    return row.status is Status.PROCESSING and job_ref_of(row) == job.ref
+    is_in_progress = row.status is Status.PROCESSING and row.trigger is not Trigger.BACKFILL
+    return is_in_progress and job_ref_of(row) == job.ref
 
 
 def _due(actions: ActionStore, job: Job, shards: Collection[str], until: datetime) -> Iterator[ActionRef]:

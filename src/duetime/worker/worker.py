@@ -33,7 +33,8 @@ from duetime.jobs.known_limits import KnownLimits
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.plan import Plan, is_behind
-from duetime.model.action import Ending
+from duetime.model.action import Action, Ending
+from duetime.model.backfill import backfill_ref_of
 from duetime.model.built_in import CANARY
 from duetime.model.hand_over import has_timed_out
 from duetime.model.lease import LeaseHeld, MustBeAlone
@@ -108,9 +109,9 @@ class Worker:
     ) -> None:
         handlers = replace(handlers, by_name={CANARY: CANARY_HANDLER, **handlers.by_name})
         store, jobs, heartbeat = ports.store, ports.jobs, ports.heartbeat
-        self._handlers, self._queues, self._store = handlers, ports.queues, store
+        self._handlers, self._queues, self._store, self._jobs = handlers, ports.queues, store, jobs
         self._clock, self._settings, self._run_log = clock, settings, RunLog(meter)
-        known = KnownPauses(ports.pauses, clock)
+        self._known_pauses = known = KnownPauses(ports.pauses, clock)
         self._breakers = Breakers(
             ports.pauses, known, handlers.by_name, clock=clock, settings=settings, meter=meter
         )
@@ -317,10 +318,30 @@ class Worker:
                 self._breakers.as_counted(action, outcome),
             )
             is_probe = self._breakers.end_probe(action, outcome, is_committed=is_committed)
-            span.ended(self._end(claim, commit, counted))
+            settled = self._end(claim, commit, counted)
+            span.ended(settled)
             if not is_probe:
                 self._breakers.ended(action, outcome, is_committed=is_committed)
+        if settled is not None and settled.status.is_final:
+            self._advance_backfill(action)
         return DeliveryResult.RAN
+
+    def _advance_backfill(self, action: Action) -> None:
+        """Begin the next run of the backfill whose run has ended; after an error, the sweep does."""
+        ref = backfill_ref_of(action)
+        if ref is None:
+            return
+        from duetime.jobs.advance_backfill import AdvanceBackfill  # noqa: PLC0415 - most workers need none
+
+        store, clock, settings = self._store, self._clock, self._settings
+        pauses, region = self._known_pauses, self._region
+        advance = AdvanceBackfill(
+            store, self._jobs, clock=clock, settings=settings, pauses=pauses, region=region
+        )
+        try:
+            advance(ref)
+        except DuetimeError as error:
+            log.warning("backfill not advanced", extra={"backfill": ref.id, "reason": truncate(error)})
 
     def _end_by_hand_over(
         self, claim: ClaimWon, delivery: Delivery, outcome: Outcome, span: spans.TraceSpan

@@ -78,6 +78,7 @@ export const trigger = words({
     "catch-up": "catch-up",
     event: "event",
     manual: "by hand",
+    backfill: "backfill",
   },
   fr: {
     scheduled: "planifiée",
@@ -85,5 +86,6 @@ export const trigger = words({
     "catch-up": "rattrapage",
     event: "événement",
     manual: "à la main",
+    backfill: "rattrapage manuel",
   },
 });

@@ -25,6 +25,7 @@ for _part in pkgutil.iter_modules(__path__, f"{__name__}."):
 
 # ruff: noqa: E402
 from duetime.testing.contract.access import AuditTrailContract, GrantsContract
+from duetime.testing.contract.backfills import BackfillContract
 from duetime.testing.contract.batches import BatchContract, ReleaseContract
 from duetime.testing.contract.changing import (
     CancelContract,
@@ -156,6 +157,7 @@ class JobStoreContract(
     OccurrenceSettleContract,
     OccurrenceCommitContract,
     EndPendingContract,
+    BackfillContract,
 ):
     """The whole contract of `duetime.ports.jobs.JobStore`.
 

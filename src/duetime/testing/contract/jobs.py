@@ -202,7 +202,7 @@ class AttendContract(JobsContract):
         def read(cursor: str | None) -> tuple[Sequence[JobRef], str | None]:
             refs, following = jobs.due_for_maintenance(until, limit=limit, cursor=cursor)
             assert len(refs) <= limit
-            return refs, following
+            return [ref for ref in refs if isinstance(ref, JobRef)], following
 
         return sorted(read_all(read), key=str)
 

@@ -1,0 +1,265 @@
+"""Backfills for operators: begin one, preview it, follow its progress, pause, resume and cancel it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+
+from duetime import ids, instant
+from duetime.declare.job_rules import has_times
+from duetime.errors import (
+    BackfillConflict,
+    BackfillNotFound,
+    DuetimeError,
+    InvalidBackfill,
+    JobConflict,
+    UnknownType,
+)
+from duetime.instant import When
+from duetime.jobs.advance_backfill import AdvanceBackfill, times_between
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
+from duetime.jobs.past_runs import PastRuns
+from duetime.jobs.plan import Plan
+from duetime.jobs.tenant_context import TenantContext
+from duetime.model.backfill import (
+    MOST_AT_ONCE,
+    MOST_TIMES,
+    Backfill,
+    BackfillOrder,
+    BackfillRef,
+    BackfillState,
+)
+from duetime.model.job import Job
+from duetime.ports.jobs import JobPorts
+
+_CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillPreview:
+    """What a backfill would run.
+
+    Attributes:
+        times: all nominal times in the range, oldest first.
+        left_out: those that it would leave out, with the status of their runs; ``forgotten`` if the row was
+            removed after the retention.
+    """
+
+    times: tuple[datetime, ...]
+    left_out: Mapping[datetime, str]
+
+    @property
+    def to_run(self) -> tuple[datetime, ...]:
+        """The times that it would run."""
+        return tuple(at for at in self.times if at not in self.left_out)
+
+
+class BackfillOperations:
+    """Begins and changes backfills in the name of one actor."""
+
+    def __init__(self, context: TenantContext, ports: JobPorts, get: Callable[[str], Job]) -> None:
+        self._context, self._actions = context, context.store
+        self._jobs, self._routes, self._get = ports.jobs, ports.routes, get
+        self._plan = Plan(context.store, ports.jobs, clock=context.clock, settings=context.settings)
+        self._advance = AdvanceBackfill(
+            context.store, ports.jobs, clock=context.clock, settings=context.settings
+        )
+
+    def begin(
+        self, name: str, start: When, until: When, *, at_once: int, order: BackfillOrder | str, again: bool
+    ) -> Backfill:
+        """Begin a backfill; see `Jobs.backfill`."""
+        if not 1 <= at_once <= MOST_AT_ONCE:
+            raise InvalidBackfill("at_once", at_once, f"is out of range; 1 to {MOST_AT_ONCE} are allowed")
+        chosen, now = _order(order), self._context.clock.now()
+        first, end = self._range(start, until, now)
+        self._plan(self._get(name).ref)  # what has passed has its rows, or its span
+
+        def begin() -> Backfill | Conflict:
+            job = self._get(name)
+            new = Backfill(
+                ref=BackfillRef(job.ref, ids.new_backfill_id(self._context.random_bytes)),
+                version=job.version,
+                start=first,
+                until=end,
+                order=chosen,
+                at_once=at_once,
+                again=again,
+                total=len(self._times(job, first, end)),
+                begun_by=self._context.actor,
+                begun_at=now,
+                rest_from=first,
+                rest_until=end,
+            )
+            if (same := self._beside(job, new)) is not None:
+                return same
+            return new if self._jobs.begin_backfill(job, new) else CHANGED
+
+        return self._advanced(change_with_retry(begin, f"job {name}"))
+
+    def preview(self, name: str, start: When, until: When, *, again: bool) -> BackfillPreview:
+        """Return what a backfill would run; see `Jobs.preview_backfill`."""
+        now = self._context.clock.now()
+        first, end = self._range(start, until, now)
+        job = self._get(name)
+        times = self._times(job, first, end)
+        if again:
+            return BackfillPreview(times, {})
+        retention = self._context.settings.retention
+        past = PastRuns(self._actions, self._jobs, job, now=now, retention=retention)
+        left_out = dict[datetime, str]()
+        for place in range(0, len(times), _CHUNK):
+            left_out |= past.left_out(times[place : place + _CHUNK])
+        return BackfillPreview(times, left_out)
+
+    def all_of(self, name: str) -> Sequence[Backfill]:
+        """Return a job's backfills, the latest first."""
+        return self._jobs.backfills(self._get(name).ref)
+
+    def get(self, name: str, backfill_id: str) -> Backfill:
+        """Return one backfill.
+
+        Raises:
+            BackfillNotFound: the job has no such backfill.
+        """
+        ref = BackfillRef(self._get(name).ref, backfill_id)
+        found = self._jobs.find_backfill(ref) if ids.is_backfill_id(backfill_id) else None
+        if found is None:
+            raise BackfillNotFound(name, backfill_id)
+        return found
+
+    def pause(self, name: str, backfill_id: str | None) -> Backfill:
+        """Pause a backfill; see `Jobs.pause_backfill`."""
+        return self._change(name, backfill_id, "pause", BackfillState.PAUSED)
+
+    def resume(self, name: str, backfill_id: str | None) -> Backfill:
+        """Resume a backfill; see `Jobs.resume_backfill`."""
+        return self._change(name, backfill_id, "resume", BackfillState.RUNNING)
+
+    def cancel(self, name: str, backfill_id: str | None) -> Backfill:
+        """Cancel a backfill; see `Jobs.cancel_backfill`."""
+        return self._change(name, backfill_id, "cancel", BackfillState.CANCELLED)
+
+    def _change(self, name: str, backfill_id: str | None, operation: str, state: BackfillState) -> Backfill:
+        now = self._context.clock.now()
+        ref = self._chosen(name, backfill_id, operation).ref
+
+        def change() -> Backfill | Conflict:
+            backfill = self.get(name, ref.id)
+            if backfill.state is state:
+                return backfill
+            if backfill.is_over or backfill.state is BackfillState.CANCELLED:
+                problem = f"it is {backfill.state.value}; only a running or paused one can be changed"
+                raise BackfillConflict(name, operation=f"{operation} backfill {ref.id}", problem=problem)
+            changed = backfill.changed_to(state, by=self._context.actor, at=now)
+            changed = replace(changed.settled(now), revision=backfill.revision + 1)
+            return changed if self._jobs.change_backfill(backfill, changed) else CHANGED
+
+        return self._advanced(change_with_retry(change, f"backfill {ref.id} of job {name}"))
+
+    def _chosen(self, name: str, backfill_id: str | None, operation: str) -> Backfill:
+        if backfill_id is not None:
+            return self.get(name, backfill_id)
+        unfinished = [backfill for backfill in self.all_of(name) if not backfill.is_over]
+        if not unfinished:
+            raise BackfillNotFound(name)
+        if len(unfinished) > 1:
+            names = ", ".join(backfill.id for backfill in unfinished)
+            problem = f"it has {len(unfinished)} of them: {names}; name one"
+            raise BackfillConflict(name, operation=f"{operation} the backfill", problem=problem)
+        return unfinished[0]
+
+    def _advanced(self, backfill: Backfill) -> Backfill:
+        """Advance a backfill at once; after an error, the sweep does."""
+        with suppress(DuetimeError):
+            return self._advance(backfill.ref) or backfill
+        return backfill
+
+    def _range(self, start: When, until: When, now: datetime) -> tuple[datetime, datetime]:
+        first = instant.resolve(start, now=now, field="from")
+        end = instant.resolve(until, now=now, field="until")
+        if first >= end:
+            problem = f"is not before until, {instant.text(end)}; the first is included, the second is not"
+            raise InvalidBackfill("from", instant.text(first), problem)
+        if end > now:
+            problem = "is in the future; a backfill runs past nominal times, so use the present at most"
+            raise InvalidBackfill("until", instant.text(end), problem)
+        return first, end
+
+    def _times(self, job: Job, start: datetime, until: datetime) -> tuple[datetime, ...]:
+        """Return the nominal times of a range, after all checks of the job."""
+        self._check(job)
+        times = tuple(islice(times_between(job.cadence_set, start, until), MOST_TIMES + 1))
+        if not times:
+            following = job.cadence_set.next_after(start)
+            next_one = f"; the next is {instant.text(following)}" if following else ""
+            raise InvalidBackfill("the range", _shown(start, until), f"has no nominal time{next_one}")
+        if len(times) > MOST_TIMES:
+            problem = f"has more than {MOST_TIMES:,} nominal times; end the first part at"
+            raise InvalidBackfill(
+                "the range", _shown(start, until), f"{problem} {instant.text(times[MOST_TIMES])}"
+            )
+        return times
+
+    def _check(self, job: Job) -> None:
+        """Check that a job can be backfilled now.
+
+        Raises:
+            JobConflict: it is removed or paused, or has no nominal times.
+            UnknownType: no deployed worker has its handler.
+        """
+        problem = _problem_of(job)
+        if problem is not None:
+            raise JobConflict(job.name, operation="backfill", problem=problem)
+        if self._routes.queue_for(job.definition.type) is None:
+            raise UnknownType(job.definition.type, self._routes.types())
+
+    def _beside(self, job: Job, new: Backfill) -> Backfill | None:
+        """Return the backfill that an earlier try of this call began.
+
+        Raises:
+            BackfillConflict: another one has a part of the range.
+        """
+        for other in self._jobs.backfills(job.ref):
+            if other.is_over or not other.overlaps(new.start, new.until):
+                continue
+            if _terms(other) == _terms(new):
+                return other
+            problem = (
+                f"backfill {other.id} of {other.begun_by} is {other.state.value}, and has"
+                f" {_shown(other.start, other.until)}; choose another range, or cancel that one"
+            )
+            raise BackfillConflict(job.name, operation="begin a backfill", problem=problem)
+        return None
+
+
+def _terms(backfill: Backfill) -> tuple[object, ...]:
+    """Return what a repeated call repeats."""
+    chosen = (backfill.version, backfill.start, backfill.until, backfill.order, backfill.at_once)
+    return (*chosen, backfill.again, backfill.begun_by)
+
+
+def _order(order: BackfillOrder | str) -> BackfillOrder:
+    if order not in {*BackfillOrder}:
+        words = " or ".join(BackfillOrder)
+        raise InvalidBackfill("order", order, f"is unknown; use {words}")
+    return BackfillOrder(order)
+
+
+def _problem_of(job: Job) -> str | None:
+    if job.removed_at is not None:
+        return f"code no longer declares it, since {instant.text(job.removed_at)}"
+    if job.definition.self_scheduled:
+        return "the clock runs it, and its runs are not planned"
+    if job.is_paused:
+        return "it is paused; resume it first"
+    if not has_times(job.cadence_set.cadences):
+        return "it has no nominal times: only events or triggers start it"
+    return None
+
+
+def _shown(start: datetime, until: datetime) -> str:
+    return f"{instant.text(start)[:19]}Z to {instant.text(until)[:19]}Z"
