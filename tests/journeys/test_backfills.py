@@ -67,6 +67,7 @@ class TestABackfill:
 
     def test_leaves_out_what_ran_and_includes_its_first_instant_alone(self, recorded):
         begin(recorded, MIDNIGHT - 10 * MINUTE, MIDNIGHT + 10 * MINUTE)
+        recorded.cloud.advance(seconds=1)
         begin(recorded, MIDNIGHT + 10 * MINUTE, MIDNIGHT + 30 * MINUTE)
         recorded.cloud.advance(minutes=1)
         assert of_backfills(recorded) == [MIDNIGHT - 10 * MINUTE, MIDNIGHT]

@@ -142,7 +142,7 @@ class AdvanceBackfill:
     def _extended(self, backfill: Backfill, job: Job, definition: Definition, now: datetime) -> Backfill:
         """Return the backfill with further open times, up to its bound."""
         past = PastRuns(self._actions, self._jobs, job, now=now, retention=self._settings.retention)
-        times = rest_of(backfill, CadenceSet.parse(definition.cadences, job.anchor))
+        times = rest_of(backfill, job.cadences_of(definition))
         looks, chunk = 0, 1
         while (free := backfill.at_once - len(backfill.open)) > 0 and looks < _MOST_LOOKS:
             some = tuple(islice(times, max(chunk, free)))
@@ -159,7 +159,7 @@ class AdvanceBackfill:
         self, backfill: Backfill, job: Job, definition: Definition, at: datetime, now: datetime
     ) -> Action:
         action_id = backfill.run_id(at)
-        names = CadenceSet.parse(definition.cadences, job.anchor).names_at(at)
+        names = job.cadences_of(definition).names_at(at)
         return Action(
             tenant_id=job.ref.tenant_id,
             id=action_id,

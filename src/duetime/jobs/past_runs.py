@@ -14,7 +14,6 @@ from functools import cached_property
 from duetime import ids
 from duetime.model.action import Action, Status
 from duetime.model.backfill import Backfill
-from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import WHOLE_JOB, Job, JobSpan, Version
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -91,7 +90,7 @@ class PastRuns:
         version = next((version for version in self._versions if _was_in_force(version, at)), None)
         if version is None:
             return True
-        names = CadenceSet.parse(version.definition.cadences, self._job.anchor).names_at(at)
+        names = self._job.cadences_of(version.definition).names_at(at)
         return any(not self._has_span(at, name) for name in names)
 
     def _has_span(self, at: datetime, cadence: str) -> bool:

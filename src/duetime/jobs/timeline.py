@@ -67,7 +67,7 @@ def timeline(
 def _backfilled(known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime) -> Iterator[Keyed]:
     numbers = {backfill.version for backfill in known.backfills if backfill.overlaps(start, end + _LEAST)}
     of_versions = [
-        (_run(row, version, CadenceSet.parse(version.definition.cadences, known.job.anchor)))
+        _run(row, version, known.job.cadences_of(version.definition))
         for version in known.versions
         if version.number in numbers
         for row in rows.of_version(version.number, start, end)
