@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         yearly,
     )
     from duetime.declare.batch import Batch
+    from duetime.declare.holiday_dates import holiday_calendar
     from duetime.declare.rate import Rate
     from duetime.errors import DuetimeError
     from duetime.jobs.register import Registration
@@ -58,6 +59,7 @@ _HOMES = {
     "Scheduler": "scheduler",
     "Status": "model.action",
     "exponential": "retry",
+    "holiday_calendar": "declare.holiday_dates",
 } | dict.fromkeys(
     (
         "Calendar",
@@ -101,6 +103,7 @@ __all__ = [
     "daily",
     "every",
     "exponential",
+    "holiday_calendar",
     "interval",
     "manual",
     "monthly",

@@ -174,7 +174,7 @@ def _names_its_end(cadence: Cadence) -> bool:
 
 
 def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
-    yield from (f"{cadence.text!r}: {warning}" for warning in cadence_warnings(cadence))
+    yield from (f"{cadence.text!r}: {warning}" for warning in cadence_warnings(cadence, now))
     if isinstance(cadence, Cron):
         yield from (
             f"{cadence.text!r}: {disagreement}" for disagreement in islice(compare_with_croniter(cadence), 1)

@@ -55,6 +55,11 @@ def instance_name(environ: Mapping[str, str] | None = None) -> str:
     return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
 
 
+def is_lambda(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether this process is a Lambda function."""
+    return "AWS_LAMBDA_FUNCTION_NAME" in environment(environ)
+
+
 def trace_id(environ: Mapping[str, str] | None = None) -> str | None:
     """Return the id of the X-Ray trace of the present invocation; None without one, or if X-Ray drops it."""
     root, *others = environment(environ).get("_X_AMZN_TRACE_ID", "").split(";")

@@ -27,6 +27,7 @@ const SENTENCES = [
   ],
   [/^(?<field>\S+) (?<written>\S+) is (?<low>\d+) alone/, "alone"],
   [/^a month without a day (?<day>\d+) is passed over/, "dates"],
+  [/^the dates of calendar (?<name>.+) end on (?<day>[\d-]+):/, "ending"],
   [/^except_at (?<written>\S+) excludes nothing/, "needless"],
   [/^croniter agrees, changes of the clocks aside$/, "agrees"],
   [/^croniter disagrees$/, "disagrees"],

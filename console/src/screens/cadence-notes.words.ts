@@ -41,6 +41,8 @@ export const say = words({
     wraps: "{field} {written} is {low} and later, and up to {high}. For those between, write {high}-{low}.",
     alone: "{field} {written} is {low} alone, since its step is longer than its range.",
     dates: "A month without a day {day} is passed over. L is the last day of each.",
+    ending:
+      "The dates of the calendar {name} end on {day}. Later days have no holidays: deploy with further years.",
     needless: "except_at {written} excludes nothing: it is no time of the cadence.",
     agrees: "croniter agrees, changes of the clocks aside",
     disagrees: "croniter disagrees",
@@ -94,6 +96,9 @@ export const say = words({
       "écrivez {high}-{low}.",
     alone: "{field} {written} est {low} seul, car son pas est plus long que l'intervalle.",
     dates: "Un mois sans jour {day} est sauté. L est le dernier jour de chaque mois.",
+    ending:
+      "Les dates du calendrier {name} finissent le {day}. Les jours suivants n'ont pas de fériés : " +
+      "déployez avec d'autres années.",
     needless: "except_at {written} n'exclut rien : ce n'est pas une heure de la cadence.",
     agrees: "croniter est d'accord, changements d'heure mis à part",
     disagrees: "croniter n'est pas d'accord",

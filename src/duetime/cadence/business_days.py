@@ -21,7 +21,7 @@ from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
 from duetime.cadence.times import at_time
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
-from duetime.cadence.words import bits, clock_text, listed, second_of_day
+from duetime.cadence.words import WEEKDAYS, bits, clock_text, listed, second_of_day
 
 MOST = 23
 """Business days of a month at most."""
@@ -41,9 +41,9 @@ class NthDays(NamedTuple):
     firsts: int
     lasts: int
 
-    def of(self, calendar: Calendar | None) -> Select:
+    def of(self, calendar: Calendar) -> Select:
         """Return a function of these days of a month, the 1st as bit 0."""
-        is_business_day = (calendar or WORKWEEK).is_business_day
+        is_business_day = calendar.is_business_day
 
         def select(month: Month) -> int:
             days = [n for n in range(month.length) if is_business_day(month.first + n)]
@@ -67,8 +67,11 @@ class BusinessDay(AtATime):
     on: NthDays
 
     def _built(self) -> WallSchedule:
-        weekdays = DayFields(weekdays=0b011_1110)
-        select = self.on.of(self.modifiers.calendar)
+        calendar = self.modifiers.calendar or WORKWEEK
+        weekdays = DayFields(
+            weekdays=sum(1 << n for n, day in enumerate(WEEKDAYS) if day not in calendar.weekend)
+        )
+        select = self.on.of(calendar)
         return build_wall_schedule(self._head(), weekdays, at_time(self.at), self.modifiers, select=select)
 
     @property

@@ -1,8 +1,8 @@
 """Calendars: dates that a cadence excludes, or the only dates that it includes.
 
 A calendar applies after every filter. Occurrences on an excluded date are skipped, or moved to the same time
-on a business day: Monday to Friday, and not excluded. The moves are the business-day conventions of finance:
-following, preceding, and modified following.
+on a business day: Monday to Friday, unless the weekend is another, and not excluded. The moves are the
+business-day conventions of finance: following, preceding, and modified following.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Instead = Literal["skip", "next_business_day", "previous_business_day", "busines
 # An occurrence moves less far than this many days; further moves are skipped.
 _LONGEST_MOVE = 367
 INSTEAD = get_args(Instead)
-_SUNDAY, _SATURDAY = 0, 6
+WEEKEND = ("sun", "sat")
 _DATE_LENGTH = 10
 
 
@@ -40,6 +40,9 @@ class Calendar:
             ``"next_business_day"``, ``"previous_business_day"``, or ``"business_day_of_month"``, which is the
             next one in the same month, else the previous one. Two occurrences at one time become one.
         name: its part of the cadence's name, as in ``"fr-holidays"``.
+        through: the last date for which its dates are complete; later ones need a new deploy. It may then
+            have no dates.
+        weekend: the weekdays without business.
 
     Raises:
         InvalidCadence: an entry is no day, or the calendar has no entries.
@@ -49,6 +52,8 @@ class Calendar:
     include: tuple[str, ...]
     instead: Instead
     name: str | None
+    through: str | None
+    weekend: tuple[str, ...]
     _excluded: frozenset[str] = field(compare=False, repr=False)
     _included: frozenset[str] = field(compare=False, repr=False)
 
@@ -59,6 +64,8 @@ class Calendar:
         *,
         instead: Instead = "skip",
         name: str | None = None,
+        through: date | str | None = None,
+        weekend: Iterable[str] = WEEKEND,
     ) -> None:
         if instead not in INSTEAD:
             raise InvalidCadence(
@@ -68,16 +75,26 @@ class Calendar:
         if name is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name, re.ASCII):
             raise InvalidCadence(name, "calendar: its name has invalid characters", "use a-z, 0-9 and -")
         excluded, included = _entries(exclude), _entries(include)
+        last = None if through is None else _entry(through)
+        if last is not None and len(last) != _DATE_LENGTH:
+            raise InvalidCadence(str(through), "calendar: through is no date", "write it as in 2028-12-31")
+        free = {_entry(day) for day in weekend}
+        if not free < {*WEEKDAYS}:
+            raise InvalidCadence(
+                str(weekend), "calendar: no such weekend", 'name weekdays, as in ["fri", "sat"]'
+            )
         for slot, value in (
             ("exclude", excluded),
             ("include", included),
             ("instead", instead),
             ("name", name),
+            ("through", last),
+            ("weekend", tuple(day for day in WEEKDAYS if day in free)),
             ("_excluded", frozenset(excluded)),
             ("_included", frozenset(included)),
         ):
             object.__setattr__(self, slot, value)
-        if not excluded and not included:
+        if not excluded and not included and through is None:
             raise InvalidCadence(
                 "Calendar()", "calendar: it has no dates", "give exclude=[...] or include=[...]"
             )
@@ -151,8 +168,8 @@ class Calendar:
         return None
 
     def is_business_day(self, day: int) -> bool:
-        """Return whether a day is Monday to Friday and not excluded."""
-        return weekday_of(day) not in (_SUNDAY, _SATURDAY) and self.leaves(day)
+        """Return whether a day is outside the weekend and not excluded."""
+        return WEEKDAYS[weekday_of(day)] not in self.weekend and self.leaves(day)
 
 
 def _entries(given: Iterable[date | str]) -> tuple[str, ...]:

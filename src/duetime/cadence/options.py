@@ -6,7 +6,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from duetime.cadence.calendars import Calendar
+from duetime.cadence.calendars import WEEKEND, Calendar
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
 from duetime.cadence.durations import duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
@@ -29,6 +29,7 @@ LONGEST_NAME = 64
 """Characters of a name at most: the limit of an EventBridge schedule's name."""
 _DIGEST = 8
 _MOST_LISTED = 3
+_CALENDAR = ("exclude", "include", "instead", "name", "through", "weekend")
 _MOVES = {
     "skip": "",
     "next_business_day": " (moved to the next business day)",
@@ -135,6 +136,8 @@ def calendar_text(calendar: Calendar) -> str:
         ("include", ",".join(calendar.include)),
         ("instead", calendar.instead if calendar.moves else ""),
         ("name", calendar.name or ""),
+        ("through", calendar.through or ""),
+        ("weekend", ",".join(calendar.weekend) if calendar.weekend != WEEKEND else ""),
     ]
     return ";".join(f"{key}:{value}" for key, value in pairs if value)
 
@@ -148,7 +151,7 @@ def parse_calendar(text: str) -> Calendar:
     entries: dict[str, str] = {}
     for part in text.split(";"):
         key, _, value = part.partition(":")
-        if key not in ("exclude", "include", "instead", "name") or not value:
+        if key not in _CALENDAR or not value:
             raise InvalidCadence(
                 part or text, "calendar: not a part of a calendar", "write exclude:2026-12-25,sat"
             )
@@ -158,6 +161,8 @@ def parse_calendar(text: str) -> Calendar:
         include=entries["include"].split(",") if "include" in entries else (),
         instead=entries.get("instead", "skip"),  # type: ignore[arg-type]  # Calendar rejects unknown values
         name=entries.get("name"),
+        through=entries.get("through"),
+        weekend=entries["weekend"].split(",") if "weekend" in entries else WEEKEND,
     )
 
 

@@ -61,7 +61,9 @@ class Preview:
             until=until,
             occurrences=shown,
             changes=() if until is not None else _changes(cadence, shown, start),
-            notes=tuple(cadence_warnings(cadence)),
+            notes=tuple(
+                cadence_warnings(cadence, start, max((row.at for row in shown if row.at), default=start))
+            ),
             disagreements=disagreements,
             second_opinion=opinion,
         )

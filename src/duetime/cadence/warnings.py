@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 
 from duetime.cadence._interval import Interval
@@ -26,20 +26,29 @@ AHEAD = 400 * 86_400
 # Changed occurrences returned at most.
 _MOST = 4
 _SIX = 6
+_DATES_NEEDED = timedelta(days=90)
 _UNITS = (("minute", 60, "hour"), ("hour", 24, "day"))
 _EVEN = {"minute": "interval(minutes={})", "hour": "interval(hours={})"}
 _HIGHEST = {"second": 59, "minute": 59, "hour": 23, "day-of-month": 31, "month": 12, "day-of-week": 6}
 _MONTH_DAYS, _WEEK_DAYS, _MONTHS = 31, 7, 12
 
 
-def cadence_warnings(cadence: Cadence) -> list[str]:
-    """Return the warnings about a cadence, a sentence each; empty for most."""
+def cadence_warnings(
+    cadence: Cadence, start: datetime | None = None, until: datetime | None = None
+) -> list[str]:
+    """Return the warnings about a cadence, a sentence each; empty for most.
+
+    Args:
+        cadence: the cadence.
+        start: warn if its calendar's dates end within ninety days after it, or before `until`.
+        until: the last occurrence of interest.
+    """
     try:
         cadence.check_can_run()
     except InvalidCadence as refused:
         return [f"{refused.problem}; {refused.remedy}"]
     found = [*_cron_warnings(cadence)] if isinstance(cadence, Cron) else []
-    return [*found, *_needless_exclusions(cadence)]
+    return [*found, *_needless_exclusions(cadence), *_ending_dates(cadence, start, until)]
 
 
 def upcoming_clock_changes(
@@ -91,6 +100,18 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
             for item in text.split(","):
                 yield from _range_warnings(name, item)
     yield from _missing_date_warnings(cadence)
+
+
+def _ending_dates(cadence: Cadence, start: datetime | None, until: datetime | None) -> Iterator[str]:
+    calendar = cadence.modifiers.calendar
+    if start is None or calendar is None or calendar.through is None:
+        return
+    needed_until = max(start + _DATES_NEEDED, until or start)
+    if calendar.through < needed_until.date().isoformat():
+        yield (
+            f"the dates of calendar {calendar.name or 'without a name'} end on {calendar.through}:"
+            " later days have no holidays; deploy with further years"
+        )
 
 
 def _needless_exclusions(cadence: Cadence) -> Iterator[str]:

@@ -1,0 +1,108 @@
+"""``holiday_calendar(...)``: a country's holidays, from the library ``holidays``, as a calendar of dates.
+
+The dates become part of the cadence's text, and so of the deployed definition. Lambda functions do not import
+the library: where one imports the app, the calendar has no holidays, and no function plans by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from duetime.cadence.calendars import Calendar, Instead
+from duetime.cadence.errors import InvalidCadence, nearest
+from duetime.cadence.words import WEEKDAYS
+from duetime.environment import is_lambda
+from duetime.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from holidays import HolidayBase
+
+MOST_YEARS = 20
+"""Years of a calendar at most, since each run's definition has all dates."""
+
+
+def holiday_calendar(
+    country: str,
+    *,
+    years: int | Iterable[int],
+    subdivision: str | None = None,
+    exclude: Iterable[date | str] = (),
+    instead: Instead = "skip",
+    name: str | None = None,
+) -> Calendar:
+    """Return the calendar of a country's public holidays.
+
+    Example: ``holiday_calendar("DE", subdivision="BE", years=range(2027, 2030))``.
+
+    ``duetime app check`` and previews warn ninety days before its last year ends.
+
+    Args:
+        country: the code of a country, such as ``"DE"``, or of a market, such as ``"XNYS"``.
+        years: a year, or several.
+        subdivision: the code of a state or a region, such as ``"BE"``.
+        exclude: further days without runs, as of :class:`~duetime.cadence.Calendar`.
+        instead: as of :class:`~duetime.cadence.Calendar`. Business days exclude the
+            country's weekend.
+        name: its part of the cadence's name; by default the codes, as in ``"DE-BE"``.
+
+    Raises:
+        DeclarationError: the extra ``holidays`` is not installed.
+        InvalidCadence: the country, the subdivision or a year is unknown.
+    """
+    numbers = _years(years)
+    shown = name or "-".join(filter(None, (country, subdivision)))
+    through = date(numbers[-1], 12, 31)
+    if is_lambda():
+        return Calendar([*exclude], instead=instead, name=shown, through=through)
+    found = _holidays(country, subdivision, numbers)
+    weekend = [WEEKDAYS[(day + 1) % 7] for day in sorted(found.weekend)]
+    return Calendar([*found, *exclude], instead=instead, name=shown, through=through, weekend=weekend)
+
+
+def _holidays(country: str, subdivision: str | None, years: list[int]) -> HolidayBase:
+    try:
+        import holidays  # noqa: PLC0415 - an extra, and only needed where an app declares jobs
+    except ImportError:
+        raise DeclarationError(
+            f"holiday_calendar({country!r}) needs the library holidays; install duetime[holidays]"
+        ) from None
+    kinds: tuple[tuple[dict[str, Any], Any], ...] = (
+        (holidays.list_supported_countries(include_aliases=True), holidays.country_holidays),
+        (holidays.list_supported_financial(include_aliases=True), holidays.financial_holidays),
+    )
+    for known, read in kinds:
+        if country in known:
+            if subdivision is not None and subdivision not in known[country]:
+                codes = ", ".join(map(str, known[country])) or "none"
+                raise InvalidCadence(
+                    subdivision, f"holiday_calendar: {country} has no subdivision {subdivision!r}",
+                    f"its subdivisions are {codes}",
+                )  # fmt: skip
+            found: HolidayBase = read(country, subdiv=subdivision, years=years)
+            if not found.start_year <= years[0] <= years[-1] <= found.end_year:
+                raise InvalidCadence(
+                    str(years[0]),
+                    f"holiday_calendar: there are no holidays of {country} for {years[0]} to {years[-1]}",
+                    f"use {found.start_year} to {found.end_year}",
+                )
+            return found
+    codes_of_all = [code for known, _ in kinds for code in known]
+    raise InvalidCadence(
+        str(country),
+        f"holiday_calendar: there is no country {str(country)[:20]!r}",
+        nearest(str(country), codes_of_all)
+        or "use the code of a country, as in DE, or of a market, as in XNYS",
+    )
+
+
+def _years(given: int | Iterable[int]) -> list[int]:
+    numbers = sorted({*([given] if isinstance(given, int) else given)})
+    if not numbers or numbers[-1] - numbers[0] >= MOST_YEARS or numbers[-1] - numbers[0] != len(numbers) - 1:
+        raise InvalidCadence(
+            str(given),
+            f"holiday_calendar: {given} are not 1 to {MOST_YEARS} successive years",
+            "use years=range(2027, 2030), which is 2027 to 2029",
+        )
+    return numbers
