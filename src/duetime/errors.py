@@ -478,6 +478,22 @@ class UnreadableRow(DuetimeError, ValueError):
         )
 
 
+class StandbyRegion(DuetimeError, RuntimeError):
+    """The end or heartbeat of a hand-over in a region that stands by; nothing was written.
+
+    Attributes:
+        own: the region that was called.
+        active: the active region; empty during a failover.
+    """
+
+    code = "standby-region"
+
+    def __init__(self, own: str, active: str) -> None:
+        self.own, self.active = own, active
+        remedy = f"call the active region, {active}" if active else "call again when the failover has ended"
+        super().__init__(f"{own} stands by; {remedy}")
+
+
 class BackendUnavailable(DuetimeError, ConnectionError):
     """A service did not answer, or it requested a later call; the call may be repeated."""
 

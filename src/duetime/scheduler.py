@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from duetime.actions.batches import Batches, OpenBatch
     from duetime.actions.hand_overs import HandOvers
     from duetime.jobs.jobs import Jobs
+    from duetime.jobs.known_region import KnownRegion
     from duetime.model.hand_over import Beat
     from duetime.model.predecessors import After, AfterFailure
     from duetime.payload import Payload
@@ -628,6 +629,8 @@ class Scheduler:
             HandOverEnded: the token was used, its time is over, or another run has taken the action over.
             NotHandedOver: the handler has not returned yet; call again in a second.
             InvalidHandOver: JSON cannot carry the result, or it is larger than 2 KB.
+            StandbyRegion: this region stands by; call the active one.
+            UnreadableRow: the action's row is damaged.
             BackendUnavailable: the action may or may not be executed; call again.
         """
         return self._hand_overs.complete(token, result)
@@ -658,18 +661,18 @@ class Scheduler:
         Args:
             token: see `complete`.
             progress: from 0 to 1; None stores none.
-            note: such as ``"12,000 of 30,000"``, at most 200 characters.
+            note: stored with the progress, such as ``"12,000 of 30,000"``, at most 200 characters.
 
         Returns:
             Whether a cancel was requested, and when the next heartbeat must have come.
 
         Raises:
-            InvalidHandOver: the progress or the note is none of these.
+            InvalidHandOver: the progress or the note is none of these, or a note comes without a progress.
             DuetimeError: see `complete`.
         """
-        from duetime.model.hand_over import Progress  # noqa: PLC0415 - few callers have a token
+        from duetime.model.hand_over import progress_of  # noqa: PLC0415 - few callers have a token
 
-        return self._hand_overs.heartbeat(token, None if progress is None else Progress(progress, note))
+        return self._hand_overs.heartbeat(token, progress_of(progress, note))
 
     @cached_property
     def jobs(self) -> Jobs:
@@ -711,15 +714,26 @@ class Scheduler:
             clock=context.clock,
             settings=context.settings,
             tenants={self.tenant_id, ids.SYSTEM_TENANT} if context.sees_system else {self.tenant_id},
+            region=self._region,
             jitter_draw=random.random,
         )
+
+    @cached_property
+    def _region(self) -> KnownRegion:
+        from duetime.jobs.known_region import KnownRegion  # noqa: PLC0415 - few callers have a token
+        from duetime.ports.regions import NoRegions  # noqa: PLC0415 - as above
+
+        regions = NoRegions() if self._job_ports is None else self._job_ports().regions
+        return KnownRegion(regions, self._context.clock)
 
     def _jobs_or_none(self) -> Callable[[], JobStore] | None:
         return None if self._job_ports is None else (lambda: self._ports_of_jobs().jobs)
 
     @cached_property
     def _actions(self) -> Actions:
-        return Actions(self._context, self._history, self._jobs_or_none(), self._count_again)
+        return Actions(
+            self._context, self._history, self._jobs_or_none(), self._count_again, lambda: self._region
+        )
 
     def _count_again(self, member: Action, /, *, is_redriven: bool) -> None:
         self._batch_writes.count_again(member, is_redriven=is_redriven)

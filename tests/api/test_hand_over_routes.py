@@ -6,6 +6,7 @@ import pytest
 
 from duetime.model.hand_over import HandedOver
 from duetime.model.hand_over_token import token_of
+from duetime.ports.actions import DamagedRow
 from tests.api.conftest import OPERATOR, sample_event
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -95,6 +96,29 @@ def test_a_heartbeat_stores_the_progress_and_is_not_in_the_trail(call, post, han
     assert audit(action) == []
 
 
+def test_a_heartbeat_reads_the_row_once(post, handed_over, store, monkeypatch):
+    reads, read = [], store.queries.get_rows
+    monkeypatch.setattr(
+        store.queries, "get_rows", lambda refs, **options: (reads.append(refs), read(refs, **options))[1]
+    )
+    assert post(handed_over[1], "heartbeat").status == 200
+    assert len(reads) == 1
+
+
+def test_a_damaged_row_is_named(post, handed_over, store, monkeypatch):
+    action, token = handed_over
+
+    def damaged_rows(refs, *, damaged):
+        damaged.extend(DamagedRow(ref, "its fence is no number") for ref in refs)
+        return []
+
+    monkeypatch.setattr(store.queries, "get_rows", damaged_rows)
+    for verb, body in (("complete", None), ("fail", {"reason": "x"}), ("heartbeat", None)):
+        refused = post(token, verb, body)
+        assert (refused.status, refused.code) == (409, "unreadable-row")
+        assert action in refused.json["detail"]
+
+
 @pytest.mark.parametrize("token", ["x", "A" * 700, "%00", "eA"])
 def test_a_forged_token_finds_nothing_and_leaves_no_trace(post, handed_over, token, store, audit):
     before = store.rows()
@@ -122,6 +146,7 @@ def test_a_token_of_a_run_that_is_not_handed_over_yet_comes_again(call, post, wo
         (("fail", {}), "reason"),
         (("heartbeat", {"progress": 2}), "progress"),
         (("heartbeat", {"progress": 0.5, "note": "x" * 201}), "note"),
+        (("heartbeat", {"note": "half"}), "note"),
     ],
 )
 def test_bad_input_is_refused_with_its_field(post, handed_over, made, field, store):

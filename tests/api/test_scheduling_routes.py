@@ -15,7 +15,7 @@ ACTION_MEMBERS = {
     "batch", "after", "is_held",
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
     "dismissed_reason", "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
-    "is_handed_over", "handed_over_at", "times_out_at", "progress", "progress_note", "result",
+    "is_handed_over", "handed_over_at", "times_out_at", "progress", "progress_note",
 }  # fmt: skip
 ADA = "ada@acme.example"
 
@@ -25,7 +25,7 @@ def test_scheduling_returns_the_full_action_and_its_location(call):
     assert response.status == 201
     action = response.json
     assert response.headers["Location"] == f"/prod/api/v1/actions/{action['id']}"
-    assert action.keys() == ACTION_MEMBERS | {"payload", "redacted", "checkpoint"}
+    assert action.keys() == ACTION_MEMBERS | {"payload", "redacted", "checkpoint", "result"}
     assert action["type"] == "apply-plan-change"
     assert action["status"] == "pending"
     assert action["due_at"] == "2027-06-01T07:00:00Z"

@@ -213,15 +213,18 @@ def test_no_response_has_a_sensitive_value_without_the_permission(email, numbers
     assert not any("secret-" in response.text for response in answers)
 
 
-def test_a_checkpoint_of_a_type_with_sensitive_fields_is_hidden_without_the_permission(charges):
-    shown = {}
+@pytest.mark.parametrize("field", ["checkpoint", "result"])
+def test_what_runs_of_a_type_with_sensitive_fields_store_is_hidden_without_the_permission(charges, field):
+    shown, stored = {}, f'["{SECRET}"]'
     for type_name in ("charge", "plain"):
         made = charges.schedule({"email": SECRET}, type_name)
-        assert made["checkpoint"] is None
+        assert made[field] is None
         row = charges.cloud.store.get(ActionRef(TenantId(made["tenant_id"]), ActionId(made["id"])))
-        charges.cloud.store.write(row, replace(row, checkpoint=Checkpoint(f'["{SECRET}"]', 0, 1)))
+        value = Checkpoint(stored, 0, 1) if field == "checkpoint" else stored
+        charges.cloud.store.write(row, replace(row, **{field: value}))
         for role in ("clerks", "readers"):
-            shown[type_name, role] = charges.ask("GET", f"/actions/{made['id']}", role).json["checkpoint"]
+            shown[type_name, role] = charges.ask("GET", f"/actions/{made['id']}", role).json[field]
+            assert SECRET not in charges.ask("GET", "/actions", role).text
     assert shown == {
         ("charge", "clerks"): REDACTED,
         ("charge", "readers"): [SECRET],

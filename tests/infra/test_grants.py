@@ -1,5 +1,6 @@
 """What a grant gives to a function of one's own: what it calls, for its tenants, and no more."""
 
+import json
 import re
 from datetime import timedelta
 from itertools import count, permutations
@@ -16,9 +17,14 @@ from tests.infra.rights import actions, allowed
 from tests.infra.synthesis import Synthesised, caller, listed, stack, text
 
 
-def granted(grant=Duetime.grant_schedule, *, due_order=False, **given):
+def granted(grant=Duetime.grant_schedule, *, due_order=False, regions_table="", **given):
     settings = Settings(
-        prefix="b-", due_shards=32, job_grace=timedelta(hours=1), due_order=due_order, tenants="acme globex"
+        prefix="b-",
+        due_shards=32,
+        job_grace=timedelta(hours=1),
+        due_order=due_order,
+        tenants="acme globex",
+        regions_table=regions_table,
     )
     made, scheduler = stack(settings=settings)
     function = caller(made)
@@ -45,6 +51,15 @@ def test_a_grant_covers_exactly_the_sdks_calls():
         "<Arn>/index/failed",
     }
     assert keys_of(statements, "dynamodb:Query", "<Arn>") == {"any", "system#manifest", "*#counts"}
+
+
+def test_with_a_standby_region_a_caller_may_read_which_region_is_active():
+    statements, environment = granted(regions_table="duetime-regions")
+    [read] = [one for one in statements if "duetime-regions" in json.dumps(one["Resource"])]
+    assert read["Condition"]["ForAllValues:StringLike"] == {"dynamodb:LeadingKeys": ["system#region"]}
+    assert read["Action"] == "dynamodb:GetItem"
+    assert environment["DUETIME_REGIONS_TABLE"] == "duetime-regions"
+    assert "duetime-regions" not in json.dumps(granted())
 
 
 def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_indexes():

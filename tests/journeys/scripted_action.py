@@ -28,7 +28,7 @@ class ScriptedAction:
     """An app with one action, whose handler does what the story says; due at once, in a cloud of its own."""
 
     def __init__(self, does, policy=PATIENT, *, version=1, expires_after=None, **settings):
-        self.begun = []
+        self.begun, self.tokens = [], []
         app, settings = self.app(does, policy), Settings(**settings)
         self.cloud = SimulatedCloud(app, start=NOON, settings=settings, on_commit=len)
         self.store = self.cloud.memory.store
@@ -39,9 +39,9 @@ class ScriptedAction:
         app = App()
 
         @app.action(retry=policy)
-        def ship(payload: Ship, run: Run) -> None:
+        def ship(payload: Ship, run: Run) -> object:
             self.begun.append(run.now())
-            does(self, run)
+            return does(self, run)
 
         return app
 
@@ -95,10 +95,20 @@ def says_fatal(scripted, run):
     raise Fatal("the ship has sunk")
 
 
+def hands_over(scripted, run):
+    scripted.tokens.append(run.token)
+    return run.hand_over(timeout=HOUR)
+
+
+def hands_over_with_heartbeats(scripted, run):
+    scripted.tokens.append(run.token)
+    return run.hand_over(timeout=HOUR, heartbeat=5 * MINUTE)
+
+
 def after_a_cancel(does):
     def cancelled_first(scripted, run):
         scripted.cancel(run)
-        does(scripted, run)
+        return does(scripted, run)
 
     return cancelled_first
 
@@ -110,6 +120,6 @@ def stops(scripted, run):
 def commits_then(does):
     def commit_first(scripted, run):
         run.commit([])
-        does(scripted, run)
+        return does(scripted, run)
 
     return commit_first

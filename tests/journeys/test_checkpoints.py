@@ -23,7 +23,7 @@ from duetime.errors import AlreadyCommitted, InvalidCheckpoint
 from duetime.memory.store import MemoryStore
 from duetime.model import outcome
 from duetime.model.action import Ending
-from duetime.model.checkpoint import LARGEST
+from duetime.model.checkpoint import CHECKPOINT_LIMIT
 from duetime.model.outcome import settlement
 from duetime.testing import SimulatedCloud, WorkerDied, create_tables, fake_run
 from duetime.testing.contract.specimens import running
@@ -289,8 +289,8 @@ def test_each_run_of_a_batch_continues_on_its_own(raises_itself):
         (None, "None"),
         ({1, 2}, "no JSON value"),
         (float("nan"), "no JSON value"),
-        ("x" * LARGEST, f"{LARGEST + 2} bytes as JSON; allowed are {LARGEST}"),
-        ("é" * LARGEST, f"{2 * LARGEST + 2} bytes"),
+        ("x" * CHECKPOINT_LIMIT, "it has 2,050 bytes as JSON; allowed are 2,048"),
+        ("é" * CHECKPOINT_LIMIT, "it has 4,098 bytes"),
     ],
 )
 def test_a_bad_checkpoint_is_rejected_where_it_is_stored(value, problem):

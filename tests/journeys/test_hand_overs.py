@@ -1,18 +1,24 @@
 """Handed-over actions in simulated time: an external party ends them by token, once."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run, Status, manual
 from duetime.actions.why import WhySources, why
 from duetime.errors import Unsupported
+from duetime.memory.notes import MemoryRoutes
 from duetime.model.expiry import NO_EXPIRY
 from duetime.model.hand_over import HandOverEnded, InvalidHandOver, InvalidToken, NotHandedOver
+from duetime.model.hand_over_token import PREFIX, token_of
 from duetime.model.metric import Metric
+from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, fake_run
+from duetime.wakeups.due_messages import message_of
 from tests.journeys.conftest import NOON
 
 NOW, SECOND, MINUTE, HOUR = timedelta(0), timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -94,7 +100,7 @@ def test_a_failure_is_retried_by_the_policy_and_the_next_run_has_another_token(s
     action = shop.handed_over()
     assert shop.scheduler.fail(shop.tokens[0], "out of paper").status is Status.PENDING
     shop.cloud.advance(minutes=11)
-    with pytest.raises(HandOverEnded, match="another run has taken it over"):
+    with pytest.raises(HandOverEnded, match="a later run has begun"):
         shop.scheduler.complete(shop.tokens[0])
     failed = shop.scheduler.fail(shop.tokens[1], "on fire")
     assert (failed.status, failed.failure_reason, failed.id) == (Status.FAILED, "on fire", action)
@@ -116,7 +122,7 @@ def test_a_missed_heartbeat_lets_the_handler_run_again_within_a_minute(shop, hea
     shop.cloud.advance(heartbeat + MINUTE)
     assert len(shop.begun) > 1
     assert timedelta(0) < shop.begun[1] - missed_at < MINUTE
-    with pytest.raises(HandOverEnded, match="another run has taken it over"):
+    with pytest.raises(HandOverEnded, match="a later run has begun"):
         shop.scheduler.complete(shop.tokens[0])
 
 
@@ -234,18 +240,101 @@ def test_a_handler_that_has_not_returned_yet_cannot_be_completed():
     assert raised == [True]
 
 
+def test_the_token_of_a_run_that_handed_nothing_over_changes_nothing(shop):
+    app, tokens = App(), []
+
+    @app.action(retry=RetryPolicy(attempts=3, backoff=[600], jitter=0))
+    def lend(payload: Print, run: Run):
+        tokens.append(run.token)
+        if run.attempt != 2:
+            raise ConnectionError("no printer")
+        return run.hand_over(timeout=HOUR)
+
+    cloud = SimulatedCloud(app, start=NOON)
+    cloud.scheduler.schedule(Print(), at=NOW)
+    cloud.advance(seconds=1)
+    with pytest.raises(InvalidToken, match="its run handed nothing over"):
+        cloud.scheduler.complete(tokens[0])
+    cloud.advance(minutes=11)
+    with pytest.raises(InvalidToken, match="its run handed nothing over"):
+        cloud.scheduler.complete(tokens[0])
+    cloud.scheduler.fail(tokens[1], "no paper")
+    cloud.advance(minutes=11)
+    with pytest.raises(HandOverEnded, match=r"its run ended without a hand-over at .*The action is failed"):
+        cloud.scheduler.complete(tokens[2])
+    cloud.close()
+
+
+@pytest.mark.parametrize("key", [None, "printer"])
+def test_the_progress_of_a_run_ends_with_the_next_one(key):
+    app, seen = App(), []
+
+    @app.action(retry=RetryPolicy(attempts=2, backoff=[600], jitter=0))
+    def lend(payload: Print, run: Run):
+        row = cloud.scheduler.get(run.id)
+        seen.append((row.progress, row.progress_note))
+        run.progress(0.9, "nearly")
+        raise ConnectionError("no printer")
+
+    cloud = SimulatedCloud(app, start=NOON)
+    action = cloud.scheduler.schedule(Print(), at=NOW, concurrency_key=key)
+    cloud.advance(minutes=5)
+    assert cloud.scheduler.get(action.id).progress == "0.9"
+    cloud.advance(minutes=20)
+    assert seen == [(None, None)] * 2
+    cloud.close()
+
+
+def test_the_progress_of_a_lost_run_ends_with_its_take_over(shop):
+    action = shop.handed_over(heartbeat=5 * MINUTE)
+    shop.scheduler.heartbeat(shop.tokens[0], progress=0.4, note="half")
+    shop.cloud.advance(minutes=7)
+    row = shop.row(action)
+    assert (len(shop.tokens), row.progress, row.progress_note) == (2, None, None)
+
+
+def test_the_end_of_a_hand_over_wakes_the_waiting_run_through_the_queue_of_its_type():
+    shop = PrintShop()
+    first, second = (shop.scheduler.jobs.trigger("print-press") for _ in range(2))
+    shop.cloud.advance(minutes=1)
+    shop.scheduler.complete(shop.tokens[0])
+    routed = MemoryRoutes([replace(shop.app.manifest, worker="other")])
+    sent, worker = [], shop.cloud.memory.workers["default"]
+    worker._routes, worker._queues = routed, SimpleNamespace(send=sent.extend)
+    worker(Delivery(message_of(shop.row(first.id)), shop.cloud.now, "receipt"))
+    assert [(send.queue, send.message.ref.id) for send in sent] == [("other", second.id)]
+    shop.cloud.close()
+
+
 def test_a_token_that_no_run_made_changes_nothing(shop):
     action = shop.handed_over()
     row, token = shop.row(action), shop.tokens[0]
-    packed = urlsafe_b64decode(token + "==")
+    packed = urlsafe_b64decode(token.removeprefix(PREFIX) + "==")
     flipped = bytes([packed[0] ^ 1]) + packed[1:]
     other_fence = packed[:16] + packed[16:].replace(b"1\n", b"2\n", 1)
-    forged = [urlsafe_b64encode(made).decode().rstrip("=") for made in (flipped, other_fence)]
-    for bad in ["", "x" * 5_000, "é", token[:-4], token + "A", None, 7, *forged]:
+    forged = [PREFIX + urlsafe_b64encode(made).decode().rstrip("=") for made in (flipped, other_fence)]
+    for bad in [
+        "",
+        PREFIX,
+        token.removeprefix(PREFIX),
+        "x" * 5_000,
+        "é",
+        token[:-4],
+        token + "A",
+        None,
+        7,
+        *forged,
+    ]:
         for call in (shop.scheduler.complete, shop.scheduler.heartbeat):
             with pytest.raises(InvalidToken):
                 call(bad)
     assert shop.row(action) == row
+
+
+def test_no_token_looks_like_an_option_of_the_command_line(shop):
+    row = shop.row(shop.handed_over())
+    tokens = [token_of(replace(row, hand_over_key=f"key {number}")) for number in range(500)]
+    assert {token[:3] for token in tokens} == {PREFIX}
 
 
 def test_a_token_of_another_tenant_changes_nothing(shop):
@@ -283,6 +372,7 @@ def test_a_hand_over_with_bad_times_is_refused(times, problem):
         lambda scheduler, token: scheduler.heartbeat(token, progress=1.1),
         lambda scheduler, token: scheduler.heartbeat(token, progress=True),
         lambda scheduler, token: scheduler.heartbeat(token, progress=0.5, note="x" * 201),
+        lambda scheduler, token: scheduler.heartbeat(token, note="half"),
     ],
 )
 def test_bad_input_of_the_party_changes_nothing(shop, end):

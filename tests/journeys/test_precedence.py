@@ -1,12 +1,14 @@
 """Which of several rules wins: each row of the tables in docs/lifecycle.md as a story in simulated time."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from duetime import App, Continue, RetryPolicy, Status, every
 from duetime.jobs.register import Registration
+from duetime.model.hand_over import HandOverEnded
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON
 from tests.journeys.scripted_action import (
@@ -19,6 +21,8 @@ from tests.journeys.scripted_action import (
     after_a_cancel,
     commits_then,
     fails,
+    hands_over,
+    hands_over_with_heartbeats,
     returns,
     says_fatal,
     says_retry,
@@ -92,6 +96,67 @@ def continuing():
     assert status == "cancelled"
 
 
+def handing_over():
+    def is_late_and_hands_over(scripted, run):
+        run.clock.wait_until(run.deadline + MINUTE)
+        return hands_over(scripted, run)
+
+    for does in (is_late_and_hands_over, after_a_cancel(hands_over_with_heartbeats)):
+        scripted = ScriptedAction(does, RetryPolicy(attempts=1, give_up_after=1))
+        assert scripted.ends() == ("processing", 1)
+        assert scripted.row.is_handed_over
+    assert ScriptedAction(after_a_cancel(hands_over)).ends() == ("cancelled", 1)
+    assert ScriptedAction(commits_then(hands_over)).ends() == ("executed", 1)
+
+
+def handed_over_after(does, **policy):
+    scripted = ScriptedAction(does, RetryPolicy(**{"attempts": 3, "backoff": 600, "jitter": 0} | policy))
+    assert scripted.ends() == ("processing", 1)
+    return scripted
+
+
+def completing():
+    scripted = handed_over_after(hands_over_with_heartbeats, attempts=1, give_up_after=1)
+    scripted.cancel()
+    scripted.cloud.advance(minutes=4)
+    scripted.cloud.scheduler.complete(scripted.tokens[0])
+    with pytest.raises(HandOverEnded):
+        scripted.cloud.scheduler.fail(scripted.tokens[0], "too late")
+    scripted.cloud.advance(hours=2)
+    assert scripted.ends() == ("executed", 1)
+
+
+def cancelling_a_hand_over():
+    scripted = handed_over_after(hands_over)
+    assert scripted.cloud.scheduler.cancel(scripted.action.id).status is Status.CANCELLED
+    with pytest.raises(HandOverEnded):
+        scripted.cloud.scheduler.complete(scripted.tokens[0])
+    warned = handed_over_after(hands_over_with_heartbeats)
+    warned.cancel()
+    assert warned.cloud.scheduler.fail(warned.tokens[0], "stopped", retry=MINUTE).status is Status.CANCELLED
+
+
+def timing_out():
+    scripted = handed_over_after(hands_over_with_heartbeats, attempts=1)
+    for _ in range(15):
+        scripted.cloud.advance(minutes=4)
+        with suppress(HandOverEnded):
+            scripted.cloud.scheduler.heartbeat(scripted.tokens[0])
+    scripted.cloud.advance(minutes=2)
+    assert (*scripted.ends(), scripted.row.recoveries) == ("failed", 1, 0)
+    assert "timed out" in scripted.row.failure_reason
+    with pytest.raises(HandOverEnded):
+        scripted.cloud.scheduler.complete(scripted.tokens[0])
+
+
+def missing_a_heartbeat():
+    scripted = handed_over_after(hands_over_with_heartbeats, attempts=1, give_up_after=1)
+    scripted.cloud.advance(minutes=6)
+    assert (*scripted.ends(), scripted.row.attempt, scripted.row.recoveries) == ("processing", 2, 1, 1)
+    with pytest.raises(HandOverEnded):
+        scripted.cloud.scheduler.complete(scripted.tokens[0])
+
+
 def fatal():
     assert ScriptedAction(says_fatal).ends() == ("failed", 1)
     assert ScriptedAction(after_a_cancel(says_fatal)).ends() == ("failed", 1)
@@ -140,6 +205,11 @@ RULES = {
     "max_recoveries": too_many_recoveries,
     "the handler that stops on request": stopping,
     "the handler that returns": returning,
+    "the handler that [hands over](guides/hand-over.md)": handing_over,
+    "the completion of a hand-over": completing,
+    "a cancel of a hand-over": cancelling_a_hand_over,
+    "the time-out of a hand-over": timing_out,
+    "a missed heartbeat of a hand-over": missing_a_heartbeat,
     "Continue, with a new [checkpoint](guides/long-run.md#checkpoint-and-continue)": continuing,
     "Fatal": fatal,
     "a request to cancel": cancel,

@@ -12,6 +12,7 @@ from duetime import ids
 from duetime.actions.cancel import cancel
 from duetime.actions.search import RunHistory, Search
 from duetime.errors import ActionConflict, ActionNotFound, InvalidReason
+from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.expiry import check_expiry
@@ -41,6 +42,7 @@ class Actions:
         history: RunHistory,
         jobs: Callable[[], JobStore] | None,
         count_again: CountAgain,
+        region: Callable[[], KnownRegion],
     ) -> None:
         """Use the context's store.
 
@@ -49,9 +51,10 @@ class Actions:
             history: reads a job's runs.
             jobs: loads the store of jobs, which holds their locks; None if the back end has no jobs.
             count_again: has the batch of a failed member wait for it, before and after its redrive.
+            region: loads the active region, which alone ends hand-overs.
         """
         self._context, self._store, self._jobs = context, context.store, jobs
-        self._count_again = count_again
+        self._count_again, self._region = count_again, region
         tenants = [ids.SYSTEM_TENANT] if context.sees_system else []
         self._search = Search(
             context.store, history, context.tenant_id, tenants, due_order=context.settings.due_order
@@ -88,6 +91,8 @@ class Actions:
             return action
         from duetime.jobs.end_hand_over import EndHandOver  # noqa: PLC0415 - few actions are handed over
 
+        if not self._region().is_active():
+            return action  # the request is stored; only the active region ends a hand-over
         end = EndHandOver(self._store, self._jobs, settings=self._context.settings)
         is_done = end.obey_cancel(action, now=self._context.clock.now())
         return (self._row(action.ref) or action) if is_done else action

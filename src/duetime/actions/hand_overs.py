@@ -13,10 +13,11 @@ from typing import Any, assert_never
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, truncate
+from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.ids import TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.jobs.end_hand_over import EndHandOver
+from duetime.jobs.known_region import KnownRegion
 from duetime.model.action import Action, Ending, Status
 from duetime.model.hand_over import (
     Beat,
@@ -26,7 +27,7 @@ from duetime.model.hand_over import (
     NotHandedOver,
     Progress,
     checked_result,
-    waits_from,
+    next_wait_until,
 )
 from duetime.model.hand_over_token import Token, key_of
 from duetime.model.lease import SettleResult
@@ -50,6 +51,7 @@ class HandOvers:
         clock: Clock,
         settings: Settings,
         tenants: Collection[TenantId] | None,
+        region: KnownRegion,
         jitter_draw: Callable[[], float],
     ) -> None:
         """Use the back ends.
@@ -60,11 +62,12 @@ class HandOvers:
             clock: the source of the present time.
             settings: the deployment's settings.
             tenants: whose tokens are accepted; None: all, as the token alone decides.
+            region: the active region, which alone writes; the standby reads rows that may be outdated.
             jitter_draw: draws the jitter of a retry, in [0, 1).
         """
         self._store, self._clock = store, clock
         self._settle = EndHandOver(store, jobs, settings=settings)
-        self._tenants, self._jitter_draw = tenants, jitter_draw
+        self._tenants, self._region, self._jitter_draw = tenants, region, jitter_draw
 
     def complete(self, token: str, result: Any = None) -> Action:
         """Settle as executed; see `Scheduler.complete`."""
@@ -85,8 +88,9 @@ class HandOvers:
     def heartbeat(self, token: str, progress: Progress | None = None) -> Beat:
         """Keep a hand-over alive; see `Scheduler.heartbeat`."""
         parsed = self._parsed(token)
-        row, now = self._open_row(parsed), self._clock.now()
-        until = waits_from(row, now)
+        row = self._open_row(parsed)
+        now = self._clock.now()
+        until = next_wait_until(row, now)
         found = self._store.beat(row, until, now=now, progress=progress)
         if found is None:
             raise self._why_ended(parsed)
@@ -108,8 +112,15 @@ class HandOvers:
         def attempt() -> Action | Conflict:
             row = self._open_row(parsed)
             outcome, policy = ended(row)
-            now, draw = self._clock.now(), self._jitter_draw()
-            match self._settle(row, outcome, policy, now=now, result=result, jitter_draw=draw):
+            settled = self._settle(
+                row,
+                outcome,
+                policy,
+                now=self._clock.now(),
+                result=result,
+                jitter_draw=self._jitter_draw(),
+            )
+            match settled:
                 case SettleResult.SETTLED:
                     return self._row(parsed) or row
                 case SettleResult.CANCEL_REQUESTED:
@@ -131,26 +142,35 @@ class HandOvers:
         return parsed
 
     def _row(self, token: Token) -> Action | None:
+        """Return the row that a token names.
+
+        Raises:
+            UnreadableRow: it is damaged.
+        """
         damaged: list[DamagedRow] = []
-        return next(iter(self._store.get_rows([token.ref], damaged=damaged)), None)
+        row = next(iter(self._store.get_rows([token.ref], damaged=damaged)), None)
+        for found in damaged:
+            raise UnreadableRow([found.ref.tenant_id, found.ref.id], ValueError(found.reason))
+        return row
 
     def _open_row(self, token: Token) -> Action:
         """Return the row of a token by which it can be ended now.
 
         Raises:
-            InvalidToken, NotHandedOver, HandOverEnded: it cannot.
+            InvalidToken, NotHandedOver, HandOverEnded, StandbyRegion: it cannot.
         """
-        row, now = self._named(token), self._clock.now()
+        self._region.require_active()
+        row = self._named(token)
         is_its_run = row.status is Status.PROCESSING and row.fence == token.fence
         if is_its_run and not row.is_handed_over:
             raise NotHandedOver(row.id)
-        if not is_its_run or row.lease_until is None or now >= row.lease_until:
+        if not is_its_run or row.lease_until is None or self._clock.now() >= row.lease_until:
             raise HandOverEnded(row.id, row.status, _reason(row, token))
         return row
 
     def _named(self, token: Token) -> Action:
         row = self._row(token)
-        if row is None or not token.is_keyed(key_of(row)):
+        if row is None or not token.is_made_with(key_of(row)):
             raise InvalidToken
         return row
 
@@ -162,10 +182,11 @@ class HandOvers:
 
 def _reason(row: Action, token: Token) -> str:
     if row.fence != token.fence:
-        return "another run has taken it over"
+        return "a later run has begun, which has a token of its own"
     if row.status is not Status.PROCESSING:
         ended_at = row.attempts[-1].finished_at
-        return f"it was ended at {instant.text(ended_at)}" if ended_at else "it was ended"
+        subject = "it was ended" if row.handed_over == token.fence else "its run ended without a hand-over"
+        return f"{subject} at {instant.text(ended_at)}" if ended_at else subject
     if row.lease_until == row.times_out_at:
         return "its time-out has passed"
     return "its heartbeat was missed"

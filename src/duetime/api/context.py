@@ -82,6 +82,7 @@ class ApiContext:
     def hand_overs(self) -> HandOvers:
         """Return the handed-over actions of all tenants: the token alone decides."""
         from duetime.actions.hand_overs import HandOvers  # noqa: PLC0415 - at the first request with a token
+        from duetime.jobs.known_region import KnownRegion  # noqa: PLC0415 - as above
 
         return HandOvers(
             self.store,
@@ -89,6 +90,7 @@ class ApiContext:
             clock=self.clock,
             settings=self.settings,
             tenants=None,
+            region=KnownRegion(self.jobs.regions, self.clock),
             jitter_draw=random.random,
         )
 

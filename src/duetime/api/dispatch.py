@@ -55,7 +55,7 @@ class Dispatcher:
         try:
             route = match.route(event["httpMethod"])
             content = RequestContent.from_event(event, route.body_limit)
-            if route.is_by_token and content.error is None:
+            if route.is_by_token and route.operation is not None and content.error is None:
                 holder, named = self._holder(match.arguments["token"], event)
                 entry = self._audit.entry(route, named, holder, event, content)
             if caller is not None and route.admits:
@@ -90,7 +90,8 @@ class Dispatcher:
         Raises:
             InvalidToken: no run made it; nothing is written to any trail.
         """
-        row, address = self._api.hand_overs.owner(token), event["requestContext"]["identity"].get("sourceIp")
+        row = self._api.hand_overs.owner(token)
+        address = event["requestContext"]["identity"].get("sourceIp")
         caller = Caller(row.tenant_id, HOLDER, address=address if isinstance(address, str) else None)
         return caller, {"action_id": row.id}
 

@@ -14,7 +14,7 @@ from duetime.api.routes import Operation, route
 from duetime.api.views import Instant, View
 from duetime.model.action import Status
 from duetime.model.audit import AuditKind
-from duetime.model.hand_over import Progress
+from duetime.model.hand_over import progress_of
 
 HAND_OVERS = "/handovers"
 """The first path segment, under the prefix."""
@@ -43,7 +43,9 @@ class HeartbeatRequest(RequestBody):
     """The progress of the work."""
 
     progress: Annotated[float | None, Field(description="from 0 to 1")] = None
-    note: Annotated[str, Field(description="such as `12,000 of 30,000`", max_length=200)] = ""
+    note: Annotated[
+        str, Field(description="stored with the progress, such as `12,000 of 30,000`", max_length=200)
+    ] = ""
 
 
 class HandedOverView(View):
@@ -107,9 +109,7 @@ class HandOverRoutes(ApiRoutes):
     )
     def heartbeat(self, token: str, body: Annotated[HeartbeatRequest | None, Body()] = None) -> BeatView:
         """Keep a handed-over action alive, and store its progress."""
-        progress = None
-        if body is not None and body.progress is not None:
-            progress = Progress(body.progress, body.note)
+        progress = None if body is None else progress_of(body.progress, body.note)
         return BeatView.model_validate(self.api.hand_overs.heartbeat(token, progress))
 
 

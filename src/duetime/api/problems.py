@@ -50,6 +50,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "notification-not-found": (HTTPStatus.NOT_FOUND, "There is no such notification"),
         "invalid-token": (HTTPStatus.NOT_FOUND, "No hand-over has this token"),
         "hand-over-ended": (HTTPStatus.CONFLICT, "The hand-over has ended already"),
+        "standby-region": (HTTPStatus.CONFLICT, "This region stands by"),
         "not-handed-over": (HTTPStatus.CONFLICT, "The handler has not returned yet"),
         "invalid-hand-over": (HTTPStatus.UNPROCESSABLE_ENTITY, "The hand-over does not allow this"),
         "route-not-found": (HTTPStatus.NOT_FOUND, "There is no such route"),

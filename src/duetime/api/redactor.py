@@ -34,11 +34,18 @@ class Redactor:
 
         The handler chooses its form, so the paths of sensitive values in it are unknown.
         """
-        if action.checkpoint is None:
+        return self._of_runs(action, None if action.checkpoint is None else action.checkpoint.text)
+
+    def result_of(self, action: Action) -> Any:
+        """Return the result of an action; hide it as its checkpoint is hidden."""
+        return self._of_runs(action, action.result)
+
+    def _of_runs(self, action: Action, text: str | None) -> Any:
+        if text is None:
             return None
         handler = self.app.handlers.get(action.type)
         is_open = self.sees_all or (handler is not None and not handler.sensitive)
-        return read_payload(action.checkpoint.text) if is_open else REDACTED
+        return read_payload(text) if is_open else REDACTED
 
     def of_job(self, job: Job) -> Redacted:
         """Return the payload of a job's runs."""

@@ -247,4 +247,9 @@ class Scheduling(ApiRoutes):
 
 
 def _in_full(action: Action, redactor: Redactor) -> ActionView:
-    return ActionView.in_full(action, redactor.of_action(action), redactor.checkpoint_of(action))
+    return ActionView.in_full(
+        action,
+        redactor.of_action(action),
+        checkpoint=redactor.checkpoint_of(action),
+        result=redactor.result_of(action),
+    )

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, PlainSerializer, WithJsonSchema
 
 from duetime.api.api_model import ApiModel
 from duetime.model.action import Action, Attempt, SkipReason, Status, Trigger
-from duetime.model.redaction import Redacted, read_payload
+from duetime.model.redaction import Redacted
 
 
 def instant_text(instant: datetime) -> str:
@@ -149,8 +149,6 @@ class ActionSummary(ApiModel):
     """The share that was reported last, from 0 to 1."""
     progress_note: str | None
     """What was reported with it."""
-    result: Any
-    """What its completion stored, as JSON."""
     attempts: list[AttemptView]
     """Its runs, the first first; of many the latest 20."""
 
@@ -173,13 +171,15 @@ class ActionView(ActionSummary):
 
     Of a type with sensitive fields, `[redacted]` without `payloads:read`.
     """
+    result: Any
+    """What the completion of its hand-over stored, as JSON; null without one. Hidden as the checkpoint is."""
 
     @classmethod
-    def in_full(cls, action: Action, redacted_payload: Redacted, checkpoint: Any) -> Self:
-        """Return the full view, with the payload and the checkpoint as the caller may see them."""
+    def in_full(cls, action: Action, redacted_payload: Redacted, *, checkpoint: Any, result: Any) -> Self:
+        """Return the full view: payload, checkpoint and result as the caller may see them."""
         summary = dict(ActionSummary.from_action(action))
         payload, paths = redacted_payload
-        return cls(**summary, payload=payload, redacted=list(paths), checkpoint=checkpoint)
+        return cls(**summary, payload=payload, redacted=list(paths), checkpoint=checkpoint, result=result)
 
 
 class ReasonView(View):
@@ -202,7 +202,7 @@ class ActionPage(ApiModel):
     """Whether the list has runs of jobs too: of one job, or among failed actions."""
 
 
-_MADE = {"attempts", "concurrency_limit", "progress", "result"}
+_MADE = {"attempts", "concurrency_limit", "progress"}
 
 
 def _made(action: Action) -> dict[str, Any]:
@@ -214,6 +214,5 @@ def _made(action: Action) -> dict[str, Any]:
             for place, (number, attempt) in enumerate(numbered, 1)
         ],
         "progress": None if action.progress is None else float(action.progress),
-        "result": None if action.result is None else read_payload(action.result),
         "concurrency_limit": None if action.concurrency_key is None else action.concurrency_limit,
     }

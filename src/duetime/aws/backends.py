@@ -152,7 +152,7 @@ class AwsBackends:
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
         from duetime.ports.jobs import JobPorts  # noqa: PLC0415 - as above
 
-        return JobPorts(self.jobs, self.routes, EventBridgeJobWakes.precision)
+        return JobPorts(self.jobs, self.routes, EventBridgeJobWakes.precision, self.regions)
 
     @cached_property
     def job_wakes(self) -> EventBridgeJobWakes:

@@ -46,6 +46,9 @@ HAND_OVER_LASTS = "lease_until > :now"
 CHECKPOINT_IS_OLDER = "(attribute_not_exists(checkpoint) OR checkpoint.f < :fence OR checkpoint.n < :number)"
 NO_CANCEL_WAS_ASKED_FOR = "attribute_not_exists(cancel_requested_at)"
 
+PROGRESS = ("progress", "progress_note")
+"""Attributes that a claim removes: the progress is that of the former run."""
+
 _STATUS = {"#status": "status"}
 _STATUS_AND_TTL = {"#status": "status", "#ttl": "ttl"}
 _ONE = {"N": "1"}
@@ -116,7 +119,7 @@ def _take(
         "UpdateExpression": (
             "SET #status = :processing, fence = fence + :fence_step, lease_until = :lease_until,"
             " nonce = :nonce, attempts = list_append(if_not_exists(attempts, :none), :started),"
-            f" {', '.join(['retry = if_not_exists(retry, :retry)', *also])}"
+            f" {', '.join(['retry = if_not_exists(retry, :retry)', *also])} REMOVE {', '.join(PROGRESS)}"
         ),
         "ExpressionAttributeNames": _STATUS,
         "ExpressionAttributeValues": {

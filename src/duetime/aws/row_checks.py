@@ -15,8 +15,10 @@ from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, row_key, shard_key
 from duetime.errors import DuetimeError, InvalidTime
 from duetime.ids import SYSTEM_TENANT
-from duetime.model.action import RESULT_LIMIT, Action, ActionRef, Status
-from duetime.model.checkpoint import LARGEST, Checkpoint
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.checkpoint import CHECKPOINT_LIMIT, Checkpoint
+from duetime.model.hand_over import RESULT_LIMIT
+from duetime.model.json_value import is_too_large
 from duetime.model.new_action import PAYLOAD_LIMIT
 from duetime.model.predecessors import Predecessors
 from duetime.retry import RetryPolicy
@@ -148,8 +150,8 @@ def _of_checkpoint(checkpoint: Checkpoint | None) -> Iterator[str]:
     if checkpoint is None:
         return
     json.loads(checkpoint.text)
-    if len(checkpoint.text.encode()) > LARGEST:
-        yield f"checkpoint has more than {LARGEST:,} bytes"
+    if is_too_large(checkpoint.text):
+        yield f"checkpoint has more than {CHECKPOINT_LIMIT:,} bytes"
 
 
 def _missing(row: Action) -> Iterator[str]:
@@ -162,7 +164,7 @@ def _missing(row: Action) -> Iterator[str]:
 
 
 def _wrong_reports(row: Action) -> Iterator[str]:
-    if len((row.result or "").encode()) > RESULT_LIMIT:
+    if is_too_large(row.result):
         yield f"run_result has more than {RESULT_LIMIT:,} bytes"
     if row.progress is not None and not _SHARE.fullmatch(row.progress):
         yield f"progress is {row.progress[:20]!r}; it is a number from 0 to 1"

@@ -11,7 +11,15 @@ from aws_cdk import aws_sqs as sqs
 
 from duetime import ids
 from duetime.cdk.job_rights import forbid_event_runs, let_manage
-from duetime.cdk.rights import RUN_COUNTS, may, may_by_key, read_manifests, read_undelivered, send
+from duetime.cdk.rights import (
+    RUN_COUNTS,
+    may,
+    may_by_key,
+    read_manifests,
+    read_region,
+    read_undelivered,
+    send,
+)
 from duetime.cdk.tables import Tables
 from duetime.errors import InvalidIdentifier
 from duetime.model.quota import has_quotas
@@ -83,6 +91,8 @@ def grant_schedule(
 ) -> None:
     """Grant the rights, and set the environment with which `Scheduler.from_env` finds the table."""
     rights = schedule_rights(tables, tenants)
+    if settings.regions_table:  # a hand-over is ended in the active region only
+        rights.append(read_region(tables, settings.regions_table))
     if has_quotas(settings):
         keys = [RUN_COUNTS.replace("*", tenant) for tenant in tenants or "*"]
         rights.append(may_by_key("dynamodb:Query", on=tables.jobs.table_arn, keys=keys))
@@ -135,6 +145,7 @@ def caller_settings(settings: Settings) -> Settings:
         retention=settings.retention,
         idempotency_ttl=settings.idempotency_ttl,
         quotas=settings.quotas,
+        regions_table=settings.regions_table,
     )
 
 

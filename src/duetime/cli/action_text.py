@@ -85,7 +85,7 @@ def _handed_over(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "handed over", f"{since}, times out {until}"
     if action["progress"] is not None:
         yield "progress", plain(f"{action['progress']:.0%} {action['progress_note'] or ''}".rstrip())
-    if action["result"] is not None:
+    if action.get("result") is not None:
         yield "result", _cut(json.dumps(action["result"], ensure_ascii=False))
 
 

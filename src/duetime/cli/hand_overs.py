@@ -24,7 +24,7 @@ def add_commands(verbs: Commands) -> None:
     parser.add_argument("--no-retry", action="store_true", help="never again, whatever the retry policy")
     parser = _add(verbs, "heartbeat", heartbeat, "keep a handed-over action alive, by its token")
     parser.add_argument("--progress", type=float, metavar="SHARE", help="from 0 to 1")
-    parser.add_argument("--note", default="", help="such as '12,000 of 30,000'")
+    parser.add_argument("--note", default="", help="stored with the progress, such as '12,000 of 30,000'")
 
 
 def _add(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
@@ -43,22 +43,24 @@ def _json(written: str) -> object:
 
 def complete(arguments: argparse.Namespace) -> int:
     """Complete one handed-over action."""
-    return _post(arguments, {} if arguments.result is None else {"result": arguments.result}, _ended)
+    body = {} if arguments.result is None else {"result": arguments.result}
+    return _post(arguments, "complete", body, _ended)
 
 
 def fail(arguments: argparse.Namespace) -> int:
     """Fail one handed-over action."""
-    return _post(arguments, {"reason": arguments.reason, "retry": not arguments.no_retry}, _ended)
+    body = {"reason": arguments.reason, "retry": not arguments.no_retry}
+    return _post(arguments, "fail", body, _ended)
 
 
 def heartbeat(arguments: argparse.Namespace) -> int:
     """Keep one handed-over action alive."""
-    progress = {} if arguments.progress is None else {"progress": arguments.progress, "note": arguments.note}
-    return _post(arguments, progress, _beat)
+    given = {"progress": arguments.progress, "note": arguments.note or None}
+    body = {name: value for name, value in given.items() if value is not None}
+    return _post(arguments, "heartbeat", body, _beat)
 
 
-def _post(arguments: argparse.Namespace, body: Json, text: Callable[[Json, datetime], str]) -> int:
-    verb = arguments.run.__name__
+def _post(arguments: argparse.Namespace, verb: str, body: Json, text: Callable[[Json, datetime], str]) -> int:
     answer = client_of(arguments).ask("POST", _PATH, arguments.token, verb, body=body)
     return print_content(arguments, answer, text)
 

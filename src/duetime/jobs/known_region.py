@@ -11,7 +11,7 @@ import logging
 from datetime import datetime, timedelta
 
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, DuetimeError, truncate
+from duetime.errors import BackendUnavailable, DuetimeError, StandbyRegion, truncate
 from duetime.model.active_region import TRUSTED, ActiveRegion, epoch_of
 from duetime.ports.regions import ActiveRegions
 
@@ -63,6 +63,17 @@ class KnownRegion:
             return self.epoch() is not None
         except DuetimeError:
             return False
+
+    def require_active(self) -> None:
+        """Check that this region is active, for a write that no claim of it precedes.
+
+        Raises:
+            StandbyRegion: another region is active, or none during a failover.
+            BackendUnavailable: as `epoch`.
+        """
+        if self.epoch() is None:
+            active = None if self._reading is None else self._reading[2]
+            raise StandbyRegion(self.own, active.region if active else "")
 
     def is_current(self, fence: int) -> bool:
         """Return whether a run under this fence may renew its lease and settle: its epoch has not ended.

@@ -9,6 +9,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.execution_calls import durable_input
 from duetime.clock import Clock
 from duetime.environment import granted_targets
+from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.partial_batch import Event, EventHandler, partial_batch_handler
 from duetime.settings import Settings
 from duetime.targets.grants import Grants
@@ -35,6 +36,7 @@ def with_target_events(
         jobs=lambda: backends.jobs,
         clock=clock,
         settings=settings,
+        region=KnownRegion(backends.regions, clock),
     )
     events = partial_batch_handler(lambda record: status(json.loads(record["body"])))
 

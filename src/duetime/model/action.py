@@ -104,10 +104,6 @@ KEPT_ATTEMPTS = 20
 """The number of latest attempts that a row stores; their numbers still grow."""
 
 
-RESULT_LIMIT = 2_048
-"""Bytes of a result, as JSON."""
-
-
 CONTINUES = "continues from its checkpoint"
 """The message of a run that continued, with the ending `RETRY`; it used up no attempt."""
 

@@ -15,10 +15,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from duetime.errors import InvalidCheckpoint, truncate
+from duetime.errors import InvalidCheckpoint
+from duetime.model.json_value import JSON_LIMIT, NoJsonValue, json_text
 
-LARGEST = 2_048
-"""The most bytes of a checkpoint as JSON. It is in the row: a further kilobyte costs a unit of each write."""
+CHECKPOINT_LIMIT = JSON_LIMIT
+"""Bytes of a checkpoint, as JSON."""
 
 MOST_CONTINUATIONS = 1_000
 """How often an action continues; a redrive allows as many again."""
@@ -54,20 +55,11 @@ def checkpoint_text(value: object) -> str:
     Raises:
         InvalidCheckpoint: it is no JSON value, null, or too large.
     """
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        size = len(text.encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidCheckpoint(
-            f"it is no JSON value ({truncate(error, 100)}); allowed are dicts with texts as keys, lists,"
-            " texts, numbers, True and False"
-        ) from None
     if value is None:
         raise InvalidCheckpoint(
             "it is None, which stands for no checkpoint; pass a dict, such as {'done': 1000}"
         )
-    if size > LARGEST:
-        raise InvalidCheckpoint(
-            f"it has {size} bytes as JSON; allowed are {LARGEST}: store the rest in a table of your own"
-        )
-    return text
+    try:
+        return json_text(value)
+    except NoJsonValue as error:
+        raise InvalidCheckpoint(f"it {error}") from None

@@ -17,7 +17,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duetime.errors import DuetimeError, truncate
-from duetime.model.action import RESULT_LIMIT, Action, Status
+from duetime.model.action import Action, Status
+from duetime.model.json_value import JSON_LIMIT, NoJsonValue, json_text
 
 SHORTEST, LONGEST = timedelta(seconds=10), timedelta(days=366)
 """The bounds of a time-out and of a heartbeat."""
@@ -27,6 +28,9 @@ LONGEST_WITH_KEY = timedelta(hours=48)
 
 NOTE_LIMIT = 200
 """Characters of a progress note."""
+
+RESULT_LIMIT = JSON_LIMIT
+"""Bytes of a result, as JSON."""
 
 
 class InvalidHandOver(DuetimeError, ValueError):
@@ -40,11 +44,17 @@ class InvalidHandOver(DuetimeError, ValueError):
 
 
 class InvalidToken(DuetimeError, ValueError):
-    """A token that no run of a reachable tenant has made, or whose action is gone; nothing was written."""
+    """A token that no hand-over of a reachable tenant has; nothing was written.
+
+    The row of a run that ended without a hand-over stores no key, so such a token is not recognised either.
+    """
 
     code = "invalid-token"
 
-    def __init__(self, problem: str = "no hand-over has this token") -> None:
+    def __init__(
+        self,
+        problem: str = "no hand-over has this token: it is altered, or its run handed nothing over",
+    ) -> None:
         super().__init__(f"{problem}; pass the token as run.token returned it")
 
 
@@ -153,6 +163,22 @@ class Progress:
         return format(round(float(self.share), 4), "g")
 
 
+def progress_of(share: float | None, note: str) -> Progress | None:
+    """Return the progress of a heartbeat; None if it has none.
+
+    Raises:
+        InvalidHandOver: the share or the note is none that `Progress` allows, or there is a note alone.
+    """
+    if share is not None:
+        return Progress(share, note)
+    if note:
+        raise InvalidHandOver(
+            f"note is {truncate(repr(note), 60)} without a progress; pass progress too, a number from 0 to 1",
+            field="note",
+        )
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Beat:
     """The answer to a heartbeat."""
@@ -163,7 +189,7 @@ class Beat:
     """When the next heartbeat must have come, or the time-out."""
 
 
-def waits_from(row: Action, now: datetime) -> datetime:
+def next_wait_until(row: Action, now: datetime) -> datetime:
     """Return until when a row waits after a heartbeat; no longer, if it was never handed over."""
     times_out_at = row.times_out_at or now
     return min(now + timedelta(seconds=row.beat_seconds), times_out_at) if row.beat_seconds else times_out_at
@@ -185,22 +211,9 @@ def checked_result(result: Any) -> str | None:
     Raises:
         InvalidHandOver: JSON cannot carry it, or it is larger than 2 KB.
     """
-    import json  # noqa: PLC0415 - few callers pass one
-
     if result is None:
         return None
     try:
-        text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        size = len(text.encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidHandOver(
-            f"result cannot be written as JSON ({truncate(error, 100)}); pass text, numbers, lists, dicts",
-            field="result",
-        ) from None
-    if size > RESULT_LIMIT:
-        raise InvalidHandOver(
-            f"result has {size:,} bytes as JSON; allowed are {RESULT_LIMIT:,}. Store more elsewhere, and pass"
-            " where",
-            field="result",
-        )
-    return text
+        return json_text(result)
+    except NoJsonValue as error:
+        raise InvalidHandOver(f"result {error}", field="result") from None

@@ -17,6 +17,9 @@ from duetime.ids import SYSTEM_TENANT, ActionId
 from duetime.model.action import Action, ActionRef
 from duetime.model.hand_over import InvalidToken
 
+PREFIX = "dt_"
+"""The beginning of each token. Without it, one in 64 would look like an option of the command line."""
+
 TOKEN_LIMIT = 600
 """Characters of a token: more is refused unread."""
 
@@ -32,7 +35,7 @@ class Token:
     fence: int
     tag: bytes
 
-    def is_keyed(self, key: str | None) -> bool:
+    def is_made_with(self, key: str | None) -> bool:
         """Return whether this key made the token."""
         return key is not None and hmac.compare_digest(self.tag, _tag(self.ref, self.fence, key))
 
@@ -46,8 +49,10 @@ class Token:
         if not isinstance(text, str) or not 0 < len(text) <= TOKEN_LIMIT or not text.isascii():
             raise InvalidToken
         try:
-            packed = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-            tag, named = packed[:_TAG], packed[_TAG:]
+            coded = text.removeprefix(PREFIX)
+            packed = urlsafe_b64decode(coded + "=" * (-len(coded) % 4))
+            tag = packed[:_TAG]
+            named = packed[_TAG:]
             fence, tenant_id, action_id = named.decode().split("\n")
             owner = SYSTEM_TENANT if tenant_id == SYSTEM_TENANT else ids.tenant(tenant_id)
             ref = ActionRef(owner, ActionId(action_id))
@@ -71,7 +76,7 @@ def key_of(row: Action) -> str | None:
 
 def token_text(ref: ActionRef, fence: int, tag: bytes) -> str:
     """Return the text of a token."""
-    return urlsafe_b64encode(tag + _named(ref, fence)).decode().rstrip("=")
+    return PREFIX + urlsafe_b64encode(tag + _named(ref, fence)).decode().rstrip("=")
 
 
 def _named(ref: ActionRef, fence: int) -> bytes:

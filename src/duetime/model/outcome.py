@@ -9,9 +9,13 @@ returns                   executed
 raises ``Fatal``          failed
 raises ``Retry(after)``   pending after `after`, while the policy has attempts left
 raises ``Continue``       pending at once, if it stored another checkpoint; else as an error
+returns a hand-over       processing, without a worker; its completion executes the action
 raises anything else      pending after the policy's back-off, while it has attempts left
 stops on request          cancelled
 ========================  =====================================================
+
+The time-out of a hand-over ends the attempt as an error does. After a missed heartbeat, another run takes the
+action over, as from a worker that died.
 
 A run for another worker is put off: it is pending again, whatever the policy. After a requested cancel, an
 action is not run again. No attempt starts later than the policy's ``give_up_after``, or from the action's

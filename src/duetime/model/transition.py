@@ -12,7 +12,10 @@ from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
 
 
 def started(row: Action, terms: ClaimTerms) -> Action:
-    """Return the row under a new lease. A processing row is taken over, and repeats the lost attempt."""
+    """Return the row under a new lease. A processing row is taken over, and repeats the lost attempt.
+
+    The progress of the former run is removed.
+    """
     is_take_over = row.status is Status.PROCESSING
     is_recovery = is_take_over and not row.has_timed_out_at(terms.now)
     attempt = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
@@ -27,6 +30,8 @@ def started(row: Action, terms: ClaimTerms) -> Action:
         claim_nonce=terms.nonce,
         retry=row.retry or terms.retry,
         held_by=terms.held_by or row.held_by,
+        progress=None,
+        progress_note=None,
     )
 
 

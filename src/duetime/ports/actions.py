@@ -214,7 +214,7 @@ class ActionStore(Protocol):
         The claim sets the lease, the nonce and the next fence, and starts an attempt. It stores
         ``terms.retry`` unless the
         row has a policy. A row that is processing with this nonce is claimed by this call: its response was
-        lost.
+        lost. The progress of a former run is removed.
         With ``terms.epoch``, the next fence is at least the first one of that epoch, and a row with a fence
         of a later epoch is not eligible. ``terms.fence`` is the fence as read; an outdated one costs a write.
 
@@ -266,8 +266,8 @@ class ActionStore(Protocol):
 
         Status, generation, fence and lease of the stored row must be as in `row`, and the checkpoint of a
         processing one. Otherwise, return False and change nothing. A row that is processing with the nonce of
-        `claimed` was claimed by the first attempt of this call: return True. Other attributes of the row,
-        such as a request to cancel, stay as they are.
+        `claimed` was claimed by the first attempt of this call: return True. The progress of
+        a former run is removed. Other attributes of the row, such as a request to cancel, stay as they are.
         """
 
     def start_within_rate(

@@ -15,7 +15,7 @@ lock               claim, settle, cancel                                       t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import Any, Literal, Protocol
@@ -27,6 +27,7 @@ from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
 from duetime.ports.actions import Holder
+from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import Routes
 
 
@@ -272,3 +273,5 @@ class JobPorts:
     routes: Routes
     precision: Precision = "second"
     """The precision of the back end's `JobWakes`. Registrations that need a finer one are rejected."""
+    regions: ActiveRegions = field(default_factory=NoRegions)
+    """The active region: it alone ends hand-overs."""

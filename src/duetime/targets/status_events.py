@@ -17,11 +17,13 @@ from duetime.actions.hand_overs import HandOvers
 from duetime.clock import Clock
 from duetime.errors import InvalidIdentifier, InvalidPayload, truncate
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, ActionId, TenantId
+from duetime.jobs.known_region import KnownRegion
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.hand_over import HandOverEnded, InvalidHandOver, InvalidToken
 from duetime.model.hand_over_token import token_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
+from duetime.ports.regions import NoRegions
 from duetime.retry import Fatal
 from duetime.settings import Settings
 from duetime.targets.executions import (
@@ -98,11 +100,18 @@ class StatusEvents:
         jobs: Callable[[], JobStore] | None,
         clock: Clock,
         settings: Settings,
+        region: KnownRegion | None = None,
     ) -> None:
         self._grants, self._calls_of, self._describe, self._store = grants, calls_of, describe, store
         self._prefix = settings.prefix
         self._hand_overs = HandOvers(
-            store, jobs, clock=clock, settings=settings, tenants=None, jitter_draw=lambda: 0.0
+            store,
+            jobs,
+            clock=clock,
+            settings=settings,
+            tenants=None,
+            region=region or KnownRegion(NoRegions(), clock),
+            jitter_draw=lambda: 0.0,
         )
 
     def __call__(self, event: Event) -> None:

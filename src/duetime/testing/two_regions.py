@@ -87,9 +87,11 @@ class RegionalCloud(FaultyCloud):
         self.job_store.by_ref[ref] = job
 
     def live_runs(self) -> Iterator[Action]:
-        """Yield the rows whose lease is live by the clock of a holder in this region."""
+        """Yield the rows whose lease is live by the clock of a worker in this region."""
         return (
-            row for row in self.store.rows() if row.status is Status.PROCESSING and self.watch.is_live(row)
+            row
+            for row in self.store.rows()
+            if row.status is Status.PROCESSING and not row.is_handed_over and self.watch.is_live(row)
         )
 
 
@@ -171,7 +173,7 @@ class TwoRegions:
             actor="caller",
             clock=self.clock,
             settings=self.settings,
-            jobs=JobPorts(backends.jobs, backends.routes, backends.job_wakes.precision),
+            jobs=JobPorts(backends.jobs, backends.routes, backends.job_wakes.precision, backends.regions),
             random_bytes=cloud.random_bytes,
         )
 

@@ -50,7 +50,7 @@ from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
 from duetime.settings import Settings
 from duetime.telemetry import spans
 from duetime.telemetry.run_log import RunLog
-from duetime.wakeups.due_messages import delay_until, message_of
+from duetime.wakeups.due_messages import delay_until, message_of, send_wake
 from duetime.worker.breakers import Breakers
 from duetime.worker.checkpoints import RunCheckpoints
 from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, LockFreed, Waiting
@@ -109,7 +109,8 @@ class Worker:
     ) -> None:
         handlers = replace(handlers, by_name={CANARY: CANARY_HANDLER, **handlers.by_name})
         store, jobs, heartbeat = ports.store, ports.jobs, ports.heartbeat
-        self._handlers, self._queues, self._store, self._jobs = handlers, ports.queues, store, jobs
+        self._handlers, self._store, self._jobs = handlers, store, jobs
+        self._queues, self._routes = ports.queues, ports.routes
         self._clock, self._settings, self._run_log = clock, settings, RunLog(meter)
         self._known_pauses = known = KnownPauses(ports.pauses, clock)
         self._breakers = Breakers(
@@ -252,8 +253,9 @@ class Worker:
         if claim is None:
             return DeliveryResult.NOTHING_TO_DO
         if isinstance(claim, LockFreed):
-            queue = delivery.queue or self._handlers.worker
-            self._queues.send([Send(queue, message_of(claim.waiting), 0)])
+            waiting = message_of(claim.waiting)
+            due_at = min(waiting.due_at, self._clock.now())
+            send_wake(replace(waiting, due_at=due_at), self._queues, self._routes, self._clock)
             return DeliveryResult.NOTHING_TO_DO
         if isinstance(claim, LeaseHeld):
             return self._after_lease(delivery, claim.until)

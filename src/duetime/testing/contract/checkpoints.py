@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from duetime.model.action import CONTINUES, Action, Ending, Status
-from duetime.model.checkpoint import LARGEST, Checkpoint
+from duetime.model.checkpoint import CHECKPOINT_LIMIT, Checkpoint
 from duetime.model.lease import Renewed, Settlement, SettleResult
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
@@ -54,7 +54,7 @@ class CheckpointContract(StoreContract):
         assert stored_row(store, claimed.ref) == replace(claimed, checkpoint=FIRST)
 
     def test_a_checkpoint_of_the_largest_size_is_stored_in_full(self, store: ActionStore) -> None:
-        claimed, largest = running(store), Checkpoint(f'"{"é" * (LARGEST // 2 - 1)}"', 1, 1)
+        claimed, largest = running(store), Checkpoint(f'"{"é" * (CHECKPOINT_LIMIT // 2 - 1)}"', 1, 1)
         store.checkpoint(claimed, largest)
         assert stored_row(store, claimed.ref).checkpoint == largest
 

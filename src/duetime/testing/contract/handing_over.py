@@ -11,7 +11,9 @@ import pytest
 from duetime.model.action import Action, Status
 from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.lease import Claimed, LeaseHeld, Renewed, Settlement, SettleResult
+from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
+from duetime.testing.contract.slots import holding
 from duetime.testing.contract.specimens import (
     CALLER,
     HOUR,
@@ -175,6 +177,22 @@ class HandOverContract(StoreContract):
         claimed = running(store)
         assert store.report(claimed, HALF) == Renewed(cancel_requested=False)
         assert stored_row(store, claimed.ref).progress == "0.5"
+
+    def test_a_take_over_removes_the_progress_of_the_lost_run(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.report(claimed, HALF)
+        taken = store.claim(claimed.ref, terms(LEASE_END + SKEW + TICK))
+        assert isinstance(taken, Claimed)
+        row = stored_row(store, claimed.ref)
+        assert (row.progress, row.progress_note) == (taken.action.progress, taken.action.progress_note)
+        assert (row.progress, row.progress_note) == (None, None)
+
+    def test_a_claim_with_a_slot_removes_the_progress_of_the_former_run(self, store: ActionStore) -> None:
+        claimed = holding(store)
+        store.report(claimed, HALF)
+        row = stored_row(store, claimed.ref)
+        assert store.claim_row(row, started(row, terms(LEASE_END + SKEW + TICK)))
+        assert stored_row(store, claimed.ref).progress is None
 
     def test_a_run_that_has_ended_reports_nothing(self, store: ActionStore) -> None:
         claimed = running(store)
