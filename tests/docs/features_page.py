@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs/features.md"
-_FEATURE = re.compile(r"^### (?P<id>[A-Z]\d+)\n\n(?P<text>.+)\n\n(?P<items>(?:- .+\n)+)", re.MULTILINE)
-_INTERFACES = re.compile(r"- (?:(\w+) )?`([^`]+)`")
-_TEST = re.compile(r"- `((?:tests|src)/[\w/]+(?:\.py)?)(?:::(\w+))?`")
+_FEATURE = re.compile(
+    r"^### (?P<id>[A-Z]\d+)\n\n(?P<text>.+)\n\n```text\n(?P<items>(?:\w.+\n)+)```$", re.MULTILINE
+)
+_INTERFACES = re.compile(r"(run|setting|SDK|CLI|HTTP|console) +(.+)")
+_TEST = re.compile(r"test +((?:tests|src)/[\w/]+(?:\.py)?)(?:::(\w+))?")
 _LINK = re.compile(r"\[[^\]]+\]\(([\w/-]+\.md)(?:#([\w-]+))?\)")
 
 
@@ -23,14 +25,14 @@ class Feature:
     items: tuple[str, ...]
 
     def interfaces(self) -> Iterator[tuple[str, str]]:
-        """Yield the kind and the name of each interface; the kind may be empty."""
+        """Yield the kind and the name of each interface."""
         found = [item for item in self.items if not _TEST.fullmatch(item)]
         assert found, f"{self.id} has no interface"
         for item in found:
             match = _INTERFACES.fullmatch(item)
             assert match, f"{self.id}: {item} is neither a test's path nor a kind of interface with its names"
             for name in match[2].split(", "):
-                yield match[1] or "", name
+                yield match[1], name
 
     def tests(self) -> Iterator[tuple[str, str | None]]:
         """Yield the path of each test, and the name of its function if the item has one."""

@@ -113,7 +113,7 @@ EXISTS = {
     "HTTP": ROUTES.__contains__,
     "console": lambda name: re.sub(r"(NAME|ID)$", "", name) in CONSOLE,
     "setting": SETTINGS.__contains__,
-    "": BARE.__contains__,
+    "run": BARE.__contains__,
 }
 
 
