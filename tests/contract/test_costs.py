@@ -20,7 +20,7 @@ from duetime.model.action import ActionRef, Status
 from duetime.model.job import JobRef
 from duetime.model.lease import Applied, Claimed
 from duetime.model.rate_limit import RateBucket, RateLimit
-from duetime.model.slots import MOST_WAITING
+from duetime.model.slots import MOST_WAITING, tail_position
 from duetime.testing.contract.debounce import KEY as DEBOUNCED
 from duetime.testing.contract.debounce import call, first_call, further_call
 from duetime.testing.contract.idempotency import placed
@@ -356,9 +356,9 @@ def test_a_life_under_a_concurrency_key_costs_seven_write_units(store, queues, b
 
 
 @pytest.mark.parametrize(
-    ("others", "most"), [(1, 7), (20, 7), (MOST_WAITING - 1, 9)], ids=["one more", "twenty more", "the most"]
+    ("others", "most"), [(1, 7), (20, 7), (MOST_WAITING - 1, 7)], ids=["one more", "twenty more", "the most"]
 )
-def test_a_life_that_has_waited_costs_at_most_nine_write_units(local_table, store, queues, others, most):
+def test_a_life_that_has_waited_costs_seven_write_units(local_table, store, queues, others, most):
     """It joins the line behind the others, and as many wait behind it when it ends."""
     holder = with_slot(store, keyed(store), queues)
     line = waiting(store, others)
@@ -387,6 +387,22 @@ def lived(store, queues):
     won = with_slot(store, action, queues)
     store.settle(won.action, end(Status.EXECUTED))
     free(store, won, queues)
+
+
+def test_lives_in_the_tail_of_a_line_cost_eight_write_units_each(local_table, store, queues):
+    """Two hundred join the tail behind a full line, and each is passed the slot."""
+    run, line = with_slot(store, keyed(store), queues), waiting(store, MOST_WAITING)
+    with metered_by_rule(local_table.client) as bill:
+        tail = [keyed(store) for _ in range(200)]
+        for row in tail:
+            with_slot(store, row, queues)
+        for row in [*line, *sorted(tail, key=tail_position)]:
+            store.settle(run.action, end(Status.EXECUTED))
+            free(store, run, queues)
+            run = with_slot(store, row, queues)
+            assert isinstance(run, ClaimWon)
+    of_the_line = len(line) * (7 - units.PUT_WRITES - 1)
+    assert (bill.write_units - of_the_line) / 200 == pytest.approx(8, abs=0.1)
 
 
 def test_a_check_in_the_line_writes_nothing_and_costs_three_small_reads(local_table, store, queues):

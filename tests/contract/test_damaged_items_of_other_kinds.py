@@ -39,7 +39,7 @@ from duetime.testing.contract.notifications import ALL, notification
 from duetime.testing.contract.rate_limits import set_limit
 from duetime.testing.contract.rates import BUCKET, STRICT
 from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.slots import KEY, holding, waiting
+from duetime.testing.contract.slots import KEY, holding, keyed, waiting
 from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, HOUR, NOON, fresh
 from duetime.testing.contract.undelivered import given_up
 from duetime.testing.contract.work_pauses import work_pause
@@ -150,6 +150,9 @@ KINDS = {
     ),
     "batches": Kind(lambda t: opened(t.store), lambda t: t.store.find_batch(BatchRef(ACME, NAME)), of=NAME),
     "concurrency-keys": Kind(start_with_slot, lambda t: t.store.key_slots(ACME, KEY), of=KEY),
+    "concurrency-lines": Kind(
+        lambda t: t.store.join_tail(keyed(t.store), NOON), lambda t: t.store.tail(ACME, KEY, limit=9)
+    ),
     "rate-limits": Kind(
         lambda t: t.store.start_within_rate(BUCKET, STRICT, NOON, is_reserved=False),
         lambda t: t.store.start_within_rate(BUCKET, STRICT, NOON, is_reserved=False),

@@ -121,6 +121,8 @@ class Deployment:
             self.steps.arm([Change(None, action)])
         scheduler.schedule(Note(text="x" * 5_000), at=HOUR, debounce_key="long")
         scheduler.batch("notes").open()
+        waits = scheduler.schedule(Note(text="waits"), at=timedelta(days=9), concurrency_key="line")
+        self.backends.store.join_tail(waits, self.clock.now())
         self.work(
             scheduler.schedule(
                 Note(text=SECRET.format(tenant_id)), at=self.clock.now(), concurrency_key="line"

@@ -87,7 +87,6 @@ def look(store, action, after, jitter_draw=0.5):
 
 
 IN_LINE = [(0, 300), (299, 300), (400, 400), (720, 720), (9_000, 720)]
-BEYOND_THE_LINE = [(0, 60), (400, 100), (9_000, 300)]
 BEHIND_0_1_0 = [(0, 2), (4, 2), (8, 2), (20, 5), (100, 25), (240, 60), (280, 60)]
 
 
@@ -101,12 +100,16 @@ def test_action_in_line_checks_after_as_long_as_it_has_waited_within_bounds(stor
     assert slots_of(store).waiting == (action.id,)
 
 
-@pytest.mark.parametrize(("waited", "seconds"), BEYOND_THE_LINE)
-def test_action_beyond_a_full_line_checks_after_a_quarter_of_its_wait_within_bounds(store, waited, seconds):
+@pytest.mark.parametrize(("waited", "seconds"), IN_LINE)
+def test_action_beyond_a_full_line_joins_its_tail_and_checks_as_the_others_do(store, waited, seconds):
     keep_alive(store, holding(store))
     line = waiting(store, MOST_WAITING)
-    assert look(store, keyed(store), waited * SECOND) == Waiting(seconds)
-    assert slots_of(store).waiting == tuple(row.id for row in line)
+    action = keyed(store)
+    for _ in range(2):
+        assert look(store, action, waited * SECOND) == Waiting(seconds)
+        assert slots_of(store).waiting == tuple(row.id for row in line)
+        assert slots_of(store).has_tail
+        assert [entry.action_id for entry in store.tail(ACME, KEY, limit=9)] == [action.id]
 
 
 @pytest.mark.parametrize(("waited", "seconds"), BEHIND_0_1_0)

@@ -11,6 +11,7 @@ from duetime.model.action import CONTINUES, ActionRef, Ending, SkipReason, Statu
 from duetime.model.batch import HELD_AT
 from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.model.rate_limit import RateLimit
+from duetime.model.slots import tail_position
 from duetime.model.transition import settled
 from duetime.model.work_pause import BreakerState, PauseScope, WorkPause, hold_of, skip_of, work_of
 from duetime.settings import Settings
@@ -18,6 +19,7 @@ from duetime.testing.contract.batches import NAME, opened
 from duetime.testing.contract.job_specimens import nightly, occurrence
 from duetime.testing.contract.slots import KEY, holding, keyed, move_of, waiting
 from duetime.testing.contract.specimens import (
+    ACME,
     HOUR,
     LEASE_END,
     MINUTE,
@@ -160,6 +162,18 @@ def test_the_holders_of_a_concurrency_key_are_named(store):
         f" Its limit is 1, and these hold slots: {holder.id}."
     )
     assert "behind 2 that wait longer" in reason(keyed(store), NOON + MINUTE, store=store).sentence
+
+
+def test_the_place_in_a_long_line_is_counted(store, monkeypatch):
+    holding(store)
+    waiting(store, 2)
+    store.mark_tail(ACME, KEY, NOON)
+    rows = sorted((keyed(store) for _ in range(5)), key=tail_position)
+    for row in rows:
+        store.join_tail(row, NOON)
+    assert "behind 5 that wait longer" in reason(rows[3], NOON + MINUTE, store=store).sentence
+    monkeypatch.setattr("duetime.actions.why._MOST_AHEAD", 4)
+    assert "behind at least 5 that wait longer" in reason(rows[3], NOON + MINUTE, store=store).sentence
 
 
 def test_an_action_to_which_a_slot_was_passed_waits_for_its_message(store):

@@ -136,7 +136,7 @@ def beside_rows() -> set[str]:
     keys = DynamoIdempotencyKeys(None, "actions", lambda _ref: None, to_item)
     key = keys.entry(FILLED, KeyTerms(now=NOON, until=EXPIRY))["Put"]["Item"]
     names = slots.take(FILLED, KeySlots(ACME, "till"), NOON)["ExpressionAttributeNames"].values()
-    changed = {name.replace(FILLED.id, "ID") for name in names} | {"holders", "waiting"}
+    changed = {name.replace(FILLED.id, "ID") for name in names} | {"holders", "waiting", "tail"}
     debounce = DynamoDebounceKeys(None, "actions", lambda _ref: None, to_item, None)
     debounced = debounce._taking(FILLED, None)["Put"]["Item"]
     return {*to_payload_item(RUN, EXPIRY), *key, *debounced, *changed, *to_batch_item(BATCH)} - KEYS

@@ -16,6 +16,7 @@ PLACES = (
         "key#3",
         "debounce#3",
         "slots#3",
+        "tail#till",
         "kb-index",
         "kb-index#3",
         "kb-index#3#3",

@@ -196,8 +196,17 @@ def test_a_workers_rights_cover_the_calls_for_a_slot(function, deployed, recorde
     boto3.client("dynamodb").delete_item(TableName=deployed.actions_table, Key=row_key(runs[2].ref))
     assert work(message_for(runs[3]), Context()) == {"batchItemFailures": []}
     assert scheduler.get(runs[3].id).status is Status.EXECUTED
+    tailed, other = (
+        scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(hours=-1), concurrency_key="customer:43")
+        for _ in range(2)
+    )
+    store.join_tail(other, now)
+    store.mark_tail("acme", "customer:43", now)
+    assert work(message_for(tailed), Context()) == {"batchItemFailures": []}
+    assert store.tail("acme", "customer:43", limit=1) == []
     calls = recorder.calls["work-default"]
-    assert {call.action.rpartition(":")[2] for call in calls} >= {"ConditionCheckItem", "BatchGetItem"}
+    needed = {"ConditionCheckItem", "BatchGetItem", "DeleteItem"}
+    assert {call.action.rpartition(":")[2] for call in calls} >= needed
     assert refused(synthesised, synthesised.rights("work-default"), calls) == set()
 
 

@@ -5,10 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.errors import BackendUnavailable
 from duetime.memory.store import MemoryStore
-from duetime.model.action import Ending, Status
+from duetime.model.action import ActionRef, Ending, Status
 from duetime.model.lease import SettleResult
-from duetime.model.slots import KeySlots
+from duetime.model.slots import MOST_WAITING, KeySlots, tail_position
 from duetime.ports.wakeups import DueMessage
 from duetime.testing.contract.slots import (
     KEY,
@@ -157,3 +158,105 @@ def test_an_action_that_runs_gives_no_slot_up(store):
     run = holding(store)
     pass_slots(store).give_up(run)
     assert (stored_row(store, run.ref), holders(store)) == (run, {run.id})
+
+
+def long_line(store, number):
+    """A run, a full line, and so many rows in its tail."""
+    run, line = holding(store), waiting(store, MOST_WAITING)
+    tail = [keyed(store) for _ in range(number)]
+    for row in tail:
+        assert isinstance(claim_of(store).with_slot(row, terms()), Waiting)
+    return run, line, tail
+
+
+def free(store, run):
+    """End a run, and free its slot."""
+    slots = slots_of(store)
+    store.settle(run, end(Status.EXECUTED))
+    pass_slots(store).free(run, slots, Status.EXECUTED)
+
+
+def test_a_slot_is_passed_over_a_tail_of_which_most_are_cancelled(store):
+    run, line, tail = long_line(store, 120)
+    last = max(tail, key=tail_position)
+    for row in (*line, *tail):
+        if row != last:
+            store.cancel(row, by=CALLER, at=NOON, kept_until=EXPIRY)
+    free(store, run)
+    assert (holders(store), slots_of(store).waiting) == ({last.id}, ())
+    assert store.tail(ACME, KEY, limit=1) == []
+
+
+def test_the_line_is_filled_from_its_tail_in_the_order_of_due_times(store):
+    run, line, tail = long_line(store, 30)
+    for row in line:
+        free(store, run)
+        assert holders(store) == {row.id}
+        assert begin(store, row.ref)
+        run = stored_row(store, row.ref)
+    slots = slots_of(store)
+    in_order = [row.id for row in sorted(tail, key=tail_position)]
+    assert [*slots.waiting, *(entry.action_id for entry in store.tail(ACME, KEY, limit=99))] == in_order
+    assert slots.has_tail
+
+
+def test_an_action_that_joins_the_tail_before_its_mark_is_removed_gets_the_slot(store):
+    """A run that ends finds the tail empty; then the action joins, and still sees the mark and the holder."""
+    run, late, as_read = holding(store), keyed(store), []
+    store.mark_tail(ACME, KEY, NOON)
+    of_run, of_late = Hooked(store), Hooked(store)
+
+    def run_ends(join_tail, row, at):
+        def moving(move_slots, move):
+            del of_run.hooks["move_slots"]
+            assert move.ends_tail
+            join_tail(row, at)
+            as_read.append(slots_of(store))
+            return move_slots(move)
+
+        of_run.hooks["move_slots"] = moving
+        slots = slots_of(store)
+        store.settle(run, end(Status.EXECUTED))
+        pass_slots(of_run).free(run, slots, Status.EXECUTED)
+
+    of_late.hooks["join_tail"] = run_ends
+    of_late.hooks["key_slots"] = lambda read, *key: as_read[0] if as_read else read(*key)
+    assert isinstance(claim_of(of_late).with_slot(late, terms()), Waiting)
+    assert holders(store) == {late.id}
+
+
+def test_an_action_that_joins_the_tail_sees_a_slot_that_became_free(store, hooked):
+    run = holding(store)
+    waiting(store, MOST_WAITING)
+    for row in rows_in_line(store):
+        store.cancel(row, by=CALLER, at=NOON, kept_until=EXPIRY)
+    late = keyed(store)
+
+    def freed(join_tail, row, at):
+        join_tail(row, at)
+        free(store, run)
+
+    hooked.hooks["join_tail"] = freed
+    assert isinstance(claim_of(hooked).with_slot(late, terms()), ClaimWon)
+
+
+def rows_in_line(store):
+    return [stored_row(store, ActionRef(ACME, action_id)) for action_id in slots_of(store).waiting]
+
+
+def test_a_failed_removal_from_the_tail_loses_no_action(store, hooked):
+    run, line, tail = long_line(store, 3)
+
+    def failing(_leave_tail, *_given):
+        raise BackendUnavailable("DynamoDB", "throttled")
+
+    hooked.hooks["leave_tail"] = failing
+    for row in (*line, *sorted(tail, key=tail_position)):
+        slots = slots_of(store)
+        store.settle(run, end(Status.EXECUTED))
+        pass_slots(hooked).free(run, slots, Status.EXECUTED)
+        assert holders(store) == {row.id}
+        assert begin(store, row.ref)
+        run = stored_row(store, row.ref)
+    free(store, run)
+    assert (holders(store), slots_of(store).waiting) == (set(), ())

@@ -115,6 +115,19 @@ def test_a_full_line_takes_others_as_soon_as_it_has_room(syncs, monkeypatch):
     assert syncs.most == 1
 
 
+def test_a_slot_goes_from_run_to_run_along_a_line_of_any_length_in_the_order_of_due_times(syncs):
+    """The first run lasts until all others are in line; then no moment is idle."""
+    syncs.schedule("first", lasts=5 * MINUTE)
+    for number in range(200):
+        syncs.schedule(f"{number:03}", at=timedelta(seconds=1 + number), lasts=timedelta(seconds=1))
+    syncs.advance(HOUR)
+    assert [name for name, _, _ in syncs.spans] == ["first", *(f"{number:03}" for number in range(200))]
+    assert all(then == ended for (_, _, ended), (_, then, _) in pairwise(syncs.spans))
+    slots = syncs.cloud.memory.store.key_slots("acme", KEY)
+    assert (slots.holders, slots.waiting, slots.has_tail) == ({}, (), False)
+    assert not syncs.cloud.memory.store.tail("acme", KEY, limit=1)
+
+
 def test_a_slot_is_passed_over_those_that_wait_no_more(syncs):
     syncs.schedule("long")
     rest = {name: syncs.schedule(name, at=timedelta(seconds=1)) for name in ("cancelled", "later", "next")}

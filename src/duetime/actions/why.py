@@ -22,6 +22,9 @@ from duetime.model.work_pause import Hold, WorkPause
 from duetime.ports.actions import ActionStore
 from duetime.settings import Settings
 
+_MOST_AHEAD = 1_000
+"""How far into the tail of a concurrency key's line the place of an action is counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:
@@ -212,7 +215,7 @@ def _overdue(row: Action, now: datetime, sources: WhySources) -> Reason:
     if row.concurrency_key is not None:
         slots = sources.store.key_slots(row.tenant_id, row.concurrency_key)
         if slots.others(row.id) >= row.concurrency_limit and row.id not in slots.holders:
-            return Reason(_waits_for_slot(row, slots))
+            return Reason(_waits_for_slot(row, slots, sources))
     owner = job_ref_of(row)
     job = None if owner is None else sources.job_of(owner)
     if job is not None and job.running is not None and job.running != row.ref:
@@ -228,11 +231,16 @@ def _overdue(row: Action, now: datetime, sources: WhySources) -> Reason:
     )
 
 
-def _waits_for_slot(row: Action, slots: KeySlots) -> str:
-    ahead = slots.waiting.index(row.id) if row.id in slots.waiting else len(slots.waiting)
+def _waits_for_slot(row: Action, slots: KeySlots, sources: WhySources) -> str:
+    line = list(slots.waiting)
+    if slots.has_tail and row.id not in line:
+        tail = sources.store.tail(slots.tenant_id, slots.key, limit=_MOST_AHEAD)
+        line += [entry.action_id for entry in tail if entry.action_id not in slots.waiting]
+    ahead = line.index(row.id) if row.id in line else len(line)
+    count = f"at least {ahead}" if ahead >= _MOST_AHEAD else str(ahead)
     holders = ", ".join(sorted(slots.holders))
     return (
-        f"It waits for a slot of the concurrency key {row.concurrency_key}, behind {ahead} that wait longer."
+        f"It waits for a slot of the concurrency key {row.concurrency_key}, behind {count} that wait longer."
         f" Its limit is {row.concurrency_limit}, and these hold slots: {holders}."
     )
 

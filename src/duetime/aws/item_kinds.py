@@ -17,6 +17,7 @@ OF_TENANTS: Mapping[str, Mapping[str, str]] = {
         "payloads": r"payload#[0-9a-f]",
         "idempotency-keys": r"key#[0-9a-f]",
         "concurrency-keys": r"slots#[0-9a-f]",
+        "concurrency-lines": r"(?s:tail#.+)",
         "debounce-keys": r"debounce#[0-9a-f]",
         "rate-limits": r"rate#[0-9a-f]",
         "batches": r"batches",

@@ -66,6 +66,11 @@ def slots_key(tenant_id: str, concurrency_key: str) -> Item:
     }
 
 
+def tail_partition(tenant_id: str, concurrency_key: str) -> str:
+    """Return the partition of the tail of a concurrency key's line: one of its own, which may be long."""
+    return partition(tenant_id, f"tail{SEPARATOR}{concurrency_key}")
+
+
 def rate_key(bucket: RateBucket) -> Item:
     """Return the key of a rate limit's counters. The shards of a limit are in different partitions."""
     name = f"{bucket.limit}{SEPARATOR}{bucket.key}"

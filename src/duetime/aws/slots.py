@@ -10,6 +10,11 @@ Each change is one conditional update of that item:
     pass   the same, and the holders are as read: one leaves, the next of the line become holders
     evict  as free or pass, in one transaction with the dead holder's row: fence + 1, no nonce
 
+The line in the item has the first that wait. The others are in its tail: an item for each, in a partition of
+the key, by due time. A move that leaves few in line appends the first of the tail, then removes their items.
+The attribute `tail` marks that there may be some. An action joins the tail, marks it and reads the key again;
+a move that removes the mark reads the tail again. So one of the two sees the other.
+
 A row's claim is a write of its own. It needs the fence with which its id became a holder, and an eviction
 raises that fence: so every live lease has a slot.
 
@@ -29,17 +34,18 @@ from typing import Any
 from uuid import UUID
 
 from duetime.aws import damaged_leases, optimistic
+from duetime.aws.at_once import AtOnce, one_by_one
 from duetime.aws.conditions import Update
-from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.dynamodb import Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed
 from duetime.aws.items import to_epoch
-from duetime.aws.keys import Item, row_key, slots_key
+from duetime.aws.keys import Item, row_key, slots_key, tail_partition
 from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.transactions import retry_on_conflict, update, write
 from duetime.errors import UnreadableRow
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
-from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
+from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove, TailEntry, tail_position
 from duetime.ports.actions import DamagedRow, Holder
 
 IS_FREE = "attribute_not_exists(holders)"
@@ -50,11 +56,15 @@ HOLDERS_ARE_AS_READ = "holders = :holders"
 IT_HOLDS_ONE = "contains(holders, :id)"
 LINE_IS_AS_READ = "size(waiting) = :waiting"
 LINE_IS_EMPTY = "attribute_not_exists(waiting)"
+LINE_IS_THE_SAME = "waiting = :line"
 THERE_IS_ROOM = "size(waiting) < :most"
 TOKEN_IS_MINE = "#token = :token"  # noqa: S105 - a condition
 TOKEN_IS_OLDER = "#token < :fence"  # noqa: S105 - a condition
 HAS_NO_TOKEN = "attribute_not_exists(#token)"  # noqa: S105 - a condition
 NONE_WAS_TAKEN = "#ttl = :stamp"
+HAS_TAIL = "attribute_exists(tail)"
+HAS_NO_TAIL = "attribute_not_exists(tail)"
+JOINED_AS_READ = "#ttl = :joined"
 
 _OUTLIVES = timedelta(days=2, hours=12)
 """The time to live of the item after the latest take: longer than the longest run.
@@ -69,8 +79,8 @@ class DynamoSlots:
     See `duetime.ports.actions.ActionStore`.
     """
 
-    def __init__(self, client: Client, table: str) -> None:
-        self._table = DynamoTable(client, table)
+    def __init__(self, client: Client, table: str, at_once: AtOnce = one_by_one) -> None:
+        self._table, self._at_once = DynamoTable(client, table), at_once
 
     def key_slots(self, tenant_id: TenantId, concurrency_key: str) -> KeySlots:
         item = self._table.get(slots_key(tenant_id, concurrency_key)) or {}
@@ -89,6 +99,48 @@ class DynamoSlots:
             self._update(slots, wait(row))
             return True
         return False
+
+    def join_tail(self, row: Action, at: datetime) -> None:
+        """A late repeat puts a row that waits no more: a move removes it again."""
+        key = _tail_key(row.tenant_id, row.concurrency_key or "", tail_position(row))
+        if self._table.get(key) is None:
+            self._table.update(
+                key,
+                UpdateExpression="SET #ttl = :ttl",
+                ExpressionAttributeNames={"#ttl": "ttl"},
+                ExpressionAttributeValues={":ttl": _time_to_live(at)},
+            )
+
+    def mark_tail(self, tenant_id: TenantId, concurrency_key: str, at: datetime) -> KeySlots:
+        item = self._table.update(
+            slots_key(tenant_id, concurrency_key),
+            UpdateExpression="SET tail = :tail, #ttl = if_not_exists(#ttl, :ttl)",
+            ExpressionAttributeNames={"#ttl": "ttl"},
+            ExpressionAttributeValues={":tail": {"BOOL": True}, ":ttl": _time_to_live(at)},
+            ReturnValues="ALL_NEW",
+        )
+        return _slots_of(tenant_id, concurrency_key, item)
+
+    def tail(self, tenant_id: TenantId, concurrency_key: str, *, limit: int) -> Sequence[TailEntry]:
+        page = self._table.query(
+            KeyConditionExpression="pk = :tail",
+            ExpressionAttributeValues={":tail": {"S": tail_partition(tenant_id, concurrency_key)}},
+            ConsistentRead=True,
+            Limit=limit,
+        )
+        return [*readable(page["Items"], _tail_entry, "tail entry")]
+
+    def leave_tail(self, tenant_id: TenantId, concurrency_key: str, entries: Sequence[TailEntry]) -> None:
+        def remove(entry: TailEntry) -> None:
+            with suppress(ConditionFailed):
+                self._table.delete(
+                    _tail_key(tenant_id, concurrency_key, entry.position),
+                    ConditionExpression=JOINED_AS_READ,
+                    ExpressionAttributeNames={"#ttl": "ttl"},
+                    ExpressionAttributeValues={":joined": _time_to_live(entry.joined_at)},
+                )
+
+        self._at_once(remove, entries)
 
     def move_slots(self, move: SlotMove) -> bool:
         try:
@@ -158,6 +210,7 @@ def wait(row: Action) -> Update:
     return {
         "ConditionExpression": (
             f"{SOME_ARE_HELD} AND {AS_MANY_ARE_HELD} AND ({LINE_IS_EMPTY} OR {THERE_IS_ROOM})"
+            f" AND {HAS_NO_TAIL}"
         ),
         "UpdateExpression": "SET waiting = list_append(if_not_exists(waiting, :none), :mine)",
         "ExpressionAttributeValues": {
@@ -194,12 +247,7 @@ def moved(move: SlotMove) -> Update:
     elif move.freed is not None:
         values[":mine"] = {"SS": [move.freed]}
         change = "DELETE holders :mine"
-    for place in sorted(move.dropped):
-        values[f":entry{place}"] = _entry(before.waiting[place])
-        conditions.append(f"waiting[{place}] = :entry{place}")
-        removes.append(f"waiting[{place}]")
-    if move.needs_same_line:
-        conditions.append(_same_line(before, values))
+    _move_line(move, values, conditions, sets, removes)
     if move.may_run_again and before.taken_at is not None:
         names["#ttl"] = "ttl"
         values[":stamp"] = _time_to_live(before.taken_at)
@@ -213,14 +261,40 @@ def moved(move: SlotMove) -> Update:
         "ConditionExpression": " AND ".join(conditions),
         "UpdateExpression": " ".join(filter(None, parts)),
         **({"ExpressionAttributeNames": names} if names else {}),
-        "ExpressionAttributeValues": values,
+        **({"ExpressionAttributeValues": values} if values else {}),
     }
 
 
+def _move_line(
+    move: SlotMove, values: dict[str, Any], conditions: list[str], sets: list[str], removes: list[str]
+) -> None:
+    """Add how the line changes: entries leave it, or it is replaced by one with some of the tail."""
+    before = move.before
+    if move.appended:
+        values[":rest"] = {"L": [*map(_entry, move.waiting)]}
+        sets.append("waiting = :rest")
+    if move.appended and before.waiting:
+        values[":line"] = {"L": [*map(_entry, before.waiting)]}
+        conditions.append(LINE_IS_THE_SAME)
+    for place in () if move.appended else sorted(move.dropped):
+        values[f":entry{place}"] = _entry(before.waiting[place])
+        conditions.append(f"waiting[{place}] = :entry{place}")
+        removes.append(f"waiting[{place}]")
+    if move.needs_same_line or (move.appended and not before.waiting):
+        conditions.append(_same_line(before, values))
+    if move.ends_tail:
+        conditions.append(HAS_TAIL)
+        removes.append("tail")
+
+
 def _same_line(slots: KeySlots, values: dict[str, Any]) -> str:
-    """Check that no action has joined the line since the read. An empty line may have no attribute."""
+    """Check that no action has joined the line since the read, or begun a tail.
+
+    An empty line may have no attribute.
+    """
     values[":waiting"] = {"N": str(len(slots.waiting))}
-    return LINE_IS_AS_READ if slots.waiting else f"({LINE_IS_EMPTY} OR {LINE_IS_AS_READ})"
+    line = LINE_IS_AS_READ if slots.waiting else f"({LINE_IS_EMPTY} OR {LINE_IS_AS_READ})"
+    return line if slots.has_tail else f"{line} AND {HAS_NO_TAIL}"
 
 
 def _token(fence: int | None, values: dict[str, Any]) -> str:
@@ -244,6 +318,22 @@ def _id_of(entry: Mapping[str, Any]) -> ActionId:
     return ActionId(str(UUID(bytes=urlsafe_b64decode(entry["S"] + "=="))))
 
 
+def _tail_key(tenant_id: TenantId, key: str, position: str) -> Item:
+    return {"pk": {"S": tail_partition(tenant_id, key)}, "sk": {"S": position}}
+
+
+def _tail_entry(item: Item) -> TailEntry:
+    position: str = item["sk"]["S"]
+    action_id = ActionId(position.partition(" ")[2])
+    UUID(action_id)
+    return TailEntry(position, action_id, _stamp(item))
+
+
+def _stamp(item: Item) -> datetime:
+    """Return when a slot was taken last, or an action joined a tail, by the time to live."""
+    return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) - _OUTLIVES
+
+
 def _slots_of(tenant_id: TenantId, key: str, item: Item) -> KeySlots:
     try:
         return KeySlots(
@@ -251,7 +341,8 @@ def _slots_of(tenant_id: TenantId, key: str, item: Item) -> KeySlots:
             key,
             {holder: _fence(item, holder) for holder in _ids(item.get("holders", {"SS": ()})["SS"])},
             tuple(map(_id_of, item.get("waiting", {"L": ()})["L"])),
-            datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) - _OUTLIVES if "ttl" in item else None,
+            _stamp(item) if "ttl" in item else None,
+            "tail" in item,
         )
     except UNREADABLE as error:
         raise UnreadableRow(slots_key(tenant_id, key), error) from error

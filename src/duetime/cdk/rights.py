@@ -21,6 +21,7 @@ FAILURES = "system#failures"
 LIMITS = "system#limits"
 REGION = "system#region"
 RUN_COUNTS = "*#counts"
+TAILS = "*#tail#*"
 
 
 def may(*actions: str, on: str | Sequence[str], **conditions: dict[str, object]) -> iam.PolicyStatement:

@@ -16,7 +16,17 @@ from duetime.cdk.handlers import Handlers
 from duetime.cdk.job_rights import JOBS, let_claim, let_plan
 from duetime.cdk.queues import visibility_of
 from duetime.cdk.resources import SharedResources
-from duetime.cdk.rights import FAILURES, LIMITS, PAUSES, may, may_by_key, read_manifests, send, take_from
+from duetime.cdk.rights import (
+    FAILURES,
+    LIMITS,
+    PAUSES,
+    TAILS,
+    may,
+    may_by_key,
+    read_manifests,
+    send,
+    take_from,
+)
 from duetime.cdk.tables import Tables
 from duetime.model.priority import high_queue_of, is_high_queue
 
@@ -107,6 +117,7 @@ def _to_work(tables: Tables) -> list[iam.PolicyStatement]:
     return [
         may("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=actions),
         may("dynamodb:ConditionCheckItem", on=actions),  # finished holders of a lock or a slot
+        may_by_key("dynamodb:Query", "dynamodb:DeleteItem", on=actions, keys=[TAILS]),
         may_by_key("dynamodb:Query", on=jobs, keys=[LIMITS]),
         may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[FAILURES, PAUSES]),  # breakers
         may("dynamodb:Query", on=tables.index_arn(DUE.name)),  # runs without a lock, after `allow`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -9,7 +10,7 @@ from duetime.ids import TenantId
 from duetime.memory.table import MemoryTable, is_as_read, is_claimable_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.slots import KeySlots, SlotMove
+from duetime.model.slots import KeySlots, SlotMove, TailEntry, tail_position
 from duetime.ports.actions import DamagedRow, Holder
 
 
@@ -22,6 +23,7 @@ class MemorySlots:
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
         self.by_key: dict[tuple[TenantId, str], KeySlots] = {}
+        self._tails: dict[tuple[TenantId, str], dict[str, TailEntry]] = {}
 
     def key_slots(self, tenant_id: TenantId, concurrency_key: str) -> KeySlots:
         return self.by_key.get((tenant_id, concurrency_key)) or KeySlots(tenant_id, concurrency_key)
@@ -34,7 +36,7 @@ class MemorySlots:
                 may = token is None or token < row.fence
             else:
                 is_free = row.id not in current.holders and len(current.holders) < row.concurrency_limit
-                may = is_free and len(current.waiting) == len(slots.waiting)
+                may = is_free and _is_same_line(current, slots)
             if may:
                 self._write(replace(current, holders={**current.holders, row.id: row.fence}, taken_at=at))
             return may or current.has_token(row)
@@ -46,6 +48,29 @@ class MemorySlots:
             if may:
                 self._write(replace(current, waiting=(*current.waiting, row.id)))
             return may
+
+    def join_tail(self, row: Action, at: datetime) -> None:
+        with self._table.lock:
+            tail = self._tails.setdefault((row.tenant_id, row.concurrency_key or ""), {})
+            tail.setdefault(tail_position(row), TailEntry(tail_position(row), row.id, at))
+
+    def mark_tail(self, tenant_id: TenantId, concurrency_key: str, at: datetime) -> KeySlots:
+        with self._table.lock:
+            current = self.key_slots(tenant_id, concurrency_key)
+            marked = replace(current, has_tail=True, taken_at=current.taken_at or at)
+            self._write(marked)
+            return marked
+
+    def tail(self, tenant_id: TenantId, concurrency_key: str, *, limit: int) -> Sequence[TailEntry]:
+        with self._table.lock:
+            return sorted(self._tails.get((tenant_id, concurrency_key), {}).values())[:limit]
+
+    def leave_tail(self, tenant_id: TenantId, concurrency_key: str, entries: Sequence[TailEntry]) -> None:
+        with self._table.lock:
+            tail = self._tails.get((tenant_id, concurrency_key), {})
+            for entry in entries:
+                if tail.get(entry.position) == entry:
+                    del tail[entry.position]
 
     def move_slots(self, move: SlotMove) -> bool:
         with self._table.lock:
@@ -97,11 +122,26 @@ class MemorySlots:
         holders = {id_: fence for id_, fence in current.holders.items() if id_ != move.freed}
         passed = {row.id: row.fence for row in move.passed}
         waiting = (id_ for place, id_ in enumerate(current.waiting) if place not in move.dropped)
+        moved = replace(current, holders=holders | passed, waiting=(*waiting, *move.appended))
+        has_tail = current.has_tail and not move.ends_tail
         taken_at = move.at if passed else current.taken_at
-        self._write(replace(current, holders=holders | passed, waiting=tuple(waiting), taken_at=taken_at))
+        self._write(replace(moved, has_tail=has_tail, taken_at=taken_at))
 
     def _write(self, slots: KeySlots) -> None:
         self.by_key[slots.tenant_id, slots.key] = slots
+
+
+def _has_line_as_read(current: KeySlots, move: SlotMove) -> bool:
+    if move.needs_same_line and not _is_same_line(current, move.before):
+        return False
+    if move.appended and current.waiting != move.before.waiting:
+        return False
+    return current.has_tail or not move.ends_tail
+
+
+def _is_same_line(current: KeySlots, before: KeySlots) -> bool:
+    has_begun_tail = current.has_tail and not before.has_tail
+    return len(current.waiting) == len(before.waiting) and not has_begun_tail
 
 
 def _is_as_read(current: KeySlots, move: SlotMove) -> bool:
@@ -115,6 +155,6 @@ def _is_as_read(current: KeySlots, move: SlotMove) -> bool:
         return False
     if any(current.waiting[place : place + 1] != (before.waiting[place],) for place in move.dropped):
         return False
-    if move.needs_same_line and len(current.waiting) != len(before.waiting):
+    if not _has_line_as_read(current, move):
         return False
     return not move.may_run_again or current.taken_at == before.taken_at

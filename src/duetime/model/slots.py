@@ -3,8 +3,10 @@
 ::
 
     take   an action whose limit permits it becomes a holder; its fence as read is its token
-    wait   it joins the line, at the end
+    wait   it joins the line, at the end; if that is full, its tail
     move   a holder leaves, and the longest-waiting actions whose limits permit it become holders
+
+The line has its first actions in the key's item, and any number of others in its tail, an item for each.
 
 A row's claim needs the fence that is its token, so a holder that was evicted, or that holds its slot since an
 earlier run, begins no run. No process needs to be alive for that: the line and the slots are hints to the
@@ -16,15 +18,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
+from duetime import instant
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, Status
 
-MOST_WAITING = 75
-"""The most actions in a key's line. With them, an item with a few holders has at most 2 KB."""
+MOST_WAITING = 25
+"""The most actions in line before its tail. With them, a key's item with a few holders has at most 1 KB."""
+
+FEW_WAITING = 5
+"""With fewer, a move appends the first of the tail."""
 
 MAY_RUN_AGAIN = frozenset({Status.PENDING, Status.FAILED})
 """The statuses after which an action may take a slot again: it is retried, or redriven."""
+
+
+class TailEntry(NamedTuple):
+    """An action in the tail of a key's line.
+
+    Attributes:
+        position: a text that orders the tail: by due time, then by id.
+        action_id: the action.
+        joined_at: when it joined, to the second.
+    """
+
+    position: str
+    action_id: ActionId
+    joined_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +56,7 @@ class KeySlots:
         holders: by id, the fence of its row when it took its slot; None for one that 0.1.0 took.
         waiting: the line, the longest-waiting first.
         taken_at: when a slot was taken or passed last, to the second; None if none was.
+        has_tail: whether the line may go on in its tail.
     """
 
     tenant_id: TenantId
@@ -42,6 +64,7 @@ class KeySlots:
     holders: Mapping[ActionId, int | None] = field(default_factory=dict)
     waiting: tuple[ActionId, ...] = ()
     taken_at: datetime | None = None
+    has_tail: bool = False
 
     def others(self, action_id: ActionId) -> int:
         """Return how many other actions hold slots."""
@@ -52,8 +75,8 @@ class KeySlots:
         return row.id in self.holders and self.holders[row.id] == row.fence
 
     def has_room(self) -> bool:
-        """Return whether one more may wait."""
-        return len(self.waiting) < MOST_WAITING
+        """Return whether one more may wait before the tail."""
+        return len(self.waiting) < MOST_WAITING and not self.has_tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +89,9 @@ class SlotMove:
         passed: the rows that become holders, as read.
         dropped: the positions in the line that are removed: those of the passed, and of actions that wait
             no more.
+        appended: the first of the tail, which join the end of the line.
+        tail_left: the entries of the tail that are removed after it.
+        ends_tail: whether it leaves nothing in the tail as read.
         at: now.
         may_run_again: whether the action that leaves may take a slot again. Then no slot may have been taken
             since the read: 0.1.0 leaves no token.
@@ -75,13 +101,32 @@ class SlotMove:
     freed: ActionId | None = None
     passed: tuple[Action, ...] = ()
     dropped: frozenset[int] = frozenset()
+    appended: tuple[ActionId, ...] = ()
+    tail_left: tuple[TailEntry, ...] = ()
+    ends_tail: bool = False
     at: datetime
     may_run_again: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether it changes nothing."""
-        return self.freed is None and not self.dropped
+        return not (self.freed or self.dropped or self.passed or self.appended or self.ends_tail)
+
+    @property
+    def waiting(self) -> tuple[ActionId, ...]:
+        """The line after it."""
+        left = (id_ for place, id_ in enumerate(self.before.waiting) if place not in self.dropped)
+        return (*left, *self.appended)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether so few are in line after it that it appends the first of the tail."""
+        return len(self.waiting) < min(FEW_WAITING, MOST_WAITING)
+
+    @property
+    def room(self) -> int:
+        """How many more may be in line after it."""
+        return max(0, MOST_WAITING - len(self.waiting))
 
     @property
     def holders(self) -> dict[ActionId, int | None]:
@@ -97,7 +142,13 @@ class SlotMove:
     def is_done_in(self, slots: KeySlots) -> bool:
         """Return whether the slots are as it leaves them, as far as it changes them."""
         has_left = self.freed is None or self.freed not in slots.holders
-        return has_left and all(slots.has_token(row) for row in self.passed)
+        has_joined = {*self.appended} <= {*slots.waiting, *slots.holders}
+        return has_left and has_joined and all(slots.has_token(row) for row in self.passed)
+
+
+def tail_position(row: Action) -> str:
+    """Return the position of a row in the tail of its key's line."""
+    return f"{instant.text(row.due_at)} {row.id}"
 
 
 def waits(row: Action | None, key: str, now: datetime, skew: timedelta) -> bool:

@@ -29,7 +29,7 @@ from duetime.model.lease import (
     SettleResult,
 )
 from duetime.model.rate_limit import Pace, RateBucket
-from duetime.model.slots import KeySlots, SlotMove
+from duetime.model.slots import KeySlots, SlotMove, TailEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,15 +239,28 @@ class ActionStore(Protocol):
     def wait_for_slot(self, row: Action, slots: KeySlots) -> bool:
         """*wait*: append `row` to the line of its key, if as many as its limit hold slots, and there is room.
 
-        Otherwise return False and change nothing. `slots` is the key as read.
+        Otherwise return False and change nothing. `slots` is the key as read. There is no room before a tail.
         """
+
+    def join_tail(self, row: Action, at: datetime) -> None:
+        """Put `row` into the tail of its key's line, unless it is there; `mark_tail` lets moves read it."""
+
+    def mark_tail(self, tenant_id: TenantId, concurrency_key: str, at: datetime) -> KeySlots:
+        """Write that the line of a key goes on in its tail; return the key as it is then."""
+
+    def tail(self, tenant_id: TenantId, concurrency_key: str, *, limit: int) -> Sequence[TailEntry]:
+        """Return the first entries of the tail of a key's line, by a consistent read."""
+
+    def leave_tail(self, tenant_id: TenantId, concurrency_key: str, entries: Sequence[TailEntry]) -> None:
+        """Remove entries from the tail of a key's line, unless their actions have joined it again since."""
 
     def move_slots(self, move: SlotMove) -> bool:
         """*free* or *pass*: remove a holder, and make the next of the line holders.
 
         The holder that leaves must hold its slot with the fence as read; the entries of the line that go must
-        be as read. If others become holders, all holders must be as read. If slots stay free, none may have
-        joined the line. With `may_run_again`, no slot may have been taken since the read. Otherwise
+        be as read, and all of the line if it gets some of the tail. If others become holders, all holders
+        must be as read. If slots stay free, none may have joined the line or begun a tail. A tail that ends
+        must be marked. With `may_run_again`, no slot may have been taken since the read. Otherwise
         change nothing; return whether the slots are as the move leaves them.
         """
 

@@ -48,8 +48,6 @@ log = logging.getLogger(__name__)
 
 SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
 """The bounds of the delay before the next claim while 0.1.0 holds slots, without its jitter of a quarter.
-
-Without room in the line, the next claim is after the latest of them, and later with a longer wait.
 """
 
 _FIRST_CHECK, _LAST_CHECK = timedelta(minutes=5), timedelta(minutes=12)
@@ -189,7 +187,7 @@ class ClaimOneShot:
         if not slots.has_token(row) and row.id not in slots.holders:
             if slots.others(row.id) >= row.concurrency_limit:
                 return CHANGED if self._evict_dead(row, slots, terms) else self._join_line(row, slots, terms)
-            if slots.waiting and self._pass.fill(slots, row.id):
+            if (slots.waiting or slots.has_tail) and self._pass.fill(slots, row.id):
                 return CHANGED
         if turn and (refused := turn(row, terms)):
             if not isinstance(refused, StartsAt):
@@ -237,15 +235,26 @@ class ClaimOneShot:
 
     def _join_line(self, row: Action, slots: KeySlots, terms: ClaimTerms) -> Waiting | Conflict:
         """Wait at the end of the line. A holder of 0.1.0 passes its slot to none, so its line is polled."""
-        is_in_line, has_room = row.id in slots.waiting, slots.has_room()
-        if not is_in_line and has_room and not self._actions.wait_for_slot(row, slots):
-            return CHANGED
+        if row.id not in slots.waiting:
+            has_room = slots.has_room()
+            if not (
+                self._actions.wait_for_slot(row, slots)
+                if has_room
+                else self._join_tail(row, slots, terms.now)
+            ):
+                return CHANGED
         waited = terms.now - max(row.due_at, ids.created_at(row.id))
         if None in slots.holders.values():
             return self._waiting(min(max(waited * SHARE_OF_WAIT, SOONEST), LATEST))
-        if not is_in_line and not has_room:
-            return self._waiting(min(max(waited * SHARE_OF_WAIT, LATEST), _FIRST_CHECK))
         return self._waiting(min(max(waited, _FIRST_CHECK), _LAST_CHECK))
+
+    def _join_tail(self, row: Action, slots: KeySlots, now: datetime) -> bool:
+        """Join the tail of the line; return False if a slot may be free since."""
+        self._actions.join_tail(row, now)
+        slots = self._actions.key_slots(slots.tenant_id, slots.key)
+        if not slots.has_tail:
+            slots = self._actions.mark_tail(slots.tenant_id, slots.key, now)
+        return row.id not in slots.holders and slots.others(row.id) >= row.concurrency_limit
 
     def _evict_dead(self, row: Action, slots: KeySlots, terms: ClaimTerms) -> bool:
         """Free the slots of dead holders; return whether there were any.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -97,7 +98,7 @@ def waiting(store: ActionStore, number: int = 1, *, limit: int = 1) -> list[Acti
     return rows
 
 
-def move_of(store: ActionStore, freed: Action | None = None, *passed: Action, **more: bool) -> SlotMove:
+def move_of(store: ActionStore, freed: Action | None = None, *passed: Action, **more: Any) -> SlotMove:
     """The move of one holder, and of rows in the line, by the slots as they are now."""
     slots = slots_of(store)
     return SlotMove(
@@ -420,6 +421,98 @@ class LineContract(KeyedContract):
         assert not store.move_slots(move)
         assert run.id in holders(store)
         assert other.id not in holders(store)
+
+    def test_the_tail_of_a_line_is_in_the_order_of_due_times(self, store: ActionStore) -> None:
+        rows = [keyed(store) for _ in range(3)]
+        places = (2, 0, 1)
+        rows = [replace(row, due_at=NOON - place * SECOND) for row, place in zip(rows, places, strict=True)]
+        for row in rows:
+            store.join_tail(row, NOON)
+            store.join_tail(row, NOON + HOUR)
+        entries = store.tail(ACME, KEY, limit=9)
+        assert [(entry.action_id, entry.joined_at) for entry in entries] == [
+            (rows[place].id, NOON) for place in (0, 2, 1)
+        ]
+        assert store.tail(ACME, KEY, limit=2) == entries[:2]
+        assert [store.tail(*other, limit=9) for other in ((ACME, "customer:4"), (GLOBEX, KEY))] == [[], []]
+
+    def test_an_action_that_has_joined_the_tail_again_stays(self, store: ActionStore) -> None:
+        one, other = keyed(store), keyed(store)
+        store.join_tail(one, NOON)
+        store.join_tail(other, NOON)
+        late = store.tail(ACME, KEY, limit=9)
+        store.leave_tail(ACME, KEY, [entry for entry in late if entry.action_id == one.id])
+        store.join_tail(one, NOON + HOUR)
+        store.leave_tail(ACME, KEY, late)
+        assert [entry.joined_at for entry in store.tail(ACME, KEY, limit=9)] == [NOON + HOUR]
+
+    def test_a_mark_of_the_tail_returns_the_key_as_it_is_then(self, store: ActionStore) -> None:
+        holding(store)
+        slots = slots_of(store)
+        marked = store.mark_tail(ACME, KEY, NOON + HOUR)
+        assert marked == replace(slots, has_tail=True) == slots_of(store)
+        assert store.mark_tail(ACME, KEY, NOON + HOUR) == marked
+        assert store.mark_tail(ACME, "new", NOON).has_tail
+
+    def test_none_joins_the_line_before_its_tail(self, store: ActionStore) -> None:
+        holding(store)
+        waiting(store)
+        slots = store.mark_tail(ACME, KEY, NOON)
+        assert not slots.has_room()
+        assert not store.wait_for_slot(keyed(store), slots)
+
+    def test_a_slot_is_not_freed_or_taken_past_a_tail_that_has_begun(
+        self, store: ActionStore, run: Action
+    ) -> None:
+        free, taken = move_of(store, run), slots_of(store)
+        store.mark_tail(ACME, KEY, NOON)
+        assert not store.move_slots(free)
+        assert not take(store, keyed(store, limit=2), taken)
+        assert store.move_slots(move_of(store, run))
+        assert take(store, keyed(store, limit=2))
+
+    def test_a_move_appends_the_first_of_the_tail(self, store: ActionStore, run: Action) -> None:
+        first, second = waiting(store, 2)
+        others = tuple(keyed(store).id for _ in range(2))
+        store.mark_tail(ACME, KEY, NOON)
+        move = move_of(store, run, first, appended=others)
+        assert [store.move_slots(move), store.move_slots(move)] == [True, True]
+        slots = slots_of(store)
+        assert ({*slots.holders}, slots.waiting) == ({first.id}, (second.id, *others))
+        assert slots.has_tail
+
+    def test_a_move_appends_to_an_empty_line(self, store: ActionStore, run: Action) -> None:
+        other = keyed(store)
+        store.mark_tail(ACME, KEY, NOON)
+        late = move_of(store, run, appended=(other.id,))
+        assert store.move_slots(move_of(store, appended=(other.id,)))
+        assert slots_of(store).waiting == (other.id,)
+        assert not store.move_slots(replace(late, appended=(keyed(store).id,)))
+
+    def test_a_move_that_appends_needs_the_line_as_read(self, store: ActionStore, run: Action) -> None:
+        first, second = waiting(store, 2)
+        other = keyed(store)
+        late = move_of(store, appended=(other.id,))
+        assert store.move_slots(move_of(store, run, first))
+        assert not store.move_slots(late)
+        assert slots_of(store).waiting == (second.id,)
+
+    def test_a_move_ends_a_tail(self, store: ActionStore, run: Action) -> None:
+        store.mark_tail(ACME, KEY, NOON)
+        end_tail = move_of(store, ends_tail=True)
+        assert store.move_slots(end_tail)
+        assert not slots_of(store).has_tail
+        assert slots_of(store).has_room()
+        store.mark_tail(ACME, KEY, NOON)
+        assert store.move_slots(move_of(store, run, ends_tail=True))
+        assert (slots_of(store).has_tail, holders(store)) == (False, set())
+
+    def test_a_late_end_of_a_tail_frees_no_slot(self, store: ActionStore, run: Action) -> None:
+        store.mark_tail(ACME, KEY, NOON)
+        late = move_of(store, run, ends_tail=True)
+        assert store.move_slots(move_of(store, ends_tail=True))
+        assert not store.move_slots(late)
+        assert holders(store) == {run.id}
 
     def test_a_line_that_has_moved_is_not_shortened_as_it_was_read(
         self, store: ActionStore, run: Action
