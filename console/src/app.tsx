@@ -9,6 +9,8 @@ import { can, me, type Permission } from "./me";
 import { href, place, restoreScroll } from "./route";
 import { ActionScreen } from "./screens/action";
 import { ActionsScreen } from "./screens/actions";
+import { BatchScreen } from "./screens/batch";
+import { BatchesScreen } from "./screens/batches";
 import { CadencesScreen } from "./screens/cadences";
 import { DeadLettersScreen } from "./screens/dead-letters";
 import { JobScreen } from "./screens/job";
@@ -72,6 +74,7 @@ const ENTRIES: Entry[] = [
   { at: "", word: "overview", needs: [] },
   { at: "jobs", word: "jobs", needs: ["jobs:read"] },
   { at: "actions", word: "actions", needs: ["actions:read"] },
+  { at: "batches", word: "batches", needs: ["actions:read"] },
   { at: "dead-letters", word: "dead_letters", needs: ["actions:read"] },
   { at: "pauses", word: "pauses", needs: ["actions:read", "tenants:manage"] },
   { at: "undelivered", word: "undelivered", needs: ["system"] },
@@ -126,6 +129,7 @@ const ALL: Record<string, ComponentType> = {
   "": OverviewScreen,
   jobs: JobsScreen,
   actions: ActionsScreen,
+  batches: BatchesScreen,
   "dead-letters": DeadLettersScreen,
   pauses: PausesScreen,
   undelivered: UndeliveredScreen,
@@ -137,6 +141,7 @@ const ALL: Record<string, ComponentType> = {
 const ONE: Record<string, ComponentType<{ name: string }>> = {
   jobs: JobScreen,
   actions: ActionScreen,
+  batches: BatchScreen,
   undelivered: UndeliveredInputScreen,
   pauses: PausesScreen,
 };

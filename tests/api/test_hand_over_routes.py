@@ -160,3 +160,98 @@ def test_bad_input_is_refused_with_its_field(post, handed_over, made, field, sto
 def test_a_large_body_is_refused_unread(post, handed_over):
     refused = post(handed_over[1], "complete", {"result": "x" * 20_000})
     assert (refused.status, refused.code) == (413, "body-too-large")
+
+
+@pytest.fixture
+def end(call):
+    """Ends an action by its id, as a user with roles of the deployment."""
+
+    def end(action_id, verb, body=None, *, claims=OPERATOR, if_match=None):
+        path = f"/api/v1/actions/{action_id}/{verb}"
+        event = sample_event("cancel", httpMethod="POST", path=path, body=body, claims=claims)
+        if if_match is not None:
+            event["headers"]["If-Match"] = if_match
+            event["multiValueHeaders"]["If-Match"] = [if_match]
+        return call.send(event)
+
+    return end
+
+
+def etag(call, action_id):
+    return call("get", action_id=action_id, claims=OPERATOR).headers["ETag"]
+
+
+def test_a_manager_completes_a_handed_over_action_and_the_trail_names_the_user(
+    call, end, post, handed_over, audit
+):
+    action, token = handed_over
+    done = end(action, "complete", {"result": {"signed": "ada"}}, if_match=etag(call, action))
+    assert (done.status, done.json) == (200, {"id": action, "status": "executed"})
+    assert call("get", action_id=action, claims=OPERATOR).json["result"] == {"signed": "ada"}
+    (entry,) = audit(action)
+    assert (entry["operation"], entry["by"], entry["status"]) == ("complete", OPERATOR["email"], 200)
+    assert post(token, "complete").code == "hand-over-ended"
+
+
+def test_a_manager_fails_an_attempt_of_a_handed_over_action(call, end, post, handed_over, audit):
+    action, token = handed_over
+    assert end(action, "fail", {"reason": "lost", "retry": False}).json["status"] == "failed"
+    assert call("get", action_id=action, claims=OPERATOR).json["failure_reason"] == "lost"
+    assert [entry["by"] for entry in audit(action)] == [OPERATOR["email"]]
+    assert post(token, "heartbeat").code == "hand-over-ended"
+
+
+@pytest.fixture
+def handed_over_later(handed_over, store, worker, clock):
+    """A function that hands the same action over again, after the time-out of its first run."""
+
+    def later():
+        clock.wait_until(clock.now() + HOUR)
+        claimed = worker.claim(handed_over[0], nonce="m")
+        store.hand_over(claimed, HandedOver(HOUR).terms(clock.now(), claimed.claim_nonce))
+
+    return later
+
+
+def test_a_manager_ends_only_the_hand_over_that_was_shown(call, end, handed_over, handed_over_later, store):
+    action, _ = handed_over
+    shown = etag(call, action)
+    handed_over_later()
+    before = store.rows()
+    for verb, body in (("complete", None), ("fail", {"reason": "x"})):
+        rejected = end(action, verb, body, if_match=shown)
+        assert (rejected.status, rejected.code) == (412, "precondition-failed")
+    assert store.rows() == before
+    assert end(action, "complete", if_match=etag(call, action)).json["status"] == "executed"
+
+
+@pytest.mark.parametrize("verb", ["complete", "fail"])
+def test_a_manager_of_another_tenant_does_not_find_it(end, handed_over, store, verb):
+    action, _ = handed_over
+    before, body = store.rows(), {"reason": "x"} if verb == "fail" else None
+    assert end(action, verb, body, claims={**OPERATOR, "custom:tenant_id": "globex"}).status == 404
+    assert store.rows() == before
+
+
+@pytest.mark.parametrize("verb", ["complete", "fail"])
+def test_an_action_whose_run_goes_on_is_not_ended(call, end, worker, clock, verb):
+    action = call.schedule(claims=OPERATOR)
+    body = {"reason": "x"} if verb == "fail" else None
+    assert end(action["id"], verb, body).code == "hand-over-ended"
+    clock.wait_until(datetime.fromisoformat(action["due_at"]))
+    worker.claim(action["id"])
+    before = worker.store.rows()
+    assert end(action["id"], verb, body).code == "not-handed-over"
+    assert worker.store.rows() == before
+
+
+def test_an_action_shows_when_its_last_heartbeat_came(call, post, handed_over, clock):
+    action, token = handed_over
+    assert call("get", action_id=action, claims=OPERATOR).json["heartbeat_at"] is None
+    clock.wait_until(clock.now() + MINUTE)
+    at = clock.now()
+    post(token, "heartbeat")
+    shown = call("get", action_id=action, claims=OPERATOR).json["heartbeat_at"]
+    assert datetime.fromisoformat(shown) == at
+    post(token, "complete")
+    assert call("get", action_id=action, claims=OPERATOR).json["heartbeat_at"] is None

@@ -84,6 +84,8 @@ def found(event, api, client, clock):
     if there is None:
         return event
     made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
+    if operation and operation.name in {"complete", "fail"}:
+        _hand_over(api, clock, made)
     if operation and operation.name in {"redrive", "dismiss"}:
         worker = Worker(api.store, clock)
         worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED)
@@ -93,10 +95,14 @@ def found(event, api, client, clock):
 def handed_over(api, client, clock):
     """Return the token of an action that was handed over."""
     made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
-    claimed = Worker(api.store, clock).claim(made)
+    return token_of(_hand_over(api, clock, made))
+
+
+def _hand_over(api, clock, action_id):
+    claimed = Worker(api.store, clock).claim(action_id)
     terms = HandedOver(timedelta(hours=1)).terms(clock.now(), claimed.claim_nonce)
     assert api.store.hand_over(claimed, terms)
-    return token_of(claimed)
+    return claimed
 
 
 def _with_path(event, previous, new):

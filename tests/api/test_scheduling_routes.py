@@ -15,7 +15,7 @@ ACTION_MEMBERS = {
     "batch", "after", "is_held",
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
     "dismissed_reason", "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
-    "is_handed_over", "handed_over_at", "times_out_at", "progress", "progress_note",
+    "is_handed_over", "handed_over_at", "times_out_at", "heartbeat_at", "progress", "progress_note",
 }  # fmt: skip
 ADA = "ada@acme.example"
 

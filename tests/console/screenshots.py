@@ -27,6 +27,7 @@ SCREENS = {
     "job": "#/jobs/{job}",
     "actions": "#/actions",
     "action": "#/actions/{action}",
+    "batches": "#/batches",
     "dead-letters": "#/dead-letters",
     "undelivered": "#/undelivered",
     "notifications": "#/notifications",

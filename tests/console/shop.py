@@ -33,7 +33,7 @@ class Ferry(Payload):
     """Is handed over to the harbour, half done."""
 
 
-@app.action
+@app.action(retry=RetryPolicy(attempts=3, backoff=1))
 def load_ferry(payload: Ferry, run: Run) -> object:
     """Hand over the token with the work."""
     TOKENS[run.id] = run.token

@@ -198,10 +198,66 @@ def test_a_handed_over_action_shows_its_progress_and_then_its_result(reader, acm
     page = go(reader, ferry)
     expect(page.get_by_text("1 of 2 decks", exact=True)).to_be_visible(timeout=AT_LAST)
     expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
+    expect(history(page)).to_contain_text("Waits for the end of its hand-over")
     expect(page.get_by_text("Handed over, times out")).to_be_visible(timeout=AT_LAST)
     acme.complete(TOKENS[ferry.id], result={"decks": 2})
     expect(status(page)).to_contain_text("executed", timeout=AT_LAST)
     expect(page.get_by_text('"decks"')).to_be_visible()
+
+
+def handed_over_ferry(reader, acme):
+    ferry = acme.schedule(Ferry(), at=NOW)
+    page = go(reader, ferry)
+    expect(button(page, "Complete…")).to_be_visible(timeout=AT_LAST)
+    return page, ferry
+
+
+def test_a_manager_completes_a_handed_over_action_with_a_result(reader, acme):
+    page, ferry = handed_over_ferry(reader, acme)
+    button(page, "Complete…").click()
+    dialog = page.get_by_role("dialog", name="Complete this action?")
+    dialog.get_by_label("Result, as JSON (optional)").fill("{decks")
+    button(dialog, "Complete it").click()
+    expect(dialog).to_contain_text("This is no JSON")
+    dialog.get_by_label("Result, as JSON (optional)").fill('{"decks": 12345678901234567890}')
+    button(dialog, "Complete it").click()
+    expect(status(page)).to_contain_text("executed")
+    expect(page.get_by_text("12345678901234567890").first).to_be_visible()
+    expect(history(page)).to_contain_text("Hand-over completed")
+    assert acme.get(ferry.id).result == '{"decks":12345678901234567890}'
+
+
+def test_a_manager_fails_a_handed_over_action(reader, acme):
+    page, ferry = handed_over_ferry(reader, acme)
+    button(page, "Fail…").click()
+    dialog = page.get_by_role("dialog", name="Fail this attempt?")
+    button(dialog, "Fail it").click()
+    expect(dialog).to_contain_text("Write why it failed.")
+    dialog.get_by_label("Reason").fill("the harbour is closed")
+    dialog.get_by_label("Try again").uncheck()
+    button(dialog, "Fail it").click()
+    expect(status(page)).to_contain_text("failed")
+    assert acme.get(ferry.id).failure_reason == "the harbour is closed"
+
+
+def test_a_later_hand_over_is_not_ended_by_a_form_of_an_earlier_one(reader, acme):
+    page, ferry = handed_over_ferry(reader, acme)
+    button(page, "Complete…").click()
+    acme.fail(TOKENS[ferry.id], "again", retry=timedelta(0))
+    expect(history(page)).to_contain_text("again", timeout=AT_LAST)
+    expect(page.get_by_text("Handed over, times out")).to_be_visible(timeout=AT_LAST)
+    dialog = page.get_by_role("dialog", name="Complete this action?")
+    reader.expected = ("412", "409")
+    button(dialog, "Complete it").click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    assert acme.get(ferry.id).status is not Status.EXECUTED
+
+
+def test_a_viewer_cannot_end_a_hand_over(reader_of, cloud, acme):
+    ferry = acme.schedule(Ferry(), at=NOW)
+    page = go(reader_of(cloud.url, **signed_in("vic", groups="viewers")), ferry)
+    expect(page.get_by_text("Handed over, times out")).to_be_visible(timeout=AT_LAST)
+    expect(button(page, "Complete…")).to_have_count(0)
 
 
 def test_a_redrive_gives_a_failed_action_all_its_attempts(reader, acme):

@@ -18,6 +18,7 @@ PLACES = [
     "#/jobs",
     "#/jobs/shop-watch-ramp",
     "#/actions",
+    "#/batches",
     "#/dead-letters",
     "#/undelivered",
     "#/notifications",
@@ -39,6 +40,7 @@ def test_each_page_has_a_link_and_an_address(reader):
     for name, path in {
         "Jobs": "jobs",
         "Actions": "actions",
+        "Batches": "batches",
         "Dead letters": "dead-letters",
         "Undelivered": "undelivered",
         "Notifications": "notifications",

@@ -98,9 +98,11 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
     <dialog ref={dialog} class="ask bulk" aria-label={title} onClose={close}>
       <h2>{title}</h2>
       <div class="bulk-body" aria-live="polite">
-        <FilterWords filters={bulk.filters} error={bulk.error} />
+        {bulk.about ? <p>{bulk.about}</p> : <FilterWords filters={bulk.filters} error={bulk.error} />}
         {phase === "counting" && <p>{say("counting")}</p>}
-        {phase === "counted" && !problem && <Counted kind={bulk.kind} found={found} />}
+        {phase === "counted" && !problem && (
+          <Counted kind={bulk.kind} found={found} byFilters={bulk.about === undefined} />
+        )}
         {phase === "changing" && <Doing kind={bulk.kind} found={found} progress={progress} />}
         {(phase === "stopped" || phase === "done") && (
           <Result kind={bulk.kind} progress={progress} isStopped={phase === "stopped"} />

@@ -9,7 +9,14 @@ import { say } from "./bulk.words";
 import { say as sayFilter } from "./filters.words";
 import { bounded, shortId } from "./shown";
 
-export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
+interface CountedProps {
+  kind: BulkKind;
+  found: Found;
+  /** Whether filters mean them, which may include runs of jobs and later actions. */
+  byFilters: boolean;
+}
+
+export function Counted({ kind, found, byFilters }: CountedProps) {
   if (found.n === 0) return <p>{say(found.isMore ? "none_yet" : `none_${kind}`)}</p>;
   const types = Object.entries(found.types).sort(([, a], [, b]) => b - a);
   return (
@@ -17,9 +24,11 @@ export function Counted({ kind, found }: { kind: BulkKind; found: Found }) {
       <p>
         <strong>{say(found.isMore ? "count_more" : "count", { n: found.n })}</strong> {say(`will_${kind}`)}
       </p>
-      <p>
-        {sayFilter(found.includesRuns ? "with_runs" : "without_runs")} {say("later")}
-      </p>
+      {byFilters && (
+        <p>
+          {sayFilter(found.includesRuns ? "with_runs" : "without_runs")} {say("later")}
+        </p>
+      )}
       <ul class="tallies">
         {Object.entries(found.statuses).map(([each, n]) => (
           <li key={each}>

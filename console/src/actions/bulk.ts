@@ -7,7 +7,7 @@ import { type Filters, includesRuns } from "./filters";
 import type { Action } from "./lists";
 
 export type BulkKind = "cancel" | "redrive";
-type Left = Schemas["SkippedView"];
+export type Left = Schemas["SkippedView"];
 
 export interface Found {
   n: number;
@@ -29,11 +29,13 @@ export interface Bulk {
   /** What is meant, in words. */
   filters: Filters;
   error?: string;
+  /** What is meant, where no filters say it. */
+  about?: string;
   count: () => AsyncGenerator<Found>;
   change: () => AsyncGenerator<Progress>;
 }
 
-const CHANGED_AT_ONCE = 50;
+export const CHANGED_AT_ONCE = 50;
 const LARGEST_STEP = 100;
 const EXAMPLES = 5;
 

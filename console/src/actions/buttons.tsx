@@ -6,6 +6,7 @@ import { FormDialog } from "../ui/dialog";
 import { say } from "./buttons.words";
 import { cancelAction, redrive, reschedule, type Seen } from "./changes";
 import { DismissButton } from "./dismiss";
+import { EndHandOverButtons } from "./hand-over";
 import { WHEN_FIELDS, WhenFields, whenOf } from "./when-fields";
 
 export function ActionButtons({ seen }: { seen: Seen }) {
@@ -27,7 +28,14 @@ export function ActionButtons({ seen }: { seen: Seen }) {
       </>
     );
   }
-  if (action.status === "processing" && !action.cancel_requested_at) return <CancelButton seen={seen} />;
+  if (action.status === "processing") {
+    return (
+      <>
+        {!action.cancel_requested_at && <CancelButton seen={seen} />}
+        {action.is_handed_over && <EndHandOverButtons seen={seen} />}
+      </>
+    );
+  }
   return null;
 }
 

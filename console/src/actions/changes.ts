@@ -70,6 +70,20 @@ export async function redrive(
   return say(isNow ? "redriven" : "redriven_at", { type, at: written(after.due_at) });
 }
 
+/** Ends a handed-over action as executed; rejected if another run has begun since `etag`. */
+export async function completeAction({ action, etag }: Seen, result: unknown): Promise<string> {
+  const params = of(action.id, etag);
+  await call(api.POST("/actions/{action_id}/complete", { params, body: { result } }));
+  return say("completed", { type: action.type });
+}
+
+/** Ends the attempt of a handed-over action as failed. */
+export async function failAction({ action, etag }: Seen, reason: string, retry: boolean): Promise<string> {
+  const params = of(action.id, etag);
+  const after = await call(api.POST("/actions/{action_id}/fail", { params, body: { reason, retry } }));
+  return say(after.status === "pending" ? "failed_once" : "failed", { type: action.type });
+}
+
 /** Removes a failed action from the dead letters; a redrive is still possible. */
 export async function dismiss(id: string, type: string, reason: string, etag?: string): Promise<string> {
   await call(api.POST("/actions/{action_id}/dismiss", { params: of(id, etag), body: { reason } }));

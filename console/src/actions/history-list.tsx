@@ -68,10 +68,12 @@ function StopItem({ stop, action }: { stop: Stop; action: ActionView }) {
   }
 }
 
+/** The changes that have words here. */
+const NAMED = ["cancel", "reschedule", "redrive", "dismiss", "complete", "fail"] as const;
+
 function AskedItem({ entry, at }: { entry: Entry; at: number }) {
-  const operation = ["cancel", "reschedule", "redrive", "dismiss"].includes(entry.operation)
-    ? say(`asked_${entry.operation as "cancel" | "reschedule" | "redrive" | "dismiss"}`)
-    : entry.operation;
+  const named = NAMED.find((name) => name === entry.operation);
+  const operation = named ? say(`asked_${named}`) : entry.operation;
   const due = entry.result?.due_at;
   const isOutdated = entry.status === 412;
   const detail = isOutdated ? say("outdated") : entry.result?.detail;
@@ -147,10 +149,10 @@ function Settled({ action, at }: { action: ActionView; at: number }) {
 /** Where it stands and what comes: nothing that the row does not say. */
 function Next({ action }: { action: ActionView }) {
   if (action.status === "processing") {
-    const key = action.cancel_requested_at ? "stopping" : "running";
+    const goes = action.is_handed_over ? "handed_over" : "running";
     return (
-      <Item title={say(key)} tone="is-processing is-now">
-        <p class="muted">{say("taken_over")}</p>
+      <Item title={say(action.cancel_requested_at ? "stopping" : goes)} tone="is-processing is-now">
+        {!action.is_handed_over && <p class="muted">{say("taken_over")}</p>}
       </Item>
     );
   }

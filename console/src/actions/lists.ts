@@ -23,7 +23,11 @@ const LARGEST_PAGE = 100;
 const EMPTY_PAGES = 5;
 
 /** Reads on while `wants` more and there is more. */
-async function readOn(ask: Ask, first: string | undefined, wants: (read: Read) => boolean): Promise<Read> {
+export async function readOn(
+  ask: Ask,
+  first: string | undefined,
+  wants: (read: Read) => boolean,
+): Promise<Read> {
   const read: Read = { items: [], next: first ?? null, includesRuns: false, pages: 0 };
   do {
     const page = await ask(read.next ?? undefined);

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ActionButtons } from "../actions/buttons";
 import { type ActionView, lookUp, type Seen } from "../actions/changes";
+import { HandOverFact, ProgressFact } from "../actions/hand-over";
 import { type Entry, isDone } from "../actions/history";
 import { OfCorrelation, OfJob } from "../actions/related";
 import { ActionHistory } from "../actions/history-list";
@@ -144,12 +145,12 @@ function Head({ action, entries, why }: { action: ActionView; entries: Entry[]; 
       )}
       {action.is_handed_over && action.times_out_at && (
         <Fact name={say("times_out")}>
-          <Time at={action.times_out_at} />
+          <HandOverFact action={action} />
         </Fact>
       )}
       {action.progress !== null && (
         <Fact name={say("progress")}>
-          <progress max={1} value={action.progress} aria-label={say("progress")} /> {action.progress_note}
+          <ProgressFact action={action} />
         </Fact>
       )}
       {action.result !== null && (
@@ -167,6 +168,13 @@ function Head({ action, entries, why }: { action: ActionView; entries: Entry[]; 
         <Fact name={say("correlation_id")}>
           <a href={href("actions", { correlation_id: id })}>
             <bdi>{id}</bdi>
+          </a>
+        </Fact>
+      )}
+      {action.batch && (
+        <Fact name={say("batch")}>
+          <a href={href("batches", action.batch)}>
+            <bdi>{action.batch}</bdi>
           </a>
         </Fact>
       )}

@@ -116,7 +116,8 @@ function Nothing({ filters, next, grow }: NothingProps) {
   );
 }
 
-function ActionTable({ actions }: { actions: Action[] }) {
+/** Actions in rows, which become cards on narrow screens. */
+export function ActionTable({ actions }: { actions: Action[] }) {
   return (
     <div class="scrolls">
       <table class="folds action-table">

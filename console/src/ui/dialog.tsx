@@ -109,7 +109,12 @@ export function FormDialog<T>({ label, kind = "plain", over, run, children, ...f
         {label}
       </button>
       {opened && (
-        <Dialog {...form} run={(said) => run(said, opened.over)} close={() => setOpened(null)}>
+        <Dialog
+          {...form}
+          isDanger={kind === "danger"}
+          run={(said) => run(said, opened.over)}
+          close={() => setOpened(null)}
+        >
           {(flaws) => children(flaws, opened.over)}
         </Dialog>
       )}

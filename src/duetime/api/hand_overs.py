@@ -38,6 +38,10 @@ class FailRequest(RequestBody):
         Field(description="true: by the retry policy; false: never; or the seconds until the next attempt"),
     ] = True
 
+    def retries(self) -> bool | timedelta:
+        """Return whether another attempt follows, or after which time."""
+        return self.retry if isinstance(self.retry, bool) else timedelta(seconds=_bounded(self.retry))
+
 
 class HeartbeatRequest(RequestBody):
     """The progress of the work."""
@@ -96,8 +100,7 @@ class HandOverRoutes(ApiRoutes):
     )
     def fail(self, token: str, body: Annotated[FailRequest, Body()]) -> HandedOverView:
         """End the attempt of a handed-over action as failed; after a request to cancel, as cancelled."""
-        retry = body.retry if isinstance(body.retry, bool) else timedelta(seconds=_bounded(body.retry))
-        return HandedOverView.model_validate(self.api.hand_overs.fail(token, body.reason, retry))
+        return HandedOverView.model_validate(self.api.hand_overs.fail(token, body.reason, body.retries()))
 
     @route(
         "heartbeatHandOver",

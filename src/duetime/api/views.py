@@ -145,6 +145,8 @@ class ActionSummary(ApiModel):
     """When it was last handed over."""
     times_out_at: Instant | None
     """When that hand-over ends without a completion."""
+    heartbeat_at: Instant | None
+    """When its last heartbeat came; within one interval before the time-out, an earlier instant."""
     progress: float | None
     """The share that was reported last, from 0 to 1."""
     progress_note: str | None

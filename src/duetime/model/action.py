@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -267,6 +267,18 @@ class Action:
     def has_timed_out_at(self, now: datetime) -> bool:
         """Return whether it was handed over until the time-out: no worker has died."""
         return self.is_handed_over and self.times_out_at is not None and self.times_out_at <= now
+
+    @property
+    def heartbeat_at(self) -> datetime | None:
+        """When a heartbeat of its hand-over last came; None before the first, and without heartbeats.
+
+        A heartbeat moves the lease by `beat_seconds`, at most to the time-out: the lease shows when it came.
+        """
+        if not self.is_handed_over or not self.beat_seconds or self.lease_until is None:
+            return None
+        came_at = self.lease_until - timedelta(seconds=self.beat_seconds)
+        is_later = self.handed_over_at is not None and came_at > self.handed_over_at
+        return came_at if is_later else None
 
     @property
     def nominal_at(self) -> datetime:
