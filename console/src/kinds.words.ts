@@ -15,6 +15,9 @@ export const NOTIFICATION_KINDS: NotificationKind[] = [
   "jobs.recurring_failing",
   "jobs.recurring_succeeding",
   "jobs.chain_refused",
+  "jobs.deadline_missed",
+  "jobs.deadline_at_risk",
+  "jobs.silent",
 ];
 
 /** Those that go to admins by default. */
@@ -23,6 +26,9 @@ export const FOR_ADMINS: NotificationKind[] = [
   "scheduling.undelivered",
   "scheduling.breaker_opened",
   "jobs.chain_refused",
+  "jobs.deadline_missed",
+  "jobs.deadline_at_risk",
+  "jobs.silent",
 ];
 
 export const kindOfNotification = words({
@@ -34,6 +40,9 @@ export const kindOfNotification = words({
     "jobs.recurring_failing": "A job keeps failing",
     "jobs.recurring_succeeding": "A job succeeds again",
     "jobs.chain_refused": "A chain of events is too long",
+    "jobs.deadline_missed": "A job missed its deadline",
+    "jobs.deadline_at_risk": "A job may miss its deadline",
+    "jobs.silent": "A job has not succeeded for too long",
   },
   fr: {
     "scheduling.action_failed": "Une action a échoué",
@@ -43,6 +52,9 @@ export const kindOfNotification = words({
     "jobs.recurring_failing": "Une tâche échoue à répétition",
     "jobs.recurring_succeeding": "Une tâche réussit à nouveau",
     "jobs.chain_refused": "Une chaîne d'événements est trop longue",
+    "jobs.deadline_missed": "Une tâche a dépassé son délai",
+    "jobs.deadline_at_risk": "Une tâche risque de dépasser son délai",
+    "jobs.silent": "Une tâche n'a pas réussi depuis trop longtemps",
   },
 });
 

@@ -142,6 +142,9 @@ class App:
         precision: Precision = "second",
         timeout: Duration = ...,
         failure_threshold: int = 3,
+        deadline: str | None = None,
+        within: Duration | None = None,
+        every_success_within: Duration | None = None,
     ) -> Callable[[F], F]: ...
     def job(  # noqa: D417 - the options are named above
         self, *cadences: Any, timeout: Duration = timedelta(minutes=5), **options: Any
@@ -169,6 +172,10 @@ class App:
             precision: ``minute`` if it may be up to a minute late; its cadences must then have whole minutes.
             timeout: a run that takes longer is stopped, and its lease is no longer renewed.
             failure_threshold: the number of failures in a row after which a notification is sent.
+            deadline: the wall time by which a nominal time must have succeeded, such as ``06:00``: in its
+                cadence's zone, on the same day or the next. A miss is reported.
+            within: or how long after the nominal time.
+            every_success_within: a longer time without a success is reported, once.
 
         Raises:
             DeclarationError: it cannot work as declared, or its name is taken.

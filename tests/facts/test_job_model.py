@@ -42,6 +42,9 @@ FULL = Definition(
     description="…",
     worker="reports",
     self_scheduled=True,
+    deadline="06:00",
+    within=7_200,
+    every_success_within=93_600,
 )
 
 

@@ -79,7 +79,7 @@ def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only
 
 
 @pytest.mark.parametrize("name", ["dispatch", "sweep", "catch-up", "deploy", "salvage", "work-default"])
-def test_functions_that_plan_jobs_put_only_their_runs_and_publish_nothing(synthesised, name):
+def test_functions_that_plan_jobs_put_only_their_runs_and_checks_and_publish_nothing(synthesised, name):
     puts = [
         keys
         for right in synthesised.rights(name)
@@ -94,9 +94,8 @@ def test_functions_that_plan_jobs_put_only_their_runs_and_publish_nothing(synthe
         "work-default": {"system#failures", "system#pauses"},  # of breakers
     }
     bookmark = {"system#bookmark"} if name in {"sweep", "catch-up"} else set()
-    canaries = {"system#?"} if name == "sweep" else set()
     batches = {"*#?", "*#batches"} if name in {"sweep", "catch-up"} else set()  # and rows of missing members
-    assert set(puts) == {"*#*-*"} | notes.get(name, bookmark) | canaries | batches
+    assert set(puts) == {"*#*-*", "system#?"} | notes.get(name, bookmark) | batches
 
 
 def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():

@@ -16,6 +16,9 @@ const say = words({
     reason: "Reason",
     attempts: "Attempts",
     due: "Was due",
+    since: "No success since",
+    deadline: "Deadline",
+    expected: "Expected end",
     correlation: "Correlation id",
     what: "What",
     source: "Given up by",
@@ -39,6 +42,9 @@ const say = words({
     reason: "Motif",
     attempts: "Tentatives",
     due: "Échéance",
+    since: "Aucune réussite depuis",
+    deadline: "Délai",
+    expected: "Fin prévue",
     correlation: "Id. de corrélation",
     what: "Quoi",
     source: "Abandonné par",
@@ -89,6 +95,18 @@ function ofOne({ kind, facts }: View): Row[] {
     return [
       [say("type"), <a href={href("pauses")}>{text(facts.name)}</a>],
       [say("reason"), text(facts.reason)],
+    ];
+  }
+  if (kind === "jobs.deadline_missed" || kind === "jobs.deadline_at_risk" || kind === "jobs.silent") {
+    const at = (name: string) => text(facts[name]) && <Time at={text(facts[name])} />;
+    return [
+      [say("job"), <a href={href("jobs", text(facts.name))}>{text(facts.name)}</a>],
+      [say("reason"), text(facts.reason)],
+      [say("due"), at("nominal_at")],
+      [say("since"), at("silent_since")],
+      [say("deadline"), at("deadline_at")],
+      [say("expected"), at("expected_at")],
+      [say("last_run"), linked(text(facts.run_id))],
     ];
   }
   if (kind.startsWith("jobs.") && kind !== "jobs.chain_refused") {

@@ -6,6 +6,7 @@ sort key                   holds
 ``current#definition``     the definition in force
 ``current#state``          all other fields of `Job`; small, because each claim and settle writes it
 ``former#000003``          a version that has ended
+``late#KIND#TIME``         a report of a missed deadline, of a predicted miss, or of a silence
 ``span#END#START#…``       a period without planned runs
 ``backfill#ID``            a backfill; see `duetime.aws.backfills`
 =========================  =======================================================================
@@ -29,6 +30,7 @@ from duetime.aws.row_checks import UNREADABLE
 from duetime.errors import UnreadableRow
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId, is_job_name
 from duetime.model.action import ActionRef
+from duetime.model.deadline import DeadlineReport, ReportKind
 from duetime.model.job import (
     MAINTENANCE_SHARDS,
     Definition,
@@ -45,7 +47,7 @@ from duetime.model.run_stats import RunStats
 from duetime.model.wake_state import WakeState
 from duetime.retry import Tuning
 
-CURRENT, FORMER, SPAN, BACKFILL = "current#", "former#", "span#", "backfill#"
+CURRENT, FORMER, REPORT, SPAN, BACKFILL = "current#", "former#", "late#", "span#", "backfill#"
 DEFINITION, STATE = CURRENT + "definition", CURRENT + "state"
 
 _OUTLIVES = timedelta(days=400)
@@ -154,6 +156,44 @@ def to_span(ref: JobRef, span: JobSpan) -> Item:
         if text:
             item[name] = {"S": text}
     return item
+
+
+def to_report(ref: JobRef, report: DeadlineReport) -> Item:
+    """Return the item of a report. Its sort key is its kind and nominal time."""
+    item = {
+        **job_key(ref, report_key(report.kind, report.nominal_at)),
+        "deadline_at": at(report.deadline_at),
+        "reported_at": at(report.at),
+        "ttl": {"N": to_epoch(report.deadline_at + _OUTLIVES)},
+    }
+    texts = {
+        "status": report.status,
+        "reason": report.reason,
+        "run_id": report.run_id or "",
+        "expected_at": _instant_text(report.expected_at),
+    }
+    return item | {name: {"S": text} for name, text in texts.items() if text}
+
+
+def report_key(kind: ReportKind, nominal_at: datetime) -> str:
+    """Return the sort key of a report."""
+    return f"{REPORT}{kind.value}{SEPARATOR}{instant.text(nominal_at)}"
+
+
+def from_report(item: Item) -> DeadlineReport:
+    """Return the report of an item."""
+    kind, _, nominal_at = item["sk"]["S"].removeprefix(REPORT).partition(SEPARATOR)
+    run_id = _text(item, "run_id")
+    return DeadlineReport(
+        kind=ReportKind(kind),
+        nominal_at=instant.parse(nominal_at),
+        deadline_at=instant.parse(item["deadline_at"]["S"]),
+        at=instant.parse(item["reported_at"]["S"]),
+        status=_text(item, "status") or "",
+        reason=_text(item, "reason") or "",
+        run_id=None if run_id is None else ActionId(run_id),
+        expected_at=_instant(_text(item, "expected_at")),
+    )
 
 
 def from_items(state: Item, definition: Item) -> Job:

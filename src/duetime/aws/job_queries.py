@@ -19,9 +19,11 @@ from duetime.aws.job_items import (
     SPAN,
     STATE,
     from_items,
+    from_report,
     from_span,
     job_key,
     job_ref_of,
+    report_key,
     to_version,
 )
 from duetime.aws.keys import Item, partition
@@ -29,6 +31,7 @@ from duetime.aws.tables import JOB_NAMES, MAINTENANCE
 from duetime.errors import BackendUnavailable, InvalidCursor, UnreadableRow
 from duetime.ids import SHARDS, TenantId
 from duetime.model.backfill import BackfillRef
+from duetime.model.deadline import DeadlineReport, ReportKind
 from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
 
@@ -102,6 +105,12 @@ class JobQueries:
         after = f"{SPAN}{instant.text(start)}~"
         found = readable(self._items(ref, after, SPAN + "~"), from_span, "span of a job")
         return sorted((span for span in found if span.start < end), key=lambda span: span.start)
+
+    def reports(
+        self, ref: JobRef, kind: ReportKind, start: datetime, end: datetime
+    ) -> Sequence[DeadlineReport]:
+        items = self._items(ref, report_key(kind, start) + "~", report_key(kind, end))
+        return list(readable(items, from_report, "report of a job"))
 
     def _current(self, ref: JobRef, last: str) -> Mapping[str, Item]:
         """Return the job's two items and the items behind them up to `last`, by sort key.

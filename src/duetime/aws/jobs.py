@@ -22,6 +22,7 @@ from duetime.aws.job_items import (
     job_key,
     to_definition,
     to_former,
+    to_report,
     to_span,
     to_state,
 )
@@ -31,6 +32,7 @@ from duetime.aws.store import DynamoStore, not_settled
 from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable, CommitRejected, DuetimeError
 from duetime.model.action import Action, ActionRef
+from duetime.model.deadline import DeadlineReport
 from duetime.model.job import Job, JobRef, JobSpan
 from duetime.model.lease import Rejected, Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
@@ -59,6 +61,7 @@ class DynamoJobStore:
     due_for_maintenance = delegate("_queries", JobQueries.due_for_maintenance)
     versions = delegate("_queries", JobQueries.versions)
     spans = delegate("_queries", JobQueries.spans)
+    reports = delegate("_queries", JobQueries.reports)
 
     begin_backfill = delegate("_backfills", DynamoBackfills.begin_backfill)
     find_backfill = delegate("_backfills", DynamoBackfills.find_backfill)
@@ -123,6 +126,14 @@ class DynamoJobStore:
     def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
         try:
             self._write([self._state(job.ref, job_conditions.postpone(job, maintain_at, failures))])
+        except TransactionFailed:
+            return False
+        return True
+
+    def report(self, ref: JobRef, report: DeadlineReport) -> bool:
+        entry = put(self._table, to_report(ref, report), ConditionExpression=conditions.ROW_IS_ABSENT)
+        try:
+            self._write([entry])
         except TransactionFailed:
             return False
         return True

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from duetime.aws.access import to_entry
 from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.items import change_of
-from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
+from duetime.aws.job_items import REPORT, SPAN, STATE, from_report, from_span, job_ref_of, state_alone
 from duetime.aws.keys import Item, ref_of
 from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
@@ -18,7 +18,7 @@ from duetime.aws.work_pauses import PARTITION as PAUSES
 from duetime.aws.work_pauses import pause_change_of
 from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.events.publish import PublishedFact
-from duetime.model.job_events import JobChange, SpanKept
+from duetime.model.job_events import JobChange, ReportKept, SpanKept
 from duetime.ports.undelivered import RowRecord, StreamBatch, StreamRecord
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def _read(old: Item | None, new: Item) -> PublishedFact | None:
         return JobChange(state_alone(old) if old else None, state_alone(new), is_redefined)
     if new["sk"]["S"].startswith(SPAN):
         return SpanKept(job_ref_of(new), from_span(new))
+    if new["sk"]["S"].startswith(REPORT):
+        return ReportKept(job_ref_of(new), from_report(new))
     if new["pk"]["S"] == PAUSES:
         return pause_change_of(old, new)
     return from_undelivered_item(new) if new["pk"]["S"] == PARTITION else None

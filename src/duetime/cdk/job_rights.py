@@ -21,11 +21,17 @@ CODES = (f"{SYSTEM_TENANT}#*-*",)
 
 PAYLOADS = ("*#payload#*",)
 
+CHECKS = (f"{SYSTEM_TENANT}{SEPARATOR}?",)
+"""The partitions of the system's one-shots: checks of deadlines, and canaries."""
+
 
 def let_plan(actions: str, jobs: str) -> list[iam.PolicyStatement]:
-    """Allow to plan a job's occurrences unless its tenant is paused, to move its cursor, to explain gaps."""
+    """Allow to plan a job's occurrences and the checks of their deadlines unless its tenant is paused.
+
+    Also to move its cursor, and to explain gaps.
+    """
     return [
-        may_by_key("dynamodb:PutItem", on=actions, keys=JOBS),
+        may_by_key("dynamodb:PutItem", on=actions, keys=[*JOBS, *CHECKS]),
         may_by_key("dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", on=jobs, keys=JOBS),
         may_by_key("dynamodb:Query", on=jobs, keys=[PAUSES]),
     ]
@@ -34,11 +40,6 @@ def let_plan(actions: str, jobs: str) -> list[iam.PolicyStatement]:
 def let_start_by_events(actions: str) -> list[iam.PolicyStatement]:
     """Allow to plan an event's run. Its row is a job's; its payload may be offloaded."""
     return [may_by_key("dynamodb:PutItem", on=actions, keys=PAYLOADS)]
-
-
-def let_schedule_canaries(actions: str) -> list[iam.PolicyStatement]:
-    """Allow to put the canary, a one-shot of the system: its partition is a shard."""
-    return [may_by_key("dynamodb:PutItem", on=actions, keys=[f"{SYSTEM_TENANT}{SEPARATOR}?"])]
 
 
 def let_claim(jobs: str) -> list[iam.PolicyStatement]:

@@ -16,11 +16,12 @@ from duetime.cdk.changes import StreamSource
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec, memory_of
 from duetime.cdk.job_rights import (
+    CHECKS,
     CODES,
+    JOBS,
     let_backfill,
     let_find_due,
     let_plan,
-    let_schedule_canaries,
     let_start_by_events,
 )
 from duetime.cdk.queues import visibility_of
@@ -113,15 +114,14 @@ class StepFunctions(Construct):
 
     def _sweep(self) -> DuetimeFunction:
         """Create the sweep. A failed sweep is not retried: the next one follows within a minute."""
-        canary, rows = self._resources.deployment.canary, self._tables.actions.table_arn
+        canary = self._resources.deployment.canary
         sweep = self._function(
             "sweep",
             "sends overdue rows again, maintains jobs, and is the wheel if timers=wheel",
             [
                 *self._to_scan,
                 *self._to_maintain,
-                *let_follow(rows),
-                *(let_schedule_canaries(rows) if canary else ()),
+                *let_follow(self._tables.actions.table_arn),
             ],
             timeout=timedelta(seconds=55),
             settings=replace(self._settings_to_wake, canary=canary),
@@ -132,8 +132,9 @@ class StepFunctions(Construct):
         return sweep
 
     def _catch_up(self) -> DuetimeFunction:
-        """Create the catch-up. It is also the worker of the system's jobs: triggered sweeps and catch-ups."""
+        """Create the catch-up. It is also the worker of triggered passes and of checks of deadlines."""
         queue = self._resources.due[SYSTEM_WORKER].queue
+        rows = self._tables.actions.table_arn
         to_run_passes = ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem")
         catch_up = self._function(
             "catch_up",
@@ -141,9 +142,10 @@ class StepFunctions(Construct):
             [
                 *self._to_scan,
                 *self._to_maintain,
-                *let_follow(self._tables.actions.table_arn),
+                *let_follow(rows),
                 *self._wakes.let_list_jobs(),
-                may_by_key(*to_run_passes, on=self._tables.actions.table_arn, keys=CODES),
+                may_by_key(*to_run_passes, on=rows, keys=[*CODES, *CHECKS]),
+                may_by_key("dynamodb:GetItem", on=rows, keys=JOBS),
                 take_from(queue.queue_arn),
             ],
             timeout=CATCH_UP_TIMEOUT,

@@ -26,6 +26,9 @@ KINDS = (
     "jobs.recurring_failing",
     "jobs.recurring_succeeding",
     "jobs.chain_refused",
+    "jobs.deadline_missed",
+    "jobs.deadline_at_risk",
+    "jobs.silent",
 )
 """Those of `duetime.model.notification.NotificationKind`, which `duetime --help` need not load."""
 

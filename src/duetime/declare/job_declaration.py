@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime.cadence.errors import InvalidCadence, nearest
+from duetime.declare.deadline_rules import whole_seconds
 from duetime.declare.handler import Handler
 from duetime.declare.job_options import JobOptions
 from duetime.declare.job_rules import has_times, overlap_of, read_cadences, refusals
@@ -134,6 +135,9 @@ def _definition(
         catch_up=options.catch_up,
         precision=options.precision,
         failure_threshold=options.failure_threshold,
+        deadline=options.deadline,
+        within=whole_seconds("within", options.within),
+        every_success_within=whole_seconds("every_success_within", options.every_success_within),
         title=options.title,
         category=options.category,
         description=options.description,

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from duetime.model.job import Precision
 from duetime.payload import Payload
-from duetime.retry import RetryPolicy
+from duetime.retry import Duration, RetryPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +25,6 @@ class JobOptions:
     precision: Precision = "second"
     timeout: timedelta = timedelta(minutes=5)
     failure_threshold: int = 3
+    deadline: str | None = None
+    within: Duration | None = None
+    every_success_within: Duration | None = None

@@ -86,6 +86,10 @@ def refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[st
     yield from _cadence_refusals(definition, cadences)
     yield from _number("catch_up", definition.catch_up, 0, MOST_CAUGHT_UP)
     yield from _number("failure_threshold", definition.failure_threshold, 1, None)
+    if definition.has_deadline or definition.every_success_within is not None:
+        from duetime.declare.deadline_rules import deadline_refusals  # noqa: PLC0415 - few jobs need it
+
+        yield from deadline_refusals(definition, cadences)
     for field, limit in _TEXT_LIMITS.items():
         yield from _text(field, getattr(definition, field), limit)
     size = len((definition.payload or "").encode())

@@ -214,7 +214,9 @@ class InProcessCloud(ABC):
             most_timers=self._most_timers,
         )
         self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=self._instance)
-        passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings)
+        passes = system_jobs.system_handlers(
+            {SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings, lambda: self.steps.check_deadlines
+        )
         self._usual, self.heartbeat = app.worker, self._heartbeat()
         self._handlers = {handlers.worker: handlers for handlers in (passes, app.handler_set)}
         self.workers = {name: self._worker(one, self._instance) for name, one in self._handlers.items()}

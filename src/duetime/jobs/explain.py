@@ -14,10 +14,12 @@ from datetime import datetime, timedelta
 from duetime import ids
 from duetime.clock import Clock
 from duetime.errors import JobNotFound
+from duetime.jobs.deadlines import with_deadline
 from duetime.jobs.occurrence_status import JobHistory, Occurrence
 from duetime.jobs.timeline import Keyed, timeline
 from duetime.model.action import Action
-from duetime.model.job import JobRef
+from duetime.model.deadline import ReportKind
+from duetime.model.job import Job, JobRef
 from duetime.ports.actions import ActionStore, Page
 from duetime.ports.jobs import JobStore
 
@@ -80,7 +82,19 @@ class Explain:
             job_grace=self._job_grace,
             retention=self._retention,
         )
-        return explanation(timeline(known, _Stored(self._actions, ref), start, end), limit)
+        found = explanation(timeline(known, _Stored(self._actions, ref), start, end), limit)
+        return self._with_deadlines(job, found, start, end) if job.definition.has_deadline else found
+
+    def _with_deadlines(self, job: Job, found: Explanation, start: datetime, end: datetime) -> Explanation:
+        reports = self._jobs.reports(job.ref, ReportKind.AT_RISK, start, end)
+        definition, now, at_risk = (
+            job.definition,
+            self._clock.now(),
+            {report.nominal_at for report in reports},
+        )
+        return replace(
+            found, entries=tuple(with_deadline(entry, definition, now, at_risk) for entry in found.entries)
+        )
 
 
 def explanation(found: Iterable[Keyed], limit: int, *, most_looks: int = MOST_LOOKS) -> Explanation:

@@ -62,6 +62,9 @@ class Occurrence:
         reason: why it was skipped or missed, a `SkipReason`; or the calendar that excludes it.
         note: the author and reason of a pause, or the effect of a clock change; in a fold, of its first.
         action_id: the id of its row.
+        executed_at: when its run succeeded.
+        deadline_at: by when it must have succeeded; None without a deadline, or if it is excused.
+        deadline: a `DeadlineState`.
         until: in a fold: the last nominal time.
         count: the number of its nominal times; None for more than were counted.
     """
@@ -75,6 +78,9 @@ class Occurrence:
     reason: str = ""
     note: str = ""
     action_id: ActionId | None = None
+    executed_at: datetime | None = None
+    deadline_at: datetime | None = None
+    deadline: str | None = None
     until: datetime | None = None
     count: int | None = 1
 

@@ -49,7 +49,7 @@ class JobOperations:
 
     def __init__(self, context: TenantContext, jobs: JobStore, get: Callable[[str], Job]) -> None:
         self._context, self._actions, self._jobs, self._get = context, context.store, jobs, get
-        self._plan = Plan(context.store, jobs, clock=context.clock, settings=context.settings)
+        self._plan = Plan(context.store, jobs, clock=context.clock, settings=context.settings, watches=False)
 
     def pause(self, name: str, reason: str, until: When | None, cadence: str | None) -> Job:
         """Pause a job; see `Jobs.pause`."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -28,6 +29,7 @@ from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.known_region import KnownRegion
 from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
+from duetime.model.deadline import check_row, deadline_of, first_look
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
 from duetime.model.metric import Metric
 from duetime.ports.actions import ActionStore
@@ -46,6 +48,8 @@ LEAD = timedelta(minutes=1)
 _CHUNK = 100
 _MOST_CHUNKS = 100
 _SECOND = timedelta(seconds=1)
+_LONGEST_WALL = timedelta(hours=50)
+"""Longer than the time to the next day's wall time, whatever the clocks do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +82,11 @@ class Plan:
         meter: Meter = UNMETERED,
         pauses: KnownPauses | None = None,
         region: KnownRegion | None = None,
+        watches: bool = True,
     ) -> None:
+        """Make it; without `watches`, it leaves the checks of deadlines to the job's next maintenance."""
         self._actions, self._jobs, self._pauses, self._region = actions, jobs, pauses, region
-        self._clock, self._settings, self._meter = clock, settings, meter
+        self._clock, self._settings, self._meter, self._watches = clock, settings, meter, watches
 
     def __call__(self, ref: JobRef) -> Planned:
         """Plan all occurrences up to the second next wake, and at least the next one.
@@ -102,7 +108,38 @@ class Plan:
                 break
             done = done.plus(Planned(len(step.rows), bool(step.missed)))
             job = replace(job, cursor=step.cursor, maintain_at=step.maintain_at)
+        if job is not None and job.wakes.is_stale:
+            self._watch(job)
         return done
+
+    def _watch(self, job: Job) -> None:
+        """Put the checks of a job that has changed: its planned times may have other deadlines now."""
+        definition, now = job.definition, self._clock.now()
+        if not self._watches or not job.is_live or definition.self_scheduled:
+            return
+        if definition.has_deadline:
+            longest = _LONGEST_WALL if definition.within is None else timedelta(seconds=definition.within)
+            planned = job.cadence_set.between(max(job.since, now - longest), job.cursor)
+            for check in self._checks(job, planned, after=now):
+                self._actions.put(check)
+        if definition.every_success_within is not None:
+            due_at = now.replace(microsecond=0)
+            self._actions.put(check_row(job, due_at, len(self._actions.due_shards), nominal_at=None))
+
+    def _checks(
+        self, job: Job, dues: Iterable[DueTime], *, after: datetime = instant.EARLIEST
+    ) -> list[Action]:
+        """Return the checks of the deadlines after an instant."""
+        if not self._watches or not job.definition.has_deadline:
+            return []
+        cadences, shards = job.cadence_set, len(self._actions.due_shards)
+        return [
+            check_row(job, first_look(due.at, deadline), shards, nominal_at=due.at, deadline=deadline)
+            for due in dues
+            if _cadence_of(job, due)
+            and (deadline := deadline_of(job, due, cadences)) is not None
+            and deadline > after
+        ]
 
     def _may_plan(self, ref: JobRef) -> bool:
         is_paused = self._pauses is not None and self._pauses.of_tenant(ref.tenant_id) is not None
@@ -119,7 +156,7 @@ class Plan:
         return row
 
     def _write(self, job: Job, step: _Step) -> bool:
-        for row in step.rows:
+        for row in (*step.rows, *step.checks):
             self._actions.put(row)
         is_advanced = self._jobs.move_cursor(job, step.cursor, step.maintain_at, missed=step.missed)
         for span in step.missed if is_advanced else ():
@@ -148,7 +185,9 @@ class Plan:
             self._row(job, due, now, catches_up=True, due_at=now + self._settings.catch_up_spread * index)
             for index, due in enumerate(_latest(job, until))
         )
-        return _Step(rows, until, maintain_at_of(job, until), (span,))
+        missed = job.cadence_set.between(job.cursor, until) if job.definition.has_deadline else ()
+        checks = self._checks(job, deque(missed, _CHUNK))
+        return _Step(rows, until, maintain_at_of(job, until), (span,), checks)
 
     def _next(self, job: Job, now: datetime) -> _Step | None:
         """Return the next rows, at most 100; None when enough is planned."""
@@ -163,7 +202,7 @@ class Plan:
         if not dues:
             return None
         rows = tuple(self._row(job, due, now) for due in dues if _cadence_of(job, due))
-        return _Step(rows, dues[-1].at, maintain_at_of(job, dues[-1].at))
+        return _Step(rows, dues[-1].at, maintain_at_of(job, dues[-1].at), checks=self._checks(job, dues))
 
     def _row(
         self,
@@ -197,6 +236,7 @@ class _Step:
     cursor: datetime
     maintain_at: datetime
     missed: tuple[JobSpan, ...] = ()
+    checks: Sequence[Action] = ()
 
 
 def is_behind(job: Job, now: datetime) -> bool:

@@ -100,7 +100,7 @@ class Register:
     ) -> None:
         self._jobs, self._routes, self._precision = ports.jobs, ports.routes, ports.precision
         self._clock, self._settings = clock, settings
-        self._plan = Plan(actions, ports.jobs, clock=clock, settings=settings)
+        self._plan = Plan(actions, ports.jobs, clock=clock, settings=settings, watches=False)
         self._versions = JobVersions(actions, ports.jobs, clock=clock, settings=settings)
 
     def __call__(self, registration: Registration, tenant_id: TenantId, actor: str) -> Job:

@@ -202,7 +202,7 @@ class _Walk:
         ]
         entry = self._entry(at, here, verdict.account, verdict.reason, _joined(verdict.note, *notes))
         if row is not None:
-            return row.id, replace(entry, action_id=row.id)
+            return row.id, replace(entry, action_id=row.id, executed_at=row.executed_at)
         likeness = tuple(likeness for _, likeness in noted)
         return (self._version.number, verdict, names, likeness, tuple(notes[len(here) :])), entry
 

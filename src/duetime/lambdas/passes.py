@@ -22,6 +22,7 @@ from duetime.aws.stuck_work import StuckWork
 from duetime.clock import Clock, SystemClock
 from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
+from duetime.jobs.check_deadlines import CheckDeadlines
 from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.context import LambdaContext, time_left
 from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
@@ -91,6 +92,10 @@ class PassSteps:
         """Send everything overdue, maintain due jobs, look at held actions, and repair jobs' schedules."""
         parts = (self._all_overdue, self._maintained, self._all_held, self._repaired)
         return in_turn(parts, stop_at, self._clock)
+
+    def deadlines(self) -> CheckDeadlines:
+        """Return what looks at deadlines."""
+        return self._steps.check_deadlines
 
     def _canary(self, _stop_at: datetime) -> Mapping[str, Any]:
         return {"canary": True} if self._steps.canary() else {}
@@ -233,5 +238,6 @@ def _triggered(
     def messages(run: Part) -> Callable[[datetime], str]:
         return lambda deadline: in_words(run(deadline - _TRIGGERED_RESERVE))
 
-    handlers = system_handlers({SWEEP: messages(passes.sweep), CATCH_UP: messages(passes.catch_up)}, settings)
+    by_job = {SWEEP: messages(passes.sweep), CATCH_UP: messages(passes.catch_up)}
+    handlers = system_handlers(by_job, settings, passes.deadlines)
     return work.make_handler(settings, handlers, instance=instance, metrics=metrics)

@@ -62,11 +62,18 @@ def action_filters(settings: Settings) -> Sequence[Filter]:
     )
 
 
+_PUT_ONCE = [{"prefix": "span#"}, {"prefix": "late#"}]
+"""The items of a job that never change."""
+
+
 def job_filters(settings: Settings) -> Sequence[Filter]:
-    """Return the filters of the jobs table's event source: jobs, their spans, undelivered inputs, pauses."""
+    """Return the filters of the jobs table's event source: jobs, undelivered inputs, pauses."""
     filters: tuple[Filter, ...] = (
         {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state"]}}}},
-        {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "span#"}]}}}},
+        {
+            "eventName": ["INSERT"],
+            "dynamodb": {"Keys": {"sk": {"S": _PUT_ONCE}}},
+        },
         {"eventName": _WRITTEN, "dynamodb": {"Keys": {"pk": {"S": [PARTITION, PAUSES]}}}},
     )
     return (*filters, _new(audit_of={"S": _IS_THERE})) if settings.audit_events else filters

@@ -17,8 +17,9 @@ from duetime.memory.table import is_as_read, is_claimable_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.backfill import Backfill, BackfillRef
+from duetime.model.deadline import DeadlineReport, ReportKind
 from duetime.model.job import Job, JobRef, JobSpan, Version
-from duetime.model.job_events import JobChange, SpanKept
+from duetime.model.job_events import JobChange, ReportKept, SpanKept
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
 from duetime.ports.actions import Holder
@@ -37,13 +38,17 @@ class MemoryJobStore:
     """
 
     def __init__(
-        self, store: MemoryStore, *, on_change: Callable[[JobChange | SpanKept], None] = lambda _event: None
+        self,
+        store: MemoryStore,
+        *,
+        on_change: Callable[[JobChange | SpanKept | ReportKept], None] = lambda _event: None,
     ) -> None:
         self._store, self._on_change = store, on_change
         self.by_ref: dict[JobRef, Job] = {}
         self.versions_by_ref: dict[JobRef, dict[int, Version]] = {}
         self.spans_by_ref: dict[JobRef, dict[JobSpan, None]] = {}
         self.backfills_by_ref: dict[BackfillRef, Backfill] = {}
+        self.reports_by_ref: dict[JobRef, dict[tuple[ReportKind, datetime], DeadlineReport]] = {}
 
     def get(self, ref: JobRef) -> Job | None:
         with self._store.lock:
@@ -260,6 +265,26 @@ class MemoryJobStore:
                 return present == changed
             self.backfills_by_ref[read.ref] = changed
             return True
+
+    def report(self, ref: JobRef, report: DeadlineReport) -> bool:
+        with self._store.lock:
+            reports = self.reports_by_ref.setdefault(ref, {})
+            if (report.kind, report.nominal_at) in reports:
+                return False
+            reports[report.kind, report.nominal_at] = report
+            self._on_change(ReportKept(ref, report))
+            return True
+
+    def reports(
+        self, ref: JobRef, kind: ReportKind, start: datetime, end: datetime
+    ) -> Sequence[DeadlineReport]:
+        with self._store.lock:
+            found = [
+                report
+                for (known, at), report in self.reports_by_ref.get(ref, {}).items()
+                if known is kind and start < at <= end
+            ]
+        return sorted(found, key=lambda report: report.nominal_at)
 
     def earliest_maintenance(self) -> datetime | None:
         with self._store.lock:

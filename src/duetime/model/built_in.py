@@ -11,6 +11,9 @@ from duetime.model.action import Action
 CANARY = "duetime-canary"
 """The type of the canary; see `duetime.wakeups.canary`."""
 
+DEADLINE = "duetime-deadline"
+"""The type of the checks of deadlines, which the system's worker runs; see `duetime.model.deadline`."""
+
 PROBE = "duetime-probe"
 """The probe of the default worker; another worker's has its name after it."""
 
@@ -50,8 +53,8 @@ def worker_of(type_name: str) -> str:
 
 
 def is_built_in(type_name: str) -> bool:
-    """Return whether the type is a canary or a probe."""
-    return type_name == CANARY or is_probe(type_name)
+    """Return whether the type is a canary, a check of a deadline or a probe."""
+    return type_name in {CANARY, DEADLINE} or is_probe(type_name)
 
 
 def retention_of(type_name: str, retention: timedelta) -> timedelta:

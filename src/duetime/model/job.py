@@ -90,6 +90,12 @@ class Definition:
     precision: Precision = "second"
     failure_threshold: int = 3
     """Failures in a row after which a notification is sent."""
+    deadline: str | None = None
+    """The wall time by which a nominal time must have succeeded, such as ``06:00``."""
+    within: int | None = None
+    """Or the seconds after the nominal time."""
+    every_success_within: int | None = None
+    """Seconds; a longer time without a success is reported."""
     title: str = ""
     category: str = ""
     description: str = ""
@@ -97,6 +103,11 @@ class Definition:
     """The worker whose manifest declares it."""
     self_scheduled: bool = False
     """It has its own wake, as the sweep has: its runs are not planned, each records itself."""
+
+    @property
+    def has_deadline(self) -> bool:
+        """Whether its nominal times have deadlines."""
+        return self.deadline is not None or self.within is not None
 
     def plans_like(self, other: Definition) -> bool:
         """Return whether both definitions have the same plan."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
+from duetime.model.deadline import DeadlineReport, ReportKind
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
 from duetime.model.lifecycle import EventName, LifecycleEvent
 
@@ -42,6 +43,47 @@ class SpanKept:
 
     ref: JobRef
     span: JobSpan
+
+
+@dataclass(frozen=True, slots=True)
+class ReportKept:
+    """A recorded report of a deadline or a silence."""
+
+    ref: JobRef
+    report: DeadlineReport
+
+
+_OF_REPORTS = {
+    ReportKind.MISSED: EventName.DEADLINE_MISSED,
+    ReportKind.AT_RISK: EventName.DEADLINE_AT_RISK,
+    ReportKind.SILENT: EventName.SILENT,
+}
+
+
+def of_report(recorded: ReportKept) -> Iterator[LifecycleEvent]:
+    """Yield the event of a report: one for each nominal time, or silence, and kind."""
+    report = recorded.report
+    begin = instant.text(report.nominal_at)
+    times: dict[str, Any] = (
+        {"silent_since": begin}
+        if report.kind is ReportKind.SILENT
+        else {"nominal_at": begin, "status": report.status, "run_id": report.run_id}
+    )
+    yield LifecycleEvent(
+        subject="job",
+        word=_OF_REPORTS[report.kind],
+        number=begin,
+        at=report.at,
+        tenant_id=recorded.ref.tenant_id,
+        name=recorded.ref.name,
+        about={
+            "name": recorded.ref.name,
+            "deadline_at": instant.text(report.deadline_at),
+            **times,
+            "expected_at": instant.text(report.expected_at) if report.expected_at else None,
+            "reason": report.reason or None,
+        },
+    )
 
 
 def of_job(change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:

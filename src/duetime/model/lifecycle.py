@@ -81,6 +81,12 @@ class EventName(StrEnum):
     """A streak of failures reached the job's threshold."""
     SUCCEEDING = "succeeding"
     """A run succeeded, and such a streak has ended."""
+    DEADLINE_MISSED = "deadline_missed"
+    """A nominal time has not succeeded by its job's deadline."""
+    DEADLINE_AT_RISK = "deadline_at_risk"
+    """The usual run time predicts that it will not."""
+    SILENT = "silent"
+    """No run of the job succeeded for too long."""
 
     KEPT = "kept"
     """An undelivered input was stored, and waits for a redrive."""

@@ -7,6 +7,9 @@ scheduling.action_failed       action.failed               the addresses in the 
 jobs.recurring_failing         job.failing, once a streak  the same
 jobs.recurring_succeeding      job.succeeding              the same
 jobs.chain_refused             run.skipped, too deep       the tenant's admins
+jobs.deadline_missed           job.deadline_missed         the tenant's admins
+jobs.deadline_at_risk          job.deadline_at_risk        the tenant's admins
+jobs.silent                    job.silent                  the tenant's admins
 scheduling.dead_lettered       action.failed, run.failed   the tenant's admins
 scheduling.breaker_opened      breaker.opened              the tenant's admins
 scheduling.undelivered         undelivered.kept            the admins of the tenant ``system``
@@ -64,6 +67,9 @@ class NotificationKind(StrEnum):
     RECURRING_FAILING = "jobs.recurring_failing"
     RECURRING_SUCCEEDING = "jobs.recurring_succeeding"
     CHAIN_REFUSED = "jobs.chain_refused"
+    DEADLINE_MISSED = "jobs.deadline_missed"
+    DEADLINE_AT_RISK = "jobs.deadline_at_risk"
+    SILENT = "jobs.silent"
 
     @property
     def severity(self) -> Severity:
@@ -90,6 +96,9 @@ _FOR_ADMINS = frozenset(
         NotificationKind.UNDELIVERED,
         NotificationKind.CHAIN_REFUSED,
         NotificationKind.BREAKER_OPENED,
+        NotificationKind.DEADLINE_MISSED,
+        NotificationKind.DEADLINE_AT_RISK,
+        NotificationKind.SILENT,
     }
 )
 _SEVERITIES: Mapping[NotificationKind, Severity] = {
@@ -100,6 +109,9 @@ _SEVERITIES: Mapping[NotificationKind, Severity] = {
     NotificationKind.RECURRING_FAILING: Severity.WARNING,
     NotificationKind.RECURRING_SUCCEEDING: Severity.INFO,
     NotificationKind.CHAIN_REFUSED: Severity.ERROR,
+    NotificationKind.DEADLINE_MISSED: Severity.ERROR,
+    NotificationKind.DEADLINE_AT_RISK: Severity.WARNING,
+    NotificationKind.SILENT: Severity.ERROR,
 }
 
 
@@ -147,6 +159,7 @@ def is_entry_id(text: str) -> bool:
 _EVENT_TYPES = (
     *("action.failed", "run.failed", "job.failing", "job.succeeding"),
     *("undelivered.kept", "breaker.opened"),
+    *("job.deadline_missed", "job.deadline_at_risk", "job.silent"),
 )
 """The types of events that always make notifications."""
 
@@ -170,6 +183,9 @@ _KINDS: Mapping[str, tuple[NotificationKind, ...]] = {
     "undelivered.kept": (NotificationKind.UNDELIVERED,),
     "breaker.opened": (NotificationKind.BREAKER_OPENED,),
     _SKIPPED: (NotificationKind.CHAIN_REFUSED,),
+    "job.deadline_missed": (NotificationKind.DEADLINE_MISSED,),
+    "job.deadline_at_risk": (NotificationKind.DEADLINE_AT_RISK,),
+    "job.silent": (NotificationKind.SILENT,),
 }
 
 

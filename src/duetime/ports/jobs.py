@@ -23,6 +23,7 @@ from typing import Any, Literal, Protocol
 from duetime.ids import TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.backfill import Backfill, BackfillRef
+from duetime.model.deadline import DeadlineReport, ReportKind
 from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
@@ -222,6 +223,17 @@ class JobStore(Protocol):
         Return False if the stored revision is not that of `read`. One that is as this call leaves it was
         changed by its first attempt: return True.
         """
+
+    def report(self, ref: JobRef, report: DeadlineReport) -> bool:
+        """*report*: store a report if the job has none of its kind and nominal time; return if it did.
+
+        The first report stays as it is. After a lost response, a repeat may return False.
+        """
+
+    def reports(
+        self, ref: JobRef, kind: ReportKind, start: datetime, end: datetime
+    ) -> Sequence[DeadlineReport]:
+        """Return the reports of a kind with a nominal time in (start, end], by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

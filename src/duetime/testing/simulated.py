@@ -196,11 +196,11 @@ class SimulatedCloud:
         return self.clock.now()
 
     def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
-        """Return all tenants' actions by id, without the system's passes, optionally of one status."""
+        """Return all tenants' actions by id, without the system's own, optionally of one status."""
         return tuple(
             row
             for row in self._cloud.store.rows()
-            if status in {None, row.status} and not (row.job or "").startswith(RESERVED)
+            if status in {None, row.status} and not (row.job or row.type).startswith(RESERVED)
         )
 
     def events(self, type: str | None = None) -> tuple[Mapping[str, Any], ...]:  # noqa: A002 - EventBridge's word

@@ -16,6 +16,7 @@ from duetime.ports.meter import UNMETERED, Meter
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
+    from duetime.jobs.check_deadlines import CheckDeadlines
     from duetime.jobs.known_pauses import KnownPauses
     from duetime.jobs.known_region import KnownRegion
     from duetime.jobs.maintain import Maintain, MaintainDueJobs
@@ -179,6 +180,20 @@ class Steps:
             meter=self._meter,
             pauses=self._pauses,
             region=self.region,
+        )
+
+    @cached_property
+    def check_deadlines(self) -> CheckDeadlines:
+        """Looks at nominal times by their deadlines, and at silent jobs."""
+        from duetime.jobs.check_deadlines import CheckDeadlines
+
+        return CheckDeadlines(
+            self._backends.store,
+            self._backends.jobs,
+            clock=self._clock,
+            settings=self._settings,
+            pauses=self._pauses,
+            meter=self._meter,
         )
 
     @cached_property

@@ -17,6 +17,7 @@ from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.model.action import Action, Attempt, Ending, Status
+from duetime.model.built_in import DEADLINE
 from duetime.model.job import Definition
 from duetime.model.manifest import Manifest
 from duetime.ports.actions import ActionStore
@@ -26,6 +27,7 @@ from duetime.settings import Settings
 if TYPE_CHECKING:
     from duetime.declare.handler import Handler
     from duetime.declare.handler_set import HandlerSet
+    from duetime.jobs.check_deadlines import CheckDeadlines
     from duetime.model.run import Run
 
 log = logging.getLogger(__name__)
@@ -82,16 +84,28 @@ def definitions(settings: Settings) -> tuple[Definition, ...]:
 def manifest(settings: Settings) -> Manifest:
     """Return the manifest that a deploy publishes for them."""
     declared = definitions(settings)
-    return Manifest(SYSTEM_WORKER, {definition.name: 1 for definition in declared}, declared)
+    types = {definition.name: 1 for definition in declared}
+    return Manifest(SYSTEM_WORKER, types | {DEADLINE: 1}, declared)
 
 
-def system_handlers(passes: dict[JobName, Pass], settings: Settings) -> HandlerSet:
-    """Return the handlers that run triggered passes."""
+def system_handlers(
+    passes: dict[JobName, Pass], settings: Settings, deadlines: Callable[[], CheckDeadlines]
+) -> HandlerSet:
+    """Return the handlers that run triggered passes, and the checks of deadlines.
+
+    Args:
+        passes: the passes, by their jobs.
+        settings: the deployment's.
+        deadlines: makes what looks at deadlines.
+    """
+    from duetime.declare.built_in import deadline_handler  # noqa: PLC0415 - as below
     from duetime.declare.handler_set import HandlerSet  # noqa: PLC0415 - a pass by the clock needs no pydantic
 
-    return HandlerSet(
-        SYSTEM_WORKER, {job.name: _handler(job, passes[job.name]) for job in definitions(settings)}
+    by_name: dict[str, Handler] = {job.name: _handler(job, passes[job.name]) for job in definitions(settings)}
+    look = deadline_handler(
+        lambda ref, at: deadlines().nominal_time(ref, at), lambda ref: deadlines().silence(ref)
     )
+    return HandlerSet(SYSTEM_WORKER, {**by_name, look.name: look})
 
 
 def _handler(definition: Definition, run_pass: Pass) -> Handler:

@@ -65,6 +65,15 @@ _RUN = {
     "correlation_id": None,
     "reason": None,
 }
+_LATE: Mapping[str, Any] = {
+    "name": "billing-nightly",
+    "nominal_at": instant.text(_AT - timedelta(hours=6)),
+    "deadline_at": instant.text(_AT),
+    "status": "processing",
+    "run_id": "billing-nightly.000003.20270601T011500Z",
+    "expected_at": None,
+    "reason": "its run has not ended",
+}
 _FACTS: Mapping[NotificationKind, Mapping[str, Any]] = {
     NotificationKind.ACTION_FAILED: _ONE_SHOT,
     NotificationKind.DEAD_LETTERED: _RUN,
@@ -84,6 +93,19 @@ _FACTS: Mapping[NotificationKind, Mapping[str, Any]] = {
         "trigger": "event",
         "reason": "8 events in a row led to it; jobs that start each other must stop by then",
         "depth": 9,
+    },
+    NotificationKind.DEADLINE_MISSED: _LATE,
+    NotificationKind.DEADLINE_AT_RISK: {
+        **_LATE,
+        "deadline_at": instant.text(_AT + timedelta(minutes=10)),
+        "expected_at": instant.text(_AT + timedelta(minutes=40)),
+    },
+    NotificationKind.SILENT: {
+        "name": "billing-nightly",
+        "silent_since": instant.text(_AT - timedelta(hours=26)),
+        "deadline_at": instant.text(_AT),
+        "expected_at": None,
+        "reason": None,
     },
 }
 

@@ -43,6 +43,14 @@ _JOB_FACTS = {
     "failures": "consecutive_failures",
     "threshold": "failure_threshold",
 }
+_JOB_STEPS = {"look": "duetime jobs show", "runs": "duetime jobs history"}
+_LATE = MailShape(
+    rows=("tenant", "job", "reason", "due", "until", "when"),
+    facts={"job": "name", "due": "nominal_at", "until": "deadline_at"},
+    steps=_JOB_STEPS,
+    page="jobs",
+    named_by="name",
+)
 _DIGEST_ROWS = ("tenant", "total", "since", "until", "names")
 _DIGEST_FACTS = {"names": "by_name"}
 
@@ -95,6 +103,15 @@ _SINGLE: Mapping[NotificationKind, MailShape] = {
         page="jobs",
         named_by="job",
     ),
+    NotificationKind.DEADLINE_MISSED: _LATE,
+    NotificationKind.DEADLINE_AT_RISK: _LATE,
+    NotificationKind.SILENT: MailShape(
+        rows=("tenant", "job", "since", "until", "when"),
+        facts={"job": "name", "since": "silent_since", "until": "deadline_at"},
+        steps=_JOB_STEPS,
+        page="jobs",
+        named_by="name",
+    ),
 }
 
 
@@ -110,6 +127,9 @@ _DIGESTS: Mapping[NotificationKind, MailShape] = {
     NotificationKind.RECURRING_FAILING: _digest("duetime jobs list", "jobs"),
     NotificationKind.RECURRING_SUCCEEDING: _digest("duetime jobs list", "jobs"),
     NotificationKind.CHAIN_REFUSED: _digest("duetime jobs list", "jobs"),
+    NotificationKind.DEADLINE_MISSED: _digest("duetime jobs list", "jobs"),
+    NotificationKind.DEADLINE_AT_RISK: _digest("duetime jobs list", "jobs"),
+    NotificationKind.SILENT: _digest("duetime jobs list", "jobs"),
 }
 
 

@@ -47,6 +47,7 @@ from duetime.testing.contract.job_changes import JobChangeContract
 from duetime.testing.contract.job_claims import OccurrenceClaimContract
 from duetime.testing.contract.job_history import JobHistoryContract
 from duetime.testing.contract.job_locks import LockContract
+from duetime.testing.contract.job_reports import DeadlineReportContract
 from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
 from duetime.testing.contract.job_settles import OccurrenceSettleContract
 from duetime.testing.contract.job_waits import EndPendingContract, WaitContract
@@ -149,6 +150,7 @@ class JobStoreContract(
     JobRowContract,
     AttendContract,
     JobChangeContract,
+    DeadlineReportContract,
     CursorContract,
     CountContract,
     OccurrenceClaimContract,

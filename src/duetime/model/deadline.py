@@ -1,0 +1,190 @@
+"""Deadlines of jobs: until when a nominal time must have succeeded, and the reports of those that did not.
+
+Facts only; `duetime.jobs.check_deadlines` looks at the runs. A **check** is a one-shot of the system with a
+type of duetime's own. It is due first at half of the time to the deadline, and last just after the deadline.
+A **report** is an item beside the job, written once for each nominal time and kind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+from statistics import median
+
+from duetime import ids, instant
+from duetime.cadence.zones import DAY, Zone, instant_at, seconds_of, zone
+from duetime.ids import SEPARATOR, SYSTEM_TENANT, ActionId
+from duetime.model.action import Action, Status
+from duetime.model.built_in import DEADLINE
+from duetime.model.cadence_set import CadenceSet, DueTime
+from duetime.model.job import Definition, Job
+
+_SHORT_WALL, _LONG_WALL = 5, 8
+_AROUND = 16 * 3_600
+"""Seconds on both sides of a wall time in which its instant lies, and at most one change of the clocks."""
+
+ENOUGH_RUNS = 3
+"""Fewer runs have no usual run time."""
+
+_SECOND = timedelta(seconds=1)
+
+
+class ReportKind(StrEnum):
+    """What is reported."""
+
+    MISSED = "missed"
+    """The nominal time has not succeeded by its deadline."""
+    AT_RISK = "at_risk"
+    """Its run needs longer than the time that is left, by the usual run time."""
+    SILENT = "silent"
+    """No run of the job has succeeded for too long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlineReport:
+    """One report, of a nominal time or of a silence."""
+
+    kind: ReportKind
+    nominal_at: datetime
+    """The nominal time; of a silence its beginning: the last success, or the end of a pause."""
+    deadline_at: datetime
+    """By when a success was due."""
+    at: datetime
+    """When it was reported."""
+    status: str = ""
+    """What had become of the nominal time then: an `OccurrenceStatus`."""
+    reason: str = ""
+    """Why it had not succeeded, if its row or its job has a reason."""
+    run_id: ActionId | None = None
+    expected_at: datetime | None = None
+    """When its success was expected; of a prediction."""
+
+
+class DeadlineState(StrEnum):
+    """The state of a nominal time's deadline."""
+
+    OPEN = "open"
+    AT_RISK = "at_risk"
+    """It is open, and the usual run time predicts a miss."""
+    MET = "met"
+    MISSED = "missed"
+
+
+def wall_seconds(text: str) -> int:
+    """Return the seconds since midnight of ``06:00`` or ``06:00:30``.
+
+    Raises:
+        ValueError: the text is no such time.
+    """
+    if len(text) not in {_SHORT_WALL, _LONG_WALL} or not text.isascii():
+        raise ValueError(text)
+    hours, minutes, seconds = map(int, (text + ":00" if len(text) == _SHORT_WALL else text).split(":"))
+    if not (0 <= hours < 24 and 0 <= minutes < 60 and 0 <= seconds < 60):  # noqa: PLR2004 - of a clock
+        raise ValueError(text)
+    return (hours * 60 + minutes) * 60 + seconds
+
+
+def deadline_at(definition: Definition, nominal_at: datetime, tz: str) -> datetime | None:
+    """Return the deadline of a nominal time; None if the job has none.
+
+    A wall time is the first instant after the nominal time at which the clocks of `tz` show it, today or
+    tomorrow. If they skip it, the deadline is the end of the gap.
+    """
+    if definition.within is not None:
+        return nominal_at + timedelta(seconds=definition.within)
+    if definition.deadline is None:
+        return None
+    place, after, wall = zone(tz), seconds_of(nominal_at), wall_seconds(definition.deadline)
+    day = (after + place.span(after).offset) // DAY
+    candidates = (at for local in range(day, day + 3) for at in _instants(place, local * DAY + wall))
+    found = next((at for at in candidates if at > after), None)
+    return None if found is None else instant_at(found)
+
+
+def _instants(place: Zone, local: int) -> list[int]:
+    """Return the instants at which a zone's clocks show a local second, or the end of its gap."""
+    before, after = (place.span(local + shift).offset for shift in (-_AROUND, _AROUND))
+    shown = sorted(
+        {local - offset for offset in (before, after) if place.span(local - offset).offset == offset}
+    )
+    return shown or [place.span(local - before).start]
+
+
+def deadline_of(job: Job, due: DueTime, cadences: CadenceSet | None = None) -> datetime | None:
+    """Return the deadline of one of the job's nominal times; a wall time is in its first cadence's zone."""
+    definition = job.definition
+    if not definition.has_deadline:
+        return None
+    named = (cadences or job.cadence_set).by_name
+    return deadline_at(definition, due.at, named[due.cadences[0]].tz)
+
+
+def first_look(nominal_at: datetime, deadline: datetime) -> datetime:
+    """Return when a check looks first: at half of the time, by when most runs have succeeded."""
+    return nominal_at + ((deadline - nominal_at) / 2) // _SECOND * _SECOND
+
+
+def check_row(
+    job: Job,
+    due_at: datetime,
+    due_shards: int,
+    *,
+    nominal_at: datetime | None,
+    deadline: datetime | None = None,
+) -> Action:
+    """Return the row of a check; the same arguments make the same id, whoever plans it.
+
+    Args:
+        job: the job.
+        due_at: when the check looks first.
+        due_shards: the number of due shards.
+        nominal_at: the nominal time; None to check the job's silence.
+        deadline: the deadline of the nominal time.
+    """
+    fields = {
+        "tenant_id": job.ref.tenant_id,
+        "job": job.name,
+        "nominal_at": _text(nominal_at),
+        "deadline_at": _text(deadline),
+    }
+    named = SEPARATOR.join(
+        [*(text or "" for text in fields.values()), "" if nominal_at else _text(due_at) or ""]
+    )
+    digest = sha256(named.encode()).digest()
+    action_id = ids.new_action_id(job.anchor, lambda size: digest[:size])
+    return Action(
+        tenant_id=SYSTEM_TENANT,
+        id=action_id,
+        type=DEADLINE,
+        due_at=due_at,
+        due_shard=ids.due_shard_of(action_id, due_shards),
+        created_by=ids.PLANNER,
+        payload=json.dumps({name: text for name, text in fields.items() if text is not None}),
+    )
+
+
+def _text(at: datetime | None) -> str | None:
+    return None if at is None else instant.text(at)
+
+
+def usual_run_time(runs: Iterable[Action]) -> timedelta | None:
+    """Return the median time of the last attempt of executed runs; None for too few."""
+    times = [
+        (last.finished_at - last.started_at).total_seconds()
+        for run in runs
+        if run.status is Status.EXECUTED and run.attempts
+        for last in run.attempts[-1:]
+        if last.finished_at is not None
+    ]
+    return timedelta(seconds=median(times)) if len(times) >= ENOUGH_RUNS else None
+
+
+def state_at(deadline: datetime, executed_at: datetime | None, now: datetime) -> DeadlineState:
+    """Return the state of a deadline, of a run that ended as executed at `executed_at`, or has not."""
+    if executed_at is not None:
+        return DeadlineState.MET if executed_at <= deadline else DeadlineState.MISSED
+    return DeadlineState.OPEN if now <= deadline else DeadlineState.MISSED
