@@ -15,6 +15,7 @@ import { CadencesScreen } from "./screens/cadences";
 import { DeadLettersScreen } from "./screens/dead-letters";
 import { JobScreen } from "./screens/job";
 import { JobsScreen } from "./screens/jobs";
+import { LimitsScreen } from "./screens/limits";
 import { NotificationsScreen } from "./screens/notifications";
 import { OverviewScreen } from "./screens/overview";
 import { PausesScreen } from "./screens/pauses";
@@ -77,6 +78,7 @@ const ENTRIES: Entry[] = [
   { at: "batches", word: "batches", needs: ["actions:read"] },
   { at: "dead-letters", word: "dead_letters", needs: ["actions:read"] },
   { at: "pauses", word: "pauses", needs: ["actions:read", "tenants:manage"] },
+  { at: "limits", word: "limits", needs: ["system"] },
   { at: "undelivered", word: "undelivered", needs: ["system"] },
   { at: "notifications", word: "notifications", needs: ["actions:read", "jobs:read"] },
   { at: "cadences", word: "cadences", needs: ["jobs:read"] },
@@ -132,6 +134,7 @@ const ALL: Record<string, ComponentType> = {
   batches: BatchesScreen,
   "dead-letters": DeadLettersScreen,
   pauses: PausesScreen,
+  limits: LimitsScreen,
   undelivered: UndeliveredScreen,
   notifications: NotificationsScreen,
   cadences: CadencesScreen,

@@ -29,6 +29,8 @@ SCREENS = {
     "action": "#/actions/{action}",
     "batches": "#/batches",
     "dead-letters": "#/dead-letters",
+    "pauses": "#/pauses",
+    "limits": "#/limits",
     "undelivered": "#/undelivered",
     "notifications": "#/notifications",
     "preferences": "#/preferences",

@@ -20,6 +20,8 @@ PLACES = [
     "#/actions",
     "#/batches",
     "#/dead-letters",
+    "#/pauses",
+    "#/limits",
     "#/undelivered",
     "#/notifications",
     "#/preferences",

@@ -26,6 +26,7 @@ SCREENS = [
     "#/actions?status=failed",
     f"#/actions?correlation_id={MARK}:1",
     "#/dead-letters",
+    "#/pauses",
     "#/notifications",
     "#/preferences",
 ]

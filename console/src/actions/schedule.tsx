@@ -9,7 +9,10 @@ import { cancelAction } from "./changes";
 import { say } from "./schedule.words";
 import { WHEN_FIELDS, WhenFields, whenOf } from "./when-fields";
 
-const FIELDS = ["type", "payload", "correlation_id", "idempotency_key", ...WHEN_FIELDS];
+const KEYS = ["concurrency_key", "rate_key", "debounce_key"] as const;
+const LIMITS = ["expires_after", "concurrency_limit", "at_most_after"] as const;
+const FLOW = [...KEYS, ...LIMITS, "priority"];
+const FIELDS = ["type", "payload", "correlation_id", "idempotency_key", ...FLOW, ...WHEN_FIELDS];
 
 export function ScheduleButton({ types }: { types: string[] }) {
   return (
@@ -43,6 +46,29 @@ export function ScheduleButton({ types }: { types: string[] }) {
           <Flawed label={say("idempotency_key")} hint={say("key_hint")} flaw={flaws.idempotency_key}>
             <input name="idempotency_key" dir="auto" autocomplete="off" />
           </Flawed>
+          <details open={FLOW.some((field) => flaws[field])}>
+            <summary>{say("flow")}</summary>
+            <Flawed label={say("expires_after")} flaw={flaws.expires_after}>
+              <input name="expires_after" type="number" min="0" step="any" />
+            </Flawed>
+            {KEYS.map((key) => (
+              <Flawed key={key} label={say(key)} hint={say(`${key}_hint`)} flaw={flaws[key]}>
+                <input name={key} dir="auto" autocomplete="off" />
+              </Flawed>
+            ))}
+            <Flawed label={say("concurrency_limit")} flaw={flaws.concurrency_limit}>
+              <input name="concurrency_limit" type="number" min="1" max="100" />
+            </Flawed>
+            <Flawed label={say("at_most_after")} flaw={flaws.at_most_after}>
+              <input name="at_most_after" type="number" min="0" step="any" />
+            </Flawed>
+            <Flawed label={say("priority")} flaw={flaws.priority}>
+              <select name="priority">
+                <option value="">{say("normal")}</option>
+                <option value="high">{say("high")}</option>
+              </select>
+            </Flawed>
+          </details>
         </>
       )}
     </FormDialog>
@@ -52,12 +78,15 @@ export function ScheduleButton({ types }: { types: string[] }) {
 async function schedule(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? "").trim();
   const optional = (name: string) => (text(name) ? { [name]: text(name) } : {});
+  const number = (name: string) => (text(name) ? { [name]: Number(text(name)) } : {});
   const body = {
     type: text("type"),
     payload: readPayload(text("payload")),
     ...whenOf(form),
     ...optional("correlation_id"),
     ...optional("idempotency_key"),
+    ...optional("priority"),
+    ...Object.assign({}, ...KEYS.map(optional), ...LIMITS.map(number)),
   };
   let isNew = true;
   // Fields that the API would fill by itself may be left out; the types made of its document do not know
@@ -93,10 +122,13 @@ const PLACES: Record<string, string> = {
   "payload-too-large": "payload",
   "idempotency-conflict": "idempotency_key",
   "invalid-time": "at",
+  "debounce-conflict": "debounce_key",
 };
 
 function placed(problem: Problem): Flaws {
-  const named = ["correlation_id", "idempotency_key"].find((each) => problem.detail.startsWith(each));
+  const named = ["correlation_id", "idempotency_key", ...FLOW].find((each) =>
+    problem.detail.startsWith(each),
+  );
   const field = PLACES[problem.code] ?? named;
   return field ? { [field]: problem.detail } : {};
 }

@@ -89,7 +89,7 @@ function Times({ pause }: { pause: WorkPause }) {
   if (pause.ended_at !== null && pause.over_at !== null) {
     return (
       <>
-        {say("spread")} <Time at={pause.over_at} />
+        {say("over")} <Time at={pause.over_at} />
       </>
     );
   }
@@ -114,7 +114,7 @@ function Begin() {
       ask={{
         title: say("begin_title"),
         go: say("begin_go"),
-        fields: ["name", "reason", "until"],
+        fields: ["name", "reason", "until", "spread", "of_tenant"],
         body: (
           <>
             <p>{say("begin_text")}</p>
@@ -136,6 +136,14 @@ function Begin() {
             <Field label={say("until")} hint={say("until_hint", { zone: zone.value })}>
               <input name="until" type="datetime-local" />
             </Field>
+            <Field label={say("spread")} hint={say("spread_hint")}>
+              <input name="spread" type="number" min={0} max={10} step="any" />
+            </Field>
+            {can("tenants:manage") && (
+              <Field label={say("of_tenant")} hint={say("of_tenant_hint")}>
+                <input name="of_tenant" maxLength={128} autoComplete="off" />
+              </Field>
+            )}
             <label class="check">
               <input name="skip" type="checkbox" /> {say("skip")}
             </label>
@@ -143,15 +151,17 @@ function Begin() {
         ),
       }}
       run={async (form) => {
-        const until = String(form.get("until") ?? "");
+        const text = (name: string) => String(form.get(name) ?? "").trim();
+        const [until, spread, tenant] = [text("until"), text("spread"), text("of_tenant")];
+        const scope = text("scope") as Scope;
         const body = {
-          scope: String(form.get("scope")) as Scope,
+          scope,
           name: String(form.get("name") ?? ""),
           reason: String(form.get("reason") ?? ""),
           until: until ? instantOf(until) : null,
           skip: form.get("skip") !== null,
-          spread: null,
-          of_tenant: null,
+          spread: spread ? Number(spread) * 60 : null,
+          of_tenant: scope !== "tenant" && tenant ? tenant : null,
         };
         const begun = await call(api.POST("/pauses", { body }));
         return { text: say("begun", { name: begun.name }), undo: () => end(begun.id) };
