@@ -236,7 +236,10 @@ ALMOST = st.fixed_dictionaries(
         "attempts": ANYTHING,
         "backoff": SPANS,
         "catch_up": ANYTHING,
+        "from": st.datetimes().map(str) | ANYTHING,
         "until": st.datetimes().map(str) | ANYTHING,
+        "at_once": ANYTHING,
+        "order": ANYTHING,
         "reason": ANYTHING,
         "trigger": ANYTHING,
     },
@@ -250,6 +253,8 @@ CHANGES = (
     ("POST", "/billing-rebuild/trigger"),
     ("POST", "/billing-hourly/skip-next"),
     ("PUT", "/billing-hourly/settings"),
+    ("POST", "/billing-hourly/backfills"),
+    ("POST", "/billing-hourly/backfills/0badcafe/cancel"),
 )
 
 
@@ -269,5 +274,6 @@ def test_no_body_causes_a_server_error(ask, body):
     name=st.text(),
 )
 def test_no_query_or_name_causes_a_server_error(ask, query, name):
-    for path in ("", "/preview", "/billing-hourly/runs", "/billing-hourly/occurrences", f"/{name}"):
+    of_job = ("runs", "occurrences", "backfills", "backfills/preview", f"backfills/{name}")
+    for path in ("", "/preview", *(f"/billing-hourly/{part}" for part in of_job), f"/{name}"):
         assert ask("GET", path, query=query).status in {200, 400, 404, 422}

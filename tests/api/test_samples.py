@@ -70,9 +70,11 @@ def found(event, api, client, clock):
         result = replace(sample(NotificationKind.RECURRING_FAILING, is_digest=False), at=NOW)
         api.notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
         return _with_path(event, "n.20250721T093000000000Z.0123456789abcdef", result.entry_id)
-    if operation and "<pause_id>" in route_of(event).path:
-        begun = client.send(SAMPLES["api-pause-work"]).json["id"]
-        return _with_path(event, event["path"].rpartition("/")[2], begun)
+    segments = route_of(event).path.split("/")
+    for parameter in BEGUN.keys() & {*segments}:
+        begun = client.send(SAMPLES[BEGUN[parameter]]).json["id"]
+        place = segments.index(parameter) - len(segments)
+        return _with_path(event, event["path"].split("/")[place], begun)
     if "/batches/" in event["path"]:
         tenant = event["requestContext"]["authorizer"]["claims"]["custom:tenant_id"]
         Scheduler(api.store, tenant_id=tenant, actor="ada", clock=clock, settings=api.settings).batch(
@@ -90,6 +92,10 @@ def found(event, api, client, clock):
         worker = Worker(api.store, clock)
         worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED)
     return _with_path(event, there, made)
+
+
+BEGUN = {"<pause_id>": "api-pause-work", "<backfill_id>": "api-backfill-job"}
+"""The sample that must have begun what a path names."""
 
 
 def handed_over(api, client, clock):

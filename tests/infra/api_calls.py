@@ -86,6 +86,13 @@ def _ask_about_job(ask, job):
     ask("POST", f"{job}/resume")
     ask("PUT", f"{job}/settings", {"attempts": 2})
     ask("POST", f"{job}/skip-next")
+    span = {"from": "2026-01-01T00:00:00Z", "until": "2026-01-03T00:00:00Z"}
+    ask("GET", f"{job}/backfills/preview", **span)
+    backfill = f"{job}/backfills/{ask('POST', f'{job}/backfills', span)['id']}"
+    for verb in ("pause", "resume", "cancel"):
+        ask("POST", f"{backfill}/{verb}")
+    ask("GET", f"{job}/backfills")
+    ask("GET", backfill)
     ask("POST", f"{job}/trigger")
     for path in ("", "/runs", "/occurrences"):
         ask("GET", f"{job}{path}")

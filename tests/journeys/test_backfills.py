@@ -382,7 +382,7 @@ class TestBadInput:
         self.wrong(recorded, "until .* is in the future", until=MIDNIGHT + DAY)
         self.wrong(
             recorded,
-            "has no nominal time; the next is 2026-03-03T00:00:00.000000Z",
+            "from .* to .* has no nominal time; the next is 2026-03-03T00:00:00.000000Z",
             start=MIDNIGHT - 9 * MINUTE,
             until=MIDNIGHT - MINUTE,
         )

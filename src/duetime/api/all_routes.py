@@ -22,6 +22,7 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
         "background_jobs:BackgroundJobs",
         "coming_runs:ComingRuns",
         "job_operations:JobOperationRoutes",
+        "backfills:BackfillRoutes",
     ),
     ("summary",): ("summary:Summary",),
     ("pauses",): ("pauses:Pauses",),

@@ -13,6 +13,7 @@ from duetime.errors import DuetimeError, truncate
 
 _BY_CODE: Mapping[str, str] = MappingProxyType(
     {
+        "invalid-backfill": "from",
         "invalid-cursor": "cursor",
         "invalid-payload": "payload",
         "invalid-reason": "reason",

@@ -72,11 +72,12 @@ class BackfillOperations:
         self, name: str, start: When, until: When, *, at_once: int, order: BackfillOrder | str, again: bool
     ) -> Backfill:
         """Begin a backfill; see `Jobs.backfill`."""
+        ref = self._get(name).ref
         if not 1 <= at_once <= MOST_AT_ONCE:
             raise InvalidBackfill("at_once", at_once, f"is out of range; 1 to {MOST_AT_ONCE} are allowed")
         chosen, now = _order(order), self._context.clock.now()
         first, end = self._range(start, until, now)
-        self._plan(self._get(name).ref)  # what has passed has its rows, or its span
+        self._plan(ref)  # what has passed has its rows, or its span
 
         def begin() -> Backfill | Conflict:
             job = self._get(name)
@@ -102,9 +103,8 @@ class BackfillOperations:
 
     def preview(self, name: str, start: When, until: When, *, again: bool) -> BackfillPreview:
         """Return what a backfill would run; see `Jobs.preview_backfill`."""
-        now = self._context.clock.now()
+        job, now = self._get(name), self._context.clock.now()
         first, end = self._range(start, until, now)
-        job = self._get(name)
         times = self._times(job, first, end)
         if again:
             return BackfillPreview(times, {})
@@ -196,11 +196,11 @@ class BackfillOperations:
         if not times:
             following = job.cadence_set.next_after(start)
             next_one = f"; the next is {instant.text(following)}" if following else ""
-            raise InvalidBackfill("the range", _shown(start, until), f"has no nominal time{next_one}")
+            raise InvalidBackfill("from", _shown(start, until), f"has no nominal time{next_one}")
         if len(times) > MOST_TIMES:
             problem = f"has more than {MOST_TIMES:,} nominal times; end the first part at"
             raise InvalidBackfill(
-                "the range", _shown(start, until), f"{problem} {instant.text(times[MOST_TIMES])}"
+                "from", _shown(start, until), f"{problem} {instant.text(times[MOST_TIMES])}"
             )
         return times
 

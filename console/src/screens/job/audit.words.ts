@@ -22,6 +22,10 @@ export const say = words({
     register: "register",
     replace: "register anew",
     unregister: "unregister",
+    backfill: "backfill",
+    "pause-backfill": "pause a backfill",
+    "resume-backfill": "resume a backfill",
+    "cancel-backfill": "cancel a backfill",
   },
   fr: {
     title: "Qui l'a modifiée",
@@ -42,6 +46,10 @@ export const say = words({
     register: "enregistrement",
     replace: "nouvel enregistrement",
     unregister: "retrait",
+    backfill: "rattrapage manuel",
+    "pause-backfill": "pause d'un rattrapage",
+    "resume-backfill": "reprise d'un rattrapage",
+    "cancel-backfill": "annulation d'un rattrapage",
   },
 });
 
@@ -54,6 +62,10 @@ const OPERATIONS = [
   "register",
   "replace",
   "unregister",
+  "backfill",
+  "pause-backfill",
+  "resume-backfill",
+  "cancel-backfill",
 ] as const;
 
 export function operation(name: string): string {

@@ -80,6 +80,7 @@ _DESCRIPTIONS = {
     "undelivered_id": "the id of what is undelivered",
     "notification_id": "the notification's id",
     "tenant": "the tenant's name",
+    "backfill_id": "the backfill's id, unique within its job",
     "batch_name": "the batch's name",
     "pause_id": "the pause's id",
     "role": "the role's name: of a group of the user pool, or of the settings",
