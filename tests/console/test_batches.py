@@ -44,11 +44,23 @@ def test_the_list_shows_how_far_each_batch_is(reader):
     expect(bar(page, "done-2027")).to_have_attribute("aria-valuenow", "8")
     expect(row(page, "done-2027")).to_contain_text("100 % of 8")
     expect(row(page, "waits-2027")).to_contain_text("running")
-    expect(row(page, "waits-2027")).to_contain_text("60 left")
+    expect(row(page, "waits-2027")).to_contain_text("60 left", timeout=AT_LAST)
     expect(row(page, "open-2027")).to_contain_text("open")
     assert flaws(page) == []
     row(page, "done-2027").get_by_role("link", name="2 failed").click()
     expect(page).to_have_url(re.compile(r"#/batches/done-2027\?status=failed$"))
+
+
+def test_a_batch_that_is_not_counted_yet_shows_no_share(reader):
+    def uncounted(route):
+        answer = route.fetch()
+        items = [item | {"counted_at": None, "left": item["size"]} for item in answer.json()["items"]]
+        route.fulfill(response=answer, json=answer.json() | {"items": items})
+
+    reader.page.route("**/api/v1/batches?*", uncounted)
+    page = reader.go("#/batches")
+    expect(row(page, "waits-2027")).to_contain_text("60, not counted yet")
+    expect(row(page, "waits-2027")).not_to_contain_text("left")
 
 
 def test_members_are_listed_by_status_and_in_pages(reader):

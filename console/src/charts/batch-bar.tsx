@@ -11,6 +11,7 @@ const HIGH = 12;
 export function BatchBar({ batch }: { batch: Batch }) {
   const counts = { executed: batch.executed, failed: batch.failed, ended: batch.cancelled + batch.skipped };
   const most = Math.max(batch.size, 1);
+  const gist = batch.counted_at === null ? shareText(batch) : say("gist", { ...counts, left: batch.left });
   let from = 0;
   return (
     <div class="batch-bar">
@@ -21,9 +22,9 @@ export function BatchBar({ batch }: { batch: Batch }) {
         aria-valuemin={0}
         aria-valuemax={batch.size}
         aria-valuenow={batch.size - batch.left}
-        aria-valuetext={say("gist", { ...counts, left: batch.left })}
+        aria-valuetext={gist}
       >
-        <title>{say("gist", { ...counts, left: batch.left })}</title>
+        <title>{gist}</title>
         <rect class="batch-left" width="100%" height={HIGH} />
         {PARTS.map((part) => {
           const x = from;
@@ -41,16 +42,15 @@ export function BatchBar({ batch }: { batch: Batch }) {
           );
         })}
       </svg>
-      <span class="batch-share">
-        {batch.size === 0
-          ? say("no_member")
-          : say("share", { share: shareOf(batch), of: number(batch.size) })}
-      </span>
+      <span class="batch-share">{shareText(batch)}</span>
     </div>
   );
 }
 
 /** The share of final members, rounded down: only a batch whose members are all final shows 100. */
-function shareOf({ left, size }: Batch): string {
-  return number(Math.floor((100 * (size - left)) / size));
+function shareText({ left, size, counted_at }: Batch): string {
+  if (size === 0) return say("no_member");
+  if (counted_at === null) return say("uncounted", { n: size });
+  const share = number(Math.floor((100 * (size - left)) / size));
+  return say("share", { share, of: number(size) });
 }

@@ -87,7 +87,7 @@ function BatchRow({ batch }: { batch: Batch }) {
       <td data-label={say("opened")}>
         <div>
           <Time at={batch.opened_at} />
-          <small class="cut" title={batch.opened_by}>
+          <small class="is-moved">
             <bdi>{batch.opened_by}</bdi>
           </small>
         </div>
@@ -121,7 +121,7 @@ export function Tallies({ batch, chosen }: { batch: Batch; chosen?: string }) {
           </a>
         </li>
       ))}
-      {batch.left > 0 && <li class="muted">{say("left", { n: batch.left })}</li>}
+      {batch.left > 0 && batch.counted_at && <li class="muted">{say("left", { n: batch.left })}</li>}
     </ul>
   );
 }
