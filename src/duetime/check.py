@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 
 from duetime.app import App
-from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_croniter
+from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_croniter, parse
 from duetime.cadence._once import Once
 from duetime.cadence.triggers import TriggerCadence
 from duetime.clock import SystemClock
@@ -23,6 +23,7 @@ from duetime.declare.signature import Signature
 from duetime.errors import DuetimeError
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.cadence_set import CadenceSet, DueTime
+from duetime.model.deadline import deadline_at
 from duetime.model.job import Definition, JobRef, delay_key
 
 LOOKED_AHEAD = 3
@@ -46,6 +47,18 @@ class JobReport:
     next: DueTime | None
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def deadline(self) -> str:
+        """The deadline of its next due time, and the longest time without a success; empty without both."""
+        definition, words = self.definition, list[str]()
+        tz = {cadence.name: cadence.tz for cadence in map(parse, self.cadences)}
+        at = self.next and deadline_at(definition, self.next.at, tz[self.next.cadences[0]])
+        if at:
+            words.append(f"{at:%Y-%m-%dT%H:%M:%SZ}")
+        if definition.every_success_within is not None:
+            words.append(f"a success every {timedelta(seconds=definition.every_success_within)}")
+        return "; ".join(words)
 
 
 @dataclass(frozen=True, slots=True)

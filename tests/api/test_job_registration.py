@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -52,6 +52,38 @@ def test_a_registration_stores_every_field(tenant):
     }
     job = tenant("POST", body=REPORT | fields).json
     assert {name: job[name] for name in fields} == fields
+
+
+def test_a_deadline_is_registered_and_shown_with_its_state(tenant, run_until, cloud):
+    late = {"deadline": "08:00", "every_success_within": 8 * 86_400}
+    job = tenant("POST", body=REPORT | late).json
+    assert {name: job[name] for name in late} | {"within": job["within"]} == late | {"within": None}
+    assert job["next_runs"][0]["deadline_at"] == "2026-03-02T07:00:00Z"
+    window = {"from": "2026-03-02T00:00:00Z", "until": "2026-03-10T00:00:00Z"}
+    states = []
+    for hour in (4, 12):
+        run_until(datetime(2026, 3, 2, hour, tzinfo=UTC))
+        found = tenant("GET", "/acme-report/occurrences", query=window).json["items"]
+        states.append([(entry["deadline_at"], entry["deadline"]) for entry in found])
+    coming = ("2026-03-09T07:00:00Z", "open")
+    assert states == [[("2026-03-02T07:00:00Z", state), coming] for state in ("open", "met")]
+    assert "duetime-deadline" in {row.type for row in cloud.store.rows()}
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"deadline": "8 am"}, 'use a wall time such as "06:00"'),
+        ({"within": 0}, "within is 0:00:00; allowed is a second to 7 days"),
+        ({"deadline": "08:00", "within": 60}, "deadline and within are both given"),
+        ({"cadences": [], "within": 60}, "no cadence has times"),
+        ({"every_success_within": 86_400}, "use more than that"),
+    ],
+)
+def test_a_deadline_that_cannot_be_meant_is_rejected(tenant, fields, problem):
+    response = tenant("POST", body=REPORT | fields)
+    assert (response.status, response.code) == (422, "bad-declaration")
+    assert problem.replace("\\", "") in response.json["detail"]
 
 
 def test_a_registered_job_runs(tenant, run_until, cloud, clock):

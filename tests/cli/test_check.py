@@ -223,3 +223,15 @@ def test_a_surprising_cadence_gives_a_note_and_no_problem(check):
 
     assert status == 0
     assert "note: billing-nightly: 'cron */7 * * * *': */7 restarts each hour" in printed
+
+
+def test_a_deadline_has_a_column(check):
+    late = SOUND.replace(
+        'name="billing-nightly"', 'name="billing-nightly", within=3600, every_success_within=93_600'
+    )
+    status, printed, _ = check(late)
+    assert status == 0
+    [row] = [line for line in printed.splitlines() if line.startswith("billing-nightly")]
+    assert row.endswith("; a success every 1 day, 2:00:00")
+    assert "DEADLINE" in printed
+    assert "DEADLINE" not in check(SOUND)[1]

@@ -39,6 +39,7 @@ def test_every_option_of_a_job_is_registered(duetime):
     options = (
         "--overlap", "queue_one", "--catch-up", "2", "--precision", "minute", "--title", "Report",
         "--category", "r", "--description", "weekly", "--failure-threshold", "5",
+        "--within", "2h", "--every-success-within", "8d",
         "--jitter", "0", "--give-up-after", "1h", "--idempotency-key", "k-1", "--idempotency-ttl", "7d",
     )  # fmt: skip
     job = duetime.json("jobs", "register", *REPORT, "--cadence", "daily 07:00", *options)
@@ -46,6 +47,12 @@ def test_every_option_of_a_job_is_registered(duetime):
     assert len(job["cadences"]) == 2
     assert (job["overlap"], job["catch_up"], job["precision"]) == ("queue_one", 2, "minute")
     assert (job["title"], job["category"], job["description"]) == ("Report", "r", "weekly")
+    assert (job["within"], job["every_success_within"]) == (7_200, 691_200)
+    printed = duetime("jobs", "show", "acme-report")[1]
+    assert "  deadline        a nominal time must succeed within 2 h" in printed
+    assert "  silence         a run must succeed every 8 d" in printed
+    assert "NEXT RUNS" in printed
+    assert "DEADLINE" in printed
     assert (job["failure_threshold"], job["retry"]["jitter"], job["retry"]["give_up_after"]) == (5, 0, 3600)
 
 

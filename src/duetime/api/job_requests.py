@@ -76,6 +76,13 @@ class JobRequest(RequestBody):
     """`second`, or `minute` if a run may be that late."""
     failure_threshold: Whole = 3
     """Failures in a row after which a notification is sent."""
+    deadline: Annotated[
+        Text | None, Field(description="the wall time by which a nominal time must have succeeded: `06:00`")
+    ] = None
+    within: Annotated[Number | None, Field(description="or the seconds after the nominal time")] = None
+    every_success_within: Annotated[
+        Number | None, Field(description="seconds: a longer time without a success is reported")
+    ] = None
     title: Annotated[str, Field(max_length=_LONG)] = ""
     """Its name for people."""
     category: Annotated[str, Field(max_length=_LONG)] = ""

@@ -14,6 +14,7 @@ from duetime.api.views import Instant, View
 from duetime.jobs.upcoming import upcoming
 from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
+from duetime.model.deadline import deadline_of
 from duetime.model.job import WHOLE_JOB, Job, Origin, Overlap, Precision
 from duetime.model.redaction import Redacted
 from duetime.retry import RetryPolicy
@@ -198,6 +199,12 @@ class JobView(JobSummary):
     """`second`, or `minute` if a run may be that late."""
     failure_threshold: int
     """Failures in a row after which a notification is sent."""
+    deadline: str | None
+    """The wall time by which a nominal time must have succeeded, such as `06:00`; null without one."""
+    within: int | None
+    """Or the seconds after the nominal time."""
+    every_success_within: int | None
+    """Seconds: a longer time without a success is reported; null: never."""
     worker: str
     """Whose handler runs it."""
     since: Instant
@@ -247,6 +254,9 @@ def _fields(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, A
         "catch_up": definition.catch_up,
         "precision": definition.precision,
         "failure_threshold": definition.failure_threshold,
+        "deadline": definition.deadline,
+        "within": definition.within,
+        "every_success_within": definition.every_success_within,
         "worker": definition.worker,
         "since": job.since,
         "disabled_at": job.removed_at,
@@ -257,7 +267,10 @@ def _fields(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, A
             {"cadence": None if name == WHOLE_JOB else name, **asdict(tuning)}
             for name, tuning in sorted(job.tuning.items())
         ],
-        "next_runs": following,
+        "next_runs": [
+            {"at": due.at, "cadences": due.cadences, "deadline_at": deadline_of(job, due)}
+            for due in following
+        ],
     }
 
 

@@ -11,6 +11,7 @@ from duetime.api.api_model import ApiModel
 from duetime.api.views import Instant, View
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
+from duetime.model.deadline import DeadlineState
 
 
 class NextRunView(View):
@@ -20,6 +21,8 @@ class NextRunView(View):
     """The nominal time."""
     cadences: list[str]
     """Their names."""
+    deadline_at: Instant | None = None
+    """By when it must have succeeded; null without a deadline."""
 
 
 class LastRunView(ApiModel):
@@ -94,6 +97,10 @@ class OccurrenceView(View):
     """More on that: who paused it and why, what a change of the clocks did; may be empty."""
     action_id: str | None
     """Its run; null where it has no row."""
+    deadline_at: Instant | None
+    """By when it must have succeeded; null without a deadline, for several in a row, and if it is excused."""
+    deadline: DeadlineState | None
+    """The state of that."""
 
 
 class OccurrencePage(ApiModel):

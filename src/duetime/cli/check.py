@@ -92,8 +92,12 @@ def _storm_as_json(storm: Storm) -> dict[str, Any]:
 def _as_text(report: Report) -> str:
     parts = []
     if report.jobs:
-        heads = ("JOB", "CADENCES", "NEXT RUN", "OVERLAP")
-        parts.append(table(heads, [_row(job) for job in report.jobs]))
+        heads: tuple[str, ...] = ("JOB", "CADENCES", "NEXT RUN", "OVERLAP")
+        rows = [_row(job) for job in report.jobs]
+        if any(job.deadline for job in report.jobs):
+            heads = (*heads, "DEADLINE")
+            rows = [(*row, job.deadline or "-") for row, job in zip(rows, report.jobs, strict=True)]
+        parts.append(table(heads, rows))
     if report.types:
         rows = [(type_.name, f"version {type_.version}", type_.where) for type_ in report.types]
         parts.append(table(("TYPE", "PAYLOAD", "HANDLER"), rows))
@@ -129,6 +133,7 @@ def _as_json(report: Report) -> dict[str, Any]:
                 "cadences": [{"cadence": text, "description": words} for text, words in job.cadences.items()],
                 "next": None if job.next is None else f"{job.next.at:%Y-%m-%dT%H:%M:%SZ}",
                 "overlap": job.definition.overlap,
+                "deadline": job.deadline or None,
             }
             for job in report.jobs
         ],

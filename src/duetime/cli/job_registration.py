@@ -30,6 +30,9 @@ _FIELDS = (
     "category",
     "description",
     "failure_threshold",
+    "deadline",
+    "within",
+    "every_success_within",
     "idempotency_key",
     "idempotency_ttl",
 )
@@ -71,6 +74,9 @@ def add_parsers(verbs: Commands) -> None:
     add("--catch-up", type=int, metavar="N", help="make up for the latest N missed runs")
     add("--precision", metavar="P", help="second (default), or minute: it may start a minute late")
     add("--failure-threshold", type=int, metavar="N", help="failures in a row before a notification")
+    add("--deadline", metavar="HH:MM", help="report a nominal time that has not succeeded by then")
+    add("--within", metavar="SPAN", type=seconds, help="or so long after it: 30m, 2h")
+    add("--every-success-within", metavar="SPAN", type=seconds, help="report a longer time without a success")
     group = parser.add_argument_group("retries, by default as the handler declares")
     add_retries(group.add_argument)
     group.add_argument(

@@ -10,6 +10,8 @@ from duetime.cli.client import Json
 from duetime.cli.tables import coloured, facts, plain, table
 from duetime.cli.times import both, local, relative, span
 
+_STATES = {"open": "open", "at_risk": "at risk", "met": "met", "missed": "missed"}
+
 
 def listed(jobs: Sequence[Json], now: datetime) -> str:
     """Return a table with one row a job."""
@@ -65,8 +67,16 @@ def in_full(job: Json, now: datetime) -> str:
     head = f"{job['name']}{title}  {coloured(_state(job, now))}"
     lines = [facts(head, _facts(job, now)), "", _cadences(job["cadences"], now)]
     if job["next_runs"]:
-        rows = [[local(entry["at"], now), ", ".join(entry["cadences"])] for entry in job["next_runs"]]
-        lines += ["", table(["NEXT RUNS", "CADENCES"], rows)]
+        has_deadline = any(entry.get("deadline_at") for entry in job["next_runs"])
+        rows = [
+            [
+                local(entry["at"], now),
+                ", ".join(entry["cadences"]),
+                *([local(entry["deadline_at"], now)] if has_deadline else []),
+            ]
+            for entry in job["next_runs"]
+        ]
+        lines += ["", table(["NEXT RUNS", "CADENCES", *(["DEADLINE"] if has_deadline else [])], rows)]
     return "\n".join(lines)
 
 
@@ -90,6 +100,13 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
     yield "overlap", job["overlap"]
     yield "catch-up", f"of the latest {job['catch_up']} missed runs" if job["catch_up"] else "none"
     yield "precision", job["precision"]
+    if job.get("deadline") or job.get("within"):
+        late = (
+            f"within {span(timedelta(seconds=job['within']))}" if job["within"] else f"by {job['deadline']}"
+        )
+        yield "deadline", f"a nominal time must succeed {late}"
+    if job.get("every_success_within"):
+        yield "silence", f"a run must succeed every {span(timedelta(seconds=job['every_success_within']))}"
     yield from _runs(job, now)
 
 
@@ -162,7 +179,10 @@ def _account(entry: Json) -> str:
     reason = (
         entry["note"] if entry["note"].startswith(entry["reason"]) else f"{entry['reason']}: {entry['note']}"
     )
-    return "; ".join(filter(None, (many, reason.removesuffix(": "))))
+    deadline = (
+        entry.get("deadline") and f"deadline {_second(entry['deadline_at'])} {_STATES[entry['deadline']]}"
+    )
+    return "; ".join(filter(None, (many, reason.removesuffix(": "), deadline)))
 
 
 def _second(written: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.cadence import Cadence
 from duetime.clock import Clock
+from duetime.declare.deadline_rules import whole_seconds
 from duetime.declare.job_rules import (
     RESERVED,
     TOO_FINE,
@@ -39,7 +40,7 @@ from duetime.model.job import Definition, Job, JobRef, Origin, Precision, is_man
 from duetime.model.quota import Quota, limit_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
-from duetime.retry import RetryPolicy, policy
+from duetime.retry import Duration, RetryPolicy, policy
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ class Registration:
         handler: the payload of each run, whose type has a handler; or the name of a handler without payload.
         cadences: when it runs, as cadences or their texts; none for a job that is only triggered.
         retry: how often a run is tried; the handler's own policy by default.
+        deadline: the wall time by which a nominal time must have succeeded, such as ``06:00``.
+        within: or how long after the nominal time.
+        every_success_within: a longer time without a success is reported, once.
         idempotency_key: while the key holds, a repeat is the same registration, and changes nothing.
         idempotency_ttl: how long it holds: 1 minute to 30 days; the settings give the default.
         replace: replace a job of this name that was registered before.
@@ -72,6 +76,9 @@ class Registration:
     catch_up: int = 0
     precision: Precision = "second"
     failure_threshold: int = 3
+    deadline: str | None = None
+    within: Duration | None = None
+    every_success_within: Duration | None = None
     title: str = ""
     category: str = ""
     description: str = ""
@@ -171,6 +178,9 @@ class Register:
             catch_up=registration.catch_up,
             precision=registration.precision,
             failure_threshold=registration.failure_threshold,
+            deadline=registration.deadline,
+            within=whole_seconds("within", registration.within),
+            every_success_within=whole_seconds("every_success_within", registration.every_success_within),
             title=registration.title,
             category=registration.category,
             description=registration.description,

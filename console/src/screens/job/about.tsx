@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { canManage } from "../../me";
-import { Time } from "../../time";
+import { span, Time } from "../../time";
 import { Part } from "../../ui/page";
 import { Tree } from "../../ui/tree";
 import type { Job } from "./accounts";
@@ -56,6 +56,16 @@ export function About({ job }: { job: Job }) {
     [say("overlap"), overlap(job.overlap).replace(/\.$/, "")],
     [say("catch_up"), job.catch_up ? say("catch_up_n", { n: job.catch_up }) : say("catch_up_none")],
     [say("precision"), say(job.precision)],
+    [
+      say("deadline"),
+      job.within
+        ? say("within", { span: span(job.within * 1000) })
+        : job.deadline && say("by", { at: job.deadline }),
+    ],
+    [
+      say("silence"),
+      job.every_success_within && say("every", { span: span(job.every_success_within * 1000) }),
+    ],
     [
       say("payload"),
       job.payload === null || job.payload === undefined ? say("nothing") : <Tree value={job.payload} />,

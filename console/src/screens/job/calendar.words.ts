@@ -47,6 +47,10 @@ export const say = words({
     many: "many times",
     till: "until {at}",
     more: "Show more",
+    deadline_open: "deadline to come",
+    deadline_at_risk: "deadline at risk",
+    deadline_met: "deadline met",
+    deadline_missed: "deadline missed",
   },
   fr: {
     title: "Ce qu'il est advenu de chaque échéance",
@@ -96,5 +100,9 @@ export const say = words({
     many: "de nombreuses fois",
     till: "jusqu'à {at}",
     more: "Afficher la suite",
+    deadline_open: "délai à venir",
+    deadline_at_risk: "délai menacé",
+    deadline_met: "délai tenu",
+    deadline_missed: "délai dépassé",
   },
 });

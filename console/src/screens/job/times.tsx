@@ -109,6 +109,11 @@ function Row({ each, job, day, isFine }: { each: Occurrence; job: Job; day: numb
             </small>
           )}
           {cadences && <small class="note">{cadences}</small>}
+          {each.deadline && each.deadline_at && (
+            <small class="note">
+              {say(`deadline_${each.deadline}`)} (<Time at={each.deadline_at} as="short" />)
+            </small>
+          )}
         </span>
       </td>
       <td data-label={say("run")}>

@@ -87,6 +87,12 @@ function One({ each, names, isFine, isPausedThen }: OneProps) {
           </span>
         ))}
         {names && <small>{names}</small>}
+        {each.known?.deadline_at && (
+          <small>
+            {say("deadline")} <Time at={each.known.deadline_at} as="short" />
+            {each.known.deadline === "at_risk" && <> · {say("at_risk")}</>}
+          </small>
+        )}
         {each.marks.map(({ mark, note }) => (
           <small class="note" lang="en" key={mark}>
             {note}

@@ -14,6 +14,8 @@ export const say = words({
     doubled: "comes twice",
     once: "only the first pass",
     will_skip: "will not run",
+    deadline: "Deadline",
+    at_risk: "at risk",
   },
   fr: {
     title: "Ce qui vient",
@@ -26,5 +28,7 @@ export const say = words({
     doubled: "a lieu deux fois",
     once: "premier passage seulement",
     will_skip: "ne s'exécutera pas",
+    deadline: "Délai",
+    at_risk: "menacé",
   },
 });
