@@ -11,8 +11,9 @@ Each report moves one action of its name to the next deadline, by a debounce key
 
     scheduler.place(check_ins.check_in("backup", within=timedelta(hours=26)))
 
-If none comes in time, the action runs and fails: a dead letter, with its event, metric and notification. The
-next check-in starts again. To end the reports, cancel the pending action.
+Over HTTP, ``PUT /check-ins/backup`` does the same. If none comes in time, the action runs and fails: a
+dead letter, with its event, metric and notification. The next check-in starts again. To end the reports,
+cancel the pending action.
 """
 
 from __future__ import annotations
@@ -72,8 +73,13 @@ def check_in(name: str, *, within: timedelta) -> Order:
         InvalidPayload: the name has other characters.
     """
     _check(within)
-    payload = CheckIn(name=name, within=within.total_seconds())
-    return Order(payload, within, debounce_key=f"{KEY}{name}", correlation_id=f"{KEY}{name}")
+    return order_of(CheckIn(name=name, within=within.total_seconds()))
+
+
+def order_of(check: CheckIn) -> Order:
+    """Return the order of a check-in: it moves the one action of its name."""
+    key = f"{KEY}{check.name}"
+    return Order(check, timedelta(seconds=check.within), debounce_key=key, correlation_id=key)
 
 
 def _check(within: object) -> None:

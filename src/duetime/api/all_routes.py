@@ -28,6 +28,7 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("pauses",): ("pauses:Pauses",),
     ("tenants",): ("tenants:Tenants",),
     ("limits",): ("limits:Limits",),
+    ("check-ins",): ("check_in:CheckInRoutes",),
     ("undelivered",): ("undelivered:UndeliveredRoutes",),
     ("notifications",): ("notifications:NotificationRoutes", "preferences:NotificationPreferences"),
     ("batches",): ("batches:BatchRoutes",),

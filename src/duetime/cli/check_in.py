@@ -29,15 +29,8 @@ def add_commands(verbs: Commands) -> None:
 
 def check_in(arguments: argparse.Namespace) -> int:
     """Check in."""
-    key = f"check-in:{arguments.name}"  # as `duetime.check_ins.KEY`, whose module needs pydantic
-    body = {
-        "type": "check-in",
-        "payload": {"name": arguments.name, "within": arguments.within},
-        "in": arguments.within,
-        "debounce_key": key,
-        "correlation_id": key,
-    }
-    action = client_of(arguments).ask("POST", "actions", body=body)
+    body = {"within": arguments.within}
+    action = client_of(arguments).ask("PUT", "check-ins", arguments.name, body=body)
 
     def describe(action: Json, now: datetime) -> str:
         return f"{plain(arguments.name)} has checked in; the next one is due {both(action['due_at'], now)}"

@@ -37,6 +37,8 @@ class AuditKind(StrEnum):
     """The rate limit of a payload type."""
     BATCH = "batch"
     """All members of a batch."""
+    CHECK_IN = "check-in"
+    """The name under which work elsewhere checks in."""
     REGION = "region"
     """The region that a failover made active."""
 

@@ -1,0 +1,68 @@
+"""The route of check-ins: work elsewhere reports that it ran, and when it must report again."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.request import Request
+from pydantic import Field
+
+from duetime import check_ins
+from duetime.api.context import ACTIONS, ApiRoutes, place_of
+from duetime.api.requests import RequestBody
+from duetime.api.routes import Operation, route
+from duetime.api.views import ActionSummary
+from duetime.model.audit import AuditKind
+from duetime.model.permissions import Permission
+
+CHECK_INS = "/check-ins"
+_JSON = "application/json"
+
+
+class CheckInRequest(RequestBody):
+    """When the next check-in must have come."""
+
+    within: Annotated[
+        float,
+        Field(
+            description="seconds in which the next check-in must come; without it, an action fails",
+            strict=True,
+            ge=check_ins.SHORTEST.total_seconds(),
+            le=check_ins.LONGEST.total_seconds(),
+            allow_inf_nan=False,
+        ),
+    ]
+
+
+class CheckInRoutes(ApiRoutes):
+    """Serves check-ins, if the app includes `duetime.check_ins`."""
+
+    tag = "actions"
+
+    @route(
+        "checkIn",
+        "PUT",
+        f"{CHECK_INS}/<name>",
+        Permission.MANAGE_ACTIONS,
+        second_status=HTTPStatus.CREATED,
+        operation=Operation("check-in", AuditKind.CHECK_IN, creates_work=True),
+        header="Location",
+    )
+    def check_in(
+        self, name: str, body: Annotated[CheckInRequest, Body()], request: Request
+    ) -> Response[ActionSummary]:
+        """Move the deadline of a name (200), or begin with its first one (201).
+
+        The response is the action that fails without a further check-in.
+        """
+        written = json.dumps({"name": name, "within": body.within})
+        self.api.app.payload(check_ins.CheckIn.type_name, written)  # the app must include the handler
+        order = check_ins.order_of(check_ins.CheckIn(name=name, within=body.within))
+        placed = self.api.scheduler(request).place(order)
+        status = HTTPStatus.CREATED if placed.is_new else HTTPStatus.OK
+        location = {"Location": place_of(request, ACTIONS, placed.action.id)}
+        return Response(status, _JSON, ActionSummary.from_action(placed.action), headers=location)
