@@ -364,6 +364,15 @@ class TestASilence:
         books.cloud.advance(days=4)
         assert books.reports() == [(SILENT, text(at(9, 3, 1)))]
 
+    def test_is_not_ended_by_a_backfill_of_older_times(self):
+        books = Books(every_success_within=26 * HOUR)
+        books.fails |= {at(day, 3): 1 for day in range(1, 30)}
+        books.cloud.advance(hours=4)
+        books.cloud.jobs.backfill(JOB, START - 3 * DAY, START)
+        books.cloud.advance(days=3)
+        assert len(books.ran) > 5
+        assert books.reports() == [(SILENT, text(START))]
+
     def test_has_few_checks_however_often_the_job_runs(self):
         books = Books(every(minutes=1), every_success_within=2 * HOUR)
         books.usual = timedelta(0)

@@ -11,6 +11,7 @@ import type { Job } from "./job/accounts";
 import { About, Cadences } from "./job/about";
 import { Acts } from "./job/acts";
 import { Audit } from "./job/audit";
+import { Backfills } from "./job/backfills";
 import { Calendar } from "./job/calendar";
 import { Gone } from "./job/gone";
 import { Glance, Notices } from "./job/head";
@@ -64,6 +65,7 @@ function Standing({ live }: { live: Live<Seen> }) {
             <Upcoming job={job} />
           </div>
           <Calendar job={job} key={job.version} />
+          <Backfills job={job} />
           <History name={job.name} />
           <Settings job={job} etag={etag} />
           {can("audit:read") && <Audit name={job.name} />}

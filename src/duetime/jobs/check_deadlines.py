@@ -184,7 +184,7 @@ class CheckDeadlines:
         return max([last, *resumed])
 
     def _successes(self, job: Job) -> Iterator[datetime]:
-        """Yield the ends of executed runs, the latest nominal time first."""
+        """Yield the ends of executed runs, the latest nominal time first, without those of backfills."""
         cursor = None
         while True:
             page = self._actions.of_job(
@@ -194,7 +194,8 @@ class CheckDeadlines:
                 cursor=cursor,
                 has_events=bool(job.cadence_set.triggers),
             )
-            yield from (run.executed_at for run in page if run.executed_at is not None)
+            current = (run for run in page if ids.backfill_of(run.id) is None)
+            yield from (run.executed_at for run in current if run.executed_at is not None)
             if (cursor := page.cursor) is None:
                 return
 

@@ -6,6 +6,7 @@ import { Time, written } from "../../time";
 import { Act } from "../../ui/act";
 import type { Job } from "./accounts";
 import { say } from "./acts.words";
+import { BackfillAct } from "./backfills";
 import { PauseAct } from "./pauses";
 import { RunNow } from "./trigger";
 
@@ -15,6 +16,7 @@ export function Acts({ job }: { job: Job }) {
     <>
       {job.origin === "runtime" && <Unregister job={job} />}
       {!job.paused && job.next_runs.length > 0 && <SkipNext job={job} />}
+      {!job.paused && job.next_runs.length > 0 && <BackfillAct job={job} />}
       <PauseAct job={job} />
       <RunNow job={job} />
     </>
