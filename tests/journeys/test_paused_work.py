@@ -97,6 +97,18 @@ def test_waiting_actions_each_begin_at_an_instant_of_their_own_within_the_spread
     assert max(tenths) <= 15
 
 
+def test_after_an_early_end_all_have_begun_when_the_pause_is_over(cloud, ran):
+    begun = pause(cloud, length=None, spread=MINUTE)
+    for _ in range(60):
+        cloud.scheduler_for("acme").schedule(Receipt(), at=timedelta(0))
+    cloud.advance(HOUR)
+    ended = begun.ended(by="ann", at=cloud.now)
+    cloud.memory.pauses.end(ended)
+    cloud.advance(HOUR)
+    assert len(times_of(ran)) == 60
+    assert ended.end + MINUTE < max(times_of(ran)) <= ended.over_at
+
+
 def test_a_short_pause_is_spread_over_its_own_length(cloud, ran):
     pause(cloud, length=2 * MINUTE)
     for _ in range(20):

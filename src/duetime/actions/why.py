@@ -171,7 +171,8 @@ def _held(hold: Hold, now: datetime, expires_at: datetime | None, end: str) -> R
     spread = 0 if pause.end is None else round(pause.spread_over(pause.end).total_seconds())
     if spread:
         within = timedelta(seconds=spread)
-        sentence += f" What waits begins within {within} after that, and this action at {_text(then)}."
+        sentence += f" What waits begins within {within} after that, and this action at {_text(then)}"
+        sentence += ", or up to 15 minutes later." if pause.ended_early else "."
     if expires_at is None or (then is not None and then < expires_at):
         return Reason(sentence, then)
     earlier = ", unless the pause ends before" if pause.end is None else ""

@@ -33,6 +33,9 @@ SPREAD = timedelta(minutes=10)
 
 LONGEST_SPREAD = timedelta(hours=6)
 
+LATEST_MESSAGE = timedelta(minutes=15)
+"""How much later waiting work begins after an early end: its message may have been sent just before that."""
+
 _SHARE_BITS = 32
 
 LOOKS_AGAIN = 60
@@ -159,7 +162,14 @@ class WorkPause:
     @property
     def over_at(self) -> datetime | None:
         """When the last work that waits under it begins; None as above."""
-        return None if self.end is None else self.end + self.spread_over(self.end)
+        if self.end is None:
+            return None
+        return self.end + self.spread_over(self.end) + (LATEST_MESSAGE if self.ended_early else timedelta(0))
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether an operator ended it before it would have ended by itself."""
+        return self.ended_at is not None and (self.until is None or self.ended_at < self.until)
 
     def spread_over(self, end: datetime) -> timedelta:
         """Return the time over which waiting work is spread if the pause ends at `end`."""
