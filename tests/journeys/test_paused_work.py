@@ -101,7 +101,7 @@ def test_after_an_early_end_all_have_begun_when_the_pause_is_over(cloud, ran):
     begun = pause(cloud, length=None, spread=MINUTE)
     for _ in range(60):
         cloud.scheduler_for("acme").schedule(Receipt(), at=timedelta(0))
-    cloud.advance(HOUR)
+    cloud.advance(HOUR + 5 * MINUTE)
     ended = begun.ended(by="ann", at=cloud.now)
     cloud.memory.pauses.end(ended)
     cloud.advance(HOUR)
