@@ -268,3 +268,24 @@ def test_the_second_opinion_is_printed(duetime, expression, opinion):
 
     assert json.loads(out)["second_opinion"] == opinion
     assert (f"second opinion: {opinion}" in table) == (opinion is not None)
+
+
+def test_a_rule_of_another_language_is_read_and_written(duetime):
+    rule = "DTSTART;TZID=Europe/Paris:20270104T090000\nRRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=2"
+    status, out, _ = duetime(rule, "--in", "rrule", "--from", "2027-01-01")
+    assert status == 0
+    assert out.splitlines()[3:5] == [
+        "Mon 2027-01-04 09:00:00 +01:00  2027-01-04T08:00:00Z",
+        "Mon 2027-01-11 09:00:00 +01:00  2027-01-11T08:00:00Z",
+    ]
+    status, out, _ = duetime("Mon..Fri 02:30", "--in", "systemd", "--as", "systemd", "--tz", "Asia/Tokyo")
+    assert (status, out) == (0, "Mon..Fri *-*-* 02:30:00 Asia/Tokyo\n")
+    status, out, _ = duetime("daily 09:00 days=mon", "--as", "rrule", "--from", "2027-01-01")
+    assert (status, out.splitlines()[0]) == (0, "DTSTART:20270104T090000Z")
+
+
+def test_what_the_other_language_lacks_is_named(duetime):
+    status, _, err = duetime("daily 09:00 spread=10m", "--as", "systemd")
+    assert (status, "OnCalendar cannot express spread=" in err) == (2, True)
+    status, _, err = duetime("FREQ=YEARLY;BYWEEKNO=20", "--in", "rrule")
+    assert (status, "BYWEEKNO has no equivalent" in err) == (2, True)

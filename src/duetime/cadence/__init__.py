@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from duetime.cadence.explain import LocalOccurrence, local_occurrences
     from duetime.cadence.months import monthly, nth_weekday
     from duetime.cadence.preview import Preview
+    from duetime.cadence.rrule_export import to_rrule
+    from duetime.cadence.rrule_text import from_rrule
+    from duetime.cadence.systemd_text import from_systemd, to_systemd
     from duetime.cadence.triggers import manual, on_event
     from duetime.cadence.wakes import planned_until
     from duetime.cadence.warnings import cadence_warnings, upcoming_clock_changes
@@ -69,6 +72,8 @@ __all__ = [
     "cron",
     "daily",
     "every",
+    "from_rrule",
+    "from_systemd",
     "incomparable_reason",
     "interval",
     "local_occurrences",
@@ -79,6 +84,8 @@ __all__ = [
     "once",
     "parse",
     "planned_until",
+    "to_rrule",
+    "to_systemd",
     "upcoming_clock_changes",
     "weekly",
     "yearly",
@@ -109,6 +116,9 @@ _MODULES = {
     "_every": ("every",),
     "warnings": ("upcoming_clock_changes", "cadence_warnings"),
     "_parse": ("parse",),
+    "rrule_export": ("to_rrule",),
+    "rrule_text": ("from_rrule",),
+    "systemd_text": ("from_systemd", "to_systemd"),
     "triggers": ("manual", "on_event"),
     "wakes": ("planned_until",),
     "eventbridge": ("WakeExpression",),

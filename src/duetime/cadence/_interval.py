@@ -19,7 +19,7 @@ from duetime.cadence.times import DAY, TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
 from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.words import clock_text, windows_text
-from duetime.cadence.zones import instant_at, seconds_of, zone
+from duetime.cadence.zones import LAST, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Limits, Moment
@@ -114,6 +114,9 @@ class Interval(Cadence):
         if self._limits is None:
             return self._next_of_all(at)
         return self._limits.next_after(self._next_of_all, at)
+
+    def _last_second(self) -> int:
+        return LAST if self._limits is None else self._limits.last(self._next_of_all)
 
     def _next_of_all(self, at: int) -> int:
         start = at if self.start is None else self.start

@@ -18,7 +18,7 @@ from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import PLAIN, Modifiers
 from duetime.cadence.times import DAY, MINUTE
 from duetime.cadence.walk import NOTHING, DstPolicy, WallSchedule, next_after
-from duetime.cadence.zones import FIRST, Zone, instant_at, seconds_of, zone
+from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Limits
@@ -161,6 +161,14 @@ class Cadence(ABC):
         """The seconds by which its spread delays each run; 0 without a job, see :meth:`delayed_for`."""
         return self.modifiers.bounds.delay if self.modifiers.bounds else 0
 
+    @property
+    def ends_at(self) -> datetime | None:
+        """The last instant that its end and its count allow, before the delay; None without them."""
+        bounds = self.modifiers.bounds
+        if bounds is None or not (bounds.end or bounds.count):
+            return None
+        return instant_at(self._last_second())
+
     def delayed_for(self, key: str) -> Self:
         """Return this cadence with the delay of one job, if it has a spread.
 
@@ -181,6 +189,10 @@ class Cadence(ABC):
     @abstractmethod
     def wakes(self) -> tuple[WakeExpression, ...]:
         """Return the EventBridge expressions that wake its planner; see :mod:`duetime.cadence.wakes`."""
+
+    def _last_second(self) -> int:
+        """Return the last second that its bounds allow, before the delay."""
+        return LAST
 
     @abstractmethod
     def _longest_spread(self) -> int:
@@ -251,7 +263,7 @@ class WallCadence(Cadence):
     def is_within(self, at: int) -> bool:
         """Return whether an instant, in seconds since 1970, is within its start, end and count."""
         limits = self._limits
-        return limits is None or limits.first <= at <= limits.last(self._next_of_all)
+        return limits is None or limits.first <= at <= self._last_second()
 
     def _rule(self) -> DstPolicy:
         return self.modifiers.dst_policy(interval=False, starred=False)
@@ -283,6 +295,9 @@ class WallCadence(Cadence):
         if self._limits is None:
             return next_after(self.wall, self._zone, self.clock, at)
         return self._limits.next_after(self._next_of_all, at)
+
+    def _last_second(self) -> int:
+        return LAST if self._limits is None else self._limits.last(self._next_of_all)
 
     def _next_of_all(self, at: int) -> int:
         return next_after(self.wall, self._zone, self.clock, at)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.foreign_calls import apscheduler, celery
-from duetime.cadence.rrule_text import rrule
-from duetime.cadence.systemd_text import systemd_calendar, systemd_word
+from duetime.cadence.rrule_text import from_rrule, is_rrule
+from duetime.cadence.systemd_text import systemd_suggestion
 from duetime.cadence.text import read_text
 from duetime.cadence.words import WEEKDAYS
 
@@ -126,15 +126,18 @@ def _spring(text: str) -> DialectMatch | None:
 
 
 def _rrule(text: str) -> DialectMatch | None:
-    found = rrule(text)
-    return found and DialectMatch("this is iCalendar's RRULE", *found)
+    if not is_rrule(text):
+        return None
+    try:
+        return DialectMatch("this is iCalendar's RRULE", from_rrule(text).text.removeprefix("cron "))
+    except InvalidCadence:
+        return None
 
 
 def _systemd(text: str) -> DialectMatch | None:
-    if words := systemd_word(text):
-        return DialectMatch("this is systemd's word", words)
-    cadence = systemd_calendar(text)
-    return None if cadence is None else DialectMatch("this is systemd's OnCalendar", cadence)
+    cadence = systemd_suggestion(text)
+    kind = "word" if text.replace("-", "").isalpha() else "OnCalendar"
+    return None if cadence is None else DialectMatch(f"this is systemd's {kind}", cadence)
 
 
 def _jenkins(text: str) -> DialectMatch | None:

@@ -1,116 +1,391 @@
 """Recurrence rules of iCalendar (RFC 5545, section 3.3.10), as cadences of duetime.
 
-Imported only after a text has been rejected. Rules with ``INTERVAL``, ``BYSETPOS`` and other parts that no
-cron expression has are not translated.
+``from_rrule`` reads ``DTSTART``, ``RRULE`` and ``EXDATE``. :mod:`duetime.cadence.rrule_export` writes them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, NoReturn
+from zoneinfo import ZoneInfo
 
-_WEEKDAYS = {"SU": "SUN", "MO": "MON", "TU": "TUE", "WE": "WED", "TH": "THU", "FR": "FRI", "SA": "SAT"}
+from duetime.cadence.cadence import Cadence
+from duetime.cadence.durations import duration_text
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.text import read_text
+from duetime.cadence.zones import zone
+
+WEEKDAYS = {"SU": "SUN", "MO": "MON", "TU": "TUE", "WE": "WED", "TH": "THU", "FR": "FRI", "SA": "SAT"}
+_CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_WORKWEEK = {"MO", "TU", "WE", "TH", "FR"}
+FREQUENCIES = ("SECONDLY", "MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY")
+_HOURLY, _DAILY, _WEEKLY, _MONTHLY, _YEARLY = 2, 3, 4, 5, 6
 _PARTS = {"FREQ", "INTERVAL", "WKST", "BYSECOND", "BYMINUTE", "BYHOUR", "BYDAY", "BYMONTHDAY", "BYMONTH"}
-_ENDS = {"COUNT", "UNTIL"}
-_FREQUENCIES = ("MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY")
-_START = re.compile(r"DTSTART(?:;TZID=(?P<zone>[^:]+))?:(?P<date>\d{8})T(?P<time>\d{6})(?P<utc>Z?)\s+")
-_FROM_SUNDAY = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+_PARTS |= {"BYSETPOS", "COUNT", "UNTIL"}
+_LINE = re.compile(r"(?P<name>[A-Z-]+)(?P<options>(?:;[^:]*)?):(?P<value>.*)", re.IGNORECASE)
+_UNITS = (1, 60, 3_600)
+_LEAST_CONTENT = re.compile(r"\s*(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE|FREQ=)", re.IGNORECASE)
 
 
 class _Start(NamedTuple):
-    second: str
-    minute: str
-    hour: str
-    day: str
-    month: str
-    weekday: str
+    """The line ``DTSTART``: a local time, and its zone if it names one."""
+
+    at: datetime
+    tz: str | None
 
 
-def rrule(text: str) -> tuple[str, str] | None:
-    """Return the cadence of a rule, and what differs; None for another text.
+def is_rrule(text: str) -> bool:
+    """Return whether a text begins as a recurrence rule."""
+    return bool(_LEAST_CONTENT.match(text))
 
-    The times of day come from the rule, else from the line ``DTSTART`` before it.
+
+def from_rrule(text: str, *, tz: str | None = None) -> Cadence:
+    """Return the cadence of a recurrence rule of iCalendar, with its ``DTSTART`` and ``EXDATE`` lines.
+
+    Args:
+        text: the lines, or ``FREQ=…`` alone. Without ``DTSTART`` the rule must name its times of day.
+        tz: the zone of a ``DTSTART`` without one.
+
+    Raises:
+        InvalidCadence: the text is no rule, or names what no cadence can express.
     """
-    started = _START.match(text)
-    rule = text[started.end() :] if started else text
-    if not rule.upper().startswith(("RRULE:", "FREQ=")):
-        return None
-    pairs = [pair.partition("=") for pair in rule.upper().removeprefix("RRULE:").strip(";").split(";")]
-    parts = {name: value for name, _, value in pairs}
-    is_known = {*parts} <= _PARTS | _ENDS and parts.get("FREQ") in _FREQUENCIES
-    if not is_known or parts.get("INTERVAL", "1") != "1":
-        return None
-    fields = _fields(parts, _start(started) if started else None)
-    if fields is None:
-        return None
-    caveat = "no cadence ends by itself: unregister the job then" if _ENDS & {*parts} else ""
-    zone = started["zone"] or "UTC" * bool(started["utc"]) if started else ""
-    return fields + f" tz={zone}" * bool(zone), caveat
+    return _Rule(text, tz).cadence()
 
 
-def _start(found: re.Match[str]) -> _Start | None:
-    from datetime import datetime  # noqa: PLC0415 - only needed for mistakes
+class _Rule:
+    """One text, while it is read."""
 
-    try:
-        at = datetime.strptime(found["date"] + found["time"], "%Y%m%d%H%M%S")  # noqa: DTZ007 - a local time
-    except ValueError:
-        return None
-    weekday = _FROM_SUNDAY[at.isoweekday() % 7]
-    return _Start(str(at.second), str(at.minute), str(at.hour), str(at.day), str(at.month), weekday)
+    def __init__(self, text: str, tz: str | None) -> None:
+        self._text, self._tz = text, tz
+        self._start: _Start | None = None
+        self._excluded: list[str] = []
+        rules = [rule for line in _unfolded(text) if (rule := self._read_line(line))]
+        if len(rules) > 1:
+            self._fail("RRULE", "occurs twice", "declare one cadence for each rule")
+        if not rules:
+            self._fail("", "there is no FREQ", "write it as in FREQ=DAILY;BYHOUR=9;BYMINUTE=0")
+        pairs = [pair.partition("=") for pair in rules[0].split(";")]
+        self._parts = {name: value for name, _, value in pairs}
+        for name in self._parts:
+            if name not in _PARTS:
+                self._fail(name, "has no equivalent", "use BYMONTH, BYMONTHDAY and BYDAY")
+        if self._parts.get("FREQ") not in FREQUENCIES:
+            self._fail("FREQ", "is not one of its words", f"use {', '.join(FREQUENCIES)}")
+        self._rank = FREQUENCIES.index(self._parts["FREQ"])
+        [self._interval] = self._numbers("INTERVAL") or [1]
+        if self._interval < 1:
+            self._fail("INTERVAL", "is less than 1", "give a whole number from 1 on")
 
+    def _read_line(self, line: str) -> str:
+        """Read one line; return the rule, or an empty text for another line."""
+        found = _LINE.fullmatch(line)
+        name = found["name"].upper() if found else ""
+        if found is None or name == "RRULE":
+            if not (found or line.upper().startswith("FREQ=")):
+                self._fail(line, "is no line of a rule", "write it as in FREQ=DAILY;BYHOUR=9;BYMINUTE=0")
+            return (found["value"] if found else line).upper().strip(";")
+        if name == "DTSTART":
+            self._start = self._moment(found)
+        elif name == "EXDATE":
+            self._excluded += self._exceptions(found)
+        else:
+            self._fail(line, "has no equivalent", "declare a further cadence, as in once(...)")
+        return ""
 
-def _fields(parts: Mapping[str, str], start: _Start | None) -> str | None:
-    rank = _FREQUENCIES.index(parts["FREQ"])
-    second = parts.get("BYSECOND", start.second if start else "0")
-    minute = parts.get("BYMINUTE", "*" if rank == 0 else start and start.minute)
-    hour = parts.get("BYHOUR", "*" if rank <= 1 else start and start.hour)
-    if minute is None or hour is None:
-        return None  # without a start, the times of day are unknown
-    days = _days(parts, rank, start)
-    month = parts.get("BYMONTH", "*")
-    if parts["FREQ"] == "YEARLY" and month == "*":
-        month = start.month if start and "BYDAY" not in parts else ""
-    if days is None or not month:
-        return None
-    day, weekday = days
-    rule = "" if "*" in (day, weekday) else " day_rule=and"
-    leading = "" if second == "0" else f"{second} "
-    return f"{leading}{minute} {hour} {day} {month} {weekday}{rule}"
+    def cadence(self) -> Cadence:
+        """Return the rule's cadence."""
+        head = self._positions() or self._repeated() or f"cron {self._cron()}"
+        try:
+            cadence = read_text(head + self._bounds(is_interval=head.startswith("interval ")))
+            cadence.check_can_run()
+        except InvalidCadence as error:
+            raise InvalidCadence(self._text, f"RRULE: {error.problem}", error.remedy) from None
+        return cadence
 
+    def _fail(self, part: str, problem: str, remedy: str) -> NoReturn:
+        at = max(0, self._text.upper().find(part.upper())) if part else 0
+        label = part.partition(":")[0].partition(";")[0]
+        shown = f"RRULE: {label} {problem}" if part else f"RRULE: {problem}"
+        width = len(part) if part and part.upper() in self._text.upper() else None
+        raise InvalidCadence(self._text, shown, remedy, start=at, width=width)
 
-def _days(parts: Mapping[str, str], rank: int, start: _Start | None) -> tuple[str, str] | None:
-    """Return day-of-month and day-of-week; None if they are unknown, or no cron expression has them."""
-    is_weekly, is_monthly = parts["FREQ"] == "WEEKLY", rank >= _FREQUENCIES.index("MONTHLY")
-    day, weekday = "*", "*"
-    if "BYMONTHDAY" in parts:
-        day = ",".join(_month_day(number) for number in parts["BYMONTHDAY"].split(","))
-    if "BYDAY" in parts:
-        found = [re.fullmatch(r"([+-]?\d)?([A-Z]{2})", entry) for entry in parts["BYDAY"].split(",")]
-        names = [_weekday(entry, is_monthly=is_monthly) for entry in found if entry]
-        if len(names) != len(found) or None in names:
+    def _numbers(self, name: str) -> list[int]:
+        values = self._parts.get(name)
+        if values is None:
+            return []
+        if not re.fullmatch(r"[+-]?\d{1,5}(?:,[+-]?\d{1,5})*", values, re.ASCII):
+            self._fail(name, "is no list of numbers", f"write it as in {name}=1")
+        return sorted({int(value) for value in values.split(",")})
+
+    def _moment(self, line: re.Match[str]) -> _Start:
+        options = dict(re.findall(r";([^=;:]+)=([^;:]*)", line["options"]))
+        value = line["value"].upper()
+        digits = value.removesuffix("Z")
+        try:
+            at = datetime.strptime(digits if "T" in digits else f"{digits}T000000", "%Y%m%dT%H%M%S")  # noqa: DTZ007 - a local time
+        except ValueError:
+            self._fail(line[0], "has no date and time", "write it as in DTSTART:20270104T090000Z")
+        tz = options.get("TZID") or ("UTC" if value.endswith("Z") else None)
+        if tz is not None:
+            zone(tz)
+        return _Start(at, tz)
+
+    def _exceptions(self, line: re.Match[str]) -> list[str]:
+        found = []
+        for value in line["value"].split(","):
+            one = _LINE.fullmatch(f"{line['name']}{line['options']}:{value}")
+            if one is None or "T" not in value.upper():
+                self._fail(line[0], "has no time of day", "write it as in EXDATE:20270104T090000Z")
+            at, tz = self._moment(one)
+            if tz is None:
+                found.append(at.isoformat())
+            else:
+                found.append(at.replace(tzinfo=ZoneInfo(tz)).astimezone(UTC).isoformat())
+        return found
+
+    def _bounds(self, *, is_interval: bool) -> str:
+        """Return the options for zone, start, end, count and exceptions."""
+        options = []
+        start, tz = self._start, (self._start and self._start.tz) or self._tz
+        if "COUNT" in self._parts:
+            if start is None:
+                self._fail(
+                    "COUNT", "has no DTSTART to count from", "add a line as in DTSTART:20270104T090000Z"
+                )
+            options.append(f"count={self._parts['COUNT']}")
+        if start is not None and not is_interval:
+            options.append(f"start={start.at.isoformat()}")
+        if until := self._parts.get("UNTIL"):
+            try:
+                end = datetime.strptime(until.removesuffix("Z"), "%Y%m%dT%H%M%S")  # noqa: DTZ007 - with its own zone
+            except ValueError:
+                self._fail("UNTIL", "has no time", "write it as in UNTIL=20271231T235959Z")
+            options.append(f"end={end.isoformat()}{'Z' * until.endswith('Z')}")
+        if self._excluded:
+            options.append(f"except_at={','.join(self._excluded)}")
+        if tz is not None:
+            options.append(f"tz={tz}")
+        return "".join(f" {option}" for option in options)
+
+    def _times(self) -> tuple[list[int], list[int] | None, list[int] | None]:
+        """Return seconds, minutes and hours; None for all of them."""
+        start = self._start.at if self._start else None
+        second, minute, hour = map(self._numbers, ("BYSECOND", "BYMINUTE", "BYHOUR"))
+        if not second:
+            second = [start.second if start else 0] if self._rank > 0 else [*range(60)]
+        if not minute and self._rank > 1:
+            minute = [start.minute if start else self._no_time("BYMINUTE")]
+        if not hour and self._rank > _HOURLY:
+            hour = [start.hour if start else self._no_time("BYHOUR")]
+        return second, minute or None, hour or None
+
+    def _no_time(self, name: str) -> NoReturn:
+        self._fail(
+            self._parts["FREQ"], f"needs {name}, or DTSTART", "add them, as in FREQ=DAILY;BYHOUR=9;BYMINUTE=0"
+        )
+
+    def _clock(self) -> str:
+        """Return the one time of day, as text."""
+        second, minute, hour = self._times()
+        if not minute or not hour or len(second) * len(minute) * len(hour) != 1:
+            self._fail("INTERVAL", "has several times of day", "declare one cadence for each")
+        return f"{hour[0]:02}:{minute[0]:02}:{second[0]:02}"
+
+    def _by_day(self) -> tuple[set[str], set[int]]:
+        """Return the codes of the weekdays, and their ordinals, each of which applies to each weekday.
+
+        The ordinals are empty without any; 0 stands for weekdays without one beside others with one.
+        """
+        if "BYDAY" not in self._parts:
+            return set(), set()
+        found = set[tuple[str, int]]()
+        for entry in self._parts["BYDAY"].split(","):
+            match = re.fullmatch(r"([+-]?\d{1,2})?([A-Z]{2})", entry)
+            if not match or match[2] not in WEEKDAYS:
+                self._fail("BYDAY", f"has no weekday {entry!r}", "use SU, MO, TU, WE, TH, FR and SA, or 1MO")
+            found.add((match[2], int(match[1] or 0)))
+        codes, ordinals = {code for code, _ in found}, {nth for _, nth in found}
+        if ordinals == {0}:
+            return codes, set()
+        if self._rank < _MONTHLY or (self._rank == _YEARLY and "BYMONTH" not in self._parts):
+            self._fail(
+                "BYDAY", "counts weekdays, which only months have here", "use FREQ=MONTHLY, or add BYMONTH"
+            )
+        if len(found) != len(codes) * len(ordinals) or 0 in ordinals:
+            self._fail("BYDAY", "counts its weekdays differently", "declare one cadence for each")
+        return codes, ordinals
+
+    def _month_days(self) -> list[int]:
+        """Return the days of the month, those from the end negative; DTSTART's if it has none."""
+        days = self._numbers("BYMONTHDAY")
+        if days or "BYDAY" in self._parts or self._rank < _MONTHLY:
+            return days
+        if self._start is None:
+            self._fail(
+                self._parts["FREQ"], "needs BYMONTHDAY, BYDAY or DTSTART", "add BYMONTHDAY=1 or another"
+            )
+        return [self._start.at.day]
+
+    def _months(self) -> list[int]:
+        months = self._numbers("BYMONTH")
+        is_open = self._rank == _YEARLY and not {"BYMONTHDAY", "BYDAY"} & {*self._parts}
+        if months or not is_open:
+            return months
+        if self._start is None:
+            self._fail("YEARLY", "needs BYMONTH or DTSTART", "add BYMONTH=1 or another")
+        return [self._start.at.month]
+
+    def _cron(self) -> str:
+        second, minute, hour = self._times()
+        days = [_cron_day(day) for day in self._month_days()]
+        codes, ordinals = self._by_day()
+        if not codes and not days and self._rank == _WEEKLY:
+            codes = {self._code_of_start()}
+        weekdays = _named(codes)
+        if ordinals:
+            if ordinals & {*range(-9, -1)}:
+                days = self._in_ordinals(days, ordinals)
+            else:
+                ends = ["L" if nth < 0 else f"#{nth}" for nth in sorted(ordinals)]
+                weekdays = [f"{name}{end}" for name in weekdays for end in ends]
+        fields = [_listed(minute), _listed(hour), ",".join(days) or "*", _listed(self._months() or None)]
+        text = " ".join([*fields, ",".join(weekdays) or "*"])
+        rule = " day_rule=and" if days and weekdays else ""
+        return f"{'' if second == [0] else _listed(second) + ' '}{text}{rule}"
+
+    def _in_ordinals(self, days: list[str], ordinals: set[int]) -> list[str]:
+        if days:
+            self._fail("BYMONTHDAY", "stands beside counted weekdays", "leave one of them out")
+        return [day for nth in sorted(ordinals) for day in _ordinal_days(nth, "L-{}", "L")]
+
+    def _code_of_start(self) -> str:
+        if self._start is None:
+            self._fail(self._parts["FREQ"], "needs BYDAY or DTSTART", "add BYDAY=MO or another")
+        return _CODES[self._start.at.weekday()]
+
+    def _positions(self) -> str | None:
+        """Return the cadence of BYSETPOS, which chooses business days or one weekday; None without it."""
+        if "BYSETPOS" not in self._parts:
             return None
-        weekday = ",".join(filter(None, names))
-    if (day, weekday) == ("*", "*") and (is_weekly or is_monthly):
-        if start is None:
+        chosen, (codes, ordinals) = self._numbers("BYSETPOS"), self._by_day()
+        is_simple = self._rank == _MONTHLY and self._interval == 1 and "BYMONTHDAY" not in self._parts
+        if not is_simple or ordinals or 0 in chosen or (codes != _WORKWEEK and len(codes) != 1):
+            self._fail(
+                "BYSETPOS", "chooses neither business days nor one weekday of the month", "list the days"
+            )
+        months = self._numbers("BYMONTH")
+        filtered = f" months={','.join(map(str, months))}" * bool(months)
+        if codes == _WORKWEEK:
+            days = [str(n) if n > 0 else f"last{n + 1}" if n < -1 else "last" for n in chosen]
+            return f"business_day {','.join(days)} {self._clock()}{filtered}"
+        second, minute, hour = self._times()
+        if len(second) * len(minute or ()) * len(hour or ()) != 1:
+            self._fail("BYSETPOS", "has several times of day", "declare one cadence for each")
+        days = [day for nth in chosen for day in _ordinal_days(nth, "last-{}", "last")]
+        return f"monthly {','.join(days)} {self._clock()} days={','.join(_named(codes))}{filtered}"
+
+    def _repeated(self) -> str | None:
+        """Return the cadence of an INTERVAL of more than one; None without it."""
+        if self._interval == 1:
             return None
-        return ("*", start.weekday) if is_weekly else (start.day, "*")
-    return day, weekday
+        if self._start is None:
+            self._fail(
+                "INTERVAL", "has no DTSTART to count from", "add a line as in DTSTART:20270104T090000Z"
+            )
+        if self._rank < _DAILY:
+            return self._within_days(self._start)
+        anchor, months = f"anchor={self._start.at.date()}", self._months()
+        codes, ordinals = self._by_day()
+        filtered = f" months={','.join(map(str, months))}" * bool(months)
+        cycle, weekdays = f"every={self._interval} {anchor}", f" days={','.join(_named(codes))}" * bool(codes)
+        if self._rank == _WEEKLY:
+            self._check_week_start(codes or {self._code_of_start()})
+            on = ",".join(_named(codes or {self._code_of_start()}))
+            self._refuse("BYMONTHDAY")
+            return f"weekly {on} {self._clock()} {cycle}{filtered}"
+        if self._rank == _DAILY:
+            self._refuse("BYMONTHDAY")
+            return f"every {self._interval}d at={self._clock()} {anchor}{filtered}{weekdays}"
+        days = [
+            f"last-{-day - 1}" if day < -1 else "last" if day < 0 else str(day) for day in self._month_days()
+        ]
+        if self._rank == _MONTHLY:
+            if ordinals or not days:
+                if days:
+                    self._in_ordinals(days, ordinals)
+                days = [day for nth in sorted(ordinals) for day in _ordinal_days(nth, "last-{}", "last")]
+            days = days or [str(day) for day in range(1, 32)]
+            return f"monthly {','.join(days)} {self._clock()} {cycle}{filtered}{weekdays}"
+        if ordinals or not days or any(not day.isdigit() for day in days):
+            self._fail("INTERVAL", "of years has no fixed dates", "use BYMONTH with BYMONTHDAY from 1 on")
+        dates = [f"{month:02}-{int(day):02}" for month in months or range(1, 13) for day in days]
+        return f"yearly {','.join(_existing(dates))} {self._clock()} {cycle}{weekdays}"
+
+    def _refuse(self, name: str) -> None:
+        if name in self._parts:
+            self._fail(name, f"stands beside INTERVAL={self._interval}", "leave one of them out")
+
+    def _check_week_start(self, codes: set[str]) -> None:
+        """Reject another first day of the week than Monday, where it changes which weeks are chosen."""
+        first = self._parts.get("WKST", "MO")
+        if first not in _CODES:
+            self._fail("WKST", "is no weekday", "use WKST=MO")
+        before = {*_CODES[: _CODES.index(first)]}
+        sides = {code in before for code in {*codes, self._code_of_start()}}
+        if len(sides) > 1:
+            self._fail("WKST", "differs from Monday, on which weeks begin here", "use WKST=MO")
+
+    def _within_days(self, start: _Start) -> str | None:
+        """Return an interval of hours, minutes or seconds: a list of them, or elapsed time in UTC."""
+        unit = _UNITS[self._rank]
+        name, size = (("BYSECOND", 60), ("BYMINUTE", 60), ("BYHOUR", 24))[self._rank]
+        if size % self._interval == 0 and name not in self._parts:
+            first = (start.at.second, start.at.minute, start.at.hour)[self._rank] % self._interval
+            self._parts[name] = ",".join(map(str, range(first, size, self._interval)))
+            return None
+        restricted = sorted(part for part in self._parts if part.startswith("BY"))
+        if (start.tz or self._tz or "UTC") != "UTC" or restricted:
+            part = restricted[0] if restricted else "INTERVAL"
+            self._fail(
+                part,
+                "is no elapsed time in UTC, and does not divide an hour or a day",
+                "use DTSTART in UTC without BY parts, or an interval that divides it",
+            )
+        step = self._interval * unit
+        begin = start.at - timedelta(seconds=step)
+        return f"interval {duration_text(step)} start={begin.isoformat()}Z"
 
 
-def _month_day(number: str) -> str:
-    if not number.startswith("-"):
-        return number.removeprefix("+")
-    return "L" if number == "-1" else f"L-{int(number[1:]) - 1}" if number[1:].isdigit() else "?!"
+def _unfolded(text: str) -> list[str]:
+    return re.sub(r"\r?\n[ \t]", "", text.strip()).split()
 
 
-def _weekday(entry: re.Match[str], *, is_monthly: bool) -> str | None:
-    name = _WEEKDAYS.get(entry[2])
-    if name is None or entry[1] is None:
-        return name
-    if not is_monthly:
-        return None
-    nth = int(entry[1])
-    if nth == -1:
-        return f"{name}L"
-    return f"{name}#{nth}" if nth > 0 else None
+def _listed(values: list[int] | None) -> str:
+    if values is None or (values == [*range(60)]):
+        return "*"
+    return ",".join(map(str, values))
+
+
+def _named(codes: set[str]) -> list[str]:
+    return [WEEKDAYS[code] for code in _CODES if code in codes]
+
+
+def _cron_day(day: int) -> str:
+    return str(day) if day >= 0 else "L" if day == -1 else f"L-{-day - 1}"
+
+
+def _ordinal_days(nth: int, before: str, last: str) -> list[str]:
+    """Return the days of a month that can be the n-th of a weekday; the first seven for 1."""
+    if nth > 0:
+        return [str(day) for day in range(7 * nth - 6, 7 * nth + 1) if day <= _LONGEST_MONTH]
+    backs = range(7 * (-nth - 1), min(7 * -nth, _LONGEST_MONTH))
+    return [before.format(back) if back else last for back in backs]
+
+
+_LONGEST_MONTH = 31
+
+
+def _existing(dates: list[str]) -> list[str]:
+    """Return the dates that a leap year has."""
+    return [day for day in dates if not re.fullmatch(r"02-3\d|(?:04|06|09|11)-31", day)]

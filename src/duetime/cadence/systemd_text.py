@@ -1,85 +1,322 @@
-"""systemd's calendar events (``OnCalendar=``), as cadences of duetime.
+"""systemd's calendar events (``OnCalendar=``), as cadences of duetime, and back.
 
-Imported only after a text has been rejected. The rules are those of systemd.time(7): a run needs a matching
-weekday and a matching date; ``..`` is a range, ``a/n`` every n-th value from a on, ``~n`` the n-th last day.
+The rules are those of systemd.time(7): a run needs a matching weekday and a matching date; ``..`` is a range,
+``a/n`` every n-th value from a on, ``~n`` the n-th last day.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple, NoReturn
+
+from duetime.cadence._once import Once
+from duetime.cadence.aws_text import values_text
+from duetime.cadence.business_days import BusinessDay
+from duetime.cadence.cadence import Cadence
+from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
+from duetime.cadence.errors import InvalidCadence, UnknownZone
+from duetime.cadence.exported import Exported
+from duetime.cadence.text import read_text
+from duetime.cadence.words import WEEKDAYS, bits, ranges, weekdays_text
+from duetime.cadence.zones import instant_at, zone
 
 _WORDS = {
-    "minutely": "@every_minute",
-    "hourly": "@hourly",
-    "quarterly": "0 0 1 1,4,7,10 *",
-    "semiannually": "0 0 1 1,7 *",
-    "yearly": "@yearly",
-    "annually": "@yearly",
+    "minutely": "*-*-* *:*:00",
+    "hourly": "*-*-* *:00:00",
+    "daily": "*-*-* 00:00:00",
+    "weekly": "Mon *-*-* 00:00:00",
+    "monthly": "*-*-01 00:00:00",
+    "quarterly": "*-01,04,07,10-01 00:00:00",
+    "semiannually": "*-01,07-01 00:00:00",
+    "semi-annually": "*-01,07-01 00:00:00",
+    "yearly": "*-01-01 00:00:00",
+    "annually": "*-01-01 00:00:00",
 }
+_DUETIMES = ("daily", "weekly", "monthly", "yearly")
+_NAMES = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
+_LONG_NAMES = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _VALUES = r"[\d*.,/]+"
-_TEXT = re.compile(
-    r"(?:(?P<days>[A-Z][a-z]{2,}(?:(?:\.\.|,)[A-Z][a-z]{2,})*)(?:\s+|$))?"
-    rf"(?:(?:(?P<year>{_VALUES})-)?(?P<month>{_VALUES})(?P<sign>[-~])(?P<day>{_VALUES})(?:\s+|$))?"
-    rf"(?:(?P<hour>{_VALUES}):(?P<minute>{_VALUES})(?::(?P<second>{_VALUES}))?)?"
-    r"(?:\s+(?P<zone>[A-Za-z_]+(?:/\S+)?))?"
-)
-_HIGHEST = {"month": 12, "day": 31, "hour": 23, "minute": 59, "second": 59}
+_DATE = re.compile(rf"(?:(?P<year>{_VALUES})-)?(?P<month>{_VALUES})(?P<sign>[-~])(?P<day>{_VALUES})")
+_TIME = re.compile(rf"(?P<hour>{_VALUES}):(?P<minute>{_VALUES})(?::(?P<second>{_VALUES}))?")
+_WEEKDAYS = re.compile(r"[A-Za-z]{3,9}(?:(?:\.\.|,|-)[A-Za-z]{3,9})*,?")
+_LIMITS = {"month": (1, 12), "day": (1, 31), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
+_YEARS = (1970, 2199)
+_CENTURY, _TWO_DIGITS, _OF_2000 = 100, 2, 70
+_ALL_TIMES = {"hour": (1 << 24) - 1, "minute": (1 << 60) - 1, "second": (1 << 60) - 1}
+_LAST_SEVEN, _WEEK = tuple(range(7)), 7
+_FIFTH_ENDS = 31
 
 
-def systemd_word(text: str) -> str | None:
-    """Return the cadence of one of systemd's words, such as ``quarterly``; None for another text.
+class _Event(NamedTuple):
+    """A calendar event: values in ascending order, the weekdays as a mask."""
 
-    ``daily``, ``weekly`` and ``monthly`` are words of duetime too, and lack their time.
+    weekdays: int
+    years: tuple[int, ...]
+    months: tuple[int, ...]
+    days: tuple[int, ...]
+    from_the_end: bool
+    hours: tuple[int, ...]
+    minutes: tuple[int, ...]
+    seconds: tuple[int, ...]
+    zone: str | None
+
+
+def systemd_suggestion(text: str) -> str | None:
+    """Return the text of the cadence of a calendar event; None for another text, or a word of duetime too."""
+    word = text.strip().lower()
+    tokens = text.split()
+    is_dated = any(_DATE.fullmatch(token) or _WEEKDAYS.fullmatch(token) for token in tokens)
+    is_plain_time = not is_dated and re.fullmatch(r"[\d:]+", text)
+    if word in _DUETIMES or is_plain_time or not (is_dated or word in _WORDS or _TIME.match(text)):
+        return None
+    try:
+        return from_systemd(text).text.removeprefix("cron ")
+    except InvalidCadence:
+        return None
+
+
+def from_systemd(text: str, *, tz: str | None = None) -> Cadence:
+    """Return the cadence of a calendar event of systemd, as in ``"Mon..Fri *-*-* 02:30:00 Europe/Paris"``.
+
+    Args:
+        text: the value of ``OnCalendar=``.
+        tz: the zone of a text without one.
+
+    Raises:
+        InvalidCadence: the text is no calendar event, or names what no cadence can express.
     """
-    return _WORDS.get(text.lower())
+    event = _Reader(text).event()
+    options = f" tz={event.zone or tz}" if event.zone or tz else ""
+    first, last = event.years[0], event.years[-1]
+    is_once = (
+        all(len(values) == 1 for values in (*event[1:4], *event[5:8])) and event.weekdays == ALL_WEEKDAYS
+    )
+    if is_once and not event.from_the_end:
+        clock = f"{event.hours[0]:02}:{event.minutes[0]:02}:{event.seconds[0]:02}"
+        return _built(text, f"once {first}-{event.months[0]:02}-{event.days[0]:02}T{clock}{options}")
+    if event.years != (*range(first, last + 1),):
+        raise InvalidCadence(text, "systemd: its years do not follow each other", "declare several cadences")
+    if (first, last) != _YEARS:
+        options = f" start={first}-01-01 end={last}-12-31{options}"
+    return _built(text, _head(event) + options)
 
 
-def systemd_calendar(text: str) -> str | None:
-    """Return the cadence of a calendar event; None for another text."""
-    found = _TEXT.fullmatch(text)
-    if not found or not (found["days"] or found["day"] or found["hour"]):
-        return None
-    if found["hour"] and not (found["days"] or found["day"]) and re.fullmatch(r"[\d:]+", text):
-        return None  # a time of day alone is a common mistake, of no scheduler
-    if (found["year"] or "*") != "*":
-        return None
-    weekdays = re.sub(r"([A-Za-z]{3})[a-z]*", r"\1", found["days"] or "").replace("..", "-").lower()
-    zone = f" tz={found['zone']}" if found["zone"] else ""
-    return (_daily(found, weekdays) or _cron(found, weekdays)) + zone
+def _built(text: str, written: str) -> Cadence:
+    try:
+        cadence = read_text(written)
+        cadence.check_can_run()
+    except InvalidCadence as error:
+        raise InvalidCadence(text, f"systemd: {error.problem}", error.remedy) from None
+    return cadence
 
 
-def _daily(found: re.Match[str], weekdays: str) -> str | None:
-    """Return the shorter text of one time of day; None if it needs a cron expression."""
-    time = ":".join(found[unit] for unit in ("hour", "minute", "second") if found[unit])
-    day, month = found["day"] or "*", found["month"] or "*"
-    is_plain = re.fullmatch(r"\d{1,2}:\d\d(?::\d\d)?", time) and re.fullmatch(r"[\d,]+|\*", day)
-    if not is_plain or month != "*" or found["sign"] == "~":
-        return None
-    kind = "daily" if day == "*" else f"monthly {','.join(str(int(number)) for number in day.split(','))}"
-    return f"{kind} {time}" + f" days={weekdays}" * bool(weekdays)
-
-
-def _cron(found: re.Match[str], weekdays: str) -> str:
-    hour, minute = (_field(found[unit] or "0", unit) for unit in ("hour", "minute"))
-    second = _field(found["second"] or "0", "second")
-    month = _field(found["month"] or "*", "month")
-    day = _from_the_end(found["day"]) if found["sign"] == "~" else _field(found["day"] or "*", "day")
-    rule = " day_rule=and" if weekdays and day != "*" else ""
+def _head(event: _Event) -> str:
+    """Return the shorter text of one time of day, else a cron expression."""
+    all_days, all_months = len(event.days) == _FIFTH_ENDS, len(event.months) == 12  # noqa: PLR2004 - months
+    is_one_time = len(event.hours) == len(event.minutes) == len(event.seconds) == 1
+    filtered = f" days={weekdays_text(event.weekdays)}" * (event.weekdays != ALL_WEEKDAYS)
+    if is_one_time and all_months and not event.from_the_end:
+        clock = f"{event.hours[0]:02}:{event.minutes[0]:02}:{event.seconds[0]:02}".removesuffix(":00")
+        kind = "daily" if all_days else f"monthly {','.join(map(str, event.days))}"
+        return f"{kind} {clock}{filtered}"
+    if event.from_the_end:
+        day = "*" if all_days else ",".join("L" if n == 1 else f"L-{n - 1}" for n in event.days)
+    else:
+        day = _cron(event.days, "day")
+    weekday = "*" if event.weekdays == ALL_WEEKDAYS else weekdays_text(event.weekdays).upper()
+    second, minute, hour = (
+        _cron(values, unit)
+        for values, unit in ((event.seconds, "second"), (event.minutes, "minute"), (event.hours, "hour"))
+    )
     leading = "" if second == "0" else f"{second} "
-    return f"{leading}{minute} {hour} {day} {month} {weekdays or '*'}{rule}"
+    rule = " day_rule=and" if "*" not in (day, weekday) else ""
+    return f"cron {leading}{minute} {hour} {day} {_cron(event.months, 'month')} {weekday}{rule}"
 
 
-def _field(text: str, unit: str) -> str:
-    return ",".join(_item(item, unit) for item in text.split(","))
+def _cron(values: tuple[int, ...], unit: str) -> str:
+    low, high = _LIMITS[unit]
+    text = values_text(sum(1 << value for value in values), low, high)
+    return re.sub(rf"^{low}/", "*/", text)
 
 
-def _item(item: str, unit: str) -> str:
-    values, slash, step = item.partition("/")
-    values = re.sub(r"\d+", lambda number: str(int(number[0])), values.replace("..", "-"))
-    if not slash or values == "*" or "-" in values:
-        return values + slash + step
-    return f"*/{step}" if values == "0" else f"{values}-{_HIGHEST[unit]}/{step}"
+class _Reader:
+    """One text, while it is read."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def _fail(self, part: str, problem: str, remedy: str) -> NoReturn:
+        at = max(0, self._text.find(part))
+        raise InvalidCadence(self._text, f"systemd: {problem}", remedy, start=at, width=len(part) or None)
+
+    def event(self) -> _Event:
+        """Return the event of the text."""
+        tokens = _WORDS.get(self._text.strip().lower(), self._text).split()
+        where = self._zone(tokens)
+        weekdays, found = ALL_WEEKDAYS, dict[str, str]()
+        patterns = [("weekday", _WEEKDAYS), ("date", _DATE), ("time", _TIME)]
+        for token in tokens:
+            while patterns and not patterns[0][1].fullmatch(token):
+                patterns.pop(0)
+            if not patterns:
+                remedy = "write it as in Mon..Fri *-*-* 02:30:00"
+                self._fail(token, f"{token!r} is no weekday, date or time in its place", remedy)
+            kind, pattern = patterns.pop(0)
+            if kind == "weekday":
+                weekdays = self._weekdays(token)
+            elif match := pattern.fullmatch(token):
+                found |= {unit: value for unit, value in match.groupdict().items() if value}
+        if not tokens:
+            self._fail(self._text, "there is no date and no time", "write it as in Mon..Fri *-*-* 02:30:00")
+        is_from_end = found.get("sign") == "~"
+        return _Event(
+            weekdays=weekdays,
+            years=self._years(found.get("year", "*")),
+            months=self._values(found.get("month", "*"), "month"),
+            days=self._days_from_end(found["day"])
+            if is_from_end
+            else self._values(found.get("day", "*"), "day"),
+            from_the_end=is_from_end,
+            hours=self._values(found.get("hour", "0"), "hour"),
+            minutes=self._values(found.get("minute", "0"), "minute"),
+            seconds=self._values(found.get("second", "0"), "second"),
+            zone=where,
+        )
+
+    def _zone(self, tokens: list[str]) -> str | None:
+        """Return the zone at the end, and remove it from the tokens."""
+        if not tokens or not re.fullmatch(r"[A-Za-z][\w+/-]*", tokens[-1]) or _is_weekdays(tokens[-1]):
+            return None
+        name = tokens.pop()
+        if name.upper() == "UTC":
+            return "UTC"
+        try:
+            zone(name)
+        except UnknownZone as error:
+            self._fail(name, error.problem, error.remedy)
+        return name
+
+    def _weekdays(self, token: str) -> int:
+        mask = 0
+        for item in token.strip(",").split(","):
+            ends = [self._weekday(end) for end in re.split(r"\.\.|-", item)]
+            for step in range((ends[-1] - ends[0]) % _WEEK + 1):
+                mask |= 1 << (ends[0] + step) % _WEEK
+        return mask
+
+    def _weekday(self, name: str) -> int:
+        if not _is_weekdays(name):
+            self._fail(name, f"{name!r} is no weekday", "use Mon, Tue, Wed, Thu, Fri, Sat or Sun")
+        return WEEKDAYS.index(name[:3].lower())
+
+    def _years(self, text: str) -> tuple[int, ...]:
+        if text == "*":
+            return (*range(_YEARS[0], _YEARS[1] + 1),)
+        return self._expanded(text, *_YEARS)
+
+    def _values(self, text: str, unit: str) -> tuple[int, ...]:
+        return self._expanded(text, *_LIMITS[unit])
+
+    def _days_from_end(self, text: str) -> tuple[int, ...]:
+        """Return days counted from the last, which is 1; a step counts towards the last day."""
+        found = set[int]()
+        for item in text.split(","):
+            values, slash, step = item.partition("/")
+            if not slash:
+                found |= {*self._expanded(item, 1, _FIFTH_ENDS)}
+                continue
+            first = _FIFTH_ENDS if values == "*" else self._number(values, 1, _FIFTH_ENDS)
+            number = self._number(step, 1, _FIFTH_ENDS)
+            if number >= first:
+                self._fail(item, f"{item} has a step beyond the last day", "use a smaller step")
+            found |= {*range(first, 0, -number)}
+        return tuple(sorted(found))
+
+    def _expanded(self, text: str, low: int, high: int) -> tuple[int, ...]:
+        found = set[int]()
+        for item in text.split(","):
+            values, slash, step = item.partition("/")
+            first, dots, last = values.partition("..")
+            if values == "*":
+                start, end = low, high
+            else:
+                start = self._number(first, low, high)
+                end = self._number(last, low, high) if dots else high if slash else start
+            if end < start:
+                self._fail(item, f"the range {values} runs backwards", "let it ascend")
+            found |= {*range(start, end + 1, self._number(step, 1, high) if slash else 1)}
+        return tuple(sorted(found))
+
+    def _number(self, text: str, low: int, high: int) -> int:
+        if "." in text:
+            self._fail(text, f"{text} is a fraction of a second", "use whole seconds")
+        number = int(text) if text.isdigit() else -1
+        if low == _YEARS[0] and len(text) == _TWO_DIGITS:
+            number += 2_000 if number < _OF_2000 else 1_900
+        if not low <= number <= high:
+            self._fail(text, f"{text or 'nothing'} is out of range", f"use {low}-{high}")
+        return number
 
 
-def _from_the_end(day: str) -> str:
-    return ",".join("L" if int(n) == 1 else f"L-{int(n) - 1}" for n in day.split(",") if n.isdigit()) or "?!"
+def _is_weekdays(token: str) -> bool:
+    names = re.split(r"\.\.|,|-", token.strip(",").lower())
+    return all(name in WEEKDAYS or name in _LONG_NAMES for name in names)
+
+
+def to_systemd(cadence: Cadence) -> str:
+    """Return the calendar event of a cadence, with its zone, for ``OnCalendar=``.
+
+    systemd skips times in a gap of the clocks, and runs once what comes twice.
+
+    Raises:
+        InvalidCadence: no single event can express the cadence.
+    """
+    exported = Exported(cadence, "OnCalendar")
+    if isinstance(cadence, Once):
+        at = instant_at(cadence.local)
+        return f"{at:%Y-%m-%d %H:%M:%S} {cadence.tz}" if at else ""
+    parts = exported.parts()
+    bounds = cadence.modifiers.bounds
+    if bounds is not None:
+        names = ("start", "end", "count", "except_at")
+        shown = next(name for name in names if getattr(bounds, name))
+        exported.fail(f"{shown}=", "leave it out, or enable and disable the timer")
+    if parts.cycle is not None or isinstance(cadence, BusinessDay) or parts.excluded:
+        what = (
+            "a cycle" if parts.cycle else "business days" if not parts.excluded else "the dates of a calendar"
+        )
+        exported.fail(what, "let the service check the date")
+    weekdays, sign, day = _days(exported, parts.days)
+    shown_weekdays = (
+        f"{','.join(ranges([n for n in (*range(1, 7), 0) if weekdays >> n & 1], _NAMES, joint='..'))} "
+    )
+    month = "*" if parts.days.months == ALL_MONTHS else _numbers(bits(parts.days.months))
+    times = zip(("hour", "minute", "second"), (parts.hours, parts.minutes, parts.seconds), strict=True)
+    clock = ":".join("*" if mask == _ALL_TIMES[unit] else _numbers(bits(mask)) for unit, mask in times)
+    return f"{shown_weekdays * (weekdays != ALL_WEEKDAYS)}*-{month}{sign}{day} {clock} {cadence.tz}"
+
+
+def _days(exported: Exported, days: DayFields) -> tuple[int, str, str]:
+    """Return the weekdays, the sign before the days of the month, and these."""
+    weekdays, numbers, lasts = days.weekdays, days.days, days.lasts
+    if days.nth:
+        on = {day for day, _ in days.nth}
+        weeks = {n for _, n in days.nth}
+        is_product = len(on) * len(weeks) == len(days.nth) and not days.weekdays
+        if not is_product or numbers != ALL_DAYS or lasts or (0 in weeks and len(weeks) > 1):
+            exported.fail("these weekdays of the month", "declare a cadence for each")
+        weekdays = sum(1 << day for day in on)
+        if weeks == {0}:
+            return weekdays, "~", _numbers([n + 1 for n in _LAST_SEVEN])
+        listed = [day for n in weeks for day in range(_WEEK * n - 6, _WEEK * n + 1) if day <= _FIFTH_ENDS]
+        return weekdays, "-", _numbers(sorted(listed))
+    if lasts and numbers:
+        exported.fail("days from both ends of the month", "declare a cadence for each")
+    if lasts:
+        return weekdays, "~", _numbers(sorted(back + 1 for back in lasts))
+    return weekdays, "-", "*" if numbers == ALL_DAYS else _numbers([n + 1 for n in bits(numbers)])
+
+
+def _numbers(values: list[int]) -> str:
+    names = [f"{n:02}" for n in range(values[-1] + 1)]
+    return ",".join(ranges(values, names, joint=".."))

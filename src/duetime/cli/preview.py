@@ -27,7 +27,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "preview",
         help="show when a cadence is due, and the effect of clock changes",
         description='A cron expression, or another cadence in words: "30 2 * * *", "daily 09:00",'
-        ' "every 10m window=09:00-17:00".',
+        ' "every 10m window=09:00-17:00". With --in,'
+        " an RRULE or a calendar event of systemd.",
     )
     parser.add_argument(
         "cadence", metavar="EXPR", nargs="+", help="a cron expression, or a cadence in words, in quotes"
@@ -54,6 +55,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--dst", choices=("cronos", "vixie", "eventbridge"), help="the rule for clock changes"
     )
+    parser.add_argument(
+        "--in",
+        dest="read_as",
+        choices=("rrule", "systemd"),
+        help="the language of EXPR, instead of duetime's",
+    )
+    parser.add_argument(
+        "--as",
+        dest="written_as",
+        choices=("rrule", "systemd"),
+        help="print the cadence in this language, and nothing else; an RRULE begins at --from",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.set_defaults(run=run)
 
@@ -66,10 +79,32 @@ def run(args: argparse.Namespace) -> int:
     """
     try:
         preview = _preview_of(args)
+        if args.written_as:
+            print(_translated(preview, args))
+            return 0
     except cadences.InvalidCadence as refused:
         raise BadUsage(str(refused)) from None
     print(json.dumps(_as_json(preview), indent=2) if args.json else _as_table(preview))
     return 0
+
+
+def _translated(preview: Preview, args: argparse.Namespace) -> str:
+    """Return the cadence in the language of ``--as``."""
+    if args.written_as == "systemd":
+        return cadences.to_systemd(preview.cadence)
+    cadence = preview.cadence
+    start = SystemClock().now() if args.start is None else _instant(args.start, "--from", cadence.tz)
+    return cadences.to_rrule(cadence, start=start)
+
+
+def _read(args: argparse.Namespace) -> Cadence:
+    """Read the cadence, in the language of ``--in``."""
+    modifiers = {"day_rule": args.day_rule, "dst": args.dst}
+    written = [f"{name}={value}" for name, value in modifiers.items() if value]
+    if args.read_as is None:
+        return cadences.parse(" ".join([*args.cadence, *written]))
+    read = cadences.from_rrule if args.read_as == "rrule" else cadences.from_systemd
+    return cadences.parse(" ".join([read(args.cadence[0]).text, *written]))
 
 
 def _preview_of(args: argparse.Namespace) -> Preview:
@@ -78,9 +113,7 @@ def _preview_of(args: argparse.Namespace) -> Preview:
             f"preview takes one cadence, and there are {len(args.cadence)} words; put it into quotes, since"
             ' the shell replaces * by the names of files: duetime preview "0 3 * * *"'
         )
-    modifiers = {"day_rule": args.day_rule, "dst": args.dst}
-    written = [*args.cadence, *(f"{name}={value}" for name, value in modifiers.items() if value)]
-    cadence = cadences.parse(" ".join(written))
+    cadence = _read(args)
     if args.tz:
         cadence = cadence.with_default_tz(args.tz)
     start = SystemClock().now() if args.start is None else _instant(args.start, "--from", cadence.tz)
