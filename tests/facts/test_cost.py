@@ -59,9 +59,14 @@ def by_timers(work):
 
 
 @given(workloads(), TWO_SHARES)
-def test_more_far_actions_by_timers_lower_no_line_but_that_of_waiting(work, shares):
-    work = by_timers(work)
-    assert falling(*with_far_shares(work, shares)) == set()
+def test_more_far_actions_by_timers_lower_no_line_if_no_function_sleeps(work, shares):
+    assert falling(*with_far_shares(by_timers(work), shares)) == set()
+
+
+@given(workloads(), TWO_SHARES)
+def test_more_far_actions_by_timers_lower_only_the_line_of_waiting_if_each_message_has_a_call(work, shares):
+    """In phase, calls of several messages are fuller, and with more far actions a phase may begin to pay."""
+    work = replace(by_timers(work), worker_batch=1)
     assert falling(*with_far_shares(work, shares, may_sleep=True)) <= {"functions: waiting"}
 
 
