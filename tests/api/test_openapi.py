@@ -64,6 +64,7 @@ OPERATION_IDS = [
     "cancelActions",
     "cancelBackfill",
     "cancelBatch",
+    "checkIn",
     "closeBatch",
     "completeAction",
     "completeHandOver",

@@ -6,12 +6,14 @@ from datetime import timedelta
 
 import pytest
 
+from duetime import check_ins
 from duetime.api import PREFIX
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.openapi.document import every_route
 from duetime.api.route_ports import Details, Health
 from duetime.api.routes import RouteTable
+from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
@@ -25,6 +27,19 @@ from tests.api.conftest import EVENTS, NOW, Client, Worker, empty_access, empty_
 
 SAMPLES = {path.stem: json.loads(path.read_text()) for path in sorted(EVENTS.glob("api-*.json"))}
 DIRECTORY = RouteTable(list(every_route()), PREFIX)
+
+
+def sampled_app():
+    """The app of the other tests, with check-ins."""
+    app = jobs_app()
+    app.include(check_ins)
+    return app
+
+
+@pytest.fixture
+def cloud(clock, settings):
+    """A cloud that runs it."""
+    return MemoryCloud(sampled_app(), clock=clock, settings=settings)
 
 
 def route_of(event):
@@ -44,7 +59,7 @@ def api(cloud, clock, settings):
     return ApiContext(
         cloud.store,
         cloud.job_ports,
-        jobs_app(),
+        sampled_app(),
         clock,
         settings,
         ports,
