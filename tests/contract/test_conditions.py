@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from duetime.aws import conditions, job_conditions, optimistic
+from duetime.aws import conditions, damaged_leases, job_conditions, optimistic
+from duetime.aws import slots as slot_changes
 from duetime.aws.faults import ConditionFailed, TransactionFailed
-from duetime.aws.items import to_epoch, to_item, to_payload_item
+from duetime.aws.items import checkpoint_entry, to_epoch, to_item, to_payload_item
 from duetime.aws.job_items import STATE, holder, job_key, to_state
-from duetime.aws.keys import Item, payload_key
+from duetime.aws.keys import Item, payload_key, slots_key
 from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.restored_rows import RestoredRows, free_lock
 from duetime.aws.tenant_items import forget_in_job
@@ -26,9 +27,13 @@ from duetime.model import transition
 from duetime.model.action import SkipReason, Status
 from duetime.model.active_region import FENCES
 from duetime.model.batch import ActionBatch
+from duetime.model.checkpoint import Checkpoint
 from duetime.model.debounce import coalesced
 from duetime.model.expiry import Expiry
+from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.idempotency import HeldKey, KeyTerms
+from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
+from duetime.ports.actions import DamagedRow
 from duetime.ports.jobs import LockRequirement
 from duetime.testing.contract.job_specimens import ended, nightly, occurrence, taking
 from duetime.testing.contract.specimens import (
@@ -36,6 +41,7 @@ from duetime.testing.contract.specimens import (
     EXPIRY,
     HOUR,
     LEASE_END,
+    MINUTE,
     NOON,
     ORPHANED_AT,
     TICK,
@@ -45,6 +51,7 @@ from duetime.testing.contract.specimens import (
 )
 
 STORE = MemoryStore()
+GONE = {"pk": None}
 CHANGE = {"by": CALLER, "at": NOON}
 
 
@@ -79,6 +86,21 @@ RUN = replace(transition.started(PENDING, terms()), fence=8)
 FAILED = replace(PENDING, status=Status.FAILED, attempt=1, kept_until=EXPIRY)
 KEYED = {"concurrency_key": {"S": "invoice-17"}}
 ASKED = {"cancel_requested_at": at(NOON)}
+TERMS = HandOverTerms(
+    at=NOON, times_out_at=NOON + HOUR, waits_until=NOON + 2 * MINUTE, beat_seconds=60, key="key"
+)
+HANDED_OVER = transition.handed_over(RUN, TERMS)
+ENDS_AT = NOON + MINUTE
+COMPLETION = {"completion": "first", "finished_at": ENDS_AT}
+HALF = Progress(0.5, "1 of 2")
+
+
+def stored(fence, number):
+    return {"checkpoint": checkpoint_entry(Checkpoint("1", fence, number))}
+
+
+STORED = replace(RUN, checkpoint=Checkpoint("1", 8, 3))
+DAMAGED = {"status": None, "fence": None}
 PROCESSING_MINE = (*statuses(Status.PROCESSING), *around("fence", 8))
 PENDING_AS_READ = (*statuses(Status.PENDING), *around("gen", 7))
 FAILED_AS_READ = (*statuses(Status.FAILED), *around("gen", 7))
@@ -131,11 +153,70 @@ OF_ACTIONS = {
         ({"lease_until": at(LEASE_END - TICK)},),
         (*PROCESSING_MINE, {"lease_until": at(LEASE_END + TICK)}, {"lease_until": None}, KEYED),
     ),
+    "claim what a pause held": Table(
+        conditions.claim(replace(terms(NOON), held_by="ada")),
+        to_item(PENDING),
+        ({"due_at": at(NOON - TICK)}, {"expires_at": at(NOON + TICK)}),
+        (*statuses(Status.PENDING), {"due_at": at(NOON + TICK)}, {"expires_at": at(NOON)}, KEYED),
+    ),
     "renew": Table(
         conditions.renew(RUN, LEASE_END),
         to_item(RUN),
-        ({"lease_until": at(LEASE_END - TICK)}, KEYED),
-        (*PROCESSING_MINE, {"lease_until": at(LEASE_END + TICK)}),
+        ({"lease_until": at(LEASE_END - TICK)}, KEYED, {"handed_over": {"N": "7"}}),
+        (
+            *PROCESSING_MINE,
+            {"lease_until": at(LEASE_END + TICK)},
+            {"handed_over": {"N": "8"}},
+            {"handed_over": {"N": "9"}},
+        ),
+    ),
+    "hand over": Table(
+        conditions.hand_over(RUN, TERMS),
+        to_item(RUN),
+        (ASKED, KEYED, {"handed_over": {"N": "7"}}),
+        (*PROCESSING_MINE, {"handed_over": {"N": "8"}}, {"handed_over": {"N": "9"}}),
+    ),
+    "heartbeat by token": Table(
+        conditions.beat(HANDED_OVER, NOON + 3 * MINUTE, now=ENDS_AT, progress=HALF),
+        to_item(HANDED_OVER),
+        (ASKED, {"lease_until": at(ENDS_AT + TICK)}, {"lease_until": at(NOON + 3 * MINUTE)}),
+        (
+            *PROCESSING_MINE,
+            *around("handed_over", 8),
+            {"lease_until": at(ENDS_AT)},
+            {"lease_until": at(NOON + 3 * MINUTE + TICK)},
+            {"lease_until": None},
+        ),
+    ),
+    "report": Table(conditions.report(RUN, HALF), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE),
+    "checkpoint": Table(
+        conditions.checkpoint(RUN, Checkpoint("2", 8, 3)),
+        to_item(RUN),
+        (ASKED, stored(8, 2), stored(7, 9)),
+        (*PROCESSING_MINE, stored(8, 3), stored(8, 4)),
+    ),
+    "settle by token": Table(
+        conditions.settle(HANDED_OVER, replace(end(Status.EXECUTED), **COMPLETION)),
+        to_item(HANDED_OVER),
+        (ASKED, KEYED, {"lease_until": at(ENDS_AT + TICK)}),
+        (
+            *PROCESSING_MINE,
+            *around("handed_over", 8),
+            {"lease_until": at(ENDS_AT)},
+            {"lease_until": None},
+        ),
+    ),
+    "retry by token": Table(
+        conditions.settle(HANDED_OVER, replace(end(Status.PENDING), **COMPLETION)),
+        to_item(HANDED_OVER),
+        (KEYED, {"lease_until": at(ENDS_AT + TICK)}),
+        (
+            *PROCESSING_MINE,
+            *around("handed_over", 8),
+            {"lease_until": at(ENDS_AT)},
+            {"lease_until": None},
+            ASKED,
+        ),
     ),
     "settle": Table(
         conditions.settle(RUN, end(Status.EXECUTED)), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE
@@ -175,6 +256,15 @@ OF_ACTIONS = {
         to_item(PENDING),
         (KEYED,),
         PENDING_AS_READ,
+    ),
+    "release": Table(
+        conditions.release(PENDING, replace(PENDING, due_at=NOON + HOUR)),
+        to_item(PENDING),
+        (KEYED,),
+        PENDING_AS_READ,
+    ),
+    "add a follower": Table(
+        conditions.add_follower("later"), to_item(PENDING), statuses(), ({"status": None}, GONE)
     ),
     "redrive": Table(
         conditions.redrive(FAILED, NOON, "0", **CHANGE),
@@ -222,6 +312,36 @@ OF_ACTIONS = {
             {"lease_until": at(LEASE_END + TICK)},
             {"lease_until": at(LEASE_END - TICK)},
             {"lease_until": None},
+            stored(8, 1),
+        ),
+    ),
+    "claim a dead run with a checkpoint as read": Table(
+        optimistic.claim_row(STORED, transition.started(STORED, terms(ORPHANED_AT))),
+        to_item(STORED),
+        (),
+        (
+            *PROCESSING_MINE,
+            *around("gen", 7),
+            {"lease_until": at(LEASE_END + TICK)},
+            {"lease_until": at(LEASE_END - TICK)},
+            {"lease_until": None},
+            stored(8, 4),
+            {"checkpoint": None},
+        ),
+    ),
+    "limit the lease of a damaged row": Table(
+        damaged_leases.limit(
+            DamagedRow(RUN.ref, "damaged", lease_until=LEASE_END, stored={"lease_until": at(LEASE_END)}),
+            NOON,
+        ),
+        {name: value for name, value in to_item(RUN).items() if name not in DAMAGED},
+        (),
+        (
+            {"status": {"S": "processing"}},
+            {"fence": {"N": "8"}},
+            {"lease_until": at(LEASE_END + TICK)},
+            {"lease_until": at(LEASE_END - TICK)},
+            {"lease_until": None},
         ),
     ),
     "a dead run is still dead": Table(
@@ -247,7 +367,6 @@ ROW = replace(occurrence(STORE), generation=7)
 OTHER, THIRD = (occurrence(STORE, NOON - times * HOUR) for times in (1, 2))
 JOB = nightly(revision=5)
 REVISION = around("revision", 5)
-GONE = {"pk": None}
 
 
 def lock(**fields):
@@ -371,6 +490,139 @@ OF_JOBS = {
 }
 
 
+ONE, TWO, NEXT, LATER, LAST = (
+    replace(fresh(STORE), concurrency_key="till", concurrency_limit=2, fence=fence) for fence in range(3, 8)
+)
+TOKEN = f"fence:{ONE.id}"
+
+
+def slots(holders, *waiting):
+    """Return the slots of a key as read; no holder's token is a fence of another value of the change."""
+    tokens = {row.id: fence for row, fence in holders.items()}
+    return KeySlots(ONE.tenant_id, "till", tokens, tuple(row.id for row in waiting), NOON)
+
+
+def line(*rows):
+    return {"waiting": {"L": [slot_changes._entry(row.id) for row in rows]}}
+
+
+def held(*rows):
+    return {"holders": {"SS": [row.id for row in rows]}}
+
+
+def item_of(read):
+    item = slots_key(read.tenant_id, read.key) | {"ttl": slot_changes._time_to_live(read.taken_at)}
+    item |= {f"fence:{holder}": {"N": str(fence)} for holder, fence in read.holders.items()}
+    item |= {"holders": {"SS": [*read.holders]}} if read.holders else {}
+    entries = [slot_changes._entry(action_id) for action_id in read.waiting]
+    return item | ({"waiting": {"L": entries}} if entries else {})
+
+
+def take(row, read, *, accepts, rejects):
+    return Table(slot_changes.take(row, read, NOON), item_of(read), accepts, rejects)
+
+
+def moved(read, *, accepts=(), rejects, **move):
+    change = slot_changes.moved(SlotMove(before=read, at=NOON + HOUR, **move))
+    return Table(change, item_of(read), accepts, rejects)
+
+
+FULL_LINE = {"waiting": {"L": [{"S": str(number)} for number in range(MOST_WAITING)]}}
+ROOM_IN_LINE = {"waiting": {"L": FULL_LINE["waiting"]["L"][1:]}}
+ANOTHER_TOKEN = around(TOKEN, 3)
+STAMP = int(slot_changes._time_to_live(NOON)["N"])
+OF_SLOTS = {
+    "take": take(
+        ONE,
+        slots({}),
+        accepts=(held(TWO), line(), held(TWO) | line()),
+        rejects=(held(TWO, NEXT), held(ONE), line(TWO), held(TWO) | line(NEXT)),
+    ),
+    "take beside a line": take(
+        ONE,
+        slots({}, NEXT, LATER),
+        accepts=(held(TWO),),
+        rejects=(held(TWO, NEXT), held(ONE), line(NEXT), line(NEXT, LATER, LAST)),
+    ),
+    "take again": take(
+        replace(ONE, fence=4),
+        slots({ONE: 3}),
+        accepts=({TOKEN: None}, line(TWO), held(ONE, TWO)),
+        rejects=({TOKEN: {"N": "4"}}, {TOKEN: {"N": "5"}}, held(TWO), {"holders": None}),
+    ),
+    "wait": Table(
+        slot_changes.wait(ONE),
+        item_of(slots({TWO: 4, NEXT: 5})),
+        (line(), ROOM_IN_LINE, held(TWO, NEXT, LATER)),
+        (held(TWO), {"holders": None}, FULL_LINE),
+    ),
+    "pass to the first of the line": moved(
+        slots({}, NEXT, LATER),
+        passed=(NEXT,),
+        dropped=frozenset({0}),
+        rejects=(held(TWO), line(LATER, NEXT), {"waiting": None}),
+    ),
+    "free": moved(
+        slots({ONE: 3}),
+        freed=ONE.id,
+        accepts=(line(), held(ONE, TWO), {"ttl": {"N": "1"}}),
+        rejects=(*ANOTHER_TOKEN, held(TWO), line(TWO), line(TWO, NEXT, LATER)),
+    ),
+    "free before a retry": moved(
+        slots({ONE: 3}),
+        freed=ONE.id,
+        may_run_again=True,
+        accepts=(line(), held(ONE, TWO)),
+        rejects=(*ANOTHER_TOKEN, held(TWO), line(TWO), line(TWO, NEXT, LATER), *around("ttl", STAMP)),
+    ),
+    "free beside a line": moved(
+        slots({ONE: 3, TWO: 4}, NEXT),
+        freed=ONE.id,
+        accepts=(held(ONE), line(LATER)),
+        rejects=(*ANOTHER_TOKEN, held(TWO), line(), line(NEXT, LATER)),
+    ),
+    "free and pass to the first": moved(
+        slots({ONE: 3}, NEXT, LATER),
+        freed=ONE.id,
+        passed=(NEXT,),
+        dropped=frozenset({0}),
+        accepts=(line(NEXT),),
+        rejects=(*ANOTHER_TOKEN, held(ONE, TWO), held(TWO), line(LATER, NEXT), {"waiting": None}),
+    ),
+    "free and pass to the second": moved(
+        slots({ONE: 3}, NEXT, LATER),
+        freed=ONE.id,
+        passed=(LATER,),
+        dropped=frozenset({1}),
+        accepts=(line(LAST, LATER),),
+        rejects=(*ANOTHER_TOKEN, held(ONE, TWO), held(TWO), line(LATER, NEXT), line(LATER)),
+    ),
+    "pass to one that is not in the line": moved(
+        slots({ONE: 3}), passed=(NEXT,), accepts=(line(TWO),), rejects=(held(ONE, TWO), held(TWO))
+    ),
+    "pass to two of the line": moved(
+        slots({ONE: 3}, TWO, NEXT, LATER, LAST),
+        passed=(TWO, NEXT),
+        dropped=frozenset({0, 1, 3}),
+        accepts=(line(TWO, NEXT, ONE, LAST),),
+        rejects=(
+            held(TWO),
+            {"holders": None},
+            line(NEXT, NEXT, LATER, LAST),
+            line(TWO, TWO, LATER, LAST),
+            line(TWO, NEXT, LATER, LATER),
+            line(TWO, NEXT, LATER),
+        ),
+    ),
+    "remove one from the line": moved(
+        slots({ONE: 3}, NEXT, LATER),
+        dropped=frozenset({1}),
+        accepts=(line(TWO, LATER), held(ONE, TWO)),
+        rejects=(line(LATER, NEXT), line(LATER), {"waiting": None}),
+    ),
+}
+
+
 def holds(client, table, change, item):
     """Store an item alone, and return whether the change is applied to it."""
     key = {name: item[name] for name in ("pk", "sk")} if "pk" in item else None
@@ -399,6 +651,11 @@ def check(client, name, table):
 @pytest.mark.parametrize("name", OF_ACTIONS)
 def test_a_change_of_an_action_applies_to_the_rows_that_its_condition_names(table, name):
     check(table.client, table.name, OF_ACTIONS[name])
+
+
+@pytest.mark.parametrize("name", OF_SLOTS)
+def test_a_change_of_slots_applies_to_the_keys_that_its_condition_names(table, name):
+    check(table.client, table.name, OF_SLOTS[name])
 
 
 @pytest.mark.parametrize("fence", [3 * FENCES - 1, 3 * FENCES])

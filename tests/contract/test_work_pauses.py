@@ -9,11 +9,12 @@ from duetime.errors import BackendUnavailable, DuetimeError, Unsupported
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.lifecycle import of_work_pause
+from duetime.model.work_pause import PauseScope
 from duetime.ports.work_pauses import NoWorkPauses
 from duetime.testing import TurnedClock
 from duetime.testing.contract import WorkPausesContract
 from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND
-from duetime.testing.contract.work_pauses import work_pause
+from duetime.testing.contract.work_pauses import BREAKER, work_pause
 from tests.api.deployment import Hooked, unavailable
 
 
@@ -35,6 +36,16 @@ class TestDynamoWorkPauses(WorkPausesContract):
         for key in ("tenant#acme#damaged", "colour#blue#01983b5e"):
             client.put_item(TableName=table, Item={"pk": {"S": "system#pauses"}, "sk": {"S": key}})
         assert list(pauses.list()) == [pause]
+
+    def test_a_late_count_begins_no_pause_again_that_has_ended(self, jobs_table):
+        pauses = DynamoWorkPauses(*jobs_table)
+        opened = work_pause("send-receipt", scope=PauseScope.TYPE)
+        ended = opened.ended(by="ada", at=NOON)
+        pauses.begin(opened)
+        pauses.end(ended)
+        count = pauses.failures(ACME, "send-receipt").failed(BREAKER, NOON, "a").opened()
+        assert not pauses.count_failure(count, opened)
+        assert list(pauses.list()) == [ended]
 
     def test_a_pause_with_an_end_expires_a_day_after_it_and_its_spread(self, jobs_table):
         client, table = jobs_table

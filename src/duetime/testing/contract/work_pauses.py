@@ -87,6 +87,8 @@ class WorkPausesContract:
         assert pauses.replace(begun, first)
         assert pauses.replace(begun, first), "its response was lost"
         assert not pauses.replace(begun, second)
+        ahead = replace(begun, breaker=BreakerState(open_for=HOUR, probes_at=NOON, revision=7))
+        assert not pauses.replace(ahead, second)
         assert list(pauses.list()) == [first]
 
     def test_a_breaker_that_a_caller_has_closed_is_not_probed(self, pauses: WorkPauses) -> None:
@@ -119,6 +121,10 @@ class WorkPausesContract:
         assert pauses.count_failure(second, None)
         assert pauses.failures(ACME, "send-receipt") == second
         assert second.failed_at == (NOON, NOON + SECOND)
+        for revision in (2, 9):  # of a read before the last count, and of one before its item expired
+            stale = replace(second, revision=revision, nonce="d")
+            assert not pauses.count_failure(stale, None), "another counted since its read"
+        assert pauses.failures(ACME, "send-receipt") == second
         assert pauses.failures(GLOBEX, "send-receipt").failed_at == ()
         assert list(pauses.list()) == []
 
