@@ -65,6 +65,14 @@ class TestABackfill:
         )
         assert {row.id for row in rows_of(recorded)} == {backfill.run_id(at) for at in of_backfills(recorded)}
 
+    def test_leaves_out_what_has_passed_since_the_last_plan(self, recorded):
+        begun_at = recorded.cloud.now
+        recorded.cloud.clock.wait_until(begun_at + 35 * MINUTE)  # no pass meanwhile
+        begin(recorded, MIDNIGHT + 10 * MINUTE, begun_at + 35 * MINUTE)
+        recorded.cloud.advance(hours=1)
+        assert of_backfills(recorded) == []
+        assert set(Counter(at for _, at, _ in recorded.runs).values()) == {1}
+
     def test_leaves_out_what_ran_and_includes_its_first_instant_alone(self, recorded):
         begin(recorded, MIDNIGHT - 10 * MINUTE, MIDNIGHT + 10 * MINUTE)
         recorded.cloud.advance(seconds=1)

@@ -13,6 +13,7 @@ from duetime.model.action import Status
 from duetime.model.batch import MISSING_AFTER, BatchState, Counts
 from duetime.model.change import Change
 from duetime.testing import SimulatedCloud
+from duetime.wakeups import count_batch
 from duetime.wakeups.count_batch import CountBatch
 from duetime.wakeups.follow import Follow, SweepHeld
 from duetime.wakeups.release import Release
@@ -410,6 +411,46 @@ def test_a_member_that_was_never_written_is_replaced_after_a_while(shop):
     assert (shop.progress().counts, len(shop.reports)) == (Counts(executed=1, skipped=2), 1)
     row = shop.scheduler.get(batch.member_id(0))
     assert row.note.startswith("it was never scheduled")
+
+
+def test_many_members_that_were_never_written_are_replaced(shop):
+    batch = shop.batch()
+    with patch.object(shop.cloud.memory.store, "put_many", lambda _rows: None):
+        batch.schedule_many(orders(150))
+    batch.close()
+    shop.cloud.advance(MISSING_AFTER + 30 * MINUTE)
+    assert (shop.progress().counts, len(shop.reports)) == (Counts(skipped=150), 1)
+
+
+def test_a_record_starts_no_count_of_a_very_large_batch(shop):
+    batch = shop.batch()
+    batch.schedule_many(orders(200))
+    shop.cloud.advance(minutes=1)
+    count = shop.cloud.memory.steps._count_batch
+    stop_at = shop.cloud.now + MINUTE
+    with (
+        patch.object(count_batch, "_LARGEST_AT_ONCE", 150),
+        patch.object(Follow, "__call__", lambda *_: None),
+    ):
+        shop.scheduler.batches.close(NAME)
+        count.wake(batch.batch.ref, stop_at=stop_at)
+        assert shop.progress().state is not BatchState.COMPLETE
+        count.sweep(batch.batch.ref, stop_at=stop_at)
+    assert shop.progress().state is BatchState.COMPLETE
+
+
+def test_a_member_is_redriven_after_its_batch_has_expired(shop):
+    shop.bad = {0}
+    batch = shop.fill(1)
+    shop.cloud.advance(minutes=1)
+    member = shop.scheduler.get(batch.member_id(0))
+    shop.bad = set()
+    with patch.object(shop.cloud.memory.store, "find_batch", lambda _ref: None):
+        shop.scheduler.redrive(member.id)
+        stop_at = shop.cloud.now + MINUTE
+        shop.cloud.memory.steps._count_batch.wake(batch.batch.ref, stop_at=stop_at, redriven=[member])
+    shop.cloud.advance(minutes=1)
+    assert shop.scheduler.get(member.id).status is Status.EXECUTED
 
 
 def test_a_batch_is_cancelled_with_its_pending_members(shop):

@@ -33,6 +33,7 @@ NOT_IN_THE_SPECIFICATION = {
     "claim: a removed one's row",
     "end pending: the unlock",
     "wait",
+    "begin a backfill",
 }
 
 

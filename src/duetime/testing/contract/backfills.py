@@ -153,6 +153,9 @@ class BackfillContract(JobsContract):
         assert jobs.change_backfill(first, replace(first, state=BackfillState.PAUSED, revision=2))
         with unchanged(jobs.find_backfill, first.ref):
             assert not jobs.change_backfill(first, replace(first, executed=1, revision=2))
+            assert not jobs.change_backfill(
+                replace(first, revision=8), replace(first, executed=1, revision=9)
+            )
 
     def test_a_change_of_none_makes_none(self, jobs: JobStore, job: Job) -> None:
         absent = backfill(job)
