@@ -423,19 +423,17 @@ def test_many_members_that_were_never_written_are_replaced(shop):
 
 
 def test_a_record_starts_no_count_of_a_very_large_batch(shop):
-    batch = shop.batch()
-    batch.schedule_many(orders(200))
-    shop.cloud.advance(minutes=1)
-    count = shop.cloud.memory.steps._count_batch
-    stop_at = shop.cloud.now + MINUTE
     with (
-        patch.object(count_batch, "_LARGEST_AT_ONCE", 150),
         patch.object(Follow, "__call__", lambda *_: None),
+        patch.object(SweepHeld, "__call__", lambda *_, **__: 0),
     ):
-        shop.scheduler.batches.close(NAME)
+        batch = shop.fill(200)
+        shop.cloud.advance(minutes=1)
+    count, stop_at = shop.cloud.memory.steps._count_batch, shop.cloud.now + MINUTE
+    with patch.object(count_batch, "_LARGEST_AT_ONCE", 150):
         count.wake(batch.batch.ref, stop_at=stop_at)
-        assert shop.progress().state is not BatchState.COMPLETE
-        count.sweep(batch.batch.ref, stop_at=stop_at)
+    assert (len(shop.lines), shop.progress().state) == (200, BatchState.RUNNING)
+    count.wake(batch.batch.ref, stop_at=stop_at)
     assert shop.progress().state is BatchState.COMPLETE
 
 
