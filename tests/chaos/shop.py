@@ -1,5 +1,7 @@
 """The app of the chaos lane: handlers that commit to a ledger, stumble, take time, or outlast their lease.
 
+They stumble with exceptions of all kinds, also with those that are no `Exception` or have no text.
+
 Each entry of the ledger counts, without a condition: a second commit would show.
 """
 
@@ -7,7 +9,7 @@ import threading
 from datetime import timedelta
 
 from duetime import App, Batch, Payload, Rate, RetryPolicy, Run, every
-from duetime.model.run import RunCancelled
+from tests.proof.shop import bad_end
 
 LEDGER = "chaos-ledger"
 ONE_AT_A_TIME = frozenset({"chaos-alone", "chaos-queued"})
@@ -58,7 +60,7 @@ def pay_together(batch: Batch[PayTogether]) -> None:
     for payload, run in sorted(batch.items, key=lambda item: item.payload.seconds):
         try:
             _pay(payload, run, begun_at + payload.seconds - run.clock.elapsed())
-        except (Exception, RunCancelled) as error:  # noqa: BLE001 - each has its own end
+        except BaseException as error:  # noqa: BLE001 - each has its own end
             batch.fail(run, error)
 
 
@@ -87,7 +89,7 @@ def queued(run: Run) -> None:
 def _pay(payload: Pay, run: Run, seconds: float) -> None:
     _work(run, seconds, stops=payload.stops)
     if run.attempt <= payload.stumbles:
-        raise ConnectionError("the bank does not respond")
+        raise bad_end(run)
     book(run)
 
 
