@@ -515,7 +515,8 @@ def item_of(read):
     item |= {f"fence:{holder}": {"N": str(fence)} for holder, fence in read.holders.items()}
     item |= {"holders": {"SS": [*read.holders]}} if read.holders else {}
     entries = [slot_changes._entry(action_id) for action_id in read.waiting]
-    return item | ({"waiting": {"L": entries}} if entries else {})
+    item |= {"waiting": {"L": entries}} if entries else {}
+    return item | (MARKED if read.has_tail else {})
 
 
 def take(row, read, *, accepts, rejects):
@@ -529,6 +530,7 @@ def moved(read, *, accepts=(), rejects, **move):
 
 FULL_LINE = {"waiting": {"L": [{"S": str(number)} for number in range(MOST_WAITING)]}}
 ROOM_IN_LINE = {"waiting": {"L": FULL_LINE["waiting"]["L"][1:]}}
+MARKED = {"tail": {"BOOL": True}}
 ANOTHER_TOKEN = around(TOKEN, 3)
 STAMP = int(slot_changes._time_to_live(NOON)["N"])
 OF_SLOTS = {
@@ -536,12 +538,18 @@ OF_SLOTS = {
         ONE,
         slots({}),
         accepts=(held(TWO), line(), held(TWO) | line()),
-        rejects=(held(TWO, NEXT), held(ONE), line(TWO), held(TWO) | line(NEXT)),
+        rejects=(held(TWO, NEXT), held(ONE), line(TWO), held(TWO) | line(NEXT), MARKED),
     ),
     "take beside a line": take(
         ONE,
         slots({}, NEXT, LATER),
         accepts=(held(TWO),),
+        rejects=(held(TWO, NEXT), held(ONE), line(NEXT), line(NEXT, LATER, LAST), MARKED),
+    ),
+    "take beside a line with a tail": take(
+        ONE,
+        replace(slots({}, NEXT, LATER), has_tail=True),
+        accepts=(held(TWO), {"tail": None}),
         rejects=(held(TWO, NEXT), held(ONE), line(NEXT), line(NEXT, LATER, LAST)),
     ),
     "take again": take(
@@ -554,7 +562,7 @@ OF_SLOTS = {
         slot_changes.wait(ONE),
         item_of(slots({TWO: 4, NEXT: 5})),
         (line(), ROOM_IN_LINE, held(TWO, NEXT, LATER)),
-        (held(TWO), {"holders": None}, FULL_LINE),
+        (held(TWO), {"holders": None}, FULL_LINE, MARKED),
     ),
     "pass to the first of the line": moved(
         slots({}, NEXT, LATER),
@@ -566,20 +574,27 @@ OF_SLOTS = {
         slots({ONE: 3}),
         freed=ONE.id,
         accepts=(line(), held(ONE, TWO), {"ttl": {"N": "1"}}),
-        rejects=(*ANOTHER_TOKEN, held(TWO), line(TWO), line(TWO, NEXT, LATER)),
+        rejects=(*ANOTHER_TOKEN, held(TWO), line(TWO), line(TWO, NEXT, LATER), MARKED),
     ),
     "free before a retry": moved(
         slots({ONE: 3}),
         freed=ONE.id,
         may_run_again=True,
         accepts=(line(), held(ONE, TWO)),
-        rejects=(*ANOTHER_TOKEN, held(TWO), line(TWO), line(TWO, NEXT, LATER), *around("ttl", STAMP)),
+        rejects=(
+            *ANOTHER_TOKEN,
+            held(TWO),
+            line(TWO),
+            line(TWO, NEXT, LATER),
+            *around("ttl", STAMP),
+            MARKED,
+        ),
     ),
     "free beside a line": moved(
         slots({ONE: 3, TWO: 4}, NEXT),
         freed=ONE.id,
         accepts=(held(ONE), line(LATER)),
-        rejects=(*ANOTHER_TOKEN, held(TWO), line(), line(NEXT, LATER)),
+        rejects=(*ANOTHER_TOKEN, held(TWO), line(), line(NEXT, LATER), MARKED),
     ),
     "free and pass to the first": moved(
         slots({ONE: 3}, NEXT, LATER),
@@ -613,6 +628,12 @@ OF_SLOTS = {
             line(TWO, NEXT, LATER, LATER),
             line(TWO, NEXT, LATER),
         ),
+    ),
+    "end the tail": moved(
+        replace(slots({ONE: 3}), has_tail=True),
+        ends_tail=True,
+        accepts=(held(ONE, TWO),),
+        rejects=({"tail": None},),
     ),
     "remove one from the line": moved(
         slots({ONE: 3}, NEXT, LATER),
