@@ -5,9 +5,18 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import flaws
+from tests.console.shop import app
 
 REASON = "SES is down <b>see</b> INC-7"
+
+
+@pytest.fixture
+def cloud():
+    """One of each test: a pause that has ended is listed for another quarter of an hour."""
+    with LocalCloud(app, LocalOptions()) as started:
+        yield started
 
 
 @pytest.fixture
