@@ -14,6 +14,7 @@ from duetime.cadence import (
     Calendar,
     InvalidCadence,
     NeverFires,
+    business_day,
     cadence_warnings,
     cron,
     daily,
@@ -24,6 +25,7 @@ from duetime.cadence import (
     once,
     parse,
     weekly,
+    yearly,
 )
 from duetime.errors import DeclarationError
 
@@ -200,6 +202,8 @@ calendars = st.builds(
     include=st.lists(st.sampled_from(["mon", "tue", "01-31", "2027-03-01"])),
     instead=st.sampled_from(["skip", "next_business_day", "previous_business_day", "business_day_of_month"]),
     name=st.none() | st.sampled_from(["fr", "be-2027"]),
+    through=st.none() | st.just("2029-12-31"),
+    weekend=st.sampled_from([("sat", "sun"), ("fri", "sat")]),
 )
 filters = st.fixed_dictionaries(
     {},
@@ -241,6 +245,21 @@ kinds = st.one_of(
     st.builds(
         lambda n, anchor, a, b: lambda: every(anchor=anchor, at="09:30", **{**a, "days": n}, **b),
         st.integers(1, 9),
+        anchors,
+        filters,
+        clocks,
+    ),
+    st.builds(
+        lambda on, offset, a, b: lambda: business_day(on, "06:00", offset=offset, **a, **b),
+        st.sampled_from(["1,last", "third", "last-22,23"]),
+        st.sampled_from([None, "-1d", "5b"]),
+        filters,
+        clocks,
+    ),
+    st.builds(
+        lambda on, n, anchor, a, b: lambda: yearly(on, "06:00", every=n, anchor=anchor, **a, **b),
+        st.sampled_from(["02-29", "12-31,01-01"]),
+        st.sampled_from([1, 4, 7]),
         anchors,
         filters,
         clocks,
