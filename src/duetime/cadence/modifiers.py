@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import time, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo
 
@@ -147,13 +148,13 @@ def read_modifiers(
     """
     is_unbounded = start is None and end is None and count is None and except_at is None and spread is None
     is_unfiltered = days is None and months is None and weeks is None and window is None and calendar is None
-    if is_unbounded and is_unfiltered and tz is None and offset is None and dst == "cronos":
-        return PLAIN
+    is_plain = is_unbounded and is_unfiltered and offset is None
+    if is_plain and type(dst) is str and (tz is None or type(tz) is str):
+        return _unfiltered(tz, dst)
     tz = tz.key if isinstance(tz, ZoneInfo) else tz
     if tz is not None:
         zone(tz)
-    if dst not in get_args(Dst):
-        raise InvalidCadence(str(dst), "dst: not a rule for clock changes", f"use {', '.join(get_args(Dst))}")
+    _check_dst(dst)
     if calendar is not None and not isinstance(calendar, Calendar):
         raise InvalidCadence(str(calendar), "calendar: not a calendar", "give Calendar(exclude=[...])")
     bounds = None
@@ -172,6 +173,20 @@ def read_modifiers(
         offset=None if offset is None else _offset(offset),
         bounds=bounds,
     )
+
+
+@lru_cache(maxsize=1_024)
+def _unfiltered(tz: str | None, dst: Dst) -> Modifiers:
+    """Return the modifiers of a cadence without filters and bounds; most cadences share a few."""
+    if tz is not None:
+        zone(tz)
+    _check_dst(dst)
+    return Modifiers(tz=tz, dst=dst)
+
+
+def _check_dst(dst: Dst) -> None:
+    if dst not in get_args(Dst):
+        raise InvalidCadence(str(dst), "dst: not a rule for clock changes", f"use {', '.join(get_args(Dst))}")
 
 
 def _offset(given: str) -> DayOffset:
