@@ -629,6 +629,40 @@ OF_SLOTS = {
             line(TWO, NEXT, LATER),
         ),
     ),
+    "free and end the tail": moved(
+        replace(slots({ONE: 3}), has_tail=True),
+        freed=ONE.id,
+        ends_tail=True,
+        accepts=(line(), held(ONE, TWO)),
+        rejects=(*ANOTHER_TOKEN, held(TWO), line(TWO), {"tail": None}),
+    ),
+    "free beside a tail": moved(
+        replace(slots({ONE: 3}), has_tail=True),
+        freed=ONE.id,
+        accepts=(line(), held(ONE, TWO), {"tail": None}),
+        rejects=(*ANOTHER_TOKEN, held(TWO), line(TWO)),
+    ),
+    "free, pass and append": moved(
+        replace(slots({ONE: 3}, NEXT, LATER), has_tail=True),
+        freed=ONE.id,
+        passed=(NEXT,),
+        dropped=frozenset({0}),
+        appended=(LAST.id,),
+        accepts=({"tail": None},),
+        rejects=(*ANOTHER_TOKEN, held(TWO), held(ONE, TWO), line(NEXT), line(LATER, LAST)),
+    ),
+    "append": moved(
+        replace(slots({ONE: 3}, NEXT), has_tail=True),
+        appended=(LAST.id,),
+        accepts=(held(TWO),),
+        rejects=(line(LATER), line(NEXT, LATER), line(NEXT, LAST), {"waiting": None}),
+    ),
+    "append to an empty line": moved(
+        replace(slots({ONE: 3}), has_tail=True),
+        appended=(LAST.id,),
+        accepts=(line(), held(TWO)),
+        rejects=(line(LATER), line(NEXT, LATER)),
+    ),
     "end the tail": moved(
         replace(slots({ONE: 3}), has_tail=True),
         ends_tail=True,
@@ -691,6 +725,17 @@ def test_a_claim_takes_no_row_of_a_later_epoch(table, fence):
 @pytest.mark.parametrize("name", OF_JOBS)
 def test_a_change_of_a_job_applies_to_the_states_that_its_condition_names(jobs_table, name):
     check(*jobs_table, OF_JOBS[name])
+
+
+def test_a_tail_keeps_an_action_that_has_joined_again(table):
+    store, key = table.store(), (ONE.tenant_id, "till")
+    store.join_tail(ONE, NOON)
+    (present,) = store.tail(*key, limit=9)
+    for joined_at in (NOON - HOUR, NOON + HOUR):
+        store.leave_tail(*key, [present._replace(joined_at=joined_at)])
+        assert store.tail(*key, limit=9) == [present]
+    store.leave_tail(*key, [present])
+    assert not store.tail(*key, limit=9)
 
 
 def test_a_holder_whose_row_is_gone_is_still_dead_only_while_no_row_is_there(table):
