@@ -15,8 +15,12 @@ from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
 from duetime.errors import QuotaExceeded
+from duetime.ids import SYSTEM_TENANT, JobName
+from duetime.jobs.plan import Plan
 from duetime.jobs.register import Registration
 from duetime.model.action import Ending, Status
+from duetime.model.deadline import ReportKind, check_row
+from duetime.model.job import JobRef
 from duetime.model.lease import ClaimTerms, Settlement
 from duetime.model.manifest import packed
 from duetime.model.notification import Channel, NotificationKind
@@ -136,6 +140,29 @@ def notify_all(notify, settings):
         assert notify(sample(name), Context()) == {"batchItemFailures": []}
 
 
+def late_checks(settings, name):
+    """Return the checks of a nominal time that missed its deadline, and of a silent job."""
+    clock = SystemClock()
+    backends, now = AwsBackends(settings, clock), clock.now().replace(microsecond=0)
+    read = backends.jobs.get(JobRef(SYSTEM_TENANT, JobName(name)))
+    late = replace(read.definition, within=5, every_success_within=60)
+    assert backends.jobs.change(read, replace(read, definition=late, since=now - timedelta(hours=1)))
+    job = backends.jobs.get(read.ref)
+    due = next(job.cadence_set.after(now - timedelta(minutes=1)))
+    Plan(backends.store, backends.jobs, clock=clock, settings=settings).ahead(job, due)
+    shards = len(backends.store.due_shards)
+    deadline = due.at + timedelta(seconds=5)
+    checks = [
+        check_row(job, due.at, shards, nominal_at=due.at, deadline=deadline),
+        check_row(job, now, shards, nominal_at=None),
+    ]
+    for check in checks:
+        backends.store.put(check)
+    return checks, lambda: backends.jobs.reports(
+        job.ref, ReportKind.MISSED, due.at - timedelta(seconds=1), now
+    )
+
+
 def test_the_functions_rights_cover_their_calls(function, deploy, with_jobs, recorder, synthesised):
     deploy_all(deploy)
     jobs = Scheduler.from_env(tenant_id="acme").jobs
@@ -156,6 +183,12 @@ def test_the_functions_rights_cover_their_calls(function, deploy, with_jobs, rec
     for job in ("duetime-sweep", "duetime-catch-up"):
         event = message_for(jobs.trigger(job), "catch_up-triggered")
         assert function("catch_up")(event, Context()) == {"batchItemFailures": []}
+    checks, reports = late_checks(with_jobs, "billing-watch-payments")
+    for check in checks:
+        assert function("catch_up")(message_for(check, "catch_up-triggered"), Context()) == {
+            "batchItemFailures": []
+        }
+    assert len(reports()) == 1
     jobs.cancel_backfill("billing-watch-payments")
     jobs.backfill("billing-watch-payments", timedelta(hours=-3), timedelta(hours=-2), at_once=2)
     jobs.pause("billing-clean-up")
