@@ -1,13 +1,13 @@
 """A worked example: a large refund waits for a manager's decision, and is paid after it.
 
-The action that asks mails a link with its token, and is handed over: nothing runs while the manager thinks.
+The action that asks waits for an approval, and nothing runs meanwhile. A mail leads to the console.
 The refund itself is held until that action is executed.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import NewType, Protocol
+from typing import Protocol
 
 from duetime import Action, App, Payload, RetryPolicy, Run, Scheduler
 
@@ -15,16 +15,6 @@ app = App()
 
 LARGE = 100
 """From this amount on, a manager decides."""
-
-ShopScheduler = NewType("ShopScheduler", Scheduler)
-
-
-class Mail(Protocol):
-    """Sends mails to managers."""
-
-    def send(self, subject: str, link: str) -> None:
-        """Send one."""
-        ...
 
 
 class Bank(Protocol):
@@ -49,14 +39,6 @@ class PayRefund(Payload):
     amount: int
 
 
-class PrintedMail:
-    """A deployment has a mail service."""
-
-    def send(self, subject: str, link: str) -> None:
-        """See `Mail`."""
-        print(f"{subject}: {link}")  # noqa: T201 - in place of a mail
-
-
 class BankInMemory:
     """A dict; a deployment has a bank."""
 
@@ -69,23 +51,16 @@ class BankInMemory:
 
 
 @app.resource
-def mail() -> Mail:
-    """The managers' mail."""
-    return PrintedMail()
-
-
-@app.resource
 def bank() -> Bank:
     """The shop's bank."""
     return BankInMemory()
 
 
 @app.action(retry=RetryPolicy(attempts=2, backoff=[60]))
-def ask_manager(payload: AskManager, run: Run, mail: Mail) -> object:
-    """Mail the question, and wait eight hours; then ask once more."""
-    link = f"https://shop.example/refunds?token={run.token}"
-    mail.send(f"Refund {payload.amount} € for {payload.order}?", link)
-    return run.hand_over(timeout=timedelta(hours=8))
+def ask_manager(payload: AskManager, run: Run) -> object:
+    """Wait eight hours for a decision; then ask once more."""
+    question = f"Refund {payload.amount} € for {payload.order}?"
+    return run.await_approval(question, timeout=timedelta(hours=8))
 
 
 @app.action(retry=RetryPolicy(attempts=5, backoff=[10, 60, 600]))
@@ -109,11 +84,3 @@ class Refunds:
             AskManager(order=order, amount=amount), at=now, idempotency_key=f"ask:{order}"
         )
         return self.scheduler.schedule(pay, at=now, after=[ask.id], idempotency_key=f"refund:{order}")
-
-    def approve(self, token: str, manager: str) -> None:
-        """Let the refund be paid; the page has checked that the manager may approve."""
-        self.scheduler.complete(token, result={"approved_by": manager})
-
-    def reject(self, token: str, manager: str, why: str) -> None:
-        """End the question, and with it the refund."""
-        self.scheduler.fail(token, f"{manager} rejected it: {why}", retry=False)

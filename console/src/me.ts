@@ -26,6 +26,9 @@ export function can(...needed: Permission[]): boolean {
 export const SYSTEM = "system";
 
 /** Whether a job or an action of that tenant may be changed. */
-export function canManage(what: "actions:manage" | "jobs:manage", tenant: string): boolean {
+export function canManage(
+  what: "actions:manage" | "actions:approve" | "jobs:manage",
+  tenant: string,
+): boolean {
   return can(what) && (tenant !== SYSTEM || can("system"));
 }

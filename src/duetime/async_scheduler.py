@@ -86,6 +86,8 @@ class AsyncScheduler(Awaited[Scheduler]):
     redrive = awaited(Scheduler.redrive)
     redrive_many = awaited(Scheduler.redrive_many)
     dismiss = awaited(Scheduler.dismiss)
+    approve = awaited(Scheduler.approve)
+    reject = awaited(Scheduler.reject)
 
     def batch(self, name: str, *, on_complete: Payload | None = None) -> AsyncOpenBatch:
         """Return a batch to fill: ``async with scheduler.batch(…) as batch``; see `Scheduler.batch`."""

@@ -655,6 +655,53 @@ class Scheduler:
         """
         return self._hand_overs.fail(token, reason, retry)
 
+    def approve(self, action_id: str, *, reason: str = "") -> Action:
+        """Approve an action that waits for an approval, in this actor's name; once.
+
+        It is executed, with the result ``{"approved": true, "by": actor, "reason": reason}``.
+
+        Args:
+            action_id: of an action whose handler returned `Run.await_approval`.
+            reason: in the history, the result and the audit trail, at most 500 characters.
+
+        Returns:
+            The executed action, without its payload.
+
+        Raises:
+            ActionNotFound: this tenant has no such action.
+            ActionConflict: it has never waited for an approval.
+            HandOverEnded: it was decided before, has timed out, or was cancelled; nothing was changed.
+            InvalidHandOver: the reason is too long, or not printable.
+            StandbyRegion: this region stands by; call the active one.
+            UnreadableRow: the action's row is damaged.
+            BackendUnavailable: the decision may or may not be written; call again.
+        """
+        return self._decide(action_id, is_approved=True, reason=reason)
+
+    def reject(self, action_id: str, *, reason: str) -> Action:
+        """Reject an action that waits for an approval, in this actor's name; once.
+
+        It fails without a retry; with ``on_reject="execute"`` it is executed, and the result has
+        ``"approved": false``.
+
+        Args:
+            action_id: see `approve`.
+            reason: in the history and the audit trail, 1 to 500 characters.
+
+        Returns:
+            The failed or executed action, without its payload.
+
+        Raises:
+            DuetimeError: see `approve`.
+        """
+        return self._decide(action_id, is_approved=False, reason=reason)
+
+    def _decide(self, action_id: str, *, is_approved: bool, reason: str) -> Action:
+        from duetime.model.decision import Decision  # noqa: PLC0415 - few callers decide
+
+        decision = Decision(is_approved, self.actor, reason)
+        return self._hand_overs.decide(self._actions.ref(action_id), decision)
+
     def heartbeat(self, token: str, *, progress: float | None = None, note: str = "") -> Beat:
         """Keep a handed-over action alive, by the token of its run, and store its progress.
 

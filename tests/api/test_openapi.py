@@ -59,6 +59,7 @@ def test_every_route_is_in_it_and_no_other(document):
 
 BY_TOKEN = [f"POST /handovers/{{token}}/{verb}" for verb in ("complete", "fail", "heartbeat")]
 OPERATION_IDS = [
+    "approveAction",
     "backfillJob",
     "cancelAction",
     "cancelActions",
@@ -116,6 +117,7 @@ OPERATION_IDS = [
     "redriveManyUndelivered",
     "redriveUndelivered",
     "registerJob",
+    "rejectAction",
     "replaceJob",
     "rescheduleAction",
     "resetLimit",

@@ -50,6 +50,7 @@ def test_without_preferences_notifications_for_admins_are_in_their_list(ask):
             "scheduling.dead_lettered": ["in_app"],
             "scheduling.undelivered": ["in_app"],
             "scheduling.breaker_opened": ["in_app"],
+            "scheduling.approval_requested": [],
             "jobs.recurring_failing": [],
             "jobs.recurring_succeeding": [],
             "jobs.chain_refused": ["in_app"],

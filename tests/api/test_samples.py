@@ -17,7 +17,7 @@ from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
-from duetime.model.hand_over import HandedOver
+from duetime.model.hand_over import Approval, HandedOver
 from duetime.model.hand_over_token import token_of
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.samples import sample
@@ -102,10 +102,12 @@ def found(event, api, client, clock):
         return event
     made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
     if operation and operation.name in {"complete", "fail"}:
-        _hand_over(api, clock, made)
+        hand_over(api, clock, made, HandedOver(timedelta(hours=1)))
     if operation and operation.name in {"redrive", "dismiss"}:
         worker = Worker(api.store, clock)
         worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED)
+    if operation and operation.name in {"approve", "reject"}:
+        hand_over(api, clock, made, HandedOver(timedelta(hours=1), None, Approval("Pay?")))
     return _with_path(event, there, made)
 
 
@@ -116,13 +118,13 @@ BEGUN = {"<pause_id>": "api-pause-work", "<backfill_id>": "api-backfill-job"}
 def handed_over(api, client, clock):
     """Return the token of an action that was handed over."""
     made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
-    return token_of(_hand_over(api, clock, made))
+    return token_of(hand_over(api, clock, made, HandedOver(timedelta(hours=1))))
 
 
-def _hand_over(api, clock, action_id):
+def hand_over(api, clock, action_id, handed_over):
+    """Claim an action, and hand it over."""
     claimed = Worker(api.store, clock).claim(action_id)
-    terms = HandedOver(timedelta(hours=1)).terms(clock.now(), claimed.claim_nonce)
-    assert api.store.hand_over(claimed, terms)
+    assert api.store.hand_over(claimed, handed_over.terms(clock.now(), claimed.claim_nonce))
     return claimed
 
 

@@ -16,6 +16,7 @@ ACTION_MEMBERS = {
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
     "dismissed_reason", "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
     "is_handed_over", "handed_over_at", "times_out_at", "heartbeat_at", "progress", "progress_note",
+    "awaits_approval", "question",
 }  # fmt: skip
 ADA = "ada@acme.example"
 

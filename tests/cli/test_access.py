@@ -59,7 +59,7 @@ def test_grants_are_printed_as_json(duetime):
 def test_an_unknown_permission_is_rejected_with_those_allowed(duetime):
     status, _, errors = duetime("access", "grants", "grant", "support", "admin")
     assert status == 1
-    assert "may be granted: actions:manage" in errors
+    assert "may be granted: actions:approve, actions:manage" in errors
 
 
 def test_an_empty_role_is_bad_usage(duetime):

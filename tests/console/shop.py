@@ -41,6 +41,18 @@ def load_ferry(payload: Ferry, run: Run) -> object:
     return run.hand_over(timeout=timedelta(hours=1))
 
 
+class Refund(Payload):
+    """Waits for a person's decision."""
+
+    order: str
+
+
+@app.action
+def ask_for_refund(payload: Refund, run: Run) -> object:
+    """Ask whether to refund an order."""
+    return run.await_approval(f"Refund 900 € for {payload.order}?", timeout=timedelta(hours=1))
+
+
 @app.action(retry=RetryPolicy(attempts=2, backoff=1))
 def send_parcel(payload: Parcel, run: Run) -> None:
     """Send a parcel; the first attempts fail as often as it says."""

@@ -43,7 +43,7 @@ class TestLanguages:
         )
         directory = with_german(german)
         assert languages(directory) == ("de", "en", "fr")
-        assert len(templates("", directory)) == 60
+        assert len(templates("", directory)) == 66
         assert "Eine Aktion scheiterte" in received_mail(FAILED, "de-AT", directory=directory).text
         assert 'lang="de"' in received_mail(FAILED, "de", directory=directory).html
 

@@ -3,6 +3,7 @@
 import { canManage } from "../me";
 import { Act } from "../ui/act";
 import { FormDialog } from "../ui/dialog";
+import { ApprovalButtons } from "./approval";
 import { say } from "./buttons.words";
 import { cancelAction, redrive, reschedule, type Seen } from "./changes";
 import { DismissButton } from "./dismiss";
@@ -10,6 +11,15 @@ import { EndHandOverButtons } from "./hand-over";
 import { WHEN_FIELDS, WhenFields, whenOf } from "./when-fields";
 
 export function ActionButtons({ seen }: { seen: Seen }) {
+  return (
+    <>
+      <ManageButtons seen={seen} />
+      <ApprovalButtons seen={seen} />
+    </>
+  );
+}
+
+function ManageButtons({ seen }: { seen: Seen }) {
   const { action } = seen;
   if (!canManage("actions:manage", action.tenant_id)) return null;
   if (action.status === "failed") {
@@ -32,7 +42,7 @@ export function ActionButtons({ seen }: { seen: Seen }) {
     return (
       <>
         {!action.cancel_requested_at && <CancelButton seen={seen} />}
-        {action.is_handed_over && <EndHandOverButtons seen={seen} />}
+        {action.is_handed_over && !action.awaits_approval && <EndHandOverButtons seen={seen} />}
       </>
     );
   }

@@ -84,6 +84,18 @@ export async function failAction({ action, etag }: Seen, reason: string, retry: 
   return say(after.status === "pending" ? "failed_once" : "failed", { type: action.type });
 }
 
+/** Decides about an action that waits for an approval; a second decision is rejected. */
+export async function decide(
+  id: string,
+  type: string,
+  verb: "approve" | "reject",
+  reason: string,
+  etag?: string,
+): Promise<string> {
+  await call(api.POST(`/actions/{action_id}/${verb}`, { params: of(id, etag), body: { reason } }));
+  return say(verb === "approve" ? "approved" : "rejected", { type });
+}
+
 /** Removes a failed action from the dead letters; a redrive is still possible. */
 export async function dismiss(id: string, type: string, reason: string, etag?: string): Promise<string> {
   await call(api.POST("/actions/{action_id}/dismiss", { params: of(id, etag), body: { reason } }));

@@ -69,7 +69,16 @@ function StopItem({ stop, action }: { stop: Stop; action: ActionView }) {
 }
 
 /** The changes that have words here. */
-const NAMED = ["cancel", "reschedule", "redrive", "dismiss", "complete", "fail"] as const;
+const NAMED = [
+  "cancel",
+  "reschedule",
+  "redrive",
+  "dismiss",
+  "complete",
+  "fail",
+  "approve",
+  "reject",
+] as const;
 
 function AskedItem({ entry, at }: { entry: Entry; at: number }) {
   const named = NAMED.find((name) => name === entry.operation);
@@ -149,10 +158,15 @@ function Settled({ action, at }: { action: ActionView; at: number }) {
 /** Where it stands and what comes: nothing that the row does not say. */
 function Next({ action }: { action: ActionView }) {
   if (action.status === "processing") {
-    const goes = action.is_handed_over ? "handed_over" : "running";
+    const goes = action.awaits_approval ? "awaits" : action.is_handed_over ? "handed_over" : "running";
     return (
       <Item title={say(action.cancel_requested_at ? "stopping" : goes)} tone="is-processing is-now">
         {!action.is_handed_over && <p class="muted">{say("taken_over")}</p>}
+        {action.awaits_approval && (
+          <p class="muted">
+            <bdi>{action.question}</bdi>
+          </p>
+        )}
       </Item>
     );
   }

@@ -143,6 +143,11 @@ function Head({ action, entries, why }: { action: ActionView; entries: Entry[]; 
           <LongText text={writeJson(action.checkpoint)} />
         </Fact>
       )}
+      {action.question !== null && (
+        <Fact name={say("question")}>
+          <LongText text={action.question} />
+        </Fact>
+      )}
       {action.is_handed_over && action.times_out_at && (
         <Fact name={say("times_out")}>
           <HandOverFact action={action} />

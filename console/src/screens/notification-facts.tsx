@@ -33,6 +33,9 @@ const say = words({
     look_dead: "To the dead letters",
     look_undelivered: "To what is undelivered",
     look_pauses: "To what is paused",
+    look_actions: "To the actions",
+    question: "Question",
+    until: "Until",
     look_jobs: "To the jobs",
   },
   fr: {
@@ -59,6 +62,9 @@ const say = words({
     look_dead: "Voir les échecs définitifs",
     look_undelivered: "Voir les éléments non distribués",
     look_pauses: "Voir ce qui est suspendu",
+    look_actions: "Voir les actions",
+    question: "Question",
+    until: "Jusqu'au",
     look_jobs: "Voir les tâches",
   },
 });
@@ -109,6 +115,15 @@ function ofOne({ kind, facts }: View): Row[] {
       [say("last_run"), linked(text(facts.run_id))],
     ];
   }
+  if (kind === "scheduling.approval_requested") {
+    return [
+      [say("question"), text(facts.question)],
+      [say("action"), linked(text(facts.id))],
+      [say("type"), text(facts.type)],
+      [say("until"), text(facts.times_out_at) && <Time at={text(facts.times_out_at)} />],
+      [say("correlation"), text(facts.correlation_id)],
+    ];
+  }
   if (kind.startsWith("jobs.") && kind !== "jobs.chain_refused") {
     const failures = { n: Number(facts.consecutive_failures), threshold: Number(facts.failure_threshold) };
     const isFailing = kind === "jobs.recurring_failing";
@@ -140,7 +155,9 @@ function ofDigest({ kind, facts }: View): Row[] {
       ? (["undelivered", "look_undelivered"] as const)
       : kind === "scheduling.breaker_opened"
         ? (["pauses", "look_pauses"] as const)
-        : (["dead-letters", "look_dead"] as const);
+        : kind === "scheduling.approval_requested"
+          ? (["actions", "look_actions"] as const)
+          : (["dead-letters", "look_dead"] as const);
   return [
     [
       say("many"),

@@ -13,12 +13,13 @@ from typing import Any, assert_never
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, UnreadableRow, truncate
+from duetime.errors import ActionConflict, ActionNotFound, BackendUnavailable, UnreadableRow, truncate
 from duetime.ids import TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.jobs.end_hand_over import EndHandOver
 from duetime.jobs.known_region import KnownRegion
-from duetime.model.action import Action, Ending, Status
+from duetime.model.action import Action, ActionRef, Ending, Status
+from duetime.model.decision import Decision
 from duetime.model.hand_over import (
     Beat,
     HandOverEnded,
@@ -29,7 +30,7 @@ from duetime.model.hand_over import (
     checked_result,
     next_wait_until,
 )
-from duetime.model.hand_over_token import Token, key_of
+from duetime.model.hand_over_token import Token, key_of, token_of
 from duetime.model.lease import SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome
 from duetime.ports.actions import ActionStore, DamagedRow
@@ -38,6 +39,8 @@ from duetime.retry import NEVER, RetryPolicy
 from duetime.settings import Settings
 
 LONGEST_RETRY = timedelta(days=366)
+
+_LATER_RUN = "a later run has begun, which has a token of its own"
 
 
 class HandOvers:
@@ -72,7 +75,7 @@ class HandOvers:
     def complete(self, token: str, result: Any = None) -> Action:
         """Settle as executed; see `Scheduler.complete`."""
         written = checked_result(result)
-        return self._end(token, lambda _row: (SUCCEEDED, NEVER), written)
+        return self._end(self._parsed(token), lambda _row: (SUCCEEDED, NEVER), written)
 
     def fail(self, token: str, reason: str, retry: bool | timedelta = True) -> Action:
         """Settle as after a failed attempt; see `Scheduler.fail`."""
@@ -83,7 +86,26 @@ class HandOvers:
                 return Outcome(Ending.CANCELLED, outcome.message), NEVER
             return outcome, RetryPolicy.parse(row.retry or NEVER.text())
 
-        return self._end(token, ended, None)
+        return self._end(self._parsed(token), ended, None)
+
+    def decide(self, ref: ActionRef, decision: Decision) -> Action:
+        """End an approval by a decision; see `Scheduler.approve` and `Scheduler.reject`."""
+        row = self._row(ref)
+        if row is None:
+            raise ActionNotFound(ref.id)
+        if row.question is None:
+            raise ActionConflict(
+                ref.id,
+                operation=decision.verb,
+                status=row.status.value,
+                possible="one that waits for an approval",
+            )
+        token = Token.parse(token_of(row))
+        if not row.awaits_approval:
+            is_running = row.status is Status.PROCESSING
+            raise HandOverEnded(row.id, row.status, _LATER_RUN if is_running else _reason(row, token))
+        outcome, result = decision.outcome(row.on_reject), decision.result(row.on_reject)
+        return self._end(token, lambda _row: (outcome, NEVER), result, is_decision=True)
 
     def heartbeat(self, token: str, progress: Progress | None = None) -> Beat:
         """Keep a hand-over alive; see `Scheduler.heartbeat`."""
@@ -105,12 +127,15 @@ class HandOvers:
         return self._named(self._parsed(token))
 
     def _end(
-        self, token: str, ended: Callable[[Action], tuple[Outcome, RetryPolicy]], result: str | None
+        self,
+        token: Token,
+        ended: Callable[[Action], tuple[Outcome, RetryPolicy]],
+        result: str | None,
+        *,
+        is_decision: bool = False,
     ) -> Action:
-        parsed = self._parsed(token)
-
         def attempt() -> Action | Conflict:
-            row = self._open_row(parsed)
+            row = self._open_row(token, is_decision=is_decision)
             outcome, policy = ended(row)
             settled = self._settle(
                 row,
@@ -122,11 +147,11 @@ class HandOvers:
             )
             match settled:
                 case SettleResult.SETTLED:
-                    return self._row(parsed) or row
+                    return self._row(token.ref) or row
                 case SettleResult.CANCEL_REQUESTED:
                     return CHANGED
                 case SettleResult.LEASE_LOST:
-                    raise self._why_ended(parsed)
+                    raise self._why_ended(token)
                 case unknown:
                     assert_never(unknown)
 
@@ -141,23 +166,24 @@ class HandOvers:
             raise InvalidToken("this token is of another tenant")
         return parsed
 
-    def _row(self, token: Token) -> Action | None:
-        """Return the row that a token names.
+    def _row(self, ref: ActionRef) -> Action | None:
+        """Return a row without its payload.
 
         Raises:
             UnreadableRow: it is damaged.
         """
         damaged: list[DamagedRow] = []
-        row = next(iter(self._store.get_rows([token.ref], damaged=damaged)), None)
+        row = next(iter(self._store.get_rows([ref], damaged=damaged)), None)
         for found in damaged:
             raise UnreadableRow([found.ref.tenant_id, found.ref.id], ValueError(found.reason))
         return row
 
-    def _open_row(self, token: Token) -> Action:
+    def _open_row(self, token: Token, *, is_decision: bool = False) -> Action:
         """Return the row of a token by which it can be ended now.
 
         Raises:
             InvalidToken, NotHandedOver, HandOverEnded, StandbyRegion: it cannot.
+            InvalidHandOver: it waits for an approval, which a decision ends, and no token.
         """
         self._region.require_active()
         row = self._named(token)
@@ -166,27 +192,33 @@ class HandOvers:
             raise NotHandedOver(row.id)
         if not is_its_run or row.lease_until is None or self._clock.now() >= row.lease_until:
             raise HandOverEnded(row.id, row.status, _reason(row, token))
+        if row.awaits_approval and not is_decision:
+            raise InvalidHandOver(
+                f"{row.id} waits for an approval, which no token ends; call Scheduler.approve or reject",
+                field="token",
+            )
         return row
 
     def _named(self, token: Token) -> Action:
-        row = self._row(token)
+        row = self._row(token.ref)
         if row is None or not token.is_made_with(key_of(row)):
             raise InvalidToken
         return row
 
     def _why_ended(self, token: Token) -> HandOverEnded | InvalidToken:
         """Return the error of a token that has lost a race."""
-        row = self._row(token)
+        row = self._row(token.ref)
         return InvalidToken() if row is None else HandOverEnded(row.id, row.status, _reason(row, token))
 
 
 def _reason(row: Action, token: Token) -> str:
     if row.fence != token.fence:
-        return "a later run has begun, which has a token of its own"
+        return _LATER_RUN
     if row.status is not Status.PROCESSING:
         ended_at = row.attempts[-1].finished_at
         subject = "it was ended" if row.handed_over == token.fence else "its run ended without a hand-over"
-        return f"{subject} at {instant.text(ended_at)}" if ended_at else subject
+        decision = f", {row.attempts[-1].message}" if row.question and row.attempts[-1].message else ""
+        return f"{subject} at {instant.text(ended_at)}{decision}" if ended_at else subject
     if row.lease_until == row.times_out_at:
         return "its time-out has passed"
     return "its heartbeat was missed"

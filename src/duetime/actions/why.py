@@ -130,6 +130,12 @@ def _why_handed_over(row: Action, now: datetime, settings: Settings) -> Reason:
             f"{about} The hand-over {what} at {_text(until)}: a worker takes it over with its next message.",
             now,
         )
+    if row.question is not None:
+        return Reason(
+            f"It has waited for an approval since {_text(row.handed_over_at)}: {row.question} Without a"
+            f" decision, it times out at {_text(row.times_out_at)}.{_stop(row)}",
+            until,
+        )
     beat = f" The next heartbeat is due by {_text(until)}." if row.beat_seconds else ""
     return Reason(
         f"{about} It waits for a completion by token, and times out at {_text(row.times_out_at)}."

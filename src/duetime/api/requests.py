@@ -240,6 +240,22 @@ class DismissRequest(RequestBody):
     ]
 
 
+class ApproveRequest(RequestBody):
+    """The approval of an action that waits for it."""
+
+    reason: Annotated[
+        str, Field(description="in the action's history, its result and the trail", max_length=500)
+    ] = ""
+
+
+class RejectRequest(RequestBody):
+    """The rejection of an action that waits for an approval."""
+
+    reason: Annotated[
+        str, Field(description="in the action's history and the trail", min_length=1, max_length=500)
+    ]
+
+
 class RedriveBody(RequestedTime):
     """A redrive: at once, without `at` and `in`."""
 

@@ -147,6 +147,10 @@ class ActionSummary(ApiModel):
     """When that hand-over ends without a completion."""
     heartbeat_at: Instant | None
     """When its last heartbeat came; within one interval before the time-out, an earlier instant."""
+    awaits_approval: bool
+    """Whether it waits for a person's decision."""
+    question: str | None
+    """What that person decides, or decided last; null if it needed no approval."""
     progress: float | None
     """The share that was reported last, from 0 to 1."""
     progress_note: str | None

@@ -151,12 +151,16 @@ def renew(claimed: Action, until: datetime) -> Update:
 
 def hand_over(claimed: Action, terms: HandOverTerms) -> Update:
     """Replace the lease of a run that is processing under this fence by that of its hand-over."""
+    approval = {name: getattr(terms, name) for name in ("question", "on_reject")}
+    values = {f":{name}": {"S": text} for name, text in approval.items() if text is not None}
+    sets = "".join(f", {name[1:]} = {name}" for name in values)
+    removed = ", ".join(name for name, text in approval.items() if text is None)
     return {
         "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {NOT_HANDED_OVER}",
         "UpdateExpression": (
             "SET lease_until = :lease_until, handed_over = :fence, handed_over_at = :now,"
             " times_out_at = :times_out_at, beat_seconds = :beat_seconds, hand_over_key = :key,"
-            " is_awaited = :true"
+            f" is_awaited = :true{sets}{removed and f' REMOVE {removed}'}"
         ),
         "ExpressionAttributeNames": _STATUS,
         "ExpressionAttributeValues": {
@@ -167,6 +171,7 @@ def hand_over(claimed: Action, terms: HandOverTerms) -> Update:
             ":beat_seconds": {"N": str(terms.beat_seconds)},
             ":key": {"S": terms.key},
             ":true": {"BOOL": True},
+            **values,
         },
         "ReturnValues": "ALL_NEW",
     }

@@ -24,6 +24,7 @@ _TEXTS = (
     *("idempotency_key", "concurrency_key", "debounce_key", "recent_calls", "rate_key"),
     *("batch", "after", "after_rule", "unmet"),
     *("dismissed_reason", "held_by", "hand_over_key", "completion", "progress", "progress_note"),
+    *("question", "on_reject"),
 )
 _COUNTS = {
     "recoveries": 0,

@@ -42,7 +42,7 @@ ATTEMPTS_LIMIT = 100
 _NAMES = ("created_by", "changed_by", "cancel_requested_by", "claim_nonce", "trace")
 _TEXTS = (
     *("recent_calls", "note", "held_by", "dismissed_reason", "retry", "unmet"),
-    *("hand_over_key", "completion", "progress", "progress_note"),
+    *("hand_over_key", "completion", "progress", "progress_note", "question"),
 )
 _COUNTS = (
     "generation",
@@ -168,6 +168,8 @@ def _wrong_reports(row: Action) -> Iterator[str]:
         yield f"run_result has more than {RESULT_LIMIT:,} bytes"
     if row.progress is not None and not _SHARE.fullmatch(row.progress):
         yield f"progress is {row.progress[:20]!r}; it is a number from 0 to 1"
+    if row.on_reject not in {None, "execute"}:
+        yield f"on_reject is {row.on_reject[:20]!r}; it is execute, or absent"
 
 
 def _wrong_followers(row: Action) -> Iterator[str]:

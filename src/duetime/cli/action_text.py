@@ -80,6 +80,8 @@ def tenant(item: Json) -> Iterator[tuple[str, str]]:
 
 
 def _handed_over(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    if action["question"]:
+        yield ("waits for approval" if action["awaits_approval"] else "question"), plain(action["question"])
     if action["is_handed_over"]:
         since, until = both(action["handed_over_at"], now), both(action["times_out_at"], now)
         yield "handed over", f"{since}, times out {until}"

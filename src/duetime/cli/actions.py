@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from datetime import datetime
 
-from duetime.cli import batches, check_in, hand_overs, limits, pauses
+from duetime.cli import approvals, batches, check_in, hand_overs, limits, pauses
 from duetime.cli.action_text import in_full, listed
 from duetime.cli.arguments import (
     Commands,
@@ -46,6 +46,7 @@ def add_parser(commands: Commands) -> None:
     limits.add_commands(verbs)
     check_in.add_commands(verbs)
     hand_overs.add_commands(verbs)
+    approvals.add_commands(verbs)
     batches.add_commands(verbs)
     parser = _add_one(verbs, "reschedule", reschedule, "give a pending one another due time")
     add_due_time(parser, required=True)

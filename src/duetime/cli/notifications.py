@@ -23,6 +23,7 @@ KINDS = (
     "scheduling.dead_lettered",
     "scheduling.undelivered",
     "scheduling.breaker_opened",
+    "scheduling.approval_requested",
     "jobs.recurring_failing",
     "jobs.recurring_succeeding",
     "jobs.chain_refused",

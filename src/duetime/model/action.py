@@ -248,6 +248,10 @@ class Action:
     """The key of its token."""
     completion: str | None = None
     """Names the call that ended it, to recognise one whose response was lost."""
+    question: str | None = None
+    """What its last hand-over asks people to approve; None if it needs no approval."""
+    on_reject: str | None = None
+    """``execute`` if a rejection executes it; it fails otherwise."""
     progress: str | None = None
     """The share that a run reported last, from 0 to 1."""
     progress_note: str | None = None
@@ -263,6 +267,11 @@ class Action:
     def is_handed_over(self) -> bool:
         """Whether it is processing without a worker: an external party completes it."""
         return self.status is Status.PROCESSING and self.handed_over == self.fence
+
+    @property
+    def awaits_approval(self) -> bool:
+        """Whether it waits for a person's decision."""
+        return self.is_handed_over and self.question is not None
 
     def has_timed_out_at(self, now: datetime) -> bool:
         """Return whether it was handed over until the time-out: no worker has died."""

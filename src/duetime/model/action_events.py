@@ -68,6 +68,8 @@ def _went_on(old: Action, new: Action) -> Iterator[_Transition]:
         yield EventName.RECOVERED, None, new.attempts[-1].started_at if new.attempts else None
     elif new.handed_over > old.handed_over:
         yield EventName.HANDED_OVER, None, new.handed_over_at
+        if new.awaits_approval:
+            yield EventName.APPROVAL_REQUESTED, None, new.handed_over_at
 
 
 def _moved(old: Action, new: Action) -> _Transition:
@@ -129,9 +131,16 @@ def public_fields(row: Action) -> dict[str, Any]:
         "started_at": instant.text(last.started_at) if last else None,
         "finished_at": instant.text(last.finished_at) if last and last.finished_at else None,
         "reason": row.note or (row.skip_reason.value if row.skip_reason else message),
+        **_question(row),
         **({"depth": row.depth} if row.depth else {}),
         **({"debounce_key": row.debounce_key, "coalesced": row.coalesced} if row.debounce_key else {}),
     }
+
+
+def _question(row: Action) -> dict[str, Any]:
+    if not row.awaits_approval or row.times_out_at is None:
+        return {}
+    return {"question": row.question, "times_out_at": instant.text(row.times_out_at)}
 
 
 def with_payload(event: LifecycleEvent, row: Action, route: WorkerRoute) -> LifecycleEvent:

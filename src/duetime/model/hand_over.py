@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal, get_args
 
 from duetime.errors import DuetimeError, truncate
 from duetime.model.action import Action, Status
@@ -31,6 +31,12 @@ NOTE_LIMIT = 200
 
 RESULT_LIMIT = JSON_LIMIT
 """Bytes of a result, as JSON."""
+
+QUESTION_LIMIT = 500
+"""Characters of the question of an approval."""
+
+OnReject = Literal["fail", "execute"]
+"""What a rejection does: fail the action, without a retry; or execute it, with the decision as its result."""
 
 
 class InvalidHandOver(DuetimeError, ValueError):
@@ -85,11 +91,39 @@ class HandOverEnded(DuetimeError, RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """The question of an approval, and what a rejection does.
+
+    Raises:
+        InvalidHandOver: the question is empty, too long or not printable, or `on_reject` is unknown.
+    """
+
+    question: str
+    on_reject: OnReject = "fail"
+
+    def __post_init__(self) -> None:
+        question: object = self.question
+        if not isinstance(question, str) or not is_line(question, QUESTION_LIMIT):
+            raise InvalidHandOver(
+                f"question is {truncate(repr(question), 60)}; allowed are 1 to {QUESTION_LIMIT} printable"
+                " characters",
+                field="question",
+            )
+        if self.on_reject not in get_args(OnReject):
+            raise InvalidHandOver(
+                f"on_reject is {truncate(repr(self.on_reject), 60)}; allowed are fail and execute",
+                field="on_reject",
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class HandedOver:
-    """What a handler returns to hand its action over; see `Run.hand_over`."""
+    """What a handler returns to hand its action over; see `Run.hand_over` and `Run.await_approval`."""
 
     timeout: timedelta
     heartbeat: timedelta | None = None
+    approval: Approval | None = None
+    """The question that people decide; None: the party that has the token ends it."""
 
     def __post_init__(self) -> None:
         for name, span in (("timeout", self.timeout), ("heartbeat", self.heartbeat)):
@@ -112,7 +146,14 @@ class HandedOver:
             waits_until=min(now + self.heartbeat, times_out_at) if self.heartbeat else times_out_at,
             beat_seconds=beat,
             key=key,
+            question=None if self.approval is None else self.approval.question,
+            on_reject=None if self.approval is None or self.approval.on_reject == "fail" else "execute",
         )
+
+
+def is_line(text: str, limit: int) -> bool:
+    """Return whether a text is one printable line that is not empty, of at most so many characters."""
+    return bool(text.strip()) and len(text) <= limit and text.isprintable()
 
 
 def _check_span(name: str, span: object) -> None:
@@ -135,6 +176,9 @@ class HandOverTerms:
     """The longest time between two heartbeats; 0: none is needed."""
     key: str
     """The key of its token."""
+    question: str | None = None
+    """See `duetime.model.action.Action.question`, as for `on_reject`."""
+    on_reject: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

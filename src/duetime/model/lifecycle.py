@@ -57,6 +57,8 @@ class EventName(StrEnum):
     """A run was taken over from a dead worker."""
     HANDED_OVER = "handed_over"
     """A run ended, and an external party completes its action."""
+    APPROVAL_REQUESTED = "approval_requested"
+    """A run ended, and a person decides about its action."""
     RETRYING = "retrying"
     """An attempt did not succeed, and another follows."""
     CANCEL_REQUESTED = "cancel_requested"
@@ -169,6 +171,7 @@ _ALWAYS = frozenset(
         EventName.DEFERRED,
         EventName.REDRIVEN,
         EventName.RECOVERED,
+        EventName.APPROVAL_REQUESTED,
     }
 )
 """The rare events of one-shots, published unless ``events`` is off."""

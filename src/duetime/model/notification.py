@@ -4,6 +4,8 @@
 notification                   made of                     goes to
 =============================  ==========================  ===================================================
 scheduling.action_failed       action.failed               the addresses in the preferences, if enabled
+scheduling.approval_requested  action.approval_requested,  the same
+                               run.approval_requested
 jobs.recurring_failing         job.failing, once a streak  the same
 jobs.recurring_succeeding      job.succeeding              the same
 jobs.chain_refused             run.skipped, too deep       the tenant's admins
@@ -64,6 +66,7 @@ class NotificationKind(StrEnum):
     DEAD_LETTERED = "scheduling.dead_lettered"
     UNDELIVERED = "scheduling.undelivered"
     BREAKER_OPENED = "scheduling.breaker_opened"
+    APPROVAL_REQUESTED = "scheduling.approval_requested"
     RECURRING_FAILING = "jobs.recurring_failing"
     RECURRING_SUCCEEDING = "jobs.recurring_succeeding"
     CHAIN_REFUSED = "jobs.chain_refused"
@@ -106,6 +109,7 @@ _SEVERITIES: Mapping[NotificationKind, Severity] = {
     NotificationKind.DEAD_LETTERED: Severity.ERROR,
     NotificationKind.UNDELIVERED: Severity.ERROR,
     NotificationKind.BREAKER_OPENED: Severity.ERROR,
+    NotificationKind.APPROVAL_REQUESTED: Severity.INFO,
     NotificationKind.RECURRING_FAILING: Severity.WARNING,
     NotificationKind.RECURRING_SUCCEEDING: Severity.INFO,
     NotificationKind.CHAIN_REFUSED: Severity.ERROR,
@@ -160,6 +164,7 @@ _EVENT_TYPES = (
     *("action.failed", "run.failed", "job.failing", "job.succeeding"),
     *("undelivered.kept", "breaker.opened"),
     *("job.deadline_missed", "job.deadline_at_risk", "job.silent"),
+    *("action.approval_requested", "run.approval_requested"),
 )
 """The types of events that always make notifications."""
 
@@ -182,6 +187,8 @@ _KINDS: Mapping[str, tuple[NotificationKind, ...]] = {
     "job.succeeding": (NotificationKind.RECURRING_SUCCEEDING,),
     "undelivered.kept": (NotificationKind.UNDELIVERED,),
     "breaker.opened": (NotificationKind.BREAKER_OPENED,),
+    "action.approval_requested": (NotificationKind.APPROVAL_REQUESTED,),
+    "run.approval_requested": (NotificationKind.APPROVAL_REQUESTED,),
     _SKIPPED: (NotificationKind.CHAIN_REFUSED,),
     "job.deadline_missed": (NotificationKind.DEADLINE_MISSED,),
     "job.deadline_at_risk": (NotificationKind.DEADLINE_AT_RISK,),

@@ -55,6 +55,7 @@ class Outcome:
 SUCCEEDED = Outcome(Ending.EXECUTED)
 CANCELLED = Outcome(Ending.CANCELLED, "the handler stopped as requested")
 TIMED_OUT = Outcome(Ending.FAILED, "its hand-over has timed out: no completion came in time", may_retry=True)
+UNDECIDED = Outcome(Ending.FAILED, "its approval has timed out: no decision came in time", may_retry=True)
 EXPIRED = Outcome(Ending.FAILED, "it expired; no run of it begins any more")
 PROBE_FAILED = "a probe of the breaker failed"
 """The beginning of the message of an attempt that no policy counts."""

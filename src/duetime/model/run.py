@@ -17,7 +17,7 @@ from duetime.model.action import Trigger
 from duetime.model.checkpoint import Checkpoint, checkpoint_text
 
 if TYPE_CHECKING:
-    from duetime.model.hand_over import HandedOver, Progress
+    from duetime.model.hand_over import HandedOver, OnReject, Progress
 
 MOST_ENTRIES = 98
 """DynamoDB takes 100 writes in a transaction.
@@ -240,6 +240,29 @@ class Run:
         from duetime.model.hand_over import HandedOver  # noqa: PLC0415 - few handlers hand over
 
         return HandedOver(timeout, heartbeat)
+
+    def await_approval(
+        self, question: str, *, timeout: timedelta, on_reject: OnReject = "fail"
+    ) -> HandedOver:
+        """Return a hand-over that people end; the handler must return it: ``return run.await_approval(…)``.
+
+        The action stays `processing` without a worker, until `Scheduler.approve` or `Scheduler.reject`. An
+        approval executes it, with the result ``{"approved": true, "by": …, "reason": …}``.
+
+        Args:
+            question: what people decide, such as ``"Refund 900 € to Ann?"``: 1 to 500 printable characters.
+                Notifications, mails and lists contain it, so leave out what not all may see.
+            timeout: when the approval fails without a decision, as in `hand_over`. The retry policy decides
+                what follows.
+            on_reject: ``"fail"``: a rejection fails the action, without a retry. ``"execute"``: it executes
+                the action, and the result has ``"approved": false``.
+
+        Raises:
+            InvalidHandOver: the question is empty or too long, or the time is out of range.
+        """
+        from duetime.model.hand_over import Approval, HandedOver  # noqa: PLC0415 - few handlers hand over
+
+        return HandedOver(timeout, None, Approval(question, on_reject))
 
     def progress(self, share: float, note: str = "") -> None:
         """Store how far this run is, for the API, the command line and the console.

@@ -83,6 +83,8 @@ def handed_over(row: Action, terms: HandOverTerms) -> Action:
         beat_seconds=terms.beat_seconds,
         hand_over_key=terms.key,
         is_awaited=True,
+        question=terms.question,
+        on_reject=terms.on_reject,
     )
 
 

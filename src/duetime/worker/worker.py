@@ -38,7 +38,7 @@ from duetime.model.backfill import backfill_ref_of
 from duetime.model.built_in import CANARY
 from duetime.model.hand_over import has_timed_out
 from duetime.model.lease import LeaseHeld, MustBeAlone
-from duetime.model.outcome import EXPIRED, NOT_BEGUN, TIMED_OUT, Outcome
+from duetime.model.outcome import EXPIRED, NOT_BEGUN, TIMED_OUT, UNDECIDED, Outcome
 from duetime.model.work_pause import Hold
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -369,7 +369,7 @@ class Worker:
         if claim.action.has_failed_predecessor:
             return Outcome(Ending.FAILED, claim.action.unmet)
         if has_timed_out(claim.action):
-            return TIMED_OUT
+            return TIMED_OUT if claim.action.question is None else UNDECIDED
         return EXPIRED if claim.is_expired else claim.failure
 
     def _delay_of(self, message: DueMessage) -> int | None:

@@ -84,6 +84,16 @@ _FACTS: Mapping[NotificationKind, Mapping[str, Any]] = {
         "of": "acme",
         "reason": "the breaker opened after 20 failures within 60 s; the last: SES is down",
     },
+    NotificationKind.APPROVAL_REQUESTED: {
+        **_ONE_SHOT,
+        "type": "ask-manager",
+        "status": "processing",
+        "attempt": 1,
+        "finished_at": None,
+        "reason": None,
+        "question": "Refund 900 € to <Ann> & Bob?",
+        "times_out_at": instant.text(_AT + timedelta(hours=8)),
+    },
     NotificationKind.RECURRING_FAILING: _JOB,
     NotificationKind.RECURRING_SUCCEEDING: {**_JOB, "consecutive_failures": 0, "last_error": None},
     NotificationKind.CHAIN_REFUSED: {

@@ -83,6 +83,17 @@ _SINGLE: Mapping[NotificationKind, MailShape] = {
         page="pauses",
         named_by="name",
     ),
+    NotificationKind.APPROVAL_REQUESTED: MailShape(
+        rows=("tenant", "question", "type", "job", "until", "when", "correlation_id", "id"),
+        facts={"until": "times_out_at"},
+        steps={
+            "look": "duetime actions show",
+            "approve": "duetime actions approve",
+            "reject": "duetime actions reject --reason REASON",
+        },
+        page="actions",
+        named_by="id",
+    ),
     NotificationKind.RECURRING_FAILING: MailShape(
         rows=("tenant", "job", "reason", "failures", "threshold", "last_id", "when"),
         facts=_JOB_FACTS,
@@ -124,6 +135,7 @@ _DIGESTS: Mapping[NotificationKind, MailShape] = {
     NotificationKind.DEAD_LETTERED: _digest("duetime dead-letters list", "dead-letters"),
     NotificationKind.UNDELIVERED: _digest("duetime undelivered list", "undelivered"),
     NotificationKind.BREAKER_OPENED: _digest("duetime actions pauses", "pauses"),
+    NotificationKind.APPROVAL_REQUESTED: _digest("duetime actions list --status processing", "actions"),
     NotificationKind.RECURRING_FAILING: _digest("duetime jobs list", "jobs"),
     NotificationKind.RECURRING_SUCCEEDING: _digest("duetime jobs list", "jobs"),
     NotificationKind.CHAIN_REFUSED: _digest("duetime jobs list", "jobs"),

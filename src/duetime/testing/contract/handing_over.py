@@ -173,6 +173,18 @@ class HandOverContract(StoreContract):
         assert store.hand_over(taken.action, again) is not None
         assert stored_row(store, row.ref).is_handed_over
 
+    def test_a_question_is_stored_until_a_later_hand_over_has_none(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.hand_over(claimed, replace(TERMS, question="Refund 900 € to Ann?", on_reject="execute"))
+        row = stored_row(store, claimed.ref)
+        assert (row.awaits_approval, row.question, row.on_reject) == (True, "Refund 900 € to Ann?", "execute")
+        taken = store.claim(claimed.ref, terms(WAITS_UNTIL + SKEW + TICK))
+        assert isinstance(taken, Claimed)
+        assert not taken.action.awaits_approval
+        store.hand_over(taken.action, replace(TERMS, key="other"))
+        row = stored_row(store, claimed.ref)
+        assert (row.is_handed_over, row.question, row.on_reject) == (True, None, None)
+
     def test_a_run_reports_its_progress(self, store: ActionStore) -> None:
         claimed = running(store)
         assert store.report(claimed, HALF) == Renewed(cancel_requested=False)

@@ -1,0 +1,143 @@
+"""People with a permission of its own approve and reject over HTTP; the trail has who and why."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from duetime.model.hand_over import Approval, HandedOver
+from tests.api.conftest import ADA, OPERATOR, sample_event
+
+HOUR = timedelta(hours=1)
+QUESTION = "Refund 900 € to Ann?"
+ADMIN = {**ADA, "cognito:groups": "admins"}
+BOB = {**ADMIN, "sub": "2", "email": "bob@acme.example"}
+
+
+@pytest.fixture
+def waiting(call, worker, store, clock):
+    """The id of an action of acme that waits for an approval."""
+    action = call.schedule(claims=OPERATOR)
+    clock.wait_until(datetime.fromisoformat(action["due_at"]))
+    claimed = worker.claim(action["id"])
+    terms = HandedOver(HOUR, None, Approval(QUESTION)).terms(clock.now(), claimed.claim_nonce)
+    store.hand_over(claimed, terms)
+    return action["id"]
+
+
+@pytest.fixture
+def decide(call):
+    def decide(action_id, verb, body=None, claims=ADMIN, **changes):
+        path = f"/api/v1/actions/{action_id}/{verb}"
+        return call.send(
+            sample_event("cancel", httpMethod="POST", path=path, body=body, claims=claims, **changes)
+        )
+
+    return decide
+
+
+@pytest.fixture
+def audit(call):
+    def audit(action_id):
+        event = sample_event("list-audit-entries", claims=ADMIN, query={"action": action_id})
+        entries = call.send(event).json["items"]
+        return [entry for entry in entries if entry["operation"] in {"approve", "reject"}]
+
+    return audit
+
+
+def test_an_approval_needs_its_own_permission(call, decide, waiting, audit, store):
+    before = store.rows()
+    refused = decide(waiting, "approve", claims=OPERATOR)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "actions:approve" in refused.json["detail"]
+    assert decide(waiting, "reject", {"reason": "no"}, claims=OPERATOR).status == 403
+    assert store.rows() == before
+    assert {entry["status"] for entry in audit(waiting)} <= {403}
+
+
+def test_who_may_manage_actions_cannot_decide_by_ending_the_hand_over(call, decide, waiting, store):
+    etag = call("get", action_id=waiting, claims=OPERATOR).headers["ETag"]
+    before = store.rows()
+    for verb, body in (("complete", {"result": {"approved": True}}), ("fail", {"reason": "no"})):
+        refused = decide(waiting, verb, body, claims=OPERATOR, headers={"If-Match": etag})
+        assert (refused.status, refused.code) == (422, "invalid-hand-over")
+    assert store.rows() == before
+
+
+def test_the_action_shows_its_question_and_then_who_decided_and_why(call, decide, waiting, audit):
+    shown = call("get", action_id=waiting, claims=OPERATOR).json
+    assert (shown["awaits_approval"], shown["question"], shown["result"]) == (True, QUESTION, None)
+    done = decide(waiting, "approve", {"reason": "the parcel is back"})
+    assert (done.status, done.json["status"], done.json["awaits_approval"]) == (200, "executed", False)
+    shown = call("get", action_id=waiting, claims=OPERATOR).json
+    assert shown["result"] == {"approved": True, "by": "ada@acme.example", "reason": "the parcel is back"}
+    assert shown["attempts"][-1]["message"] == "approved by ada@acme.example: the parcel is back"
+    (entry,) = audit(waiting)
+    assert (entry["operation"], entry["by"], entry["status"]) == ("approve", "ada@acme.example", 200)
+    assert entry["asked"] == {"reason": "the parcel is back"}
+
+
+def test_a_rejection_fails_the_action(call, decide, waiting, audit):
+    done = decide(waiting, "reject", {"reason": "no receipt"})
+    assert (done.status, done.json["status"]) == (200, "failed")
+    assert done.json["failure_reason"] == "rejected by ada@acme.example: no receipt"
+    assert [entry["operation"] for entry in audit(waiting)] == ["reject"]
+
+
+def test_a_second_decision_is_a_conflict_that_names_the_first(decide, waiting, store):
+    decide(waiting, "approve")
+    before = store.rows()
+    for verb, body in (("approve", None), ("reject", {"reason": "late"})):
+        again = decide(waiting, verb, body, claims=BOB)
+        assert (again.status, again.code) == (409, "hand-over-ended")
+        assert "approved by ada@acme.example" in again.json["detail"]
+    assert store.rows() == before
+
+
+def test_a_decision_after_the_time_out_is_a_conflict(decide, waiting, store, clock):
+    clock.wait_until(clock.now() + HOUR)
+    before = store.rows()
+    assert decide(waiting, "approve").code == "hand-over-ended"
+    assert store.rows() == before
+
+
+def test_an_action_that_waits_for_no_approval_is_a_conflict(call, decide):
+    action = call.schedule(claims=OPERATOR)
+    refused = decide(action["id"], "approve")
+    assert (refused.status, refused.code) == (409, "action-conflict")
+    assert decide("019ca945-0a00-7506-9e45-2137f8357eff", "approve").status == 404
+
+
+def test_a_decision_about_an_older_version_changes_nothing(call, decide, waiting, store):
+    etag = call("get", action_id=waiting, claims=OPERATOR).headers["ETag"]
+    before = store.rows()
+    assert decide(waiting, "approve", headers={"If-Match": '"old"'}).status == 412
+    assert store.rows() == before
+    assert decide(waiting, "approve", headers={"If-Match": etag}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("verb", "body"),
+    [
+        ("reject", {}),
+        ("reject", {"reason": ""}),
+        ("reject", {"reason": "x" * 501}),
+        ("reject", {"reason": " "}),
+        ("approve", {"reason": "x" * 501}),
+        ("approve", {"reason": "a\nb"}),
+    ],
+)
+def test_a_bad_reason_is_refused_with_its_field(decide, waiting, store, verb, body):
+    before = store.rows()
+    refused = decide(waiting, verb, body)
+    assert refused.status == 422
+    assert [flaw["where"] for flaw in refused.json["errors"]] == ["reason"]
+    assert store.rows() == before
+
+
+def test_an_approver_without_another_permission_sees_and_decides(clock, store, waiting):
+    from tests.api.deployment import Deployment  # noqa: PLC0415
+
+    deployment = Deployment(clock, roles={"managers": "actions:approve"})
+    shown = set(deployment.ask("GET", "/me", "managers").json["permissions"])
+    assert shown == {"actions:approve", "actions:read"}

@@ -1,0 +1,74 @@
+"""A manager approves and rejects from the command line."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.clock import SystemClock
+from duetime.ids import due_shard_of, new_action_id
+from duetime.model.action import Action
+from duetime.model.hand_over import Approval, HandedOver
+from duetime.model.lease import ClaimTerms
+
+QUESTION = "Refund 900 € to Ann?"
+
+
+@pytest.fixture
+def waiting(engine):
+    """The id of an action of acme that waits for an approval."""
+    store, now = engine.cloud.store, SystemClock().now()
+    action_id = new_action_id(now)
+    store.put(
+        Action(
+            tenant_id="acme",
+            id=action_id,
+            type="ask-manager",
+            due_at=now + timedelta(hours=1),
+            due_shard=due_shard_of(action_id, len(store.due_shards)),
+            created_by="clerk",
+            payload="{}",
+        )
+    )
+    terms = ClaimTerms(
+        now=now + timedelta(hours=1),
+        lease_until=now + timedelta(hours=2),
+        skew=timedelta(seconds=5),
+        nonce="nonce",
+        instance="worker-1",
+        queued_at=now,
+        retry="[1,[60],0.1,null]",
+    )
+    (row,) = [row for row in store.rows() if row.id == action_id]
+    claimed = store.claim(row.ref, terms).action
+    handed_over = HandedOver(timedelta(hours=1), None, Approval(QUESTION))
+    store.hand_over(claimed, handed_over.terms(now, "nonce"))
+    return action_id
+
+
+def test_a_question_is_shown_and_approved(duetime, waiting):
+    _, shown, _ = duetime("actions", "show", waiting)
+    assert f"waits for approval  {QUESTION}" in shown
+    _, why, _ = duetime("actions", "why", waiting)
+    assert QUESTION in why
+    status, printed, errors = duetime("actions", "approve", waiting, "--reason", "the parcel is back")
+    assert (status, errors) == (0, "")
+    assert printed.startswith(f"{waiting} is executed: approved by ")
+    assert printed.endswith(": the parcel is back\n")
+    _, shown, _ = duetime("actions", "show", waiting)
+    assert '"approved": true' in shown
+
+
+def test_a_rejection_needs_a_reason_and_fails_the_action(duetime, waiting):
+    status, printed, errors = duetime("actions", "reject", waiting)
+    assert (status > 0, printed) == (True, "")
+    assert "--reason" in errors
+    status, printed, _ = duetime("actions", "reject", waiting, "--reason", "no receipt")
+    assert (status, "is failed: rejected by" in printed) == (0, True)
+
+
+def test_a_second_decision_fails_and_names_the_first(duetime, waiting):
+    duetime("actions", "approve", waiting)
+    status, printed, errors = duetime("actions", "reject", waiting, "--reason", "late")
+    assert (status > 0, printed) == (True, "")
+    assert "has ended: it was ended at" in errors
+    assert "approved by" in errors
