@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime import App, RetryPolicy, Run, daily, every, manual
+from duetime import App, Registration, RetryPolicy, Run, daily, every, manual
 from duetime.errors import DeclarationError
 from duetime.model.built_in import DEADLINE
 from duetime.model.metric import Metric
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
+from tests.journeys import test_paused_tenants as paused_tenants
 from tests.journeys.recorded_job import PATIENT
 
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=n) for n in (1, 60, 3_600, 86_400))
@@ -155,14 +156,31 @@ class TestANominalTime:
         assert books.ran == [at(4, 3)]
         assert books.reports() == []
 
-    def test_under_a_paused_tenant_is_excused(self):
-        books = Books(deadline="06:00")
-        books.cloud.advance(hours=1)
+    def test_planned_by_a_resume_is_reported_though_its_deadline_comes_before_the_next_sweep(self):
+        books = Books(every(seconds=20, tz="UTC"), within=5 * SECOND, retry=RetryPolicy(1))
+        books.usual = timedelta(0)
         books.cloud.jobs.pause(JOB, reason="an audit")
-        books.cloud.advance(days=2)
+        books.cloud.advance(minutes=5, seconds=2)
+        late = START + timedelta(minutes=5, seconds=20)
+        books.fails[late] = 1
         books.cloud.jobs.resume(JOB)
-        books.cloud.advance(days=1)
-        assert (books.ran, books.reports()) == ([at(3, 3)], [])
+        books.cloud.advance(minutes=3)
+        assert books.reports() == missed(late)
+
+    def test_of_a_paused_tenant_is_excused_and_a_later_one_is_not(self):
+        books = Books(manual())
+        acme = books.cloud.scheduler_for("acme").jobs
+        late = {"deadline": "06:00", "every_success_within": 26 * HOUR}
+        acme.register(Registration(name="acme-books", handler=JOB, cadences=["daily 03:00"], **late))
+        books.cloud.advance(hours=1)
+        begun = paused_tenants.pause(books.cloud)
+        books.cloud.advance(days=2)
+        assert books.reports() == []
+        paused_tenants.resume(books.cloud, begun)
+        books.fails |= {at(day, 3): 1 for day in range(3, 30)}
+        books.cloud.advance(days=2)
+        assert (SILENT, text(START)) in books.reports()
+        assert books.reports(MISSED) == missed(at(3, 3), at(4, 3))
 
     def test_of_a_removed_job_is_excused(self):
         books = Books(deadline="06:00")

@@ -105,10 +105,15 @@ class CheckDeadlines:
         Raises:
             BackendUnavailable: nothing may have been reported, or no next check put; look again.
         """
-        job = self._watched(ref)
-        if job is None or job.definition.every_success_within is None or _is_paused(job):
+        job, now = self._jobs.get(ref), self._clock.now()
+        if job is None or job.removed_at is not None or job.definition.every_success_within is None:
+            return
+        if _is_paused(job):
             return  # the change that ends the pause puts the next check
-        span, now = timedelta(seconds=job.definition.every_success_within), self._clock.now()
+        span = timedelta(seconds=job.definition.every_success_within)
+        if self._pauses.of_tenant(ref.tenant_id) is not None:
+            self._put_next(job, now.replace(microsecond=0) + span)
+            return
         last = max(
             self._jobs.reports(ref, ReportKind.SILENT, now - _REMEMBERED, now), key=_begin, default=None
         )
@@ -118,7 +123,9 @@ class CheckDeadlines:
                 kind=ReportKind.SILENT, nominal_at=since, deadline_at=since + span, at=now
             )
             self._report(job, report)
-        due_at = since + span * max(1, (now - since) // span + 1)
+        self._put_next(job, since + span * max(1, (now - since) // span + 1))
+
+    def _put_next(self, job: Job, due_at: datetime) -> None:
         self._actions.put(check_row(job, due_at, len(self._actions.due_shards), nominal_at=None))
 
     def _watched(self, ref: JobRef) -> Job | None:

@@ -48,6 +48,9 @@ LEAD = timedelta(minutes=1)
 _CHUNK = 100
 _MOST_CHUNKS = 100
 _SECOND = timedelta(seconds=1)
+_UNWATCHED = timedelta(minutes=2)
+"""An operator's call plans without checks; the next sweep puts them, of recent deadlines too."""
+
 _LONGEST_WALL = timedelta(hours=50)
 """Longer than the time to the next day's wall time, whatever the clocks do."""
 
@@ -119,8 +122,8 @@ class Plan:
             return
         if definition.has_deadline:
             longest = _LONGEST_WALL if definition.within is None else timedelta(seconds=definition.within)
-            planned = job.cadence_set.between(max(job.since, now - longest), job.cursor)
-            for check in self._checks(job, planned, after=now):
+            planned = job.cadence_set.between(max(job.since, now - longest - _UNWATCHED), job.cursor)
+            for check in self._checks(job, planned, after=now - _UNWATCHED):
                 self._actions.put(check)
         if definition.every_success_within is not None:
             due_at = now.replace(microsecond=0)
