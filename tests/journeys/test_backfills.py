@@ -585,3 +585,13 @@ def test_under_faults_each_time_runs_under_one_id_and_none_is_lost(seed):
         assert done.ended == 24
     finally:
         cloud.close()
+
+
+def test_passes_and_runs_without_a_backfill_call_nothing_of_it(recorded):
+    hooked, called = recorded.hook("jobs"), []
+    for name in ("find_backfill", "backfills", "change_backfill", "begin_backfill"):
+        hooked.hooks[name] = lambda method, *_given: called.append(method)
+    recorded.cloud.advance(hours=7)
+    assert (called, len(recorded.runs)) == ([], 48)
+    recorded.cloud.jobs.backfills(NAME)
+    assert len(called) == 1

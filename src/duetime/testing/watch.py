@@ -176,7 +176,7 @@ class InvariantWatch:
             self._report(new, "it began after its expiry")
 
     def _job_of(self, row: Action) -> Job | None:
-        owner = job_ref_of(row)
+        owner = _owner_of(row)
         return None if owner is None else self.jobs.get(owner)
 
     def is_live(self, row: Action) -> bool:
@@ -189,7 +189,7 @@ class InvariantWatch:
     def _remember(self, row: Action) -> None:
         if row.concurrency_key is not None:
             _keep_if_running(self._in_turn.setdefault((row.tenant_id, row.concurrency_key), {}), row)
-        owner = job_ref_of(row)
+        owner = _owner_of(row)
         if owner is not None:
             _keep_if_running(self._live.setdefault(owner, {}), row)
 
@@ -199,6 +199,11 @@ class InvariantWatch:
 
 _MOST_SKEW = timedelta(minutes=1)
 _PASSES = frozenset({"duetime-sweep", "duetime-catch-up"})
+
+
+def _owner_of(row: Action) -> JobRef | None:
+    """Return the job whose lock a run needs; a backfill's runs need none."""
+    return None if row.trigger is Trigger.BACKFILL else job_ref_of(row)
 
 
 def _keep_if_running(runs: dict[ActionRef, Action], row: Action) -> None:
