@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING
 
-from duetime.errors import DeclarationError
 from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.deadline import deadline_at, wall_seconds
 from duetime.model.job import Definition
@@ -24,24 +23,6 @@ _SAMPLE_START = datetime(2027, 1, 1, tzinfo=UTC)
 _SAMPLE_END = _SAMPLE_START + timedelta(days=800)
 _SAMPLED = 400
 """The nominal times from which the longest time between two is read."""
-
-
-def whole_seconds(field: str, value: object) -> int | None:
-    """Return a span in whole seconds, None for None.
-
-    Raises:
-        DeclarationError: it is no timedelta and no number of seconds, or has a fraction of a second.
-    """
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, timedelta | int | float):
-        raise DeclarationError(
-            f"{field} is {value!r}; use a timedelta, such as timedelta(hours=2), or seconds"
-        )
-    seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
-    if not seconds.is_integer():
-        raise DeclarationError(f"{field} is {value!r}; use whole seconds")
-    return int(seconds)
 
 
 def deadline_refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[str]:

@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime.cadence.errors import InvalidCadence, nearest
-from duetime.declare.deadline_rules import whole_seconds
 from duetime.declare.handler import Handler
 from duetime.declare.job_options import JobOptions
 from duetime.declare.job_rules import has_times, overlap_of, read_cadences, refusals
 from duetime.declare.signature import Function, Signature, where_of
+from duetime.declare.whole_seconds import whole_seconds
 from duetime.errors import DeclarationError, InvalidIdentifier, InvalidPayload
 from duetime.ids import JobName, job_name
 from duetime.model.job import Definition

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.cadence import Cadence
 from duetime.clock import Clock
-from duetime.declare.deadline_rules import whole_seconds
 from duetime.declare.job_rules import (
     RESERVED,
     TOO_FINE,
@@ -21,6 +20,7 @@ from duetime.declare.job_rules import (
     read_cadences,
     refusals,
 )
+from duetime.declare.whole_seconds import whole_seconds
 from duetime.errors import (
     DeclarationError,
     InvalidIdentifier,
