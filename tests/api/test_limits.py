@@ -1,6 +1,7 @@
 """Operators of the deployment list, set and reset the rate limits of types, without a deploy."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -115,9 +116,12 @@ def test_a_tenants_admin_may_neither_see_nor_set_limits(deployment):
 
 def test_a_change_is_in_the_audit_trail(ops, deployment):
     ops("PUT", "/limits/mail", count=20, per="second")
+    deployment.clock.wait_until(deployment.clock.now() + timedelta(seconds=1))
+    ops("DELETE", "/limits/mail")
     entries = deployment.trail.list("acme", None, limit=9, cursor=None).entries
     assert [(entry.operation, entry.target.kind, entry.target.name) for entry in entries] == [
-        ("set", "limit", "mail")
+        ("reset", "limit", "mail"),
+        ("set", "limit", "mail"),
     ]
 
 

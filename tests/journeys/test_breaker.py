@@ -16,6 +16,7 @@ from duetime.ports.wakeups import Send
 from duetime.retry import RetryPolicy
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
+from tests.journeys.shop import SCHEMA
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -200,6 +201,10 @@ def test_an_operator_closes_it(cloud, downstream):
     cloud.advance(15 * MINUTE)
     assert statuses(cloud, ids) == {Status.EXECUTED}
     assert [pause.ended_by for pause in pauses(cloud)] == ["ann"]
+    [closed] = cloud.events("breaker.closed")
+    SCHEMA.validate(closed["detail"])
+    assert closed["detail"]["by"] == "ann"
+    assert closed["detail"]["breaker"]["name"] == "receipt"
 
 
 def test_a_second_opening_is_another_pause(cloud, downstream):

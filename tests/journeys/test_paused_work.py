@@ -4,12 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime import App, Payload, Rate, Run, every
-from duetime.ids import new_action_id
+from duetime import App, Payload, Rate, Run, every, instant
+from duetime.ids import SYSTEM_TENANT, new_action_id
 from duetime.model.action import SkipReason, Status
+from duetime.model.metric import Metric
 from duetime.model.work_pause import PausableWork, PauseScope, WorkPause, work_of
 from duetime.retry import RetryPolicy
 from duetime.testing import SimulatedCloud
+from tests.journeys.shop import SCHEMA
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -164,8 +166,44 @@ def test_work_that_becomes_due_under_a_pause_that_skips_is_skipped_and_reported(
     assert row.note == "the type receipt is paused without an end, by ann: SES is down"
     [event] = cloud.events("action.skipped")
     assert event["detail"]["action"]["reason"] == row.note
+    assert cloud.metrics.total(Metric.SKIPPED) == 1
+    assert cloud.metrics.total(Metric.EXPIRED) == 0
     assert scheduler.get(later.id).status is Status.EXECUTED
     assert times_of(ran) == [NOON + 2 * HOUR]
+
+
+@pytest.mark.parametrize(
+    ("scope", "tenant_id", "expected"),
+    [
+        (PauseScope.TYPE, "acme", "acme"),
+        (PauseScope.CONCURRENCY_KEY, "acme", "acme"),
+        (PauseScope.RATE_KEY, "acme", "acme"),
+        (PauseScope.WORKER, None, SYSTEM_TENANT),
+    ],
+)
+def test_a_pause_and_its_end_by_a_caller_are_events_with_the_caller(cloud, scope, tenant_id, expected):
+    begun = pause(cloud, scope, "receipt", tenant_id=tenant_id)
+    pause(cloud, scope, "other", length=MINUTE, tenant_id=tenant_id)  # its end by time has no event
+    cloud.advance(2 * MINUTE)
+    cloud.memory.pauses.end(begun.ended(by="bob", at=cloud.now))
+    cloud.advance(MINUTE)
+    paused, other, resumed = (event["detail"] for event in cloud.events() if "work" in event["detail"])
+    for detail in (paused, other, resumed):
+        SCHEMA.validate(detail)
+    assert [detail["type"] for detail in (paused, other, resumed)] == [*["work.paused"] * 2, "work.resumed"]
+    assert (paused["by"], paused["tenant_id"]) == ("ann", expected)
+    assert (resumed["by"], resumed["at"]) == ("bob", instant.text(NOON + 2 * MINUTE))
+    assert {detail["work"]["pause_id"] for detail in (paused, resumed)} == {begun.id}
+    assert paused["work"] == {
+        "scope": scope.value,
+        "name": "receipt",
+        "of": tenant_id,
+        "pause_id": begun.id,
+        "reason": "SES is down",
+        "since": instant.text(NOON),
+        "until": instant.text(NOON + HOUR),
+        "skips": False,
+    }
 
 
 def test_a_process_that_has_not_read_the_end_of_a_pause_reads_it_before_it_skips(cloud):

@@ -35,7 +35,7 @@ class Metric(StrEnum):
     """A failed action is pending again, after a redrive."""
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
-    """An occurrence will not run, or an action expired."""
+    """An occurrence will not run, or an action expired, or a pause skipped it."""
     EXPIRED = "expired"
     """An action expired before a run of it could begin."""
     MISSED = "missed"
