@@ -43,6 +43,11 @@ def test_only_this_deployments_failures_notify_people(synthesised):
                         "job.succeeding",
                         "undelivered.kept",
                         "breaker.opened",
+                        "job.deadline_missed",
+                        "job.deadline_at_risk",
+                        "job.silent",
+                        "action.approval_requested",
+                        "run.approval_requested",
                     ]
                 },
                 {"type": ["run.skipped"], "action": {"depth": [{"numeric": [">", 8]}]}},
@@ -100,7 +105,7 @@ def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone
         "template/duetime-*",
     ]
     assert mails["Condition"] == {"StringEquals": {"ses:FromAddress": "duetime@example.com"}}
-    assert len(synthesised.of_type("AWS::SES::Template")) == 28
+    assert len(synthesised.of_type("AWS::SES::Template")) == 44
 
 
 def test_the_api_knows_the_topic_that_is_made(synthesised):
