@@ -19,7 +19,8 @@ from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs.plan import Plan
 from duetime.jobs.register import Registration
 from duetime.model.action import Ending, Status
-from duetime.model.deadline import ReportKind, check_row
+from duetime.model.deadline import check_row
+from duetime.model.deadline_report import ReportKind
 from duetime.model.job import JobRef
 from duetime.model.lease import ClaimTerms, Settlement
 from duetime.model.manifest import packed

@@ -30,7 +30,7 @@ from duetime.aws.row_checks import UNREADABLE
 from duetime.errors import UnreadableRow
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId, is_job_name
 from duetime.model.action import ActionRef
-from duetime.model.deadline import DeadlineReport, ReportKind
+from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import (
     MAINTENANCE_SHARDS,
     Definition,

@@ -31,7 +31,7 @@ from duetime.aws.tables import JOB_NAMES, MAINTENANCE
 from duetime.errors import BackendUnavailable, InvalidCursor, UnreadableRow
 from duetime.ids import SHARDS, TenantId
 from duetime.model.backfill import BackfillRef
-from duetime.model.deadline import DeadlineReport, ReportKind
+from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
 

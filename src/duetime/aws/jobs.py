@@ -32,7 +32,7 @@ from duetime.aws.store import DynamoStore, not_settled
 from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable, CommitRejected, DuetimeError
 from duetime.model.action import Action, ActionRef
-from duetime.model.deadline import DeadlineReport
+from duetime.model.deadline_report import DeadlineReport
 from duetime.model.job import Job, JobRef, JobSpan
 from duetime.model.lease import Rejected, Settlement, SettleResult
 from duetime.model.run_stats import EndedRun

@@ -24,8 +24,9 @@ puts the next one.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from statistics import median
 
 from duetime import ids, instant
 from duetime.clock import Clock
@@ -34,7 +35,8 @@ from duetime.jobs.explain import Explain
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.occurrence_status import Occurrence, OccurrenceStatus
 from duetime.model.action import Action, ActionRef, SkipReason, Status
-from duetime.model.deadline import DeadlineReport, ReportKind, check_row, usual_run_time
+from duetime.model.deadline import check_row
+from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import WHOLE_JOB, Job, JobRef, SpanKind
 from duetime.model.metric import Metric
 from duetime.ports.actions import ActionStore
@@ -60,6 +62,10 @@ _SHORTEST_REST = timedelta(minutes=2)
 
 _SECOND, _DAY = timedelta(seconds=1), timedelta(days=1)
 _REMEMBERED = timedelta(days=400)
+
+
+ENOUGH_RUNS = 3
+"""Fewer runs have no usual run time."""
 
 
 class CheckDeadlines:
@@ -255,3 +261,15 @@ def _begin(report: DeadlineReport) -> datetime:
 
 def _is_paused(job: Job) -> bool:
     return job.is_paused or all(cadence.name in job.pauses for cadence in job.cadence_set.cadences)
+
+
+def usual_run_time(runs: Iterable[Action]) -> timedelta | None:
+    """Return the median time of the last attempt of executed runs; None for too few."""
+    times = [
+        (last.finished_at - last.started_at).total_seconds()
+        for run in runs
+        if run.status is Status.EXECUTED and run.attempts
+        for last in run.attempts[-1:]
+        if last.finished_at is not None
+    ]
+    return timedelta(seconds=median(times)) if len(times) >= ENOUGH_RUNS else None

@@ -18,7 +18,7 @@ from duetime.jobs.deadlines import with_deadline
 from duetime.jobs.occurrence_status import JobHistory, Occurrence
 from duetime.jobs.timeline import Keyed, timeline
 from duetime.model.action import Action
-from duetime.model.deadline import ReportKind
+from duetime.model.deadline_report import ReportKind
 from duetime.model.job import Job, JobRef
 from duetime.ports.actions import ActionStore, Page
 from duetime.ports.jobs import JobStore

@@ -29,7 +29,6 @@ from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.known_region import KnownRegion
 from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
-from duetime.model.deadline import check_row, deadline_of, first_look
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
 from duetime.model.metric import Metric
 from duetime.ports.actions import ActionStore
@@ -126,6 +125,8 @@ class Plan:
             for check in self._checks(job, planned, after=now - _UNWATCHED):
                 self._actions.put(check)
         if definition.every_success_within is not None:
+            from duetime.model.deadline import check_row  # noqa: PLC0415 - few jobs need it
+
             due_at = now.replace(microsecond=0)
             self._actions.put(check_row(job, due_at, len(self._actions.due_shards), nominal_at=None))
 
@@ -135,6 +136,8 @@ class Plan:
         """Return the checks of the deadlines after an instant."""
         if not self._watches or not job.definition.has_deadline:
             return []
+        from duetime.model.deadline import check_row, deadline_of, first_look  # noqa: PLC0415 - as above
+
         cadences, shards = job.cadence_set, len(self._actions.due_shards)
         return [
             check_row(job, first_look(due.at, deadline), shards, nominal_at=due.at, deadline=deadline)

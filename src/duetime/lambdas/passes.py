@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
@@ -22,7 +22,6 @@ from duetime.aws.stuck_work import StuckWork
 from duetime.clock import Clock, SystemClock
 from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
-from duetime.jobs.check_deadlines import CheckDeadlines
 from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.context import LambdaContext, time_left
 from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
@@ -36,6 +35,9 @@ from duetime.wakeups.due_scanner import ReportDamaged
 from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
 from duetime.wakeups.wheel import WheelTurns
+
+if TYPE_CHECKING:  # only triggered passes and checks load it
+    from duetime.jobs.check_deadlines import CheckDeadlines
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from duetime.memory.table import is_as_read, is_claimable_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.backfill import Backfill, BackfillRef
-from duetime.model.deadline import DeadlineReport, ReportKind
+from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import Job, JobRef, JobSpan, Version
 from duetime.model.job_events import JobChange, ReportKept, SpanKept
 from duetime.model.lease import Settlement, SettleResult

@@ -2,23 +2,20 @@
 
 Facts only; `duetime.jobs.check_deadlines` looks at the runs. A **check** is a one-shot of the system with a
 type of duetime's own. It is due first at half of the time to the deadline, and last just after the deadline.
-A **report** is an item beside the job, written once for each nominal time and kind.
+A **report** (`duetime.model.deadline_report`) is written once for each nominal time and kind.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
-from statistics import median
 
 from duetime import ids, instant
 from duetime.cadence.zones import DAY, Zone, instant_at, seconds_of, zone
-from duetime.ids import SEPARATOR, SYSTEM_TENANT, ActionId
-from duetime.model.action import Action, Status
+from duetime.ids import SEPARATOR, SYSTEM_TENANT
+from duetime.model.action import Action
 from duetime.model.built_in import DEADLINE
 from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.job import Definition, Job
@@ -27,41 +24,7 @@ _SHORT_WALL, _LONG_WALL = 5, 8
 _AROUND = 16 * 3_600
 """Seconds on both sides of a wall time in which its instant lies, and at most one change of the clocks."""
 
-ENOUGH_RUNS = 3
-"""Fewer runs have no usual run time."""
-
 _SECOND = timedelta(seconds=1)
-
-
-class ReportKind(StrEnum):
-    """What is reported."""
-
-    MISSED = "missed"
-    """The nominal time has not succeeded by its deadline."""
-    AT_RISK = "at_risk"
-    """Its run needs longer than the time that is left, by the usual run time."""
-    SILENT = "silent"
-    """No run of the job has succeeded for too long."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadlineReport:
-    """One report, of a nominal time or of a silence."""
-
-    kind: ReportKind
-    nominal_at: datetime
-    """The nominal time; of a silence its beginning: the last success, or the end of a pause."""
-    deadline_at: datetime
-    """By when a success was due."""
-    at: datetime
-    """When it was reported."""
-    status: str = ""
-    """What had become of the nominal time then: an `OccurrenceStatus`."""
-    reason: str = ""
-    """Why it had not succeeded, if its row or its job has a reason."""
-    run_id: ActionId | None = None
-    expected_at: datetime | None = None
-    """When its success was expected; of a prediction."""
 
 
 class DeadlineState(StrEnum):
@@ -169,18 +132,6 @@ def check_row(
 
 def _text(at: datetime | None) -> str | None:
     return None if at is None else instant.text(at)
-
-
-def usual_run_time(runs: Iterable[Action]) -> timedelta | None:
-    """Return the median time of the last attempt of executed runs; None for too few."""
-    times = [
-        (last.finished_at - last.started_at).total_seconds()
-        for run in runs
-        if run.status is Status.EXECUTED and run.attempts
-        for last in run.attempts[-1:]
-        if last.finished_at is not None
-    ]
-    return timedelta(seconds=median(times)) if len(times) >= ENOUGH_RUNS else None
 
 
 def state_at(deadline: datetime, executed_at: datetime | None, now: datetime) -> DeadlineState:

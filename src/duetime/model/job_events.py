@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
-from duetime.model.deadline import DeadlineReport, ReportKind
+from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
 from duetime.model.lifecycle import EventName, LifecycleEvent
 

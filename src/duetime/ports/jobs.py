@@ -23,7 +23,7 @@ from typing import Any, Literal, Protocol
 from duetime.ids import TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.backfill import Backfill, BackfillRef
-from duetime.model.deadline import DeadlineReport, ReportKind
+from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from duetime.ids import occurrence_id
-from duetime.model.deadline import DeadlineReport, ReportKind
+from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import Job
 from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import ADDED_AT, DAY, NIGHTLY, REINDEX, added
