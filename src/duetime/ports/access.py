@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from duetime.ids import TenantId
-from duetime.model.audit import AuditEntry, AuditTarget
-from duetime.model.permissions import Permission
+if TYPE_CHECKING:
+    from duetime.ids import TenantId
+    from duetime.model.audit import AuditEntry, AuditTarget
+    from duetime.model.permissions import Permission
 
 
 @dataclass(frozen=True, slots=True)

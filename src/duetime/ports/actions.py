@@ -8,28 +8,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.action import Action, ActionRef, SkipReason, Status
-from duetime.model.batch import ActionBatch, BatchRef, MemberStatus
-from duetime.model.checkpoint import Checkpoint
-from duetime.model.debounce import DebounceHolder
-from duetime.model.hand_over import HandOverTerms, Progress
-from duetime.model.idempotency import KeyTerms
-from duetime.model.lease import (
-    Applied,
-    Claimed,
-    ClaimTerms,
-    LeaseHeld,
-    NeedsSlot,
-    Rejected,
-    Renewed,
-    Settlement,
-    SettleResult,
-)
-from duetime.model.rate_limit import Pace, RateBucket
-from duetime.model.slots import KeySlots, SlotMove, TailEntry
+
+if TYPE_CHECKING:
+    from duetime.ids import ActionId, JobName, TenantId
+    from duetime.model.batch import ActionBatch, BatchRef, MemberStatus
+    from duetime.model.checkpoint import Checkpoint
+    from duetime.model.debounce import DebounceHolder
+    from duetime.model.hand_over import HandOverTerms, Progress
+    from duetime.model.idempotency import KeyTerms
+    from duetime.model.lease import (
+        Applied,
+        Claimed,
+        ClaimTerms,
+        LeaseHeld,
+        NeedsSlot,
+        Rejected,
+        Renewed,
+        Settlement,
+        SettleResult,
+    )
+    from duetime.model.rate_limit import Pace, RateBucket
+    from duetime.model.slots import KeySlots, SlotMove, TailEntry
 
 
 @dataclass(frozen=True, slots=True)

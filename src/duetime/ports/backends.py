@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore, JobWakes
-from duetime.ports.rate_limits import SetLimits
-from duetime.ports.regions import ActiveRegions
-from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
-from duetime.ports.work_pauses import WorkPauses
+if TYPE_CHECKING:
+    from duetime.ports.actions import ActionStore
+    from duetime.ports.jobs import JobStore, JobWakes
+    from duetime.ports.rate_limits import SetLimits
+    from duetime.ports.regions import ActiveRegions
+    from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
+    from duetime.ports.work_pauses import WorkPauses
 
 
 class Backends(Protocol):

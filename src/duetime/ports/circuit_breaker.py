@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from duetime.clock import Clock
+if TYPE_CHECKING:
+    from duetime.clock import Clock
 
 LIMIT = 3
 """Failures in a row that open the breaker: a call to a service that hangs takes seconds."""

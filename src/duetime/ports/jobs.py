@@ -18,18 +18,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from duetime.ids import TenantId
-from duetime.model.action import Action, ActionRef
-from duetime.model.backfill import Backfill, BackfillRef
-from duetime.model.deadline_report import DeadlineReport, ReportKind
-from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
-from duetime.model.lease import Settlement, SettleResult
-from duetime.model.run_stats import EndedRun
-from duetime.ports.actions import Holder
 from duetime.ports.regions import ActiveRegions, NoRegions
-from duetime.ports.wakeups import Routes
+
+if TYPE_CHECKING:
+    from duetime.ids import TenantId
+    from duetime.model.action import Action, ActionRef
+    from duetime.model.backfill import Backfill, BackfillRef
+    from duetime.model.deadline_report import DeadlineReport, ReportKind
+    from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
+    from duetime.model.lease import Settlement, SettleResult
+    from duetime.model.run_stats import EndedRun
+    from duetime.ports.actions import Holder
+    from duetime.ports.wakeups import Routes
 
 
 @dataclass(frozen=True, slots=True)

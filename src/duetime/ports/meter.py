@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from duetime.ids import TenantId
-from duetime.model.action import Action
-from duetime.model.metric import Metric
+if TYPE_CHECKING:
+    from duetime.ids import TenantId
+    from duetime.model.action import Action
+    from duetime.model.metric import Metric
 
 
 @dataclass(frozen=True, slots=True)

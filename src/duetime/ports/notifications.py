@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from duetime.ids import TenantId
-from duetime.model.notification import Digest, DigestWindow, Notification, NotificationKind
-from duetime.model.preferences import Preferences
+if TYPE_CHECKING:
+    from duetime.ids import TenantId
+    from duetime.model.notification import Digest, DigestWindow, Notification, NotificationKind
+    from duetime.model.preferences import Preferences
 
 
 class PreferencesStore(Protocol):

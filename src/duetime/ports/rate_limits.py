@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from duetime.errors import Unsupported
-from duetime.model.rate_limit import RateLimit
+
+if TYPE_CHECKING:
+    from duetime.model.rate_limit import RateLimit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

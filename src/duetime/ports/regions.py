@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from duetime.errors import Unsupported
-from duetime.model.active_region import ActiveRegion
+
+if TYPE_CHECKING:
+    from duetime.model.active_region import ActiveRegion
 
 
 class ActiveRegions(Protocol):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from duetime.ids import TenantId
-from duetime.model.run_counts import MinuteCounts, RunCount
+if TYPE_CHECKING:
+    from duetime.ids import TenantId
+    from duetime.model.run_counts import MinuteCounts, RunCount
 
 
 class RunCounts(Protocol):

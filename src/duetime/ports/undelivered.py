@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from duetime.model.action import ActionRef
-from duetime.model.change import Change
-from duetime.model.undelivered import Undelivered
-from duetime.ports.actions import ActionStore
-from duetime.ports.wakeups import DueQueues, EventBus, Routes
-
 if TYPE_CHECKING:
     from duetime.events.publish import PublishedFact
+    from duetime.model.action import ActionRef
+    from duetime.model.change import Change
+    from duetime.model.undelivered import Undelivered
+    from duetime.ports.actions import ActionStore
+    from duetime.ports.wakeups import DueQueues, EventBus, Routes
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from duetime.ids import TenantId
-from duetime.model.usage import Usage, UsageChanges
+if TYPE_CHECKING:
+    from duetime.ids import TenantId
+    from duetime.model.usage import Usage, UsageChanges
 
 
 class UsageCounts(Protocol):

@@ -19,9 +19,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
-from duetime.model.action import ActionRef
-
 if TYPE_CHECKING:
+    from duetime.model.action import ActionRef
     from duetime.model.lifecycle import LifecycleEvent
     from duetime.model.manifest import WorkerRoute
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from duetime.errors import Unsupported
-from duetime.ids import TenantId
 from duetime.model.breaker import FailureCount
-from duetime.model.work_pause import WorkPause
+
+if TYPE_CHECKING:
+    from duetime.ids import TenantId
+    from duetime.model.work_pause import WorkPause
 
 
 class WorkPauses(Protocol):
