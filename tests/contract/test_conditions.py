@@ -546,6 +546,12 @@ OF_SLOTS = {
         accepts=(held(TWO),),
         rejects=(held(TWO, NEXT), held(ONE), line(NEXT), line(NEXT, LATER, LAST), MARKED),
     ),
+    "take beside a tail": take(
+        ONE,
+        replace(slots({}), has_tail=True),
+        accepts=(held(TWO), line(), {"tail": None}),
+        rejects=(held(TWO, NEXT), held(ONE), line(TWO)),
+    ),
     "take beside a line with a tail": take(
         ONE,
         replace(slots({}, NEXT, LATER), has_tail=True),

@@ -446,7 +446,9 @@ def test_a_member_is_redriven_after_its_batch_has_expired(shop):
     with patch.object(shop.cloud.memory.store, "find_batch", lambda _ref: None):
         shop.scheduler.redrive(member.id)
         stop_at = shop.cloud.now + MINUTE
-        shop.cloud.memory.steps._count_batch.wake(batch.batch.ref, stop_at=stop_at, redriven=[member])
+        count = shop.cloud.memory.steps._count_batch
+        count.wake(batch.batch.ref, stop_at=stop_at, redriven=[member])
+        count.sweep(batch.batch.ref, stop_at=stop_at)
     shop.cloud.advance(minutes=1)
     assert shop.scheduler.get(member.id).status is Status.EXECUTED
 

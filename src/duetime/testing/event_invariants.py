@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duetime.memory.notifications import MemoryInbox, MemoryPreferences, MemoryWindows
 from duetime.model.notification import Channel, Notification, NotificationKind
@@ -13,11 +13,13 @@ from duetime.ports.notifications import Mail
 
 _ALL = frozenset(NotificationKind)
 _MOST = 100_000
+_LATE = timedelta(minutes=2)
+"""More than the delay of a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What was published, counted and sent, after all messages were handled and all windows are over.
+    """What was published, counted and sent, after all messages were handled.
 
     Attributes:
         unpublished: the ids of missing events.
@@ -29,6 +31,7 @@ class Outcome:
         messages: the notification's id of each message of the topic.
         most_alone: how many of a window are sent one by one, at most.
         faults: how many faults the processes of notify met.
+        now: windows that are over by then, but for `_LATE`, have their digests.
     """
 
     unpublished: Collection[str]
@@ -40,6 +43,7 @@ class Outcome:
     messages: Sequence[str]
     most_alone: int
     faults: int
+    now: datetime
 
 
 def broken_in(outcome: Outcome) -> Iterator[str]:
@@ -70,6 +74,8 @@ def _missing_in_digest(
     place = outcome.windows.places.get((item.tenant_id, item.id))
     if place is None:
         yield f"{item.id} is neither sent nor counted (invariant 11)"
+        return
+    if place.window.until + _LATE > outcome.now:
         return
     digest = outcome.windows.close(place.window)
     sent = None if digest is None else listed.get(digest.notification().id)

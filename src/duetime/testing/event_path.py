@@ -204,6 +204,7 @@ class EventPath:
                 messages=[text for _, text, _ in self.topic.published],
                 most_alone=max(self._bursts),
                 faults=self._trouble.hits["notify"],
+                now=self._clock.now(),
             )
         )
 
