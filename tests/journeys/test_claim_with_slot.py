@@ -225,6 +225,24 @@ def test_an_action_that_joins_the_tail_before_its_mark_is_removed_gets_the_slot(
     assert holders(store) == {late.id}
 
 
+def test_a_claim_that_removes_the_mark_of_a_tail_reads_the_tail_again(store, hooked):
+    """It has read free slots and an empty tail; before its write, another run begins and an action joins."""
+    store.mark_tail(ACME, KEY, NOON)
+    mine, late, runs = keyed(store), keyed(store), []
+
+    def meanwhile(move_slots, move):
+        del hooked.hooks["move_slots"]
+        assert move.ends_tail
+        runs.append(holding(store))
+        assert isinstance(claim_of(store).with_slot(late, terms()), Waiting)
+        return move_slots(move)
+
+    hooked.hooks["move_slots"] = meanwhile
+    assert isinstance(claim_of(hooked).with_slot(mine, terms()), Waiting)
+    free(store, runs[0])
+    assert holders(store) == {late.id}
+
+
 def test_an_action_that_joins_the_tail_sees_a_slot_that_became_free(store, hooked):
     run = holding(store)
     waiting(store, MOST_WAITING)

@@ -12,7 +12,6 @@ from tests.model.slots_states import (
     ENDED,
     EXECUTED,
     IDLE,
-    PENDING,
     PROCESSING,
     RUNNING,
     Row,
@@ -21,6 +20,8 @@ from tests.model.slots_states import (
     Step,
     Worker,
     start,
+    waits,
+    with_line,
 )
 
 
@@ -34,6 +35,12 @@ class SlotScenario:
     workers: int = 2
     old: int = 0
     most_runs: int = 2
+    line: int = 99
+    """How many may be in line before its tail."""
+    leases_end: bool = True
+    """Whether leases end, and a holder that has not begun may be evicted."""
+    has_begun: bool = False
+    """Whether the first action runs at the start, and the next ones are in line as far as there is room."""
 
     @property
     def is_calm(self) -> bool:
@@ -58,8 +65,18 @@ SLOT_SCENARIOS = (
 ``python -m tests.model.slots_check`` takes some minutes.
 """
 
+_CALM = {"most_runs": 1, "leases_end": False, "has_begun": True}
+
+TAIL_SCENARIOS = (
+    SlotScenario("a line of one, and a tail", (1, 1, 1), ("cancel",), line=1, **_CALM),
+    SlotScenario("two at once beside one at once, in a tail", (2, 1, 2), (), line=0, **_CALM),
+    SlotScenario("two of each, in a tail", (2, 1, 2, 1), (), line=0, **_CALM),
+)
+"""Scenarios of the tail of a line. All their states take seconds."""
+
 AT_MOST = "never more live leases than the limit of the one that took its slot last"
 IN_ORDER = "no action takes a slot before one that waits in line"
+LISTED = "no write removes an action that waits from the line and its tail"
 WOKEN = "no action is left in line while a slot is free"
 NEVER_STUCK = "no action waits for ever while nothing runs"
 
@@ -68,18 +85,16 @@ def check_slots(
     scenario: SlotScenario, retained: frozenset[SlotGuard] = ALL_OF_SLOTS, *, at_most: float = inf
 ) -> Checked:
     """Search a scenario under the guards that are kept."""
-    protocol = SlotsProtocol(scenario.limits, retained, most_runs=scenario.most_runs)
-    begin = start(
-        actions=len(scenario.limits), workers=scenario.workers, old=scenario.old, left=scenario.left
-    )
+    protocol, begin = _of(scenario, retained)
     finishes: dict[object, bool] = {}
 
     def broken_by(step: Step, before: State) -> Iterator[str]:
         if step.name == "take past the line" and not scenario.old:
             yield IN_ORDER
-        for old, new in zip(before.rows, step.after.rows, strict=True):
-            if old is not None and new is not None and old.status.is_final and new != old:
-                yield "a settled row stays as it is"
+        if not scenario.leases_end and _loses(before, step.after):
+            yield LISTED
+        if _changes_settled(before, step.after):
+            yield "a settled row stays as it is"
 
     def broken_in(state: State) -> Iterator[str]:
         if _too_many(state, scenario):
@@ -93,6 +108,26 @@ def check_slots(
             yield NEVER_STUCK
 
     return search(Model([begin], protocol.steps, broken_by, broken_in), at_most=at_most)
+
+
+def _of(scenario: SlotScenario, retained: frozenset[SlotGuard]) -> tuple[SlotsProtocol, State]:
+    """The protocol of a scenario, and its first state."""
+    protocol = SlotsProtocol(
+        scenario.limits,
+        retained,
+        most_runs=scenario.most_runs,
+        line=scenario.line,
+        leases_end=scenario.leases_end,
+    )
+    begin = start(
+        actions=len(scenario.limits), workers=scenario.workers, old=scenario.old, left=scenario.left
+    )
+    return protocol, with_line(begin, scenario.line) if scenario.has_begun else begin
+
+
+def _changes_settled(before: State, after: State) -> bool:
+    pairs = zip(before.rows, after.rows, strict=True)
+    return any(old and new and old.status.is_final and new != old for old, new in pairs)
 
 
 def _too_many(state: State, scenario: SlotScenario) -> bool:
@@ -113,8 +148,14 @@ def _is_left(state: State, scenario: SlotScenario) -> bool:
         return False
     held = state.slots.ids
     never = any(state.rows[holder].status is EXECUTED for holder in held)
-    waits = [place for place in state.slots.waiting if state.rows[place].status is PENDING]
-    return bool(waits) and (never or any(len(held) < scenario.limits[place] for place in waits))
+    left = [place for place in state.slots.line if waits(state.rows[place])]
+    return bool(left) and (never or any(len(held) < scenario.limits[place] for place in left))
+
+
+def _loses(before: State, after: State) -> bool:
+    """Whether an action that no run has claimed was in line, waits, and is neither there nor a holder."""
+    gone = {*before.slots.line} - {*after.slots.line, *after.slots.ids}
+    return any(waits(row) and row.run == 0 for row in map(after.rows.__getitem__, gone))
 
 
 def _alone(row: Row | None) -> Row | None:
@@ -128,14 +169,16 @@ def _finishes(
     scenario: SlotScenario, retained: frozenset[SlotGuard], rows: tuple[Row | None, ...], slots: Slots
 ) -> bool:
     """Whether one worker, and the messages that the sweep sends, bring each action to its end."""
-    protocol = SlotsProtocol(scenario.limits, retained, most_runs=99)
+    protocol = SlotsProtocol(scenario.limits, retained, most_runs=99, line=scenario.line)
     state = State(rows, slots, (Worker(),), ())
-    while not all(row is None or row.status.is_final for row in state.rows):
+    for _ in range(99):
+        if all(row is None or row.status.is_final for row in state.rows):
+            return True
         following = _run_one(protocol, state)
         if following == state:
             return False
         state = following
-    return True
+    return False
 
 
 _FORWARD = (
@@ -154,6 +197,10 @@ _FORWARD = (
     "settle as executed",
     "a worker reads whom it passes its slot to",
     "a slot was freed already",
+    "a worker reads the tail",
+    "entries leave the tail",
+    "the tail is read again",
+    "the tail is marked again",
 )
 
 

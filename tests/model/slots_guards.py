@@ -21,6 +21,18 @@ class SlotGuard(StrEnum):
     FREE_TOKEN = "free: the token is as read"
     FREE_LINE = "free: nobody has joined the line"
     NONE_WAS_TAKEN = "free: none was taken, if the action may run again"
+    NO_TAIL = "take: no tail has begun"
+    WAIT_TAIL = "wait: no tail has begun"
+    ENTRY_FIRST = "join the tail: the entry before the mark"
+    TAIL_MARKED = "join the tail: the key is marked"
+    LOOKS_AGAIN = "join the tail: the slots are read again"
+    FREE_TAIL = "free: no tail has begun"
+    FREE_READS_TAIL = "free: the tail is read again"
+    APPEND_LINE = "append: the line is as read"
+    HAS_TAIL = "append: the mark is still there"
+    LEAVES_AFTER = "append: entries leave the tail after it"
+    READS_TAIL_AGAIN = "append: the tail is read again after its end"
+    MARKS_AGAIN = "append: an entry is marked again"
     HOLDERS_AS_READ = "pass: the holders are as read"
     HAS_ENDED = "evict: the holder's lease has ended"
     HOLDER_AS_READ = "evict: the holder is as read"
@@ -49,6 +61,18 @@ BREAKS_WITHOUT = {
     SlotGuard.FREE_TOKEN: "a late free frees the slot of the action's next run",
     SlotGuard.FREE_LINE: "a slot is freed past an action that has joined the line, and nobody wakes it",
     SlotGuard.NONE_WAS_TAKEN: "a late free frees the slot of the next run, which 0.1.0 took without a token",
+    SlotGuard.NO_TAIL: "a new action runs before one in the tail",
+    SlotGuard.WAIT_TAIL: "a new action waits before one in the tail",
+    SlotGuard.ENTRY_FIRST: "the mark is removed before the entry is there",
+    SlotGuard.TAIL_MARKED: "no move reads the tail",
+    SlotGuard.LOOKS_AGAIN: "an action joins the tail after the last slot was freed",
+    SlotGuard.FREE_TAIL: "a slot is freed past an action in the tail, and nobody wakes it",
+    SlotGuard.FREE_READS_TAIL: "the same, if the tail was marked before",
+    SlotGuard.APPEND_LINE: "two moves append at once, and one forgets what the other appended",
+    SlotGuard.HAS_TAIL: "two moves end a tail at once",
+    SlotGuard.LEAVES_AFTER: "a move that is refused has removed entries",
+    SlotGuard.READS_TAIL_AGAIN: "an action in the tail saw a mark that is removed",
+    SlotGuard.MARKS_AGAIN: "the same",
     SlotGuard.HOLDERS_AS_READ: "two that pass slots at once each forget the other's holder",
     SlotGuard.HAS_ENDED: "a live run loses its slot to another",
     SlotGuard.HOLDER_AS_READ: "a late eviction lets a holder that renewed or began again run beside another",

@@ -18,6 +18,7 @@ from tests.model.slots_states import (
     ENDED,
     EVICTING,
     EXECUTED,
+    FILLING,
     FREEING,
     IDLE,
     JOINING,
@@ -26,8 +27,10 @@ from tests.model.slots_states import (
     PENDING,
     PROCESSING,
     READ,
+    READING_TAIL,
     RUNNING,
     SETTLING,
+    TAILING,
     TAKING,
     Row,
     Slots,
@@ -35,19 +38,31 @@ from tests.model.slots_states import (
     Step,
     Worker,
     less,
+    waits,
     with_row,
 )
+from tests.model.slots_tail import TAIL_WRITES, TailSteps
 
 Placing = Callable[[Worker, State], State]
 
 
-class SlotsProtocol(OldWorkerSteps):
-    """The steps that may follow a state, under the guards that are kept; each action has its limit."""
+class SlotsProtocol(TailSteps, OldWorkerSteps):
+    """The steps that may follow a state, under the guards that are kept; each action has its limit.
+
+    The line in the key's item has `line` actions at most; the others are in its tail.
+    """
 
     def __init__(
-        self, limits: tuple[int, ...], retained: frozenset[SlotGuard] = ALL_OF_SLOTS, *, most_runs: int = 2
+        self,
+        limits: tuple[int, ...],
+        retained: frozenset[SlotGuard] = ALL_OF_SLOTS,
+        *,
+        most_runs: int = 2,
+        line: int = 99,
+        leases_end: bool = True,
     ) -> None:
         self.limits, self._kept, self.most_runs = limits, retained, most_runs
+        self.line, self._leases_end = line, leases_end
 
     def has(self, guard: SlotGuard) -> bool:
         return guard in self._kept
@@ -67,7 +82,7 @@ class SlotsProtocol(OldWorkerSteps):
             is_sure = any(
                 worker.is_live and (worker.action, worker.run) == (place, row.run) for worker in state.workers
             )
-            if row.lease is LIVE and not is_sure:
+            if row.lease is LIVE and not is_sure and self._leases_end:
                 yield Step("a row's lease ends", with_row(state, place, row._replace(lease=ENDED)))
             if row.status is EXECUTED and "expire" in state.left:
                 yield Step("a row expires", with_row(less(state, "expire"), place, None))
@@ -76,7 +91,7 @@ class SlotsProtocol(OldWorkerSteps):
                 yield Step("a caller cancels", with_row(less(state, "cancel"), place, ended))
 
     def _worker(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
-        if worker.is_live:
+        if worker.is_live and self._leases_end:
             yield Step(
                 "a worker's lease ends by its own clock", now_is(worker._replace(is_live=False), state)
             )
@@ -104,6 +119,7 @@ class SlotsProtocol(OldWorkerSteps):
             FREEING: self._read_to_free,
             MOVING: self._move,
             EVICTING: self._evict,
+            **self.of_tail(),
         }
 
     def _arrives(self, state: State) -> Iterator[Step]:
@@ -144,15 +160,16 @@ class SlotsProtocol(OldWorkerSteps):
         others = len(slots.ids - {place})
         if place in slots.ids and has_token:
             yield Step("a worker sees its slot", now_is(Worker(CLAIMING, place, seen=seen), state))
-        elif place in slots.ids or (others < self.limits[place] and not slots.waiting):
-            taking = Worker(TAKING, place, seen=seen, slots=slots)
+        elif place in slots.ids or (others < self.limits[place] and not (slots.waiting or slots.has_tail)):
+            taking = Worker(TAKING, place, seen=seen, slots=slots.item)
             yield Step("a worker sees a slot", now_is(taking, state))
         elif others < self.limits[place]:
-            move = self._move_of(state, None)
-            if move.dropped:
+            move = self.move_of(state, None)._replace(action=place, seen=seen)
+            move = self.with_tail(move, move)
+            if move.dropped or move.phase is READING_TAIL:
                 yield Step("a worker sees a slot of the line", now_is(move, state))
             else:
-                taking = Worker(TAKING, place, seen=seen, slots=slots)
+                taking = Worker(TAKING, place, seen=seen, slots=slots.item)
                 yield Step("a worker sees a slot that fits none of the line", now_is(taking, state))
         else:
             for holder in slots.ids:
@@ -161,7 +178,8 @@ class SlotsProtocol(OldWorkerSteps):
             if place in slots.waiting:
                 yield Step("an action waits", now_is(worker.idle, state))
             else:
-                yield Step("a worker sees no slot", now_is(Worker(JOINING, place, seen=seen), state))
+                joining = Worker(JOINING if self.has_room(slots) else TAILING, place, seen=seen)
+                yield Step("a worker sees no slot", now_is(joining, state))
 
     def is_dead(self, holder: Row | None) -> bool:
         """Whether a holder may be evicted, as it is read. A pending one may have been so for long."""
@@ -169,20 +187,24 @@ class SlotsProtocol(OldWorkerSteps):
             return self.has(SlotGuard.GONE_IS_DEAD)
         if holder.status.is_final:
             return self.has(SlotGuard.SETTLED_IS_DEAD)
-        return holder.status is PENDING or holder.lease is ENDED or not self.has(SlotGuard.HAS_ENDED)
+        return (
+            (holder.status is PENDING and self._leases_end)
+            or holder.lease is ENDED
+            or not self.has(SlotGuard.HAS_ENDED)
+        )
 
     def _evicts(self, state: State, place: int, holder: int, row: Row | None, now_is: Placing) -> Step:
-        evicting = self._move_of(state, holder)._replace(phase=EVICTING, action=place, seen=row)
+        evicting = self.move_of(state, holder)._replace(phase=EVICTING, action=place, seen=row)
+        evicting = self.with_tail(evicting, evicting)
         return Step("a worker sees a dead holder", now_is(evicting, state))
 
-    def _move_of(self, state: State, freed: int | None) -> Worker:
+    def move_of(self, state: State, freed: int | None) -> Worker:
         """The move by which a holder leaves, and the first of the line that fit become holders."""
-        slots = state.slots
+        slots = state.slots.item
         held, passed, dropped = set(slots.ids) - {freed}, [], []
         for place in slots.waiting:
             row = state.rows[place]
-            waits = row is not None and row.status is PENDING
-            if place in held or not waits:
+            if place in held or not waits(row):
                 dropped.append(place)
             elif len(held) < self.limits[place]:
                 held.add(place)
@@ -201,6 +223,7 @@ class SlotsProtocol(OldWorkerSteps):
         else:
             is_free = len(slots.ids) < self.limits[place] or not self.has(SlotGuard.IS_FREE)
             same = slots.waiting == worker.slots.waiting or not self.has(SlotGuard.SAME_LINE)
+            same = same and (self._no_tail_began(slots, worker.slots) or not self.has(SlotGuard.NO_TAIL))
             may, after = place not in slots.ids and is_free and same, slots.adding((place, seen.fence))
         if not may:
             yield Step("a take is refused", now_is(worker.idle, state))
@@ -225,7 +248,7 @@ class SlotsProtocol(OldWorkerSteps):
     def _join(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         place, slots = worker.action, state.slots
         is_full = len(slots.ids) >= self.limits[place] or not self.has(SlotGuard.AS_MANY_HELD)
-        if is_full and place not in slots.waiting:
+        if is_full and place not in slots.waiting and self.has_room(slots):
             joined = state._replace(slots=slots._replace(waiting=(*slots.waiting, place)))
             yield Step("join the line", now_is(worker.idle, joined))
         else:  # a twin in the line would be dropped
@@ -329,13 +352,15 @@ class SlotsProtocol(OldWorkerSteps):
                 yield self._evicts(state, place, place, row, now_is)
         else:
             more = {"outcome": worker.outcome, "token": worker.token, "taken": worker.taken}
-            move = self._move_of(state, place)._replace(action=place, **more)
-            yield Step("a worker reads whom it passes its slot to", now_is(move, state))
+            move = self.move_of(state, place)._replace(action=place, **more)
+            yield Step("a worker reads whom it passes its slot to", now_is(self.with_tail(move, move), state))
 
     def _move(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         after = self._moved(state, worker)
         if after is not None:
-            yield Step("pass" if worker.passed else "free", now_is(worker.idle, after))
+            yield Step("pass" if worker.passed else "free", now_is(self.after_move(worker), after))
+        elif worker.fills:
+            yield Step("a move is refused", now_is(Worker(FILLING), state))
         elif worker.freed is None:
             yield Step("a move is refused", now_is(worker.idle, state))
         else:  # it reads again
@@ -348,8 +373,11 @@ class SlotsProtocol(OldWorkerSteps):
         if not all(self._conditions_of(slots, move)):
             return None
         waiting = tuple(place for place in slots.waiting if place not in move.dropped)
+        if move.appended:
+            waiting = (*(place for place in before.waiting if place not in move.dropped), *move.appended)
         holders = (before if move.passed else slots).without(freed).adding(*move.passed).holders
-        return state._replace(slots=Slots(holders, waiting, slots.taken))
+        has_tail = slots.has_tail and not move.ends
+        return state._replace(slots=slots._replace(holders=holders, waiting=waiting, has_tail=has_tail))
 
     def _conditions_of(self, slots: Slots, move: Worker) -> Iterator[bool]:
         before, freed = move.slots, move.freed
@@ -361,6 +389,11 @@ class SlotsProtocol(OldWorkerSteps):
         yield all(place in slots.waiting for place in move.dropped)
         if len(before.without(freed).holders) + len(move.passed) < len(before.holders):
             yield slots.waiting == before.waiting or not self.has(SlotGuard.FREE_LINE)
+            yield self._no_tail_began(slots, before) or not self.has(SlotGuard.FREE_TAIL)
+        if move.appended:
+            yield slots.waiting == before.waiting or not self.has(SlotGuard.APPEND_LINE)
+        if move.ends:
+            yield slots.has_tail or not self.has(SlotGuard.HAS_TAIL)
         if move.outcome is PENDING:
             yield slots.taken == before.taken or not self.has(SlotGuard.NONE_WAS_TAKEN)
 
@@ -380,7 +413,10 @@ class SlotsProtocol(OldWorkerSteps):
                 nonce=None if self.has(SlotGuard.LOSES_NONCE) else row.nonce,
             )
             after = with_row(after, holder, fenced)
-        yield Step("evict", now_is(worker.idle, after))
+        yield Step("evict", now_is(self.after_move(worker), after))
+
+    def _no_tail_began(self, slots: Slots, before: Slots) -> bool:
+        return before.has_tail or not slots.has_tail
 
     def is_mine(self, row: Row | None, worker: Worker, fence: SlotGuard) -> bool:
         if row is None or row.status is not PROCESSING:
@@ -398,7 +434,7 @@ def _placing(state: State, place: int) -> Placing:
     return now_is
 
 
-_WRITES = frozenset({TAKING, JOINING, CLAIMING, MOVING, EVICTING, RUNNING})
+_WRITES = frozenset({TAKING, JOINING, CLAIMING, MOVING, EVICTING, RUNNING}) | TAIL_WRITES
 
 
 def _requests(worker: Worker) -> Iterator[Worker]:

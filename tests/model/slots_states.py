@@ -9,6 +9,8 @@ LIVE, ENDED = "live", "ended"
 IDLE, READ, TAKING, JOINING, CLAIMING = "idle", "read", "taking", "joining", "claiming"
 ASKED, CONFIRMING, RUNNING, SETTLING = "asked", "confirming", "running", "settling"
 FREEING, MOVING, EVICTING = "freeing", "moving", "evicting"
+TAILING, PUTTING, LOOKING, MARKING = "tailing", "putting", "looking", "marking"
+READING_TAIL, LEAVING, FILLING, REMARKING = "reading the tail", "leaving", "filling", "remarking"
 
 
 class Row(NamedTuple):
@@ -29,12 +31,28 @@ class Row(NamedTuple):
 class Slots(NamedTuple):
     """The item of a key: holders with their tokens, in the order of their takes, and the line.
 
-    `taken` counts what 0.1.0 took.
+    `taken` counts what 0.1.0 took. `has_tail` marks the tail, whose entries are items of their own: by due
+    time, which a retry changes, and by place.
     """
 
     holders: tuple[tuple[int, int | None], ...] = ()
     waiting: tuple[int, ...] = ()
     taken: int = 0
+    has_tail: bool = False
+    tail: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def item(self) -> "Slots":
+        """What a read of the key's item has."""
+        return self._replace(tail=())
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """All that wait."""
+        return (*self.waiting, *(place for _, place in self.tail))
+
+    def leaving(self, entries: tuple[tuple[int, int], ...]) -> "Slots":
+        return self._replace(tail=tuple(entry for entry in self.tail if entry not in entries))
 
     @property
     def ids(self) -> frozenset[int]:
@@ -56,6 +74,9 @@ class Worker(NamedTuple):
     `is_live` is its own belief that its lease has not ended; `seen` is a row, and `slots` the item, as they
     were read. `freed` is the holder that a move or an eviction removes, `passed` the next ones with their
     fences, `dropped` what else leaves the line. `taken` counts the takes of 0.1.0 when its run began.
+
+    Of a tail, a move has what it `appended` to the line, the entries `left`, and whether the tail `ends`. Its
+    phase after the read of the tail is `then`; it `fills` if no action that its worker claims needs it.
     """
 
     phase: str = IDLE
@@ -70,6 +91,11 @@ class Worker(NamedTuple):
     freed: int | None = None
     passed: tuple[tuple[int, int], ...] = ()
     dropped: tuple[int, ...] = ()
+    appended: tuple[int, ...] = ()
+    left: tuple[tuple[int, int], ...] = ()
+    ends: bool = False
+    then: str = ""
+    fills: bool = False
     outcome: Status | None = None
     is_old: bool = False
 
@@ -104,6 +130,19 @@ def start(*, actions: int, workers: int, old: int, left: tuple[str, ...]) -> Sta
     """Actions that are due, each with more messages than it needs, and workers with nothing to do."""
     idle = (*(Worker(),) * workers, *(Worker(is_old=True),) * old)
     return State((Row(),) * actions, Slots(), tuple(sorted(idle, key=repr)), left)
+
+
+def with_line(state: State, most: int) -> State:
+    """The first action runs, and the next ones are in line, as many as there is room for."""
+    runs = Worker(RUNNING, 0, 1, 1, is_live=True, token=0)
+    held = Slots(((0, 0),), tuple(range(1, 1 + most)))
+    workers = tuple(sorted((runs, *state.workers[1:]), key=repr))
+    return with_row(state, 0, Row(PROCESSING, 1, 1, LIVE, 1))._replace(slots=held, workers=workers)
+
+
+def waits(row: Row | None) -> bool:
+    """Whether an action that is in line may get a slot."""
+    return row is not None and row.status is PENDING
 
 
 def with_row(state: State, place: int, row: Row | None) -> State:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from tests.model.slots_check import AT_MOST, NEVER_STUCK, SLOT_SCENARIOS, WOKEN, check_slots
+from tests.model.slots_check import (
+    AT_MOST,
+    LISTED,
+    NEVER_STUCK,
+    SLOT_SCENARIOS,
+    TAIL_SCENARIOS,
+    WOKEN,
+    check_slots,
+)
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
 
 SOON, LONG = 20_000, 350_000
@@ -36,16 +44,33 @@ DEEP = {
 }
 """Guards for AT_MOST whose counterexamples are longer, with the scenario that has one."""
 
-BEYOND = {SlotGuard.SAME_LINE, SlotGuard.LOSES_NONCE, SlotGuard.TOKEN_GROWS}
+OF_THE_TAIL = {
+    SlotGuard.ENTRY_FIRST: WOKEN,
+    SlotGuard.TAIL_MARKED: WOKEN,
+    SlotGuard.LOOKS_AGAIN: WOKEN,
+    SlotGuard.FREE_TAIL: WOKEN,
+    SlotGuard.FREE_READS_TAIL: WOKEN,
+    SlotGuard.HAS_TAIL: WOKEN,
+    SlotGuard.READS_TAIL_AGAIN: WOKEN,
+    SlotGuard.MARKS_AGAIN: WOKEN,
+    SlotGuard.LEAVES_AFTER: LISTED,
+}
+"""The same for the guards of the tail."""
+
+BEYOND = {SlotGuard.SAME_LINE, SlotGuard.LOSES_NONCE, SlotGuard.TOKEN_GROWS} | {
+    SlotGuard.NO_TAIL,
+    SlotGuard.WAIT_TAIL,
+    SlotGuard.APPEND_LINE,
+}
 """Guards without a counterexample within these bounds; the contract of the stores tests them.
 
-`SAME_LINE` keeps the order of the line, which none of the promises states. Without `TOKEN_GROWS`, 740,000
-states of "one at once" break no promise.
+`SAME_LINE`, `NO_TAIL` and `WAIT_TAIL` keep the order of the line, which none of the promises states.
+Without `TOKEN_GROWS`, 740,000 states of "one at once" break no promise.
 """
 
 
 def test_each_guard_has_its_counterexample():
-    assert {*BREAKS, *DEEP} | BEYOND == ALL_OF_SLOTS
+    assert {*BREAKS, *DEEP, *OF_THE_TAIL} | BEYOND == ALL_OF_SLOTS
 
 
 @pytest.mark.parametrize("scenario", SLOT_SCENARIOS, ids=lambda item: item.name)
@@ -59,6 +84,19 @@ def test_every_promise_holds_in_the_first_orders_of_events(scenario):
 @pytest.mark.parametrize("scenario", SLOT_SCENARIOS, ids=lambda item: item.name)
 def test_every_promise_holds_in_many_more_orders_of_events(scenario):
     assert check_slots(scenario, at_most=LONG).broken is None
+
+
+@pytest.mark.parametrize("scenario", TAIL_SCENARIOS, ids=lambda item: item.name)
+def test_every_promise_holds_in_all_orders_of_events_with_a_tail(scenario):
+    checked = check_slots(scenario)
+    assert checked.broken is None
+    assert checked.states > 4_000
+
+
+@pytest.mark.parametrize("guard", OF_THE_TAIL)
+def test_the_promise_of_a_guard_of_the_tail_is_broken_when_it_is_left_out(guard):
+    broken = (check_slots(scenario, ALL_OF_SLOTS - {guard}).broken for scenario in TAIL_SCENARIOS)
+    assert next(filter(None, broken)).promise == OF_THE_TAIL[guard]
 
 
 @pytest.mark.parametrize("guard", BREAKS)

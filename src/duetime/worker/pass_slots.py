@@ -110,10 +110,16 @@ class PassSlots:
         move = self._move(slots, None)
         if move.is_empty and not move.tail_left:
             return False
-        if move.is_empty or self._actions.move_slots(move):
-            self._wake(move, without=action_id)
-            self._leave_tail(move)
+        if self._filled(move, action_id) and move.ends_tail:
+            self._fill_from_tail(slots)
         return True
+
+    def _filled(self, move: SlotMove, without: ActionId | None = None) -> bool:
+        is_done = move.is_empty or self._actions.move_slots(move)
+        if is_done:
+            self._wake(move, without)
+            self._leave_tail(move)
+        return is_done
 
     def _made(self, move: SlotMove) -> bool:
         is_done = self._actions.move_slots(move)
@@ -136,9 +142,10 @@ class PassSlots:
         for _ in range(_MOST_FILLS):
             if not self._actions.tail(tenant_id, key, limit=1):
                 return
-            slots = self._actions.mark_tail(tenant_id, key, self._clock.now())
-            if not self.fill(slots):
+            move = self._move(self._actions.mark_tail(tenant_id, key, self._clock.now()), None)
+            if move.is_empty and not move.tail_left:
                 return
+            self._filled(move)
 
     def _leave_tail(self, move: SlotMove) -> None:
         """Remove the entries that a move needs no more. One that stays is found and removed again."""
