@@ -229,7 +229,7 @@ function Row({ job, backfill }: { job: Job; backfill: Backfill }) {
   return (
     <tr>
       <td data-label={say("progress")}>
-        <div>
+        <div class="backfill">
           <code>{backfill.id}</code> {say(backfill.state)}
           <progress max={backfill.total} value={backfill.total - rest} aria-label={gist} />
           <small>{gist}</small>

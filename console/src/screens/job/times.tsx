@@ -119,6 +119,7 @@ function Row({ each, job, day, isFine }: { each: Occurrence; job: Job; day: numb
       <td data-label={say("run")}>
         {each.action_id && (
           <a
+            class="nowrap"
             href={href("actions", each.action_id)}
             title={each.action_id}
             aria-label={say("open_of", { at: clock(each.local) })}
