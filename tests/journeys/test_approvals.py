@@ -213,6 +213,27 @@ def test_a_hand_over_that_needs_no_approval_cannot_be_approved_after_one_that_di
     cloud.close()
 
 
+def test_a_decision_during_the_run_that_follows_a_time_out_is_refused_as_late():
+    app, refused = App(), []
+
+    @app.action(retry=RetryPolicy(attempts=2, backoff=[60], jitter=0))
+    def ask(payload: Ask, run: Run):
+        if run.attempt == 1:
+            return run.await_approval(QUESTION, timeout=MINUTE)
+        for decide in (cloud.scheduler.approve, cloud.scheduler.reject):
+            with pytest.raises(HandOverEnded, match="a later run has begun") as error:
+                decide(run.id, reason="late")
+            refused.append(error.value)
+        return None
+
+    cloud = SimulatedCloud(app, start=NOON)
+    action = cloud.scheduler.schedule(Ask(), at=NOW)
+    cloud.advance(minutes=5)
+    row = cloud.scheduler.get(action.id)
+    assert (len(refused), row.status, row.result) == (2, Status.EXECUTED, None)
+    cloud.close()
+
+
 def test_the_run_of_a_job_can_wait_for_an_approval(desk):
     run = desk.scheduler.jobs.trigger("monthly-ask")
     desk.cloud.advance(seconds=1)

@@ -15,7 +15,7 @@ from duetime.errors import (
     JobNotFound,
     UnknownType,
 )
-from duetime.ids import new_action_id
+from duetime.ids import PLANNER, new_action_id
 from duetime.model.action import Status, Trigger
 from duetime.model.backfill import MOST_TIMES, BackfillState
 from duetime.model.work_pause import PauseScope, WorkPause
@@ -512,6 +512,25 @@ class TestACrash:
         recorded.cloud.advance(minutes=5)
         assert (of_backfills(recorded), only(recorded).cancelled) == ([], 2)
         assert only(recorded).ended_at is not None
+
+    def test_before_its_rows_are_put_and_the_end_of_its_version_cancel_it(self, recorded):
+        """The versions of a job are stored for a time; the backfill's own is gone."""
+
+        def crash(put, row):
+            if row.trigger is Trigger.BACKFILL:
+                raise BackendUnavailable("the actions table", "it crashed")
+            return put(row)
+
+        recorded.hook("store").hooks["put"] = crash
+        begin(recorded, at_once=2)
+        assert len(only(recorded).open) == 2
+        recorded.deploy(every(minutes=7))
+        recorded.hook("jobs").hooks["versions"] = lambda versions, ref: versions(ref)[1:]
+        recorded.cloud.advance(minutes=5)
+        done = only(recorded)
+        assert (done.state, done.open, done.changed_by) == (BackfillState.CANCELLED, (), PLANNER)
+        assert done.ended_at is not None
+        assert rows_of(recorded) == []
 
     def test_of_every_worker_leaves_the_rest_to_the_sweep(self, recorded):
         hooked = recorded.hook("jobs")

@@ -9,6 +9,7 @@ from duetime.errors import BackendUnavailable
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef, Ending, Status
 from duetime.model.lease import SettleResult
+from duetime.model.run import WorkerDied
 from duetime.model.slots import MOST_WAITING, KeySlots, tail_position
 from duetime.ports.wakeups import DueMessage
 from duetime.testing.contract.slots import (
@@ -51,8 +52,8 @@ def hooked(store):
     return Hooked(store)
 
 
-def pass_slots(store, now=NOON):
-    queues = NoQueues()
+def pass_slots(store, now=NOON, queues=None):
+    queues = queues or NoQueues()
     return PassSlots(store, queues, queues, clock=TurnedClock(now), skew=timedelta(0))
 
 
@@ -83,6 +84,13 @@ def test_a_run_that_may_not_start_yet_takes_no_slot(store):
     action, later = keyed(store), StartsAt(NOON + SECOND)
     assert claim_of(store).with_slot(action, terms(), lambda _row, _terms: later) == later
     assert holders(store) == set()
+
+
+def test_an_action_that_waits_for_its_slot_uses_no_start_of_its_rate(store):
+    holding(store)
+    action = keyed(store)
+    assert isinstance(claim_of(store).with_slot(action, terms(), refuses), Waiting)
+    assert slots_of(store).waiting == (action.id,)
 
 
 def test_an_action_joins_a_line_by_one_write(store, hooked):
@@ -278,3 +286,58 @@ def test_a_failed_removal_from_the_tail_loses_no_action(store, hooked):
         run = stored_row(store, row.ref)
     free(store, run)
     assert (holders(store), slots_of(store).waiting) == (set(), ())
+
+
+def sent_refs(queues):
+    return [send.message.ref for send in queues.sent]
+
+
+def test_a_claim_that_finds_a_free_slot_passes_it_to_the_first_in_line_and_wakes_it(store):
+    """The process that should have passed the slot on died; the next claim does it."""
+    run, (first,), late, queues = holding(store), waiting(store), keyed(store), NoQueues()
+    assert store.move_slots(move_of(store, run))
+    assert isinstance(claim_of(store, queues=queues).with_slot(late, terms()), Waiting)
+    assert holders(store) == {first.id}
+    assert sent_refs(queues) == [first.ref]
+
+
+def dies(_leave_tail, *_given):
+    raise WorkerDied
+
+
+def test_a_process_that_dies_at_the_tail_has_woken_the_action_to_which_it_passed_a_slot(store, hooked):
+    run, (first,), queues = holding(store), waiting(store), NoQueues()
+    store.join_tail(keyed(store), NOON)
+    store.mark_tail(ACME, KEY, NOON)
+    hooked.hooks["leave_tail"] = dies
+    slots = slots_of(store)
+    store.settle(run, end(Status.EXECUTED))
+    with pytest.raises(WorkerDied):
+        pass_slots(hooked, queues=queues).free(run, slots, Status.EXECUTED)
+    assert holders(store) == {first.id}
+    assert sent_refs(queues) == [first.ref]
+
+
+def test_a_claim_that_dies_at_the_tail_has_woken_the_action_to_which_it_passed_a_slot(store, hooked):
+    run, (first,), late, queues = holding(store), waiting(store), keyed(store), NoQueues()
+    store.join_tail(keyed(store), NOON)
+    store.mark_tail(ACME, KEY, NOON)
+    assert store.move_slots(move_of(store, run))
+    hooked.hooks["leave_tail"] = dies
+    with pytest.raises(WorkerDied):
+        claim_of(hooked, queues=queues).with_slot(late, terms())
+    assert holders(store) == {first.id}
+    assert sent_refs(queues) == [first.ref]
+
+
+def test_a_run_that_ends_its_keys_tail_does_not_mark_it_again(store, hooked):
+    run, (first,), late = holding(store), waiting(store), keyed(store)
+    store.join_tail(late, NOON)
+    store.mark_tail(ACME, KEY, NOON)
+    hooked.hooks["mark_tail"] = refuses
+    slots = slots_of(store)
+    store.settle(run, end(Status.EXECUTED))
+    pass_slots(hooked).free(run, slots, Status.EXECUTED)
+    slots = slots_of(store)
+    assert (slots.holders.keys(), slots.waiting, slots.has_tail) == ({first.id}, (late.id,), False)
+    assert store.tail(ACME, KEY, limit=1) == []

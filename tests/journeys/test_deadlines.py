@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime import App, Registration, RetryPolicy, Run, daily, every, manual
-from duetime.errors import DeclarationError
+from duetime.errors import BackendUnavailable, DeclarationError
 from duetime.model.built_in import DEADLINE
 from duetime.model.metric import Metric
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
+from tests.hooked import hook_backend
 from tests.journeys import test_paused_tenants as paused_tenants
 from tests.journeys.recorded_job import PATIENT
 
@@ -32,7 +33,8 @@ class Books:
         self.lasts, self.fails = dict[tuple[datetime, int], timedelta](), dict[datetime, int]()
         self.usual, self.ran = timedelta(minutes=1), list[datetime]()
         self.cadences = cadences or (daily("03:00", tz="UTC"),)
-        self.cloud = SimulatedCloud(self.app(**options), start=start, settings=settings, faults=faults)
+        self.deployed = self.app(**options)
+        self.cloud = SimulatedCloud(self.deployed, start=start, settings=settings, faults=faults)
 
     def app(self, *cadences, **options) -> App:
         app = App()
@@ -214,6 +216,36 @@ class TestAJobWithoutADeadline:
         assert not [row for row in books.cloud.memory.store.rows() if row.type == DEADLINE]
 
 
+class TestAPausedJob:
+    def test_that_gets_a_deadline_has_no_checks_before_it_is_resumed(self):
+        books = Books()
+        books.cloud.advance(hours=1)
+        books.cloud.jobs.pause(JOB, reason="an audit")
+        books.cloud.deploy(books.app(deadline="06:00"))
+        books.cloud.advance(minutes=3)
+        assert pending_checks(books) == []
+        books.cloud.jobs.resume(JOB)
+        books.cloud.advance(minutes=3)
+        assert pending_checks(books) != []
+
+    def test_of_a_paused_tenant_has_no_check_of_its_silence(self):
+        books = Books(manual())
+        acme = books.cloud.scheduler_for("acme").jobs
+        silent = {"every_success_within": 26 * HOUR}
+        acme.register(Registration(name="acme-books", handler=JOB, cadences=["daily 03:00"], **silent))
+        books.cloud.advance(hours=1)
+        acme.pause("acme-books", reason="an audit")
+        paused_tenants.pause(books.cloud)
+        assert len(pending_checks(books)) == 1
+        books.cloud.advance(days=2)
+        assert pending_checks(books) == []
+
+
+def pending_checks(books):
+    rows = books.cloud.memory.store.rows()
+    return [row for row in rows if row.type == DEADLINE and row.status == "pending"]
+
+
 class TestACrash:
     @pytest.mark.parametrize("seed", range(12))
     def test_between_reports_nothing_twice_and_loses_nothing(self, seed):
@@ -359,6 +391,24 @@ class TestASilence:
         first, second = (event["detail"] for event in books.cloud.events(SILENT))
         assert [first["at"], second["at"]] == [text(moment + 26 * HOUR) for moment in ended]
         assert books.cloud.metrics.total(Metric.SILENT) == 2
+
+    def test_is_reported_in_time_though_its_next_check_cannot_be_put(self):
+        books = Books(manual(), every_success_within=26 * HOUR)
+        books.cloud.advance(hours=1)
+        is_throttled = [True]
+
+        def throttled(put, row):
+            if row.type == DEADLINE and is_throttled:
+                raise BackendUnavailable("the actions table", "throttled")
+            return put(row)
+
+        hook_backend(books.cloud.memory, "store", books.deployed).hooks["put"] = throttled
+        books.cloud.advance(hours=25, minutes=1)
+        assert books.reports() == [(SILENT, text(START))]
+        is_throttled.clear()
+        books.cloud.advance(days=3)
+        assert books.reports() == [(SILENT, text(START))]
+        assert len(pending_checks(books)) == 1
 
     def test_begins_with_the_job_if_nothing_ever_succeeded(self):
         books = Books(manual(), every_success_within=26 * HOUR)

@@ -12,7 +12,10 @@ LEASE = "#status = :processing AND fence = :fence AND lease_until < :before"
 @pytest.mark.parametrize("text", sorted({text for _, text, _ in read_conditions()}))
 def test_each_condition_of_the_source_is_read_and_written_again(text):
     assert str(parse(str(parse(text)))) == str(parse(text))
-    assert str(parse(text)).replace(" ", "").replace("(", "") == text.replace(" ", "").replace("(", "")
+    written = [str(parse(text)), f"({parse(text)})"]  # brackets around all of it mean nothing
+    assert text.replace(" ", "").replace("(", "") in [
+        one.replace(" ", "").replace("(", "") for one in written
+    ]
 
 
 @pytest.mark.parametrize(
