@@ -54,7 +54,9 @@ class TestNothingOf:
         action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
         assert (
             action.trace[3:35]
-            not in ActionView.in_full(action, Redacted(action.payload), None).model_dump_json()
+            not in ActionView.in_full(
+                action, Redacted(action.payload), checkpoint=None, result=None
+            ).model_dump_json()
         )
 
 
