@@ -19,7 +19,7 @@ def made(shop, **settings):
 
 
 def canaries(cloud):
-    return [row for row in cloud.actions() if row.type == CANARY]
+    return [row for row in cloud.memory.store.rows() if row.type == CANARY]
 
 
 @pytest.mark.parametrize("timers", ["eventbridge", "wheel"])
