@@ -215,11 +215,15 @@ def test_the_sweep_alone_gets_the_canarys_rate():
     assert {name: rate for name, rate in rates.items() if rate} == {"sweep": "420"}
 
 
-@pytest.mark.parametrize(("canary", "may_put"), [(timedelta(minutes=5), True), (timedelta(0), False)])
-def test_the_sweep_may_put_actions_only_to_schedule_canaries(canary, may_put):
+@pytest.mark.parametrize("canary", [timedelta(minutes=5), timedelta(0)])
+def test_the_sweep_may_put_new_one_shots_of_the_system_alone(canary):
+    """Canaries, and the checks of deadlines; with batches, rows in the place of missing members."""
     rights = made_with(canary=canary).rights("sweep")
-    keys = {key for right in rights for key in _keys_of(right)}
-    assert ("system#?" in keys) is may_put
+    putting = [right for right in rights if "dynamodb:PutItem" in right["Action"]]
+    keys = {key for right in putting for key in _keys_of(right)}
+    assert {key for key in keys if key.endswith("#?")} == {"system#?", "*#?"}
+    [counting] = (right for right in putting if "*#?" in _keys_of(right))
+    assert "dynamodb:BatchGetItem" in counting["Action"]
 
 
 def _keys_of(right):

@@ -12,6 +12,7 @@ from moto import mock_aws
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.install import InstallTarget
 from duetime.cdk.notifications import MailTemplates
+from duetime.model.notification import NotificationKind
 from duetime.notifications.mail import languages, mail_of, rendered, templates
 from duetime.notifications.mail.samples import samples
 from duetime.settings import Settings
@@ -79,7 +80,7 @@ def test_the_templates_are_made_one_after_another(made):
 @pytest.mark.parametrize("prefix", ["", "duetime-", "p" * 40])
 def test_names_and_sizes_are_within_the_limits_of_ses(prefix):
     made = parts(resources(Settings(prefix=prefix, mail_from="duetime@example.com")))
-    assert len(made) == 14 * len(languages())
+    assert len(made) == 2 * len(NotificationKind) * len(languages())  # one alone, and a digest
     for name, template in made.items():
         assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name)
         assert len(json.dumps(template)) < 500_000

@@ -131,8 +131,14 @@ def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own
     rights = actions(synthesised.rights("work-default"))
     assert {right for right in rights if right.startswith("dynamodb:")} == {
         "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query",
-        "dynamodb:PutItem", "dynamodb:ConditionCheckItem",
+        "dynamodb:PutItem", "dynamodb:ConditionCheckItem", "dynamodb:DeleteItem",
     }  # fmt: skip
+    [removing] = (
+        right
+        for right in synthesised.rights("work-default")
+        if "dynamodb:DeleteItem" in listed(right["Action"])
+    )
+    assert removing["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"] == ["*#tail#*"]
     queries = [
         right for right in synthesised.rights("work-default") if "dynamodb:Query" in listed(right["Action"])
     ]
@@ -145,7 +151,9 @@ def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own
         if right is not due
         for keys in right["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     ]
-    assert sorted(queried) == ["*#*-*", "*#*-*", "system#limits", "system#manifest", "system#pauses"]
+    assert sorted(queried) == [
+        "*#*-*", "*#*-*", "*#tail#*", "system#limits", "system#manifest", "system#pauses",
+    ]  # fmt: skip
     queues = {
         text(right["Resource"])
         for right in synthesised.rights("work-default")
