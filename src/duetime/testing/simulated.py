@@ -15,6 +15,7 @@ from duetime.errors import Unsupported
 from duetime.jobs.jobs import Jobs
 from duetime.memory.store import OnCommit
 from duetime.model.action import Action, Status
+from duetime.model.built_in import DEADLINE
 from duetime.ports.jobs import JobPorts
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
@@ -196,11 +197,16 @@ class SimulatedCloud:
         return self.clock.now()
 
     def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
-        """Return all tenants' actions by id, without the system's own, optionally of one status."""
+        """Return all tenants' actions by id, optionally of one status.
+
+        The system's passes, and its checks of deadlines, are left out.
+        """
         return tuple(
             row
             for row in self._cloud.store.rows()
-            if status in {None, row.status} and not (row.job or row.type).startswith(RESERVED)
+            if status in {None, row.status}
+            and not (row.job or "").startswith(RESERVED)
+            and row.type != DEADLINE
         )
 
     def events(self, type: str | None = None) -> tuple[Mapping[str, Any], ...]:  # noqa: A002 - EventBridge's word
