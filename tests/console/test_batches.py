@@ -17,13 +17,21 @@ NOW, FAR = timedelta(0), timedelta(days=20)
 
 @pytest.fixture(scope="module", autouse=True)
 def batches(cloud):
-    """A complete batch with failures, one that waits, and an open one."""
+    """A complete batch with failures, one that waits, and an open one; no test changes them."""
     scheduler = cloud.scheduler()
-    with scheduler.batch("done-2027", on_complete=Parcel(order="report")) as done:
-        done.schedule_many(Order(Parcel(order=str(n), fails=9 if n < 2 else 0), at=NOW) for n in range(8))
-    with scheduler.batch("waits-2027") as waits:
-        waits.schedule_many(Order(Parcel(order=str(n)), at=FAR) for n in range(60))
+    make_done(scheduler, "done-2027", on_complete=Parcel(order="report"))
+    make_waiting(scheduler, "waits-2027")
     scheduler.batch("open-2027").schedule_many([Order(Parcel(order="first"), at=FAR)])
+
+
+def make_done(scheduler, name, on_complete=None):
+    with scheduler.batch(name, on_complete=on_complete) as done:
+        done.schedule_many(Order(Parcel(order=str(n), fails=9 if n < 2 else 0), at=NOW) for n in range(8))
+
+
+def make_waiting(scheduler, name):
+    with scheduler.batch(name) as waits:
+        waits.schedule_many(Order(Parcel(order=str(n)), at=FAR) for n in range(60))
 
 
 def row(page, name):
@@ -86,42 +94,45 @@ def test_a_member_leads_to_its_batch(reader):
 
 
 def test_an_open_batch_is_closed_after_a_confirmation(reader, cloud):
-    page = reader.go("#/batches/open-2027")
+    cloud.scheduler().batch("closing-2027").schedule_many([Order(Parcel(order="first"), at=FAR)])
+    page = reader.go("#/batches/closing-2027")
     page.get_by_role("button", name="Close…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("It has 1 member, and no more can be added")
-    assert cloud.scheduler().batches.get("open-2027").closed_at is None
+    assert cloud.scheduler().batches.get("closing-2027").closed_at is None
     dialog.get_by_role("button", name="Close it").click()
     expect(page.locator(".head-facts")).to_contain_text("running")
     expect(page.get_by_role("button", name="Close…")).to_have_count(0)
-    assert cloud.scheduler().batches.get("open-2027").closed_by == "developer@localhost"
+    assert cloud.scheduler().batches.get("closing-2027").closed_by == "developer@localhost"
 
 
 def test_pending_members_are_counted_and_then_cancelled(reader, cloud):
-    page = reader.go("#/batches/waits-2027")
+    make_waiting(cloud.scheduler(), "cancelling-2027")
+    page = reader.go("#/batches/cancelling-2027")
     page.get_by_role("button", name="Cancel members…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("60 actions.")).to_be_visible()
-    expect(dialog).to_contain_text("Members of the batch waits-2027.")
+    expect(dialog).to_contain_text("Members of the batch cancelling-2027.")
     expect(dialog).not_to_contain_text("runs of jobs")
-    assert len(list(cloud.scheduler().batches.members("waits-2027", status="pending", limit=100))) == 60
+    assert len(list(cloud.scheduler().batches.members("cancelling-2027", status="pending", limit=100))) == 60
     assert flaws(page) == []
     dialog.get_by_role("button", name="Cancel 60 actions").click()
     expect(dialog.get_by_text("60 actions are cancelled or were asked to stop.")).to_be_visible()
     dialog.get_by_role("button", name="Close", exact=True).click()
-    expect(bar(page, "waits-2027")).to_have_attribute("aria-valuenow", "60", timeout=AT_LAST)
-    assert cloud.scheduler().batches.get("waits-2027").counts.cancelled == 60
+    expect(bar(page, "cancelling-2027")).to_have_attribute("aria-valuenow", "60", timeout=AT_LAST)
+    assert cloud.scheduler().batches.get("cancelling-2027").counts.cancelled == 60
 
 
 def test_failed_members_are_redriven(reader, cloud):
-    page = reader.go("#/batches/done-2027?status=failed")
+    make_done(cloud.scheduler(), "redriven-2027")
+    page = reader.go("#/batches/redriven-2027?status=failed")
     expect(page.locator("tbody tr")).to_have_count(2, timeout=AT_LAST)
     page.get_by_role("button", name="Redrive failed…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("2 actions.")).to_be_visible()
     dialog.get_by_role("button", name="Run 2 again").click()
     expect(dialog.get_by_text("2 actions run again.")).to_be_visible()
-    members = cloud.scheduler().batches.members("done-2027")
+    members = cloud.scheduler().batches.members("redriven-2027")
     assert sum(action.redriven_after > 0 for action in members) == 2
 
 
