@@ -4,11 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.clock import SystemClock
-from duetime.ids import due_shard_of, new_action_id
-from duetime.model.action import Action
 from duetime.model.hand_over import Approval, HandedOver
-from duetime.model.lease import ClaimTerms
+from tests.cli.handed_over import hand_over_one
 
 QUESTION = "Refund 900 € to Ann?"
 
@@ -16,33 +13,8 @@ QUESTION = "Refund 900 € to Ann?"
 @pytest.fixture
 def waiting(engine):
     """The id of an action of acme that waits for an approval."""
-    store, now = engine.cloud.store, SystemClock().now()
-    action_id = new_action_id(now)
-    store.put(
-        Action(
-            tenant_id="acme",
-            id=action_id,
-            type="ask-manager",
-            due_at=now + timedelta(hours=1),
-            due_shard=due_shard_of(action_id, len(store.due_shards)),
-            created_by="clerk",
-            payload="{}",
-        )
-    )
-    terms = ClaimTerms(
-        now=now + timedelta(hours=1),
-        lease_until=now + timedelta(hours=2),
-        skew=timedelta(seconds=5),
-        nonce="nonce",
-        instance="worker-1",
-        queued_at=now,
-        retry="[1,[60],0.1,null]",
-    )
-    (row,) = [row for row in store.rows() if row.id == action_id]
-    claimed = store.claim(row.ref, terms).action
-    handed_over = HandedOver(timedelta(hours=1), None, Approval(QUESTION))
-    store.hand_over(claimed, handed_over.terms(now, "nonce"))
-    return action_id
+    asks = HandedOver(timedelta(hours=1), None, Approval(QUESTION))
+    return hand_over_one(engine.cloud.store, asks, type_name="ask-manager").id
 
 
 def test_a_question_is_shown_and_approved(duetime, waiting):

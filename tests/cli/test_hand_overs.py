@@ -4,12 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.clock import SystemClock
-from duetime.ids import due_shard_of, new_action_id
-from duetime.model.action import Action
 from duetime.model.hand_over import HandedOver
 from duetime.model.hand_over_token import token_of
-from duetime.model.lease import ClaimTerms
+from tests.cli.handed_over import hand_over_one
 
 
 @pytest.fixture
@@ -27,34 +24,10 @@ def run(duetime):
 
 @pytest.fixture
 def token(engine):
-    """The token of an action of acme that was handed over."""
-    store, now = engine.cloud.store, SystemClock().now()
-    action_id = new_action_id(now)
-    # of a type without a handler here: the engine's worker must not have claimed it first
-    store.put(
-        Action(
-            tenant_id="acme",
-            id=action_id,
-            type="render-film",
-            due_at=now + timedelta(hours=1),
-            due_shard=due_shard_of(action_id, len(store.due_shards)),
-            created_by="clerk",
-            payload="{}",
-        )
-    )
-    terms = ClaimTerms(
-        now=now + timedelta(hours=1),
-        lease_until=now + timedelta(hours=2),
-        skew=timedelta(seconds=5),
-        nonce="nonce",
-        instance="worker-1",
-        queued_at=now,
-        retry="[1,[60],0.1,null]",
-    )
-    (row,) = [row for row in store.rows() if row.id == action_id]
-    claimed = store.claim(row.ref, terms).action
-    store.hand_over(claimed, HandedOver(timedelta(hours=1), timedelta(minutes=5)).terms(now, "nonce"))
-    return token_of(claimed), action_id
+    """The token of an action of acme that was handed over, and its id."""
+    lasts = HandedOver(timedelta(hours=1), timedelta(minutes=5))
+    claimed = hand_over_one(engine.cloud.store, lasts, type_name="render-film")
+    return token_of(claimed), claimed.id
 
 
 def test_a_heartbeat_shows_until_when_it_waits_and_its_progress_is_shown(run, token):
