@@ -24,11 +24,13 @@ def test_every_promise_holds_in_every_order_of_events(scenario):
     assert checked.states > 10_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", sorted(ALL - set(SPARE)))
 def test_a_promise_is_broken_when_a_guard_is_left_out(guard):
     assert _broken_without(guard)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", SPARE)
 def test_a_redundant_guard_matters_only_without_its_counterpart(guard):
     assert check(SCENARIOS[0], ALL - {guard}).broken is None

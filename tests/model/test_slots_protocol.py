@@ -99,6 +99,7 @@ def test_the_promise_of_a_guard_of_the_tail_is_broken_when_it_is_left_out(guard)
     assert next(filter(None, broken)).promise == OF_THE_TAIL[guard]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", BREAKS)
 def test_the_promise_of_a_guard_is_broken_when_it_is_left_out(guard):
     assert BREAKS[guard] in _broken_without(guard)
