@@ -109,8 +109,10 @@ BATCH = ActionBatch(
     closed_by="ada",
     completed_at=NOON,
     counted_at=NOON,
+    is_counting=False,
     short_list=(0,),
     restarted_at=NOON,
+    recount_at=NOON,
     kept_until=EXPIRY,
 )
 """A batch whose item has every attribute."""

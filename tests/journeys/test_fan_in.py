@@ -379,6 +379,37 @@ def test_a_count_between_the_request_and_the_write_of_a_redrive_does_not_stand(s
     assert shop.progress().counts == Counts(executed=3)
 
 
+@pytest.mark.parametrize(("due_in", "again_at"), [(timedelta(0), None), (timedelta(minutes=90), 95)])
+def test_a_late_redrive_is_counted_once_more_though_its_caller_died_and_all_records_are_lost(
+    shop, due_in, again_at
+):
+    """Of one that ends within the hour, and of one that is still pending then."""
+    shop.bad, store = {0}, shop.cloud.memory.store
+    batch = shop.fill(3)
+    shop.cloud.advance(minutes=5)
+    redrive, count = store.redrive, counter(shop, shop.cloud.clock)
+
+    def late(*given, **more):
+        count.sweep(shop.progress().ref, stop_at=shop.cloud.now + MINUTE)
+        redrive(*given, **more)
+        raise ConnectionResetError
+
+    with patch.object(CountBatch, "wake", lambda *_, **__: None):
+        with patch.object(store, "redrive", late), pytest.raises(ConnectionResetError):
+            shop.scheduler.redrive(batch.member_id(0), at=due_in)
+        shop.bad = set()
+        shop.cloud.advance(minutes=55)
+        assert shop.progress().counts == Counts(executed=2, failed=1)
+        shop.cloud.advance(minutes=10)
+        if again_at:
+            assert (shop.progress().state, shop.progress().left) == (BatchState.RUNNING, 1)
+            shop.cloud.advance(minutes=again_at)
+        assert (shop.progress().state, shop.progress().counts) == (BatchState.COMPLETE, Counts(executed=3))
+        shop.cloud.advance(hours=2)
+    assert shop.progress().recount_at is None
+    assert len(shop.reports) == 1
+
+
 def test_a_redrive_during_the_last_count_is_waited_for(shop):
     """The count read the member as failed; the redrive comes before the count is written."""
     shop.bad, store = {0}, shop.cloud.memory.store

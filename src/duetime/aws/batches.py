@@ -43,7 +43,7 @@ from duetime.ports.actions import BatchPage
 BATCH_IS_ABSENT = "attribute_not_exists(pk)"
 BATCH_IS_AS_READ = "version = :read"
 
-_INSTANTS = ("opened_at", "closed_at", "completed_at", "counted_at", "restarted_at")
+_INSTANTS = ("opened_at", "closed_at", "completed_at", "counted_at", "restarted_at", "recount_at")
 _TEXTS = ("first_id", "version", "opened_by", "on_complete", "closed_by")
 _NUMBERS = ("size", "prefix")
 _COUNTS = ("counts", "prefix_counts")
@@ -144,7 +144,7 @@ def to_batch_item(batch: ActionBatch) -> Item:
         **{name: {"N": str(getattr(batch, name))} for name in _NUMBERS},
         **{name: {"S": _joined(getattr(batch, name))} for name in _COUNTS},
     }
-    if batch.is_counting:
+    if batch.is_swept:
         item["due_shard"] = {"S": COUNTING_SHARD}
     if batch.followers:
         item["followers"] = {"S": _joined(batch.followers)}
@@ -184,7 +184,7 @@ def _read(item: Item) -> ActionBatch:
     batch = ActionBatch(
         tenant_id=tenant_id,
         name=ids.batch_name(item["sk"]["S"]),
-        is_counting="due_shard" in item,
+        is_counting="due_shard" in item and "recount_at" not in item,
         **given,
     )
     for problem in _problems(batch):

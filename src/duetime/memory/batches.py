@@ -68,9 +68,9 @@ class MemoryBatches:
         entries = self._table.due_index[COUNTING_SHARD]
         entry = (COUNTED_AT, batch.tenant_id, batch.name)
         present = self._by_ref.get(batch.ref)
-        if present is not None and present.is_counting:
+        if present is not None and present.is_swept:
             del entries[bisect_left(entries, entry)]
-        if batch.is_counting:
+        if batch.is_swept:
             insort(entries, entry)
         self._by_ref[batch.ref] = batch
         self._on_write(batch.ref)

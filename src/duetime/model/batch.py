@@ -130,6 +130,8 @@ class ActionBatch:
     """Their counts; those that were redriven since `restarted_at` are in it as failed."""
     short_list: tuple[int, ...] | None = None
     """The members that were not final then, if these are at most `SHORT_LIST`."""
+    recount_at: datetime | None = None
+    """When a complete batch is counted once more, as a redrive may have arrived late; None without one."""
     restarted_at: datetime | None = None
     """When redrives began that `prefix_counts` does not have; the margin of clocks is subtracted."""
     kept_until: datetime | None = None
@@ -145,6 +147,11 @@ class ActionBatch:
         if self.closed_at is None:
             return BatchState.OPEN
         return BatchState.RUNNING if self.is_counting else BatchState.COMPLETE
+
+    @property
+    def is_swept(self) -> bool:
+        """Whether the sweep looks at it."""
+        return self.is_counting or self.recount_at is not None
 
     @property
     def left(self) -> int:
@@ -234,7 +241,9 @@ def counted_again(batch: ActionBatch, *, at: datetime) -> ActionBatch:
     since `restarted_at` are counted again, in the place of a failed one each. The counts of a complete batch
     become final for all members, unless a redrive that was requested before may still arrive.
     """
-    again = replace(batch, is_counting=True, counted_at=None, short_list=None, kept_until=None)
+    again = replace(
+        batch, is_counting=True, counted_at=None, short_list=None, recount_at=None, kept_until=None
+    )
     is_complete = batch.state is BatchState.COMPLETE
     is_settled = is_complete and batch.counted_at is not None and at - batch.counted_at >= LATEST_REDRIVE
     if batch.restarted_at is not None and not is_settled:
@@ -252,14 +261,25 @@ def followed(batch: ActionBatch, follower: ActionId) -> ActionBatch:
 
 
 def completed(batch: ActionBatch, *, at: datetime, kept_until: datetime) -> ActionBatch:
-    """Return a closed batch all of whose members are final."""
+    """Return a closed batch all of whose members are final.
+
+    After a redrive it is counted once more, when no redrive can arrive any longer: the caller of a late one
+    may have died, and the record of its member's end may be lost.
+    """
+    is_recounted = batch.restarted_at is not None and batch.recount_at is None
     return replace(
         batch,
         is_counting=False,
         completed_at=batch.completed_at or at,
         short_list=(),
+        recount_at=at + LATEST_REDRIVE if is_recounted else None,
         kept_until=kept_until,
     )
+
+
+def running_again(batch: ActionBatch) -> ActionBatch:
+    """Return a complete batch of which a late redrive was found."""
+    return replace(batch, is_counting=True, recount_at=None, kept_until=None)
 
 
 def missing_member(

@@ -111,7 +111,11 @@ class CountBatch:
             BackendUnavailable: the next sweep counts it.
         """
         batch = self._store.find_batch(ref)
-        if batch is None or not batch.is_counting:
+        if batch is None or not batch.is_swept:
+            return
+        if batch.recount_at is not None:
+            if batch.recount_at <= self._clock.now():
+                self._count(batch, stop_at)
             return
         if self._is_due(batch) or (batch.closed_at is not None and self._may_be_done(batch)):
             self._count(batch, stop_at)
@@ -137,7 +141,7 @@ class CountBatch:
         )
 
     def _count(self, batch: ActionBatch, stop_at: datetime) -> None:
-        now, few = self._clock.now(), batch.short_list
+        now, few = self._clock.now(), batch.short_list if batch.is_counting else None
         self._remember(batch.ref, now)
         counted, left = self._counted_all(batch, stop_at) if few is None else self._counted_few(batch, few)
         is_done = left is not None and not left and batch.closed_at is not None
@@ -150,10 +154,12 @@ class CountBatch:
         counted = replace(counted, counted_at=now)
         if is_done:
             counted = facts.completed(counted, at=now, kept_until=now + self._settings.retention)
+        elif not batch.is_counting:
+            counted = facts.running_again(counted)
         if not self._is_worth_a_write(batch, counted):
             return
         counted = replace(counted, version=new_version())
-        if self._store.change_batch(batch, counted) and counted.state is BatchState.COMPLETE:
+        if self._store.change_batch(batch, counted) and is_done and batch.is_counting:
             self._counted_at.pop(batch.ref, None)
             log.info("batch complete", extra={"batch": batch.name, "members": batch.size})
             self._release_all(counted)
@@ -175,7 +181,7 @@ class CountBatch:
 
     def _is_worth_a_write(self, read: ActionBatch, counted: ActionBatch) -> bool:
         """Return whether the counts are written now: not each ended member costs a write."""
-        if not counted.is_counting:
+        if not (read.is_counting and counted.is_counting):
             return True
         ended = abs(sum(counted.counts) - sum(read.counts))
         if ended >= _WRITTEN_FROM:

@@ -168,6 +168,10 @@ class BatchContract(StoreContract):
         again = replace(counted_again(done, at=NOON + 2 * HOUR), version="v4")
         assert store.change_batch(done, again)
         assert store.find_batch(batch.ref) == again
+        redone = replace(completed(again, at=NOON + 2 * HOUR, kept_until=NOON + DAYS), version="v5")
+        assert redone.recount_at == NOON + 3 * HOUR
+        assert store.change_batch(again, redone)
+        assert store.find_batch(batch.ref) == redone
 
     def test_the_due_index_has_the_batches_that_are_not_complete(self, store: ActionStore) -> None:
         batch = opened(store)
@@ -177,8 +181,22 @@ class BatchContract(StoreContract):
         )
         assert store.change_batch(batch, done)
         assert counted_names(store) == []
-        assert store.change_batch(done, replace(counted_again(done, at=NOON), version="v3"))
+        again = replace(counted_again(done, at=NOON), version="v3")
+        assert store.change_batch(done, again)
         assert counted_names(store) == [NAME]
+
+    def test_the_due_index_has_a_batch_that_a_redrive_completed_until_it_is_counted_once_more(
+        self, store: ActionStore
+    ) -> None:
+        batch = opened(store)
+        again = replace(counted_again(closed(batch, by="ops", at=NOON), at=NOON), version="v2")
+        assert store.change_batch(batch, again)
+        redone = replace(completed(again, at=NOON, kept_until=NOON + DAYS), version="v3")
+        assert store.change_batch(again, redone)
+        assert counted_names(store) == [NAME]
+        recounted = replace(completed(redone, at=NOON + HOUR, kept_until=NOON + DAYS), version="v4")
+        assert store.change_batch(redone, recounted)
+        assert counted_names(store) == []
 
     def test_batches_are_listed_by_name_page_by_page(self, store: ActionStore) -> None:
         for name in ("c", "a", "b"):
