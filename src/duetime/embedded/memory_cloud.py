@@ -47,7 +47,7 @@ class MemoryCloud(InProcessCloud):
 
     def next_sweep_at(self) -> datetime | None:
         """From the earliest rows and jobs, in whole turns of the sweep."""
-        looks = self._hands_over or self.store.has_held()
+        looks = self._rearms or self.store.has_held()
         overdue_at = self.sweep_at if looks else self._overdue_at()
         maintain_at = self.job_store.earliest_maintenance()
         finds = [
@@ -59,8 +59,8 @@ class MemoryCloud(InProcessCloud):
         return self.sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
 
     @property
-    def _hands_over(self) -> bool:
-        """Whether each pass hands rows of the wheel over to timers."""
+    def _rearms(self) -> bool:
+        """Whether each pass sets timers for rows of the wheel."""
         return self.settings.timers == "eventbridge" and bool(self.bookmarks.read(BOOKMARK))
 
     def _overdue_at(self) -> datetime | None:

@@ -1,7 +1,7 @@
 """Resume the actions of an earlier process, whose messages and timers are lost.
 
 Actions that are overdue or due soon get messages, and so do the runs that the end of the process cut short;
-those wait until their leases end. The sweep hands the later ones over to timers, as after a change from the
+those wait until their leases end. The sweep sets timers for the later ones, as after a change from the
 wheel. The jobs' schedules are set by the deploy.
 """
 
@@ -22,7 +22,7 @@ from duetime.model.action import Action, Status
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import message_of, send_wakes
 from duetime.wakeups.due_shards import DueShards
-from duetime.wakeups.wheel import BOOKMARK, HAND_OVER, TURN
+from duetime.wakeups.wheel import BOOKMARK, REARM, TURN
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def resume(found: FoundActions, settings: Settings, clock: Clock) -> None:
     shards = DueShards(backends.store, backends.bookmarks, clock).probe()
     turned_until = instant.text(now + settings.near_limit - TURN)
     backends.bookmarks.write(BOOKMARK, dict.fromkeys(shards, turned_until))
-    backends.bookmarks.write(HAND_OVER, {})
+    backends.bookmarks.write(REARM, {})
     until = now + max(settings.near_limit, TURN)  # the sweep begins within it
     soon = [row for row in (*found.pending, *found.planned) if row.due_at <= until]
     messages = [message_of(row) for row in (*found.cut_short, *sorted(soon, key=lambda row: row.due_at))]

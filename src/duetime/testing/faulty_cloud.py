@@ -233,11 +233,7 @@ class FaultyCloud(JournaledCloud):
     def _would_find(self, now: datetime) -> bool:
         """Return whether a sweep would find a row; empty sweeps are skipped, since most are empty."""
         maintain_at = self.job_store.earliest_maintenance()
-        if (
-            self._hands_over
-            or self.store.has_held()
-            or (maintain_at is not None and maintain_at - LEAD <= now)
-        ):
+        if self._rearms or self.store.has_held() or (maintain_at is not None and maintain_at - LEAD <= now):
             return True
         lateness = [now - due_at for shard in self.store.unsettled().values() for due_at in shard]
         since = now - self._swept_at + self.dice.faults.skew

@@ -33,8 +33,11 @@ from duetime.wakeups.timer_budget import LATEST, LULL, TOO_MANY, WITHOUT_TIMERS
 BOOKMARK = "wheel"
 """The end of the last turn in each shard; with EventBridge's timers, where `Rearm` has not finished."""
 
-HAND_OVER, _COVERS, _NEXT = "hand-over", "covers", "next"
-"""The cursors of `Rearm` by shard; the latest action left to the wheel before it began; its next attempt."""
+REARM, _COVERS, _NEXT = "hand-over", "covers", "next"
+"""The cursors of `Rearm` by shard; the latest action left to the wheel before it began; its next attempt.
+
+The stored name is that of version 0.1.0.
+"""
 
 PAUSE = timedelta(minutes=15)
 
@@ -86,20 +89,20 @@ class Wheel:
         """Return whether all shards are the wheel's; with the setting `wheel`, end a `Rearm`."""
         if self._settings.timers == "eventbridge":
             return self._stands_in()
-        if self._bookmarks.read(HAND_OVER):
-            self._bookmarks.write(HAND_OVER, {})
+        if self._bookmarks.read(REARM):
+            self._bookmarks.write(REARM, {})
         return True
 
     def _stands_in(self) -> bool:
         """Return whether actions were left to the wheel since `Rearm` began; if so, it starts again."""
         latest = self._bookmarks.read(WITHOUT_TIMERS).get(LATEST)
-        if latest is None or latest <= self._bookmarks.read(HAND_OVER).get(_COVERS, ""):
+        if latest is None or latest <= self._bookmarks.read(REARM).get(_COVERS, ""):
             return False
         marks = self._bookmarks.read(BOOKMARK)
         at_first = dict.fromkeys(self._shards.known(marks), instant.text(self._clock.now()))
         if at_first.keys() - marks.keys():
             self._bookmarks.write(BOOKMARK, {**at_first, **marks})
-        self._bookmarks.write(HAND_OVER, {_COVERS: latest})
+        self._bookmarks.write(REARM, {_COVERS: latest})
         return True
 
 
@@ -147,7 +150,7 @@ class Rearm:
         left = dict(self._bookmarks.read(BOOKMARK))
         if not left:
             return 0
-        armed, cursors = 0, dict(self._bookmarks.read(HAND_OVER))
+        armed, cursors = 0, dict(self._bookmarks.read(REARM))
         if self._is_paused(cursors):
             return 0
         for shard in sorted(left):
@@ -156,7 +159,7 @@ class Rearm:
                 if not self._arm_page(page, stop_at):
                     if self._clock.now() < stop_at:
                         cursors[_NEXT] = instant.text(self._clock.now() + PAUSE)
-                        self._bookmarks.write(HAND_OVER, cursors)
+                        self._bookmarks.write(REARM, cursors)
                     return armed
                 armed += len(page.entries)
                 self._passed(shard, page.cursor, left, cursors)
@@ -176,7 +179,7 @@ class Rearm:
             cursors.pop(shard, None)
             del left[shard]
             self._bookmarks.write(BOOKMARK, left)
-        self._bookmarks.write(HAND_OVER, cursors)
+        self._bookmarks.write(REARM, cursors)
 
     def _due(self, shard: str, mark: str, cursor: str | None) -> DuePage:
         """Return a page of the rows that the wheel has not sent; they are due after its last turn's end."""

@@ -1,4 +1,4 @@
-"""The hand-over from the wheel to EventBridge keeps its progress and its stop time; nothing runs late."""
+"""Re-arming from the wheel to EventBridge keeps its progress and its stop time; nothing runs late."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -50,7 +50,7 @@ def bookmarks():
 
 @pytest.fixture
 def steps(store, queue, timers, bookmarks, clock):
-    """Return a turn with the setting `wheel`, then a turn and a hand-over with the setting `eventbridge`."""
+    """Return a turn with the setting `wheel`, then a turn and a re-arming with the setting `eventbridge`."""
     routes, before, after = MemoryRoutes(), Settings(timers="wheel"), Settings()
 
     def wheel(settings):
@@ -109,7 +109,7 @@ def test_a_killed_pass_loses_one_page(steps, put, clock, timers):
     assert len(timers.tried) == len(rows) + 25
 
 
-def test_rows_that_wait_for_the_hand_over_are_sent_by_the_wheel(steps, put, clock, timers, queue):
+def test_rows_that_wait_to_be_rearmed_are_sent_by_the_wheel(steps, put, clock, timers, queue):
     last_turn, turn, rearm = steps
     put(*[HOUR] * 400, shard="0")
     last_turn(stop_at=clock.now() + A_PASS)
@@ -124,7 +124,7 @@ def test_rows_that_wait_for_the_hand_over_are_sent_by_the_wheel(steps, put, cloc
     assert clock.now() < NOON + 20 * MINUTE
 
 
-def test_a_hand_over_that_a_deploy_interrupted_begins_anew(steps, put, clock, timers):
+def test_a_rearming_that_a_deploy_interrupted_begins_anew(steps, put, clock, timers):
     """Rows that came while the wheel had them all are not behind its cursor."""
     wheel, _, rearm = steps
     put(*[9 * HOUR] * 100)
@@ -188,7 +188,7 @@ def test_a_turn_that_dies_while_the_wheel_begins_to_stand_in_is_made_good(
     assert soon in queue.sent
 
 
-def test_the_hand_over_tries_no_timer_before_the_pause_is_over(steps, put, clock, timers, bookmarks):
+def test_rearming_tries_no_timer_before_the_pause_is_over(steps, put, clock, timers, bookmarks):
     _, turn, rearm = steps
     put(HOUR)
     bookmarks.write(WITHOUT_TIMERS, {LATEST: text(clock.now())})
