@@ -266,13 +266,13 @@ def completed(batch: ActionBatch, *, at: datetime, kept_until: datetime) -> Acti
     After a redrive it is counted once more, when no redrive can arrive any longer: the caller of a late one
     may have died, and the record of its member's end may be lost.
     """
-    is_recounted = batch.restarted_at is not None and batch.recount_at is None
+    must_recount = batch.restarted_at is not None and batch.recount_at is None
     return replace(
         batch,
         is_counting=False,
         completed_at=batch.completed_at or at,
         short_list=(),
-        recount_at=at + LATEST_REDRIVE if is_recounted else None,
+        recount_at=at + LATEST_REDRIVE if must_recount else None,
         kept_until=kept_until,
     )
 
