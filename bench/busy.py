@@ -35,11 +35,12 @@ _PAGES = ("/", "/config.json")
 _QUERIES = {
     "/actions/query": ("", "?status=pending", "?status=processing", "?type=hold", "?limit=100"),
     "/jobs/preview": ("?cadence=*/5+*+*+*+*",),
+    "/jobs/{name}/backfills/preview": ("?from=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z",),
 }
 """The queries of routes that have several forms, or need one."""
 
-_EMPTY = ("notification_id", "undelivered_id")
-"""The parameters of routes to what a cloud without failures has not got."""
+_EMPTY = ("notification_id", "undelivered_id", "batch_name", "backfill_id")
+"""The parameters of routes to what this cloud has not got."""
 
 
 @dataclass(frozen=True, slots=True)
