@@ -1,4 +1,4 @@
-"""The handlers of duetime's own types: the canary, probes, and checks of deadlines.
+"""The handlers of every worker beside the app's own: of the canary and of `duetime deployment verify`.
 
 A probe's payload chooses what it does. It writes nothing but its own row.
 """
@@ -6,21 +6,17 @@ A probe's payload chooses what it does. It writes nothing but its own row.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import Annotated
 
 from pydantic import Field
 
-from duetime import instant
 from duetime.declare.handler import Handler
-from duetime.ids import SYSTEM_TENANT, JobName, TenantId
-from duetime.model.built_in import CANARY, DEADLINE, PROBE, probe_type
-from duetime.model.job import JobRef
+from duetime.model.built_in import CANARY, PROBE, probe_type
 from duetime.model.run import Run, WorkerDied
 from duetime.payload import Payload
-from duetime.retry import MOST_ATTEMPTS, NEVER, Fatal, Retry, RetryPolicy
+from duetime.retry import NEVER, Fatal, Retry, RetryPolicy
 
 LONGEST_SLEEP = 30
 MOST_FAILURES = 2
@@ -30,7 +26,6 @@ _BACK_OFF = 1
 _STEP = timedelta(seconds=0.2)
 """The interval at which a sleeping probe checks whether it should stop."""
 _TIMEOUT = timedelta(minutes=1)
-_SHORTEST_WAIT = timedelta(seconds=1)
 
 
 class Probe(Payload, name=PROBE):
@@ -75,52 +70,6 @@ def probe_handler(worker: str) -> Handler:
         payload_parameter="payload",
         run_parameter="run",
         retry=RetryPolicy(MOST_FAILURES + 1, backoff=_BACK_OFF),
-        timeout=_TIMEOUT,
-    )
-
-
-class DeadlineCheck(Payload, name=DEADLINE):
-    """What a check of a deadline looks at; `duetime.model.deadline.check_row` writes it."""
-
-    tenant_id: str
-    job: str
-    nominal_at: str | None = None
-    """None: the job's silence."""
-    deadline_at: str | None = None
-    """The deadline when the check was planned; the present one decides."""
-
-    @property
-    def ref(self) -> JobRef:
-        """The job."""
-        return JobRef(TenantId(self.tenant_id), JobName(self.job))
-
-
-def deadline_handler(
-    look: Callable[[JobRef, datetime], datetime | None], look_at_silence: Callable[[JobRef], None]
-) -> Handler:
-    """Return the handler of checks of deadlines.
-
-    Args:
-        look: looks at a nominal time, and returns when to look again.
-        look_at_silence: looks at a job's last success.
-    """
-
-    def check(payload: DeadlineCheck, run: Run) -> None:
-        if run.tenant_id != SYSTEM_TENANT:
-            raise Fatal(f"the type {DEADLINE} is reserved for the system's own actions")
-        if payload.nominal_at is None:
-            look_at_silence(payload.ref)
-        elif (again := look(payload.ref, instant.parse(payload.nominal_at))) is not None:
-            reason = f"it looks again at {again:%Y-%m-%dT%H:%M:%SZ}"
-            raise Retry(max(again - run.now(), _SHORTEST_WAIT), reason)
-
-    return Handler(
-        name=DEADLINE,
-        function=check,
-        payload=DeadlineCheck,
-        payload_parameter="payload",
-        run_parameter="run",
-        retry=RetryPolicy(MOST_ATTEMPTS, backoff=(5, 30, 60, 300)),
         timeout=_TIMEOUT,
     )
 

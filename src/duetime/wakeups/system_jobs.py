@@ -98,7 +98,7 @@ def system_handlers(
         settings: the deployment's.
         deadlines: makes what looks at deadlines.
     """
-    from duetime.declare.built_in import deadline_handler  # noqa: PLC0415 - as below
+    from duetime.declare.deadline_check import deadline_handler  # noqa: PLC0415 - as below
     from duetime.declare.handler_set import HandlerSet  # noqa: PLC0415 - a pass by the clock needs no pydantic
 
     by_name: dict[str, Handler] = {job.name: _handler(job, passes[job.name]) for job in definitions(settings)}
