@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from botocore.exceptions import ClientError
 
+from duetime.aws.keys import rate_key
 from duetime.aws.rate_limits import DynamoSetLimits
 from duetime.errors import BackendUnavailable, Unsupported
 from duetime.jobs.known_limits import KnownLimits
@@ -160,6 +161,18 @@ def test_calls_that_others_interrupt_count_as_if_those_had_come_first(moto_table
 
 def each_of(steps, store):
     return [step(store) for step in steps]
+
+
+@pytest.mark.parametrize("kind", ["start", "reserved", "reserve"])
+def test_a_call_whose_item_expires_between_its_read_and_its_write_counts_as_the_first(moto_table, kind):
+    """The counters of the read are ahead, so the first write would add to attributes that are gone."""
+    client, pace = Interrupted(moto_table.client), RateLimit.parse(1, "second", 3).pace
+    store, model = moto_table.store(client), MemoryStore()
+    step = Step(Random(1), pace, NOON, [kind])  # noqa: S311 - one kind, any of its instants
+    step(store)
+    client.then = lambda: moto_table.client.delete_item(TableName=moto_table.name, Key=rate_key(BUCKET))
+    repeated = [step] * 4
+    assert [one(store) for one in repeated] == [one(model) for one in repeated]
 
 
 def test_a_call_that_never_sees_the_present_counters_fails(moto_table):
