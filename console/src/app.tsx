@@ -3,8 +3,8 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { config } from "./config";
-import { freshness } from "./feeds";
-import { refreshAll } from "./live";
+import { freshness } from "./freshness";
+import { refreshAll } from "./query";
 import { can, me, type Permission } from "./me";
 import { href, place, restoreScroll } from "./route";
 import { ActionScreen } from "./screens/action";

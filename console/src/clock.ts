@@ -18,7 +18,12 @@ export function learnFrom(date: string | null): void {
 
 /** The present instant of the API's clock, in milliseconds. */
 export function present(): number {
-  return Date.now() + ahead;
+  return toApiClock(Date.now());
+}
+
+/** An instant of the reader's clock on the API's clock, in milliseconds. */
+export function toApiClock(at: number): number {
+  return at + ahead;
 }
 
 /** The API's clock, to the second, for countdowns; it stops in a hidden tab. */

@@ -2,14 +2,15 @@
 // that what is shown is of one time.
 
 import { signal } from "@preact/signals";
-import { type Live, useLive } from "./live";
+import { useEffect } from "preact/hooks";
+import { type QueryResult, useQuery } from "./query";
 
 export interface PageRead<T> {
   items: T[];
   next: string | null;
 }
 
-export interface Pages<P> extends Live<P> {
+export interface Pages<P> extends QueryResult<P> {
   /** Whether a page more is being loaded. */
   isGrowing: boolean;
   /** Append a page. */
@@ -20,7 +21,7 @@ export interface Pages<P> extends Live<P> {
 const counts = signal<ReadonlyMap<string, number>>(new Map());
 
 /**
- * Load as many pages as are shown, every `every` milliseconds for each of them. `key` is that of `useLive`.
+ * Load as many pages as are shown, every `every` milliseconds for each of them. `key` is that of `useQuery`.
  * An item that moved to another page meanwhile is shown once.
  */
 export function usePages<T extends { id: string }, P extends PageRead<T>>(
@@ -40,10 +41,14 @@ export function usePages<T extends { id: string }, P extends PageRead<T>>(
     }
     return { ...page, items: [...items.values()], pages: Math.max(pages, count) };
   };
-  const live = useLive(load, key, every * count);
+  const live = useQuery(load, key, every * count);
+  const { value, refresh } = live;
+  useEffect(() => {
+    if (value && value.pages < count) refresh();
+  }, [count]);
   return {
     ...live,
-    isGrowing: live.value !== undefined && live.value.pages < count && live.problem === undefined,
+    isGrowing: value !== undefined && value.pages < count && live.problem === undefined,
     grow: () => {
       counts.value = new Map(counts.peek()).set(key, count + 1);
     },

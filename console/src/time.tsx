@@ -1,7 +1,7 @@
 // Times as people read them: in the reader's zone, with UTC on hover; or all in UTC, if the reader says so.
 
 import { computed, signal } from "@preact/signals";
-import { now } from "./live";
+import { now } from "./clock";
 import { locale, words } from "./words";
 
 const say = words({

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { refreshAll } from "../live";
+import { refreshAll } from "../query";
 import { Problem, UNREACHABLE } from "../problem";
 import { Failure } from "../ui/states";
 import { say as sayShared } from "../words/shared";

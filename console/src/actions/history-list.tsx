@@ -1,7 +1,7 @@
 // The history of an action as a list; at its end what happens next, if known.
 
 import type { ComponentChildren } from "preact";
-import { now } from "../live";
+import { now } from "../clock";
 import { distance, span, Time, written } from "../time";
 import { LongText } from "../ui/long-text";
 import { shown as statusWord } from "./history-status";

@@ -1,7 +1,7 @@
 // Lists of actions, read over as many pages as it takes: a page may be short, or empty, and still lead on.
 
 import { api, call, type Schemas } from "../api";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { can } from "../me";
 import type { Filters } from "./filters";
 
@@ -58,7 +58,7 @@ export function listDeadLetters({ status: _, ...filters }: Filters, most: number
 
 /** The types that workers run, for who may see them; what duetime does for itself is left out. */
 export function useTypes(): string[] {
-  const known = useLive(
+  const known = useQuery(
     async (signal) => (can("system") ? (await call(api.GET("/health/details", { signal }))).types : null),
     "types",
     Number.POSITIVE_INFINITY,

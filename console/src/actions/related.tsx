@@ -1,6 +1,6 @@
 // What else belongs to an action: others of its correlation id, and the runs of its job before it.
 
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { href } from "../route";
 import { Part } from "../ui/page";
 import { Empty, Shown } from "../ui/states";
@@ -15,7 +15,7 @@ const MOST = 10;
 const SLOWLY = 30_000;
 
 export function OfCorrelation({ action, id }: { action: ActionView; id: string }) {
-  const live = useLive(
+  const live = useQuery(
     async (signal) => (await listActions({ correlation_id: id }, undefined, signal, MOST + 1)).items,
     `correlation ${id}`,
     SLOWLY,
@@ -33,7 +33,7 @@ export function OfCorrelation({ action, id }: { action: ActionView; id: string }
 }
 
 export function OfJob({ action, job }: { action: ActionView; job: string }) {
-  const live = useLive(
+  const live = useQuery(
     async (signal) => {
       const before = await listActions({ job, due_until: action.nominal_at }, undefined, signal);
       return before.items;

@@ -1,6 +1,6 @@
 // Parts of an action as lists show them.
 
-import { now } from "../live";
+import { now } from "../clock";
 import { href } from "../route";
 import { distance, span, Time } from "../time";
 import type { Action } from "./lists";

@@ -2,7 +2,7 @@
 // ended. A failed one has a cross above it, one that did not run is a hollow stub, so that no reader depends
 // on colour.
 
-import { now } from "../live";
+import { now } from "../clock";
 import { brief, span } from "../time";
 import { type Status, status as say } from "../words/shared";
 import { mine } from "./sparkline.words";

@@ -1,6 +1,6 @@
 // Upcoming runs, a line for each job: a tick at each time, a band where ticks would overlap.
 
-import { now } from "../live";
+import { now } from "../clock";
 import { brief, Time, written } from "../time";
 import { hours, percent } from "./axis";
 import { mine } from "./timeline.words";

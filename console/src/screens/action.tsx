@@ -12,7 +12,7 @@ import { DueCell, shortId } from "../actions/shown";
 import { api, call } from "../api";
 import { present } from "../clock";
 import { writeJson } from "../json";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { can, me } from "../me";
 import { href } from "../route";
 import { Time, written } from "../time";
@@ -35,7 +35,7 @@ interface ActionWithTrail extends Seen {
 
 export function ActionScreen({ name: id }: { name: string }) {
   const [every, setEvery] = useState(5_000);
-  const live = useLive(
+  const live = useQuery(
     async (signal): Promise<ActionWithTrail> => {
       const [seen, entries] = await Promise.all([lookUp(id, signal), entriesOf(id, signal)]);
       setEvery(pace(seen));

@@ -7,7 +7,7 @@ import { ofBatch } from "../actions/bulk-batch";
 import type { Action, Read } from "../actions/lists";
 import { ActionLink } from "../actions/shown";
 import { BatchBar } from "../charts/batch-bar";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { can } from "../me";
 import { go, href, place } from "../route";
 import { usePages } from "../shown-pages";
@@ -27,7 +27,7 @@ const RESTING = 30_000;
 
 export function BatchScreen({ name }: { name: string }) {
   const [every, setEvery] = useState(MOVING);
-  const live = useLive(
+  const live = useQuery(
     async (signal) => {
       const read = await getBatch(name, signal);
       setEvery(paceOf(read));

@@ -2,7 +2,7 @@
 // shared.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { go, href, place } from "../route";
 import { own } from "../time";
 import { Page, Part } from "../ui/page";
@@ -79,7 +79,7 @@ function useDraft(request: PreviewRequest): [PreviewRequest, (next: Partial<Prev
 }
 
 function Result({ request }: { request: PreviewRequest }) {
-  const live = useLive((signal) => load(request, signal), `cadence ${JSON.stringify(request)}`, SELDOM);
+  const live = useQuery((signal) => load(request, signal), `cadence ${JSON.stringify(request)}`, SELDOM);
   const before = useRef<Seen | undefined>(undefined);
   if (live.value) before.current = live.value;
   if (live.problem) return <Failure problem={live.problem} retry={live.refresh} />;

@@ -12,7 +12,7 @@ import { type Filters, isAny } from "../actions/filters";
 import { failedAt, type Group, grouped, ofGroup } from "../actions/groups";
 import { type Action, listDeadLetters, typesOf, useTypes } from "../actions/lists";
 import { ActionLink, attemptsText, bounded, shortId } from "../actions/shown";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { can, canManage } from "../me";
 import { href } from "../route";
 import { brief, Time } from "../time";
@@ -31,7 +31,7 @@ export function DeadLettersScreen() {
   const state = useFilters("dead-letters");
   const filters = state.applied;
   const key = JSON.stringify(filters);
-  const live = useLive((signal) => listDeadLetters(filters, MOST, signal), `dead letters ${key}`, EVERY);
+  const live = useQuery((signal) => listDeadLetters(filters, MOST, signal), `dead letters ${key}`, EVERY);
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = { due_after: sayFilter("failed_after"), due_until: sayFilter("failed_until") };
   return (

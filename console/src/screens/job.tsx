@@ -1,7 +1,7 @@
 // One job: what it is, what became of each of its times, what comes, its runs, and what operators set.
 
 import { api, call } from "../api";
-import { type Live, useLive } from "../live";
+import { type QueryResult, useQuery } from "../query";
 import { can } from "../me";
 import { href } from "../route";
 import { Page } from "../ui/page";
@@ -32,7 +32,7 @@ async function load(name: string, signal: AbortSignal): Promise<Seen> {
 }
 
 export function JobScreen({ name }: { name: string }) {
-  const live = useLive((signal) => load(name, signal), `job ${name}`);
+  const live = useQuery((signal) => load(name, signal), `job ${name}`);
   const job = live.value?.job;
   return (
     <Page
@@ -45,7 +45,7 @@ export function JobScreen({ name }: { name: string }) {
   );
 }
 
-function Standing({ live }: { live: Live<Seen> }) {
+function Standing({ live }: { live: QueryResult<Seen> }) {
   return (
     <Shown live={live} lines={8}>
       {({ job, etag }) => (

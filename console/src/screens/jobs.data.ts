@@ -1,7 +1,7 @@
 // The jobs with their last runs, for the screens that show all of them; and what is asked of such a list.
 
 import { api, call, type Schemas } from "../api";
-import { type Live, useLive } from "../live";
+import { type QueryResult, useQuery } from "../query";
 import { can, SYSTEM } from "../me";
 import { type Gathered, gather } from "../pages";
 
@@ -16,9 +16,9 @@ const EVERY = 10_000;
 export type Jobs = Gathered<Job>;
 
 /** All jobs that the caller may see, each with so many of its last runs; none where no job may be seen. */
-export function useJobs(runs = RUNS): Live<Jobs> {
+export function useJobs(runs = RUNS): QueryResult<Jobs> {
   const isAllowed = can("jobs:read");
-  return useLive(
+  return useQuery(
     (signal) =>
       isAllowed
         ? gather(

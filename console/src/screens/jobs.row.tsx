@@ -2,7 +2,7 @@
 
 import { Rate } from "../charts/rate";
 import { Sparkline } from "../charts/sparkline";
-import { now } from "../live";
+import { now } from "../clock";
 import { canManage } from "../me";
 import { href } from "../route";
 import { Time, written } from "../time";

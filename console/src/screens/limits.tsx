@@ -1,7 +1,7 @@
 // The rate limits of payload types: those in force, and those in code. Operators change them without a deploy.
 
 import { api, call, type Schemas } from "../api";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { Time } from "../time";
 import { Act, Field } from "../ui/act";
 import { Page } from "../ui/page";
@@ -17,7 +17,11 @@ const PERIODS = { second: 1, minute: 60, hour: 3_600, day: 86_400 } as const;
 type Period = keyof typeof PERIODS;
 
 export function LimitsScreen() {
-  const live = useLive(async (signal) => (await call(api.GET("/limits", { signal }))).items, "limits", EVERY);
+  const live = useQuery(
+    async (signal) => (await call(api.GET("/limits", { signal }))).items,
+    "limits",
+    EVERY,
+  );
   return (
     <Page title={sayShared("limits")}>
       <Shown live={live} lines={3}>

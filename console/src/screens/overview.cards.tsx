@@ -1,7 +1,7 @@
 // What to look at, in numbers; each leads to the list that it counts.
 
 import type { ComponentChildren } from "preact";
-import type { Live } from "../live";
+import type { QueryResult } from "../query";
 import { can } from "../me";
 import type { Gathered } from "../pages";
 import { href } from "../route";
@@ -13,9 +13,9 @@ import { type Action, type Health, useActive } from "./overview.data";
 import { mine } from "./overview.words";
 
 interface CardsProps {
-  jobs: Live<Jobs>;
-  health: Live<Health | null>;
-  failed: Live<Gathered<Action> | null>;
+  jobs: QueryResult<Jobs>;
+  health: QueryResult<Health | null>;
+  failed: QueryResult<Gathered<Action> | null>;
 }
 
 export function Cards({ jobs, health, failed }: CardsProps) {
@@ -71,7 +71,7 @@ export function Cards({ jobs, health, failed }: CardsProps) {
 }
 
 /** What runs, and what failed and waits for its next attempt: one-shots and jobs. */
-function Active({ jobs }: { jobs: Live<Jobs> }) {
+function Active({ jobs }: { jobs: QueryResult<Jobs> }) {
   const actions = useActive();
   return (
     <>
@@ -83,8 +83,8 @@ function Active({ jobs }: { jobs: Live<Jobs> }) {
 
 interface OfBothProps {
   title: string;
-  actions: Live<Gathered<Action> | null>;
-  jobs: Live<Jobs>;
+  actions: QueryResult<Gathered<Action> | null>;
+  jobs: QueryResult<Jobs>;
   /** The filter of the list of actions, and that of the list of jobs. */
   status: StatusFilter;
   only: Only;
@@ -127,7 +127,7 @@ interface CardProps {
 }
 
 /** When it was loaded, if its last poll failed or two polls have passed. */
-function asOf({ at, problem, isOld }: Live<unknown>): number | undefined {
+function asOf({ at, problem, isOld }: QueryResult<unknown>): number | undefined {
   return at > 0 && (problem !== undefined || isOld()) ? at : undefined;
 }
 

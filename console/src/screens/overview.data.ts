@@ -3,7 +3,7 @@
 
 import { api, call, type Schemas } from "../api";
 import { present } from "../clock";
-import { type Live, useLive } from "../live";
+import { type QueryResult, useQuery } from "../query";
 import { can } from "../me";
 import { type Gathered, gather } from "../pages";
 import { dayKey } from "../time";
@@ -21,13 +21,13 @@ const SOON = 15_000;
 const SLOW = 30_000;
 
 /** Asked for only if the caller may; what is not asked for is null. */
-function useAllowed<T>(
+function useAllowed<T extends object>(
   isAllowed: boolean,
   load: (signal: AbortSignal) => Promise<T>,
   key: string,
   every: number,
-): Live<T | null> {
-  return useLive<T | null>(
+): QueryResult<T | null> {
+  return useQuery<T | null>(
     (signal) => (isAllowed ? load(signal) : Promise.resolve(null)),
     key,
     isAllowed ? every : Number.POSITIVE_INFINITY,

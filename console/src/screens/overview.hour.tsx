@@ -3,7 +3,8 @@
 import { bounded } from "../actions/shown";
 import { Lateness, rangeName, within } from "../charts/lateness";
 import { type Outcome, Outcomes } from "../charts/outcomes";
-import { type Live, now } from "../live";
+import { now } from "../clock";
+import { type QueryResult } from "../query";
 import type { Gathered } from "../pages";
 import { href } from "../route";
 import { Time } from "../time";
@@ -20,9 +21,9 @@ const MOST_LATEST = 12;
 type Recent = Gathered<Action> & { at: number };
 
 interface LastHourProps {
-  jobs: Live<Jobs>;
-  recent: Live<Recent | null>;
-  summary: Live<Summary | null>;
+  jobs: QueryResult<Jobs>;
+  recent: QueryResult<Recent | null>;
+  summary: QueryResult<Summary | null>;
   failed: Action[];
 }
 

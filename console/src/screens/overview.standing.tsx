@@ -1,7 +1,8 @@
 // One line that says whether all is on time, and what is not.
 
 import type { ComponentChildren } from "preact";
-import { type Live, now } from "../live";
+import { now } from "../clock";
+import { type QueryResult } from "../query";
 import { can, me, SYSTEM } from "../me";
 import { href } from "../route";
 import type { Gathered } from "../pages";
@@ -16,7 +17,7 @@ const LATE = 60_000;
 /** As the API judges it. */
 const MISSED_SWEEPS = 3;
 
-export function Standing({ health }: { health: Live<Health | null> }) {
+export function Standing({ health }: { health: QueryResult<Health | null> }) {
   const late = useLate();
   if (can("system")) return <Judged live={health} judge={ofAll} />;
   if (!can("actions:read")) return <Line isWell={null} text={mine("unknown")} />;
@@ -24,7 +25,7 @@ export function Standing({ health }: { health: Live<Health | null> }) {
 }
 
 interface JudgedProps<T> {
-  live: Live<T | null>;
+  live: QueryResult<T | null>;
   judge: (value: T) => LineProps;
 }
 

@@ -1,6 +1,6 @@
 // How all of it stands: whether it is on time, what runs and what failed, what comes, and what happened last.
 
-import type { Live } from "../live";
+import type { QueryResult } from "../query";
 import { can } from "../me";
 import { Page } from "../ui/page";
 import { say } from "../words/shared";
@@ -41,8 +41,8 @@ function Lately({
   summary,
   failed,
 }: {
-  jobs: Live<Jobs>;
-  summary: Live<Summary | null>;
+  jobs: QueryResult<Jobs>;
+  summary: QueryResult<Summary | null>;
   failed: Action[];
 }) {
   return <LastHour jobs={jobs} recent={useRecent()} summary={summary} failed={failed} />;

@@ -1,7 +1,7 @@
 // The pauses of types, keys, workers and tenants: those in force, and those whose waiting work is spread.
 
 import { api, call, type Schemas } from "../api";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { can } from "../me";
 import { href } from "../route";
 import { Time, zone } from "../time";
@@ -20,7 +20,7 @@ const SCOPES: Scope[] = ["type", "concurrency-key", "rate-key", "worker"];
 
 /** The pauses that cover the caller's work; all of them for operators. */
 export function usePauses() {
-  return useLive(async (signal) => (await call(api.GET("/pauses", { signal }))).items, "pauses", EVERY);
+  return useQuery(async (signal) => (await call(api.GET("/pauses", { signal }))).items, "pauses", EVERY);
 }
 
 export function PausesScreen() {

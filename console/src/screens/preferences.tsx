@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api, call } from "../api";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { can } from "../me";
 import { Problem } from "../problem";
 import { go, href, place } from "../route";
@@ -43,7 +43,7 @@ async function put(scope: Scope, body: Changes, etag: string): Promise<Held> {
 
 export function PreferencesScreen() {
   const scope = scopeAsked();
-  const live = useLive((signal) => load(scope, signal), `preferences ${scope}`, EVERY, { isKept: false });
+  const live = useQuery((signal) => load(scope, signal), `preferences ${scope}`, EVERY, { isKept: false });
   const choose = (chosen: Scope) => go(href("preferences", { scope: chosen === "system" && chosen }));
   return (
     <Page

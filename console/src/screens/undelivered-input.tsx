@@ -3,7 +3,7 @@
 import { api, call, type Schemas } from "../api";
 import { kindOfUndelivered } from "../kinds.words";
 import { readJson } from "../json";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { href } from "../route";
 import { Time } from "../time";
 import { LongText } from "../ui/long-text";
@@ -18,7 +18,7 @@ type View = Schemas["UndeliveredView"];
 
 export function UndeliveredInputScreen({ name }: { name: string }) {
   const params = { path: { undelivered_id: name } };
-  const live = useLive(
+  const live = useQuery(
     (signal) => call(api.GET("/undelivered/{undelivered_id}", { params, signal })),
     `undelivered input ${name}`,
   );

@@ -3,7 +3,7 @@
 
 import { cloneElement, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { refreshAll } from "../live";
+import { refreshAll } from "../query";
 import { Problem, UNREACHABLE } from "../problem";
 import { say } from "../words/shared";
 import { explained } from "./states";

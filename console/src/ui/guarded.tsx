@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary } from "preact/hooks";
-import { removeFeed, setFeed } from "../feeds";
-import { forgetSeen } from "../live";
+import { isBroken } from "../freshness";
 import { Problem, UNREACHABLE } from "../problem";
+import { forgetUnused } from "../query";
 import { words } from "../words";
 import { Page } from "./page";
 import { Failure } from "./states";
@@ -27,13 +27,12 @@ const AGAIN = 15_000;
 
 function Broken({ error, reset }: { error: unknown; reset: () => void }) {
   useEffect(() => {
-    const feed = Symbol("broken");
-    setFeed(feed, { at: 0, every: AGAIN, isFailing: true });
-    forgetSeen();
+    isBroken.value = true;
+    forgetUnused();
     const timer = setInterval(reset, AGAIN);
     return () => {
       clearInterval(timer);
-      removeFeed(feed);
+      isBroken.value = false;
     };
   }, []);
   const problem = new Problem(UNREACHABLE, "page", "", say("why", { error: String(error) }));

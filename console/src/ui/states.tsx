@@ -1,7 +1,7 @@
 // What stands in the place of something that is not (yet) there: loading, nothing, not allowed, not answered.
 
 import type { ComponentChildren } from "preact";
-import type { Live } from "../live";
+import type { QueryResult } from "../query";
 import { me } from "../me";
 import { type Problem, UNREACHABLE } from "../problem";
 import { say } from "../words/shared";
@@ -77,7 +77,7 @@ export function explained(problem: Problem): { title: string; why: string } {
 }
 
 interface ShownProps<T> {
-  live: Live<T>;
+  live: QueryResult<T>;
   lines?: number;
   children: (value: T) => ComponentChildren;
 }
@@ -100,7 +100,7 @@ export function Shown<T>({ live, lines, children }: ShownProps<T>) {
 }
 
 /** Why what these show may be old, if the last poll of one of them failed. */
-export function StaleNote({ of }: { of: Live<unknown>[] }) {
+export function StaleNote({ of }: { of: QueryResult<unknown>[] }) {
   const failing = of.find((live) => live.problem);
   return failing?.problem ? <Stale problem={failing.problem} retry={failing.refresh} /> : null;
 }

@@ -2,7 +2,7 @@
 // undone there.
 
 import { signal } from "@preact/signals";
-import { refreshAll } from "../live";
+import { refreshAll } from "../query";
 import { Problem } from "../problem";
 import { say } from "../words/shared";
 import { explained } from "./states";

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, call } from "../api";
-import { useLive } from "../live";
+import { useQuery } from "../query";
 import { Problem } from "../problem";
 import { say } from "../screens/notifications.words";
 import { number } from "../words";
@@ -24,7 +24,7 @@ async function countUnread(signal: AbortSignal): Promise<{ n: number; isMore: bo
 }
 
 export function Unread() {
-  const { value } = useLive(countUnread, "unread", EVERY);
+  const { value } = useQuery(countUnread, "unread", EVERY);
   const n = value?.n ?? 0;
   const [news, setNews] = useState("");
   const before = useRef<number | undefined>(undefined);

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api, call, type Schemas } from "../../api";
 import { writeJson } from "../../json";
-import { useLive } from "../../live";
+import { useQuery } from "../../query";
 import { Time } from "../../time";
 import { Part } from "../../ui/page";
 import { Empty, Shown } from "../../ui/states";
@@ -17,7 +17,7 @@ const MOST = 100;
 
 export function Audit({ name }: { name: string }) {
   const [limit, setLimit] = useState(LIMIT);
-  const live = useLive(
+  const live = useQuery(
     (signal) => call(api.GET("/audit", { params: { query: { job: name, limit } }, signal })),
     `audit ${name} ${limit}`,
     30_000,

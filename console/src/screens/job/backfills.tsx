@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, call, type Schemas } from "../../api";
 import { present } from "../../clock";
-import { useLive } from "../../live";
+import { useQuery } from "../../query";
 import { canManage } from "../../me";
 import { Problem } from "../../problem";
 import { Time, written, zone } from "../../time";
@@ -179,7 +179,7 @@ function wordOf(status: string): string {
 /** The job's backfills with their progress; nothing without one. */
 export function Backfills({ job }: { job: Job }) {
   const [every, setEvery] = useState(RESTING);
-  const live = useLive(
+  const live = useQuery(
     async (signal) => {
       const path = { name: job.name };
       const { items } = await call(api.GET("/jobs/{name}/backfills", { params: { path }, signal }));

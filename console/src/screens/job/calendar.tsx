@@ -3,7 +3,7 @@
 
 import { present as presentInstant } from "../../clock";
 import { useState } from "preact/hooks";
-import { useLive } from "../../live";
+import { useQuery } from "../../query";
 import { go, href, place } from "../../route";
 import { dayKey, written, zone } from "../../time";
 import { Part } from "../../ui/page";
@@ -161,9 +161,9 @@ function useCounts(
   keyOf: (at: number) => string,
 ) {
   const isOver = end < presentInstant() - 24 * HOUR;
-  const live = useLive(
+  const live = useQuery(
     async (signal) => {
-      if (!CALLS[scale]) return undefined;
+      if (!CALLS[scale]) return null;
       const found = await accounts(job.name, justBefore(start), justBefore(end), CALLS[scale], signal);
       const times = scale === "month" ? await timesOf(job, spreadOut(found.entries, keyOf), signal) : [];
       return { counts: counted(job, found.entries, times, keyOf, keys), cutAt: found.cutAt };

@@ -2,7 +2,7 @@
 // changes.
 
 import { api, call } from "../../api";
-import { useLive } from "../../live";
+import { useQuery } from "../../query";
 import { can } from "../../me";
 import { Empty, Shown } from "../../ui/states";
 import { Audit } from "./audit";
@@ -10,7 +10,7 @@ import { History } from "./history";
 import { say } from "./upcoming.words";
 
 export function Gone({ name }: { name: string }) {
-  const live = useLive(
+  const live = useQuery(
     (signal) =>
       call(
         api.GET("/jobs/{name}/runs", {

@@ -2,7 +2,7 @@
 
 import { present } from "../../clock";
 import { useState } from "preact/hooks";
-import { useLive } from "../../live";
+import { useQuery } from "../../query";
 import { href } from "../../route";
 import { Time, written, zone } from "../../time";
 import { Empty, Shown } from "../../ui/states";
@@ -38,7 +38,7 @@ interface TimesProps {
 export function Times({ job, title, start, end }: TimesProps) {
   const [calls, setCalls] = useState(1);
   const isOver = end < present() - GRACE;
-  const live = useLive(
+  const live = useQuery(
     (signal) => accounts(job.name, justBefore(start), justBefore(end), calls, signal),
     ["times", job.name, start, calls, zone.value].join(" "),
     isOver ? Number.POSITIVE_INFINITY : 10_000,

@@ -1,6 +1,7 @@
 // The next ten times of a job, with how far each is, and what is special about it.
 
-import { now, useLive } from "../../live";
+import { now } from "../../clock";
+import { useQuery } from "../../query";
 import { Time } from "../../time";
 import { Part } from "../../ui/page";
 import { Empty, Shown } from "../../ui/states";
@@ -17,7 +18,7 @@ export function Upcoming({ job }: { job: Job }) {
   const pauses = [job.paused, ...job.cadences.map((each) => each.paused)].map(
     (each) => each?.until ?? !!each,
   );
-  const live = useLive(
+  const live = useQuery(
     (signal) => upcoming(job, signal),
     ["upcoming", job.name, job.version, job.enabled, ...pauses].join(" "),
     15_000,
