@@ -189,6 +189,15 @@ def test_history_comes_newest_first_and_in_pages(ask, run_until, clock):
     assert len({entry["cadence"] for entry in seen}) == 1
 
 
+def test_history_has_the_payloads_of_triggered_runs(ask, run_until, clock):
+    run_until(clock.now() + timedelta(hours=1, minutes=1))
+    ask("POST", "/billing-hourly/trigger", body={"payload": {"text": "sent"}})
+    ask("POST", "/billing-hourly/trigger")
+    items = ask("GET", "/billing-hourly/runs", query={"until": "2026-03-01T13:30:00Z"}).json["items"]
+    texts = sorted((item["trigger"], item["payload"] and item["payload"]["text"]) for item in items)
+    assert texts == [("cadence", None), ("manual", "hourly"), ("manual", "sent")]
+
+
 def test_history_is_filtered_by_status_and_time(ask, run_until, clock):
     run_until(clock.now() + timedelta(hours=2, minutes=1))
     pending = ask("GET", "/billing-hourly/runs", query={"status": "pending"}).json["items"]

@@ -80,6 +80,10 @@ def test_each_route_redacts_the_sensitive_values_of_a_job(charges):
     run = charges.ask("GET", f"/actions/{triggered.json['id']}")
     assert (run.json["payload"]["email"], run.json["redacted"]) == (REDACTED, ["email"])
     assert SECRET not in charges.ask("GET", "/jobs", query={"runs": "5"}).text
+    for role, email, paths in (("clerks", REDACTED, ["email"]), ("readers", SECRET, [])):
+        page = charges.ask("GET", "/jobs/charges-hourly/runs", role).json["items"]
+        (listed,) = (item for item in page if item["trigger"] == "manual")
+        assert (listed["payload"]["email"], listed["redacted"]) == (email, paths)
 
 
 def test_a_field_that_the_class_no_longer_has_is_redacted(charges):

@@ -57,7 +57,7 @@ def test_history_is_listed_with_statuses_and_reasons(duetime, failed):
     head, line = printed.splitlines()
     assert head.split() == ["NOMINAL", "TIME", "STATUS", "TRIGGER", "ATTEMPTS", "TOOK", "ID", "WHY"]
     assert failed in line
-    assert line.endswith("Fatal: no bank")
+    assert line.endswith('Fatal: no bank; payload {"text": ""}')
     assert duetime("jobs", "history", "billing-rebuild", "--status", "executed") == (0, "no runs\n", "")
 
 

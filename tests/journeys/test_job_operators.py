@@ -81,6 +81,28 @@ class TestATrigger:
         cloud.advance(hours=9)
         assert given == [("manual", 7), ("manual", 9), ("cadence", 7)]
 
+    def test_keeps_its_payload_through_retries_a_redrive_and_a_change_of_the_job(self):
+        app, given = App(), []
+
+        @app.job(daily("09:00"), name="press-print", payload=Size(width=7), retry=RetryPolicy(2, 60))
+        def press(size: Size, run: Run) -> None:
+            given.append((run.attempt, size.width))
+            if len(given) < 3:
+                raise ValueError("jammed")
+
+        cloud = SimulatedCloud(app, start=MIDNIGHT)
+        run = cloud.jobs.trigger("press-print", payload=Size(width=9))
+        cloud.advance(minutes=5)
+        assert cloud.scheduler.get(run.id).status == "failed"
+        after = App()
+        after.job(daily("10:00"), name="press-print", payload=Size(width=8))(press)
+        cloud.deploy(after)
+        cloud.scheduler.redrive(run.id)
+        cloud.advance(minutes=5)
+        assert given == [(1, 9), (2, 9), (3, 9)]
+        (listed,) = [row for row in cloud.jobs.history("press-print") if row.trigger == "manual"]
+        assert (listed.status, listed.payload) == ("executed", '{"width":9}')
+
     def test_twice_in_one_second_runs_twice(self):
         recorded = RecordedJob(overlap="allow")
         first, second = (recorded.cloud.jobs.trigger(recorded.name) for _ in range(2))

@@ -14,7 +14,7 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import ids, instant
 from duetime.api.context import JOBS, ApiContext, ApiRoutes
-from duetime.api.filters import StatusFilter, page_view
+from duetime.api.filters import StatusFilter
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPageView, JobSummary, JobView
 from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of
@@ -23,7 +23,7 @@ from duetime.api.redactor import reader_at
 from duetime.api.requests import read_time
 from duetime.api.routes import route
 from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewedView, PreviewView
-from duetime.api.views import ActionPage
+from duetime.api.views import RunPage, RunSummary
 from duetime.cadence import Cadence, Interval, local_occurrences, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
 from duetime.model.action import Action
@@ -98,8 +98,8 @@ class BackgroundJobs(ApiRoutes):
         status: Annotated[StatusFilter | None, Query()] = None,
         start: Start = None,
         until: Until = None,
-    ) -> ActionPage:
-        """Return a page of the job's runs, newest first.
+    ) -> RunPage:
+        """Return a page of the job's runs, newest first, triggered ones with their payloads.
 
         `status`, `from` and `until` filter the page that was read: it may be shorter than `limit`, or empty,
         while
@@ -113,7 +113,9 @@ class BackgroundJobs(ApiRoutes):
             limit=limit,
             cursor=cursor,
         )
-        return page_view(page, includes_runs=True)
+        reader = reader_at(self.api, request)
+        items = [RunSummary.from_run(run, reader.of_action(run)) for run in page]
+        return RunPage(items=items, next_cursor=page.cursor, includes_runs=True)
 
     @route("explainJob", "GET", f"{JOBS}/<name>/occurrences", _READ)
     def occurrences(

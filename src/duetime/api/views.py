@@ -208,6 +208,33 @@ class ActionPage(ApiModel):
     """Whether the list has runs of jobs too: of one job, or among failed actions."""
 
 
+class RunSummary(ActionSummary):
+    """A run in the list of its job's runs."""
+
+    payload: Any
+    """Of a triggered run its payload, up to 2 KB; null of other runs. Hidden as an action's payload is."""
+    redacted: list[str]
+    """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
+
+    @classmethod
+    def from_run(cls, run: Action, redacted_payload: Redacted) -> Self:
+        """Return the view of a run, with its payload as the caller may see it."""
+        payload, paths = redacted_payload
+        summary = dict(ActionSummary.from_action(run))
+        return cls(**summary, payload=payload, redacted=list(paths))
+
+
+class RunPage(ApiModel):
+    """A page of a job's runs; `next_cursor` is null on the last one."""
+
+    items: list[RunSummary]
+    """At most `limit`; a page may be short, or empty, and still lead on."""
+    next_cursor: str | None
+    """The cursor of the next page; null on the last one."""
+    includes_runs: bool
+    """True: all are runs of the job."""
+
+
 _MADE = {"attempts", "concurrency_limit", "progress"}
 
 

@@ -135,7 +135,7 @@ class DynamoQueries:
             started = self._of_shards(f"{place}{SEPARATOR}", marks[True], limit)
             runs = heapq.merge(runs, started, key=lambda row: ids.nominal_at(row.id), reverse=True)
         found = tuple(islice(runs, limit + 1))
-        shown = tuple(row.without_payload() for row in found[:limit])
+        shown = tuple(row.as_listed() for row in found[:limit])
         marks |= {ids.is_event_run(row.id): row.id for row in shown}
         return Page(shown, _BETWEEN_MARKS.join(marks.values()) if len(found) > limit else None)
 

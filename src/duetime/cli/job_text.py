@@ -9,6 +9,10 @@ from duetime.cli.action_text import payload, tenant, took, why
 from duetime.cli.client import Json
 from duetime.cli.tables import coloured, facts, plain, table
 from duetime.cli.times import both, local, relative, span
+from duetime.errors import truncate
+
+_LONGEST_PAYLOAD = 120
+"""Characters of a payload in a list."""
 
 _STATES = {"open": "open", "at_risk": "at risk", "met": "met", "missed": "missed"}
 
@@ -199,8 +203,14 @@ def history(runs: Sequence[Json], now: datetime) -> str:
             str(len(run["attempts"])),
             took(run["attempts"][-1]) if run["attempts"] else "-",
             run["id"],
-            why(run).removeprefix("-"),
+            "; ".join(filter(None, (why(run).removeprefix("-"), _given(run)))),
         ]
         for run in runs
     ]
     return table(["NOMINAL TIME", "STATUS", "TRIGGER", "ATTEMPTS", "TOOK", "ID", "WHY"], rows)
+
+
+def _given(run: Json) -> str:
+    """Return the payload of a triggered run, cut short: `duetime actions show` prints all of it."""
+    text = payload(run)
+    return "" if text == "null" else f"payload {truncate(text, _LONGEST_PAYLOAD)}"

@@ -96,9 +96,9 @@ class Jobs:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page:
-        """Return a page of a job's runs without their payloads, newest first.
+        """Return a page of a job's runs, newest first: executed, failed, skipped, planned.
 
-        Executed, failed, skipped, planned.
+        A triggered run has its payload, up to 2 KB; other runs have none.
 
         The filters apply to the runs read. A page may thus be short or empty, and still have a cursor.
 

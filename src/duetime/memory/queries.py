@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 
@@ -105,7 +105,7 @@ class MemoryQueries:
         if has_events:
             return self._of_job_with_events(tenant_id, job, limit, cursor or f"{_AFTER_ALL} {_AFTER_ALL}")
         with self._table.lock:
-            return _page(self._newest_first(tenant_id, [job], cursor or _AFTER_ALL), limit)
+            return _page(self._newest_first(tenant_id, [job], cursor or _AFTER_ALL), limit, Action.as_listed)
 
     def _of_job_with_events(self, tenant_id: TenantId, job: JobName, limit: int, cursor: str) -> Page:
         """Merge two lists by nominal time. The cursor has a position in each."""
@@ -119,7 +119,9 @@ class MemoryQueries:
             found = tuple(islice(merged, limit + 1))
         for row in found[:limit]:
             run, event = (run, row.id) if ids.is_event_run(row.id) else (row.id, event)
-        return Page(_page(found, limit).actions, f"{run} {event}" if len(found) > limit else None)
+        return Page(
+            _page(found, limit, Action.as_listed).actions, f"{run} {event}" if len(found) > limit else None
+        )
 
     def occurrences(
         self,
@@ -175,9 +177,11 @@ def _downwards(partition: Sequence[ActionId], before: str) -> Iterator[ActionId]
     return (partition[at] for at in range(below - 1, -1, -1))
 
 
-def _page(rows: Iterable[Action], limit: int) -> Page:
+def _page(
+    rows: Iterable[Action], limit: int, shown_as: Callable[[Action], Action] = Action.without_payload
+) -> Page:
     found = tuple(islice(rows, limit + 1))
-    shown = tuple(row.without_payload() for row in found[:limit])
+    shown = tuple(map(shown_as, found[:limit]))
     return Page(shown, shown[-1].id if len(found) > limit else None)
 
 

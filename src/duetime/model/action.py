@@ -412,3 +412,8 @@ class Action:
     def without_payload(self) -> Action:
         """Return the row without its payload, as in a list."""
         return replace(self, payload=None)
+
+    def as_listed(self) -> Action:
+        """Return the row as in the list of its job's runs: a triggered run keeps the payload in its row."""
+        has_own = self.trigger is Trigger.MANUAL and not self.payload_offloaded
+        return self if has_own else self.without_payload()

@@ -499,7 +499,8 @@ class ActionStore(Protocol):
 
         This reads one partition.
 
-        Runs that events started are in partitions of their own, which are read only if `has_events`.
+        Runs that events started are in partitions of their own, which are read only if `has_events`. A
+        triggered run has its payload, unless that is offloaded; other runs have none.
         """
 
     def occurrences(

@@ -2,6 +2,7 @@
 
 import { present } from "../../clock";
 import { api, call, type Schemas } from "../../api";
+import { writeJson } from "../../json";
 import { go, href, place } from "../../route";
 import { span, Time, zone } from "../../time";
 import { type PageRead, usePages } from "../../shown-pages";
@@ -22,7 +23,7 @@ import { isDay, justBefore, plusDays, startOf } from "./days";
 import { say } from "./history.words";
 import { reasonOf, trigger } from "./shared.words";
 
-type Run = Schemas["ActionSummary"];
+type Run = Schemas["RunSummary"];
 
 const LIMIT = 25;
 /**
@@ -95,7 +96,7 @@ async function runs(
   let next = asked.cursor;
   for (let made = 0; ; made += 1) {
     const query = { limit: made ? LARGEST : LIMIT, cursor: next ?? undefined, status, from, until };
-    const page: Schemas["ActionPage"] = await call(
+    const page: Schemas["RunPage"] = await call(
       api.GET("/jobs/{name}/runs", { params: { path: { name }, query }, signal }),
     );
     next = page.next_cursor;
@@ -176,6 +177,7 @@ function Runs({ items }: { items: Run[] }) {
 function Row({ run }: { run: Run }) {
   const last = run.attempts.at(-1);
   const first = run.attempts[0]?.number === 1 ? run.attempts[0] : undefined;
+  const payload = run.payload === null || run.payload === undefined ? "" : writeJson(run.payload);
   const message = run.failure_reason ?? last?.message ?? run.note ?? "";
   return (
     <tr>
@@ -191,6 +193,11 @@ function Row({ run }: { run: Run }) {
         <span>
           {trigger(run.trigger)}
           {run.trigger === "manual" && <small class="note">{say("by_of", { who: run.created_by })}</small>}
+          {payload && (
+            <small class="note run-message" dir="auto" title={payload}>
+              <code>{payload}</code>
+            </small>
+          )}
         </span>
       </td>
       <td data-label={all("lateness")}>{first ? <Late run={run} startedAt={first.started_at} /> : "–"}</td>

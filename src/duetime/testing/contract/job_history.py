@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -47,6 +48,14 @@ class JobHistoryContract(StoreContract):
         listed = store.of_job(ACME, NIGHTLY, limit=50, cursor=None)
         assert [row.ref for row in listed] == [row.ref for row in (*second[::-1], *first[::-1])]
         assert listed.cursor is None
+
+    def test_of_a_jobs_runs_triggered_ones_have_their_payloads(self, store: ActionStore) -> None:
+        planned(store, NOON, payload='{"of":"all"}')
+        put(store, replace(manual_run(store, NOON + HOUR), payload='{"of":"one"}'))
+        large = '{"of":"' + 3_000 * "x" + '"}'
+        put(store, replace(manual_run(store, NOON + 2 * HOUR), payload=large, payload_offloaded=True))
+        listed = store.of_job(ACME, NIGHTLY, limit=50, cursor=None)
+        assert [row.payload for row in listed] == [None, '{"of":"one"}', None]
 
     @pytest.mark.parametrize("limit", [1, 7, 12])
     def test_pages_of_a_jobs_runs_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
