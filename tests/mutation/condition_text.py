@@ -12,6 +12,9 @@ OPPOSITES = {
 }
 ALWAYS = "(attribute_exists(pk) OR attribute_not_exists(pk))"
 """A condition that holds for all items: a check in a transaction needs one."""
+MORE = ":more"
+"""Stands for the third and the further operands of a numbered list."""
+_NUMBERED = re.compile(r"IN \((?P<name>:\D+)0, (?P=name)1, (?P<more>(?P=name)2(?:, (?P=name)\d+)*)\)")
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,16 @@ def parse(text: str) -> Tree:
     if rest:
         raise ValueError(f"not a condition from {rest[0]!r} on: {text!r}")
     return tree
+
+
+def shortened(text: str) -> tuple[str, str]:
+    """Return a condition with `MORE` in its numbered list, and the operands that it stands for.
+
+    So ``kind IN (:kind0, :kind1, :kind2)`` has the same mutants however many kinds there are.
+    """
+    found = _NUMBERED.search(text)
+    more = found["more"] if found else ""
+    return (text.replace(more, MORE) if more else text), more
 
 
 def _group(words: list[str], joint: str) -> tuple[Tree, list[str]]:

@@ -13,8 +13,11 @@ from tests.mutation.wire import Seen
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache" / "mutation"
-CONDITIONS = sorted((ROOT / "src/duetime/aws").glob("*.py"))
-"""The modules whose conditions are recorded: after a change of one, no former record holds."""
+CONDITIONS = [
+    *sorted((ROOT / "src/duetime/aws").glob("*.py")),
+    *(Path(__file__).with_name(name) for name in ("condition_text.py", "wire.py")),
+]
+"""The modules whose conditions are recorded, and how: after a change of one, no former record holds."""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from tests.mutation.wire import Seen
 HERE = Path(__file__).parent
 CONDITIONS, KILLERS, SURVIVORS = HERE / "conditions.json", HERE / "killers.json", HERE / "survivors.toml"
 TIMED_OUT = "timed out"
+STALE = "stale"
 CONTRACT = sorted((ROOT / "src/duetime/testing/contract").glob("*.py"))
 """The tests that the files of ``tests/contract`` inherit. A new one may kill what survived."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """Which test killed a mutant; `TIMED_OUT`, or None for a survivor."""
+    """Which test killed a mutant; `TIMED_OUT`, `STALE` if none sent its condition, or None for a survivor."""
 
     mutant: Mutant
     killer: str | None

@@ -14,6 +14,7 @@ from tests.mutation import mutant as mutants
 from tests.mutation.coverage_map import ROOT, TestRecord
 from tests.mutation.mutant import Mutant
 from tests.mutation.results import (
+    STALE,
     TIMED_OUT,
     Result,
     Results,
@@ -45,7 +46,7 @@ def main(parser: argparse.ArgumentParser) -> int:
     parser.add_argument(
         "--tests", metavar="DIRS", default=SUITES, help="only these, such as contract,journeys"
     )
-    parser.add_argument("--record", action="store_true", help="only record what each test reaches")
+    parser.add_argument("--record", action="store_true", help="only list the conditions that tests send")
     options = parser.parse_args()
     run = Sample(options) if options.sample else Complete(options)
     session = Session(run)
@@ -70,10 +71,11 @@ class Complete:
 
     def __call__(self, session: Session) -> int:
         records = recorded(session)
-        if self._options.record:
-            return 0
         seen = {condition for record in records for condition in record.conditions}
         write_conditions(seen, is_complete=self._options.tests == SUITES)
+        if self._options.record:
+            write_killers([], {mutant.id for mutant in mutants.all_of(read_conditions())})
+            return 0
         chosen = [mutant for mutant in mutants.all_of(seen) if is_chosen(mutant, self._options)]
         results = list(run_mutants(session, chosen, records))
         write_killers(results, {mutant.id for mutant in mutants.all_of(read_conditions())})
@@ -202,7 +204,9 @@ class Sample:
             killer = self._killers[mutant.id]
             beside = [name for name in session.names if name.split("::")[0] == killer.split("::")[0]]
             order = sorted(beside, key=lambda name: name != killer)
-            return {"killer": session.killer(mutant, [(name, 1.0) for name in order])}
+            found = session.killer(mutant, [(name, 1.0) for name in order])
+            is_stale = found is None and mutant.condition and not session.wire.has_changed
+            return {"killer": STALE if is_stale else found}
 
         session.warm_up()
         results = [

@@ -41,7 +41,7 @@ def test_each_place_that_gives_dynamodb_a_condition_is_found():
 def test_the_list_of_conditions_has_each_of_these_places_and_no_other():
     listed = {site for site, _, _ in read_conditions()}
     assert found_sites() == listed, (
-        "run python -m tests.mutation, which writes tests/mutation/conditions.json"
+        "run python -m tests.mutation --record, which writes tests/mutation/conditions.json"
     )
 
 

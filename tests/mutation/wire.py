@@ -7,7 +7,7 @@ from typing import Any
 from botocore.client import BaseClient
 
 from duetime.aws import direct_puts
-from tests.mutation.condition_text import ALWAYS
+from tests.mutation.condition_text import ALWAYS, MORE, shortened
 from tests.mutation.instrument import Marked
 from tests.mutation.sites import KINDS
 
@@ -22,10 +22,16 @@ _REFERENCE = re.compile(r"[#:]\w+")
 
 
 class Wire:
-    """What becomes of a condition on its way to DynamoDB."""
+    """What becomes of a condition on its way to DynamoDB.
+
+    Attributes:
+        mutant: the site, the condition and its replacement.
+        has_changed: whether a request had this condition.
+    """
 
     def __init__(self) -> None:
         self.mutant: tuple[str, str, str] | None = None
+        self.has_changed = False
         self._send = BaseClient._make_api_call
 
     def install(self) -> None:
@@ -53,12 +59,14 @@ class Wire:
         if not isinstance(request, dict):
             return request
         for kind, text in conditions_of(request):
+            short, more = shortened(str(text))
             if not isinstance(text, Marked):
                 unmarked.add(text)
             elif self.mutant is None:
-                seen.add((text.site, str(text), _types(request)))
-            elif self.mutant[:2] == (text.site, str(text)):
-                request = with_condition(request, kind, self.mutant[2])
+                seen.add((text.site, short, _types(request)))
+            elif self.mutant[:2] == (text.site, short):
+                request = with_condition(request, kind, self.mutant[2].replace(MORE, more))
+                self.has_changed = True
         return request
 
 
@@ -68,7 +76,8 @@ def conditions_of(request: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _types(request: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     values = request.get("ExpressionAttributeValues", {})
-    return tuple(sorted((name, next(iter(value))) for name, value in values.items()))
+    more = {name for _, text in conditions_of(request) for name in shortened(str(text))[1].split(", ")}
+    return tuple(sorted((name, next(iter(value))) for name, value in values.items() if name not in more))
 
 
 def with_condition(request: dict[str, Any], kind: str, text: str) -> dict[str, Any]:
