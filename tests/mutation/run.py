@@ -205,8 +205,11 @@ class Sample:
             beside = [name for name in session.names if name.split("::")[0] == killer.split("::")[0]]
             order = sorted(beside, key=lambda name: name != killer)
             found = session.killer(mutant, [(name, 1.0) for name in order])
-            is_stale = found is None and mutant.condition and not session.wire.has_changed
-            return {"killer": STALE if is_stale else found}
+            if not mutant.condition or session.wire.has_changed:
+                return {"killer": found}
+            if found is not None:
+                raise RuntimeError(f"{found} fails without a mutant")
+            return {"killer": STALE}
 
         session.warm_up()
         results = [

@@ -58,8 +58,10 @@ class Session:
     def warm_up(self) -> None:
         """Run one test over moto, so that its modules and session fixtures are ready in all children."""
         mocked = [name for name in self._items if "moto" in name] or list(self._items)
-        elsewhere = [name for name in self._items if name.split("/")[:2] != mocked[0].split("/")[:2]]
-        self._passes(mocked[0], next(iter(elsewhere), mocked[-1]))
+        here = self._items[mocked[0]].path
+        others = [name for name, item in self._items.items() if item.path != here]
+        elsewhere = [name for name in others if self._items[name].path.parent != here.parent]
+        self._passes(mocked[0], next(iter([*elsewhere, *others]), None))  # leaves set up what all share
         gc.collect()
         gc.freeze()
 
