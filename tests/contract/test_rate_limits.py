@@ -1,6 +1,8 @@
 """The contract of limits that operators set, over each back end; what processes know of them, and costs."""
 
+from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from random import Random
 
 import pytest
@@ -173,6 +175,40 @@ def test_a_call_whose_item_expires_between_its_read_and_its_write_counts_as_the_
     client.then = lambda: moto_table.client.delete_item(TableName=moto_table.name, Key=rate_key(BUCKET))
     repeated = [step] * 4
     assert [one(store) for one in repeated] == [one(model) for one in repeated]
+
+
+BEFORE = ([], ["start"], ["reserved"], ["reserve"], ["start", "reserve"], ["reserved", "reserve", "reserve"])
+MEANWHILE = (["start"], ["reserved"], ["reserve"], ["reserved", "reserved"], ["reserve", "reserve"])
+
+
+@pytest.mark.parametrize("burst", [2, 3])
+@pytest.mark.parametrize("own", ["start", "reserved", "reserve"])
+def test_each_state_that_another_call_changes_counts_as_if_that_had_come_first(moto_table, own, burst):
+    """Of each counter: absent, past, at this instant, ahead; each of them moved between read and write."""
+    new, old = RateLimit.parse(1, "second", burst).pace, RateLimit.parse(2, "second", burst).pace
+    client = Interrupted(moto_table.client)
+    store, other = moto_table.store(client), moto_table.store()
+    of_others = [steps for steps in MEANWHILE if own != "reserve" or set(steps) == {"reserve"}]
+    states = product(BEFORE, of_others, ((0, new), (1, new), (0, old)))
+    for number, (before, meanwhile, (passed, former)) in enumerate(states):
+        bucket, model = replace(BUCKET, key=f"customer:{number}"), MemoryStore()
+
+        def call(store, kind, now, pace, bucket=bucket):
+            if kind == "reserve":
+                return store.reserve_start(bucket, pace, now)
+            return store.start_within_rate(bucket, pace, now, is_reserved=kind == "reserved")
+
+        for kind in before:
+            assert call(other, kind, NOON, former) == call(model, kind, NOON, former)
+        now = NOON + passed * SECOND
+        client.then = lambda: [call(other, kind, now, new) for kind in meanwhile]  # noqa: B023 - called at once
+        result = call(store, own, now, new)
+        expected = [call(model, kind, now, new) for kind in [*meanwhile, own]][-1]
+        assert (result is None) == (expected is None)
+        assert result == expected or (own != "reserve" and now < result < expected)
+        assert [call(other, kind, now, new) for kind in ("reserve", "start", "reserved")] == [
+            call(model, kind, now, new) for kind in ("reserve", "start", "reserved")
+        ]
 
 
 def test_a_call_that_never_sees_the_present_counters_fails(moto_table):

@@ -5,11 +5,12 @@ An update expression has no maximum, so each write has a condition that says whi
 ::
 
     IS_IDLE   the counter is at most :since     -> the counter is :since plus an interval
-    IS_AHEAD  the counter is after :since       -> the counter grows by an interval
+    IS_AHEAD  the counter was read as later     -> the counter grows by an interval
 
-A read chooses the sum. A counter never falls, so a failed condition changes that choice once for each
-counter; it returns the item, so the write is repeated without a read. The condition of a start also requires
-that the counter is not further ahead than the tolerance.
+A read chooses the sum. A counter never falls, so one that was ahead still is if it exists, and a failed
+condition changes that choice once for each counter; it returns the item, so the write is repeated without a
+read. The condition of a start (`IS_WITHIN_TOLERANCE`) requires that the counter is not further ahead than the
+tolerance.
 
 The names of the counters contain the pace. After a change of the limit others begin, at what the former ones
 are ahead (`IS_NEW`).
@@ -32,7 +33,7 @@ from duetime.model.rate_limit import Pace, RateBucket, RateCounters, from_micros
 
 IS_NEW = "attribute_not_exists(#started)"
 IS_IDLE = "attribute_not_exists(#{0}) OR #{0} <= :{0}_since"
-IS_AHEAD = "#{0} > :{0}_since"
+IS_AHEAD = "attribute_exists(#{0})"
 IS_WITHIN_TOLERANCE = "#{0} <= :{0}_latest"
 
 _TRIES = 10
@@ -55,8 +56,7 @@ class _Advance:
     def condition(self) -> str:
         if self.read <= self.since:
             return IS_IDLE.format(self.name)
-        ahead = IS_AHEAD.format(self.name)
-        return ahead if self.latest is None else f"{ahead} AND {IS_WITHIN_TOLERANCE.format(self.name)}"
+        return (IS_AHEAD if self.latest is None else IS_WITHIN_TOLERANCE).format(self.name)
 
     def sets(self) -> str:
         if self.read <= self.since:
@@ -64,10 +64,12 @@ class _Advance:
         return f"#{self.name} = #{self.name} + :interval"
 
     def values(self, interval: int) -> Mapping[str, Any]:
-        values = {f":{self.name}_since": _number(self.since)}
         if self.read <= self.since:
-            return values | {f":{self.name}_next": _number(self.since + interval)}
-        return values if self.latest is None else values | {f":{self.name}_latest": _number(self.latest)}
+            return {
+                f":{self.name}_since": _number(self.since),
+                f":{self.name}_next": _number(self.since + interval),
+            }
+        return {} if self.latest is None else {f":{self.name}_latest": _number(self.latest)}
 
 
 class DynamoRates:
