@@ -27,3 +27,29 @@ def test_a_list_that_stops_at_its_bound_prints_the_command_that_continues(serve,
     assert first == "none on the pages read"
     assert more.startswith("more: duetime dead-letters list --type T")
     assert "--cursor 21" in more
+
+
+def test_a_scan_prints_how_many_actions_it_compared_and_keeps_its_filters(serve, capsys):
+    queries = []
+
+    def answer(_method, _path, query, _headers, _body):
+        queries.append(query)
+        scanned = {"rows": 500, "until": "2027-06-01T09:00:00Z"}
+        page = {"items": [], "next_cursor": str(len(queries)), "scanned": scanned}
+        return 200, "application/json", json.dumps(page)
+
+    command = [
+        "actions",
+        "list",
+        "--payload",
+        "customer=42",
+        "--payload",
+        "order.id=a b",
+        "--error",
+        "no bank",
+    ]
+    assert main([*command, "--url", serve(answer)]) == 0
+    _, compared, more = capsys.readouterr().out.splitlines()
+    assert compared.startswith(f"{500 * len(queries)} actions compared, up to 2027-06-01T09:00:00Z")
+    assert "--payload customer=42 --payload 'order.id=a b'" in more
+    assert queries[0]["error"] == "no bank"

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from duetime import ids
 from duetime.actions.cancel import cancel
-from duetime.actions.search import RunHistory, Search
+from duetime.actions.search import RunHistory, Search, stored_payload
 from duetime.errors import ActionConflict, ActionNotFound, InvalidReason
 from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.tenant_context import TenantContext
@@ -57,7 +57,12 @@ class Actions:
         self._count_again, self._region = count_again, region
         tenants = [ids.SYSTEM_TENANT] if context.sees_system else []
         self._search = Search(
-            context.store, history, context.tenant_id, tenants, due_order=context.settings.due_order
+            context.store,
+            history,
+            context.tenant_id,
+            tenants,
+            due_order=context.settings.due_order,
+            payload_of=context.payload_of or stored_payload,
         )
 
     def get(self, action_id: str) -> Action:

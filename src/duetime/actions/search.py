@@ -14,22 +14,38 @@ none of these             the tenant's one-shots created in the span  age, newes
 
 The first matching line is used. The setting ``due_order`` indexes due ranges. The other filters apply to the
 rows that were read, so a page may be short or empty and still have a cursor.
+
+No index holds errors and payloads. A search for these is a scan of the same index, in larger steps: a page
+reads at most 1,000 rows, or 500 with their payloads, and returns how far it came.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from duetime import ids
 from duetime.errors import InvalidCursor
 from duetime.model.action import Action
-from duetime.model.selection import Selection
-from duetime.ports.actions import ActionStore, Page
+from duetime.model.marks import FailedMark
+from duetime.model.redaction import read_payload
+from duetime.model.selection import LARGEST_PAGE, Selection
+from duetime.ports.actions import ActionStore, Page, Scanned
 
 MOST_READS = 5
 """The most pages of the index that fill one page."""
+PAYLOADS_AT_ONCE = 100
+"""The rows of one step of a scan that reads payloads; offloaded ones are read one by one."""
+
+PayloadOf = Callable[[Action], Any]
+"""Returns a row's payload as JSON, as the caller may see it."""
+
+
+def stored_payload(row: Action) -> Any:
+    """Return a row's payload as JSON; None if it is gone."""
+    return None if row.payload is None else read_payload(row.payload)
 
 
 class RunHistory(Protocol):
@@ -54,7 +70,9 @@ class Search:
         others: Sequence[ids.TenantId] = (),
         *,
         due_order: bool = False,
+        payload_of: PayloadOf = stored_payload,
     ) -> None:
+        self._payload_of = payload_of
         self._store, self._history = store, history
         self._tenant_id, self._others = tenant_id, others
         self._due_order = due_order
@@ -66,6 +84,8 @@ class Search:
             InvalidCursor: the cursor belongs to another query.
             JobNotFound: there is no such job.
         """
+        if selection.is_scan:
+            return self._scan(selection, limit, cursor)
         read, found = self._reader(selection), list[Action]()
         for _ in range(MOST_READS):
             page = read(limit=limit - len(found), cursor=cursor)
@@ -74,6 +94,47 @@ class Search:
             if cursor is None or len(found) == limit:
                 break
         return Page(tuple(found), cursor)
+
+    def _scan(self, selection: Selection, limit: int, cursor: str | None) -> Page:
+        """Read large steps; one whose matches do not fit is left to the next page, or read anew in part."""
+        read, found, rows = self._reader(selection), list[Action](), 0
+        size, last = PAYLOADS_AT_ONCE if selection.payload else LARGEST_PAGE, None
+        for _ in range(MOST_READS):
+            page = read(limit=size, cursor=cursor)
+            matching = self._matching(selection, page)
+            if len(found) + len(matching) > limit:
+                if found:
+                    break
+                page = read(limit=limit, cursor=cursor)
+                matching = self._matching(selection, page)
+            found.extend(matching)
+            rows, cursor, last = rows + len(page), page.cursor, page.actions[-1] if len(page) else last
+            if cursor is None or len(found) == limit:
+                break
+        until = None if last is None else self._place(selection, last)
+        return Page(tuple(found), cursor, Scanned(rows, until))
+
+    def _matching(self, selection: Selection, page: Page) -> Sequence[Action]:
+        rows = [row for row in page if selection.admits(row)]
+        if not selection.payload:
+            return rows
+        full = {row.ref: row for row in self._store.get_rows([row.ref for row in rows])}
+        return [row for row in rows if selection.admits_payload(self._read_payload(full.get(row.ref)))]
+
+    def _read_payload(self, row: Action | None) -> Any:
+        if row is not None and row.payload_offloaded:
+            row = self._store.get(row.ref)
+        return None if row is None else self._payload_of(row)
+
+    def _place(self, selection: Selection, row: Action) -> datetime:
+        """Return where a row stands in the order of the selection's list."""
+        if selection.correlation_id is not None:
+            return row.created_at
+        if selection.job is not None:
+            return row.nominal_at
+        if selection.is_failed_only:
+            return FailedMark.from_row(row).failed_at
+        return row.due_at if self._due_order and selection.has_due_range else row.created_at
 
     def _reader(self, selection: Selection) -> _Read:
         if selection.correlation_id is not None:

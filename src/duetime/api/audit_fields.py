@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from duetime.api.body import parse_json
-from duetime.api.known_fields import Fields, only_known
+from duetime.api.known_fields import Fields, admits_lists, only_known
 from duetime.api.requests import IDENTITY
 from duetime.errors import DuetimeError, truncate
 from duetime.notifications.deliver import masked
@@ -60,13 +60,19 @@ def _masked(addresses: Any) -> Any:
 
 
 def recorded_input(event: Mapping[str, Any], fields: Mapping[str, Any], known: Fields) -> dict[str, Any]:
-    """Return the known fields of body and query without payloads, and the names of ignored identities."""
+    """Return the known fields of body and query without payloads, and the names of ignored identities.
+
+    Of filters on a payload only the names of the fields are returned.
+    """
     values = {**event["queryStringParameters"], **fields}
     shown = [
         (name, _masked(value) if name in _ADDRESSES else value)
         for name, value in only_known(values, known).items()
         if name not in IDENTITY and name != _PAYLOAD
     ]
+    if isinstance(filters := values.get(_PAYLOAD), list) and admits_lists(known.get(_PAYLOAD)):
+        names = [str(written).partition("=") for written in filters]
+        shown.append(("payload_fields", [name for name, equals, _ in names if equals]))
     recorded = _bounded(
         {truncate(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in shown[:_MOST]}
     )

@@ -13,13 +13,12 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import ids, instant
-from duetime.api.context import JOBS, ApiContext, ApiRoutes
+from duetime.api.context import JOBS, ApiContext, ApiRoutes, reader_at
 from duetime.api.filters import StatusFilter
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPageView, JobSummary, JobView
 from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of
 from duetime.api.preconditions import etag_of_job
-from duetime.api.redactor import reader_at
 from duetime.api.requests import read_time
 from duetime.api.routes import route
 from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewedView, PreviewView

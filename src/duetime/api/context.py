@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api.authenticator import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
+from duetime.api.redactor import Redactor
 from duetime.api.renamed_paths import FORMER
 from duetime.api.routes import RouteGroup
 from duetime.app import App
@@ -121,6 +122,7 @@ class ApiContext:
             clock=self.clock,
             settings=self.settings,
             sees_system=Permission.SYSTEM in caller.permissions,
+            payload_of=lambda row: reader_at(self, request).of_action(row).payload,
         )
         jobs = replace(self.jobs, jobs=compared(self.jobs.jobs, etags))
         return Scheduler.in_context(context, jobs, self.undelivered, self.quotas)
@@ -162,6 +164,11 @@ def caller_at(request: Request) -> Caller:
     """Return the caller of a request."""
     caller: Caller = request.context["caller"]
     return caller
+
+
+def reader_at(api: ApiContext, request: Request) -> Redactor:
+    """Return the redactor for a request's caller."""
+    return Redactor(api.app, Permission.READ_PAYLOADS in caller_at(request).permissions)
 
 
 def place_of(request: Request, collection: str, name: str) -> str:

@@ -11,7 +11,8 @@ from duetime.actions.bulk import BulkResult
 from duetime.api.api_model import ApiModel
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RedriveBody, RequestBody, read_time
-from duetime.api.views import ActionPage, ActionSummary, Instant
+from duetime.api.views import ActionPage, ActionSummary, Instant, ScannedView
+from duetime.model.content_filter import LONGEST_TEXT, MOST_FIELDS, fields_of
 from duetime.model.selection import Filters, Selection
 from duetime.ports.actions import Page
 
@@ -34,6 +35,15 @@ Statuses = Annotated[
 ]
 After = Annotated[str | None, Field(description="only what lies after this ISO 8601 instant")]
 Until = Annotated[str | None, Field(description="only what lies at or before this ISO 8601 instant")]
+PayloadFields = Annotated[
+    list[str] | None,
+    Field(
+        min_length=1,
+        max_length=MOST_FIELDS,
+        description="values of payload fields, each as FIELD=VALUE: customer=42, order.id=o-1",
+        examples=[["customer=42"]],
+    ),
+]
 Cursor = Annotated[str | None, Field(description="`next_cursor` of the page before, with the same filters")]
 
 
@@ -53,6 +63,14 @@ class FilterBody(RequestBody):
     due_until: Until = None
     created_after: After = None
     created_until: Until = None
+    error: Annotated[
+        str | None,
+        Field(
+            max_length=LONGEST_TEXT,
+            description="a text in the message of the last attempt; `…` in it stands for anything",
+        ),
+    ] = None
+    payload: PayloadFields = None
 
     def includes_runs(self, now: datetime) -> bool:
         """Return whether a search with these filters finds runs of jobs too."""
@@ -63,11 +81,14 @@ class FilterBody(RequestBody):
 
         Raises:
             InvalidTime: a bound is no ISO 8601 time, or has no offset.
+            InvalidSelection: a payload field is malformed.
         """
         filters = {
             name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set
         }
         filters |= {name: read_time(filters[name], name) for name in _TIMES if filters.get(name) is not None}
+        if filters.get("payload") is not None:
+            filters["payload"] = fields_of(filters["payload"])
         return cast("Filters", filters)
 
 
@@ -162,4 +183,5 @@ def page_view(page: Page, *, includes_runs: bool) -> ActionPage:
         items=[ActionSummary.from_action(action) for action in page],
         next_cursor=page.cursor,
         includes_runs=includes_runs,
+        scanned=None if page.scanned is None else ScannedView.model_validate(page.scanned),
     )

@@ -6,14 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from aws_lambda_powertools.event_handler.request import Request
-
-from duetime.api.context import ApiContext, caller_at
 from duetime.app import App
 from duetime.declare.handler import Handler
 from duetime.model.action import Action
 from duetime.model.job import Job
-from duetime.model.permissions import Permission
 from duetime.model.redaction import REDACTED, WHOLE, Redacted, read_payload, redacted
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 
@@ -90,8 +86,3 @@ def _without_sensitive(handler: Handler, written: str, version: int) -> Redacted
         return redacted(json.loads(text), handler.sensitive)
     except Exception:  # noqa: BLE001 - validators, upcasts and serializers are the user's own code
         return WHOLE
-
-
-def reader_at(api: ApiContext, request: Request) -> Redactor:
-    """Return the redactor for a request's caller."""
-    return Redactor(api.app, Permission.READ_PAYLOADS in caller_at(request).permissions)

@@ -14,7 +14,7 @@ from aws_lambda_powertools.event_handler.request import Request
 from duetime.actions.why import WhySources, why
 from duetime.api.authenticator import require
 from duetime.api.bulk_preview import Step, count_matches
-from duetime.api.context import ACTIONS, ApiRoutes, caller_at, place_of
+from duetime.api.context import ACTIONS, ApiRoutes, caller_at, place_of, reader_at
 from duetime.api.filters import (
     ActionQuery,
     BulkRedriveRequest,
@@ -25,7 +25,7 @@ from duetime.api.filters import (
 )
 from duetime.api.hand_over_bodies import BODY_LIMIT, CompleteRequest, FailRequest, HandedOverView
 from duetime.api.preconditions import compare, etag_of_action, expected_etags
-from duetime.api.redactor import Redactor, reader_at
+from duetime.api.redactor import Redactor
 from duetime.api.requests import (
     ApproveRequest,
     DismissRequest,

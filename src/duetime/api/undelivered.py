@@ -10,9 +10,8 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
 from duetime.api.api_model import ApiModel
-from duetime.api.context import UNDELIVERED, ApiRoutes
+from duetime.api.context import UNDELIVERED, ApiRoutes, reader_at
 from duetime.api.parameters import LARGEST_PAGE
-from duetime.api.redactor import reader_at
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, route
 from duetime.api.views import Instant

@@ -197,6 +197,15 @@ class ReasonView(View):
     """When a run begins; null if it has run, never will, or if that depends on others."""
 
 
+class ScannedView(View):
+    """How far a search by `error` or `payload` came: it reads rows one by one, for no index holds these."""
+
+    rows: int
+    """How many rows this page compared."""
+    until: Instant | None
+    """Where the last one stands in the list's order: when it was created, was due, or failed."""
+
+
 class ActionPage(ApiModel):
     """A page of a list; `next_cursor` is null on the last one."""
 
@@ -206,6 +215,8 @@ class ActionPage(ApiModel):
     """The cursor of the next page; null on the last one."""
     includes_runs: bool
     """Whether the list has runs of jobs too: of one job, or among failed actions."""
+    scanned: ScannedView | None = None
+    """How far this page of a search by `error` or `payload` came; null of other lists."""
 
 
 class RunSummary(ActionSummary):

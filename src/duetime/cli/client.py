@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
+
+Query: TypeAlias = Mapping[str, str | list[str] | None]
+"""Parameters of a request, without those that are None; a list is a repeated one."""
 
 Json = Mapping[str, Any]
 """A JSON object."""
@@ -44,7 +47,7 @@ class Client(NamedTuple):
         self,
         method: str,
         *path: str,
-        query: Mapping[str, str | None] | None = None,
+        query: Query | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Make one call, and return the response's body; `path` is given in segments.
@@ -58,7 +61,7 @@ class Client(NamedTuple):
         self,
         method: str,
         *path: str,
-        query: Mapping[str, str | None] | None = None,
+        query: Query | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> tuple[int, dict[str, Any]]:
         """Make one call, and return its HTTP status and body.
@@ -77,7 +80,7 @@ class Client(NamedTuple):
         self,
         method: str,
         *path: str,
-        query: Mapping[str, str | None] | None = None,
+        query: Query | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> None:
         """Make one call whose response has no body.
@@ -95,7 +98,7 @@ class Client(NamedTuple):
         self,
         method: str,
         path: tuple[str, ...],
-        query: Mapping[str, str | None] | None,
+        query: Query | None,
         body: Mapping[str, Any] | None,
     ) -> tuple[int, bytes]:
         from duetime.cli.exchange import address, exchange  # noqa: PLC0415 - `duetime --help` needs no HTTP

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Client, Json
-from duetime.cli.filters import filters_of
+from duetime.cli.filters import Filters, filters_of
 from duetime.cli.many import BulkVerb, change
 from duetime.cli.output import pasted, print_json
 from duetime.cli.pager import print_long
@@ -84,7 +84,7 @@ def list_groups(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _pages(client: Client, filters: Mapping[str, str], cursor: str | None) -> Iterator[Json]:
+def _pages(client: Client, filters: Filters, cursor: str | None) -> Iterator[Json]:
     for _ in range(MOST_PAGES):
         page = client.ask("GET", PATH, query={**filters, "limit": str(_PAGE), "cursor": cursor})
         yield page

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from http.client import HTTPException
+from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from duetime.cli.failures import GatewayTimedOut, NoAnswer, TimedOut
+
+if TYPE_CHECKING:
+    from duetime.cli.client import Query
 
 TIMEOUT = 35.0
 """Seconds: API Gateway gives up after 29."""
@@ -19,11 +23,13 @@ _GATEWAY_TIMEOUT = 504
 _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/|$)")
 
 
-def address(base: str, path: tuple[str, ...], query: Mapping[str, str | None]) -> str:
+def address(base: str, path: tuple[str, ...], query: Query) -> str:
     """Return the URL of a path, given in segments, with the parameters that have a value."""
     segments = "/".join(quote(segment, safe="", errors="replace") for segment in path)
     given = {name: value for name, value in query.items() if value is not None}
-    return f"{base}/{segments}" + ("?" + urlencode(given, errors="replace", quote_via=quote) if given else "")
+    return f"{base}/{segments}" + (
+        "?" + urlencode(given, doseq=True, errors="replace", quote_via=quote) if given else ""
+    )
 
 
 def is_loopback(url: str) -> bool:

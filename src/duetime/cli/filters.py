@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from datetime import UTC
+from typing import TypeAlias
 
 from duetime.cli.arguments import instant
 from duetime.cli.suggestions import did_you_mean
@@ -16,11 +18,14 @@ _TIMES = {
     "created_after": "scheduled after then",
     "created_until": "scheduled then or before",
 }
-_FILTERS = ("status", "type", "correlation_id", "job", *_TIMES)
+_FILTERS = ("status", "type", "correlation_id", "job", *_TIMES, "error", "payload")
+
+Filters: TypeAlias = Mapping[str, str | list[str]]
+"""The given filters by the API's names."""
 
 
 def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> None:
-    """Add ``--status``, ``--type``, ``--correlation-id``, ``--job``, and the ends of two periods."""
+    """Add an option for each filter of `_FILTERS`; a list of dead letters has no ``--status``."""
     group = parser.add_argument_group(
         "filters",
         "Actions that match all of them. A TIME is 2027-06-01T09:00, or a span from now: -2h.",
@@ -37,6 +42,13 @@ def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> 
     group.add_argument("--job", metavar="NAME", help="runs of this job")
     for name, help_text in _TIMES.items():
         group.add_argument(f"--{name.replace('_', '-')}", metavar="TIME", type=moment, help=help_text)
+    group.add_argument("--error", metavar="TEXT", help="with this text in the last attempt's error")
+    group.add_argument(
+        "--payload",
+        metavar="FIELD=VALUE",
+        action="append",
+        help="with this value in their payload: customer=42; may be repeated",
+    )
 
 
 def statuses(written: str) -> str:
@@ -52,7 +64,7 @@ def statuses(written: str) -> str:
     return written
 
 
-def filters_of(arguments: argparse.Namespace) -> dict[str, str]:
+def filters_of(arguments: argparse.Namespace) -> dict[str, str | list[str]]:
     """Return the given filters by the API's names."""
     given = {name: getattr(arguments, name, None) for name in _FILTERS}
     return {name: value for name, value in given.items() if value is not None}

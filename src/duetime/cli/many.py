@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from duetime.cli.action_text import listed
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Client, Json
 from duetime.cli.failures import BadUsage, RequestRejected
+from duetime.cli.filters import Filters
 from duetime.cli.output import print_content, print_json
 from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import plain
@@ -55,7 +56,7 @@ def add_many(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="skip the confirmation")
 
 
-def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
+def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Filters) -> int:
     """Change the actions of the given ids, or all that match the filters.
 
     Raises:
@@ -95,7 +96,7 @@ def _change_each(arguments: argparse.Namespace, verb: BulkVerb) -> int:
     return 0 if is_well else 1
 
 
-def _change_all(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
+def _change_all(arguments: argparse.Namespace, verb: BulkVerb, filters: Filters) -> int:
     client, done = client_of(arguments), _Sum()
     agreed = filters if arguments.yes else _agreed(client, verb, filters)
     if agreed is not None:
@@ -124,7 +125,7 @@ def _is_well(arguments: argparse.Namespace, client: Client, done: _Sum) -> bool:
     return not done.left and all_executed(done.changed)
 
 
-def _agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> Mapping[str, str] | None:
+def _agreed(client: Client, verb: BulkVerb, filters: Filters) -> Filters | None:
     """Show the actions, and return their filters if the operator confirms; without actions return None.
 
     The filters have the preview's cut-off: actions that are scheduled after it were not shown.
@@ -144,7 +145,7 @@ def _agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> Mappi
     return filters if found.cut_off is None else {**filters, "created_until": found.cut_off}
 
 
-def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_run: bool) -> Iterator[Json]:
+def _steps(client: Client, verb: BulkVerb, filters: Filters, *, dry_run: bool) -> Iterator[Json]:
     body: dict[str, Any] = {**filters, "limit": _STEP, "dry_run": dry_run}
     while True:
         step = client.ask("POST", "actions", verb.name, body=body)
@@ -156,7 +157,7 @@ def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_ru
             body["created_until"] = step["created_until"]
 
 
-def _matching(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> _Sum:
+def _matching(client: Client, verb: BulkVerb, filters: Filters) -> _Sum:
     with ProgressBar("look for actions"):
         steps = list(_steps(client, verb, filters, dry_run=True))
     found = [action for step in steps for action in step["changed"]]

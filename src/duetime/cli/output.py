@@ -12,6 +12,7 @@ from duetime._masking import printable_json
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Json
 from duetime.cli.pager import print_long
+from duetime.cli.times import both
 from duetime.clock import SystemClock
 
 # The options of a connection that a printed command repeats.
@@ -60,7 +61,11 @@ def print_page(
         print_json(page)
         return 0
     unread = "none on the pages read" if page["next_cursor"] else empty
-    lines = [describe(page["items"], SystemClock().now()) if page["items"] else unread]
+    now = SystemClock().now()
+    lines = [describe(page["items"], now) if page["items"] else unread]
+    if (scanned := page.get("scanned")) and page["next_cursor"]:
+        until = f", up to {both(scanned['until'], now)}" if scanned["until"] else ""
+        lines.append(f"{scanned['rows']} actions compared{until}; there are more to compare")
     if page["next_cursor"]:
         given = {f"--{name.replace('_', '-')}": value for name, value in filters.items()}
         given |= {"--limit": arguments.limit, "--cursor": page["next_cursor"]}
@@ -76,7 +81,7 @@ def print_list(
     describe: Callable[[Sequence[Json], datetime], str],
     *,
     empty: str,
-    filters: Mapping[str, str | None] | None = None,
+    filters: Mapping[str, str | list[str] | None] | None = None,
     scope: Mapping[str, str | None] | None = None,
 ) -> int:
     """Request a page from the API and print it as `print_page` does; `scope` has further parameters.
@@ -87,10 +92,14 @@ def print_list(
     query = {**filters, **(scope or {}), "limit": str(arguments.limit), "cursor": arguments.cursor}
     client = client_of(arguments)
     page = client.ask("GET", *path, query=query)
+    rows = 0
     for _ in range(_EMPTY_PAGES):
         if arguments.json or page["items"] or not page["next_cursor"]:
             break
+        rows += (page.get("scanned") or {}).get("rows", 0)
         page = client.ask("GET", *path, query={**query, "cursor": page["next_cursor"]})
+    if page.get("scanned") and not arguments.json:
+        page["scanned"]["rows"] += rows
     return print_page(arguments, page, command, describe, empty=empty, filters=filters)
 
 
@@ -98,7 +107,12 @@ def pasted(arguments: argparse.Namespace, given: Mapping[str, object]) -> str:
     """Return the options and those of the connection, quoted for a shell, without the token."""
     connection = {f"--{name}": getattr(arguments, name) for name in _CONNECTION}
     options = {**given, **connection}.items()
-    words = [f"{name} {shlex.quote(str(value))}" for name, value in options if value is not None]
+    words = [
+        f"{name} {shlex.quote(str(value))}"
+        for name, values in options
+        for value in (values if isinstance(values, list) else [values])
+        if value is not None
+    ]
     return " ".join([*words, "--sign"] if arguments.sign else words)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from duetime.clock import Clock
 from duetime.errors import TenantRequired
 from duetime.ids import Entropy, TenantId
+from duetime.model.action import Action
 from duetime.ports.actions import ActionStore
 from duetime.settings import Settings
 
@@ -21,6 +24,7 @@ class TenantContext:
     Attributes:
         actor: the name that the audit shows for each change.
         sees_system: whether the code's jobs, and their runs, are visible beside the tenant's own.
+        payload_of: returns a payload as a search compares it; None compares what is stored.
     """
 
     store: ActionStore
@@ -29,6 +33,7 @@ class TenantContext:
     clock: Clock
     settings: Settings
     sees_system: bool = True
+    payload_of: Callable[[Action], Any] | None = None
     random_bytes: Entropy = os.urandom
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self, TypedDict
@@ -11,6 +11,7 @@ from duetime import ids, instant
 from duetime.errors import InvalidSelection, truncate
 from duetime.instant import When
 from duetime.model.action import Action, Status
+from duetime.model.content_filter import PayloadField, checked_error, checked_fields, has_error
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
@@ -40,6 +41,10 @@ class Filters(TypedDict, total=False):
     due_until: When | None
     created_after: When | None
     created_until: When | None
+    error: str | None
+    """A text in the message of the last attempt; upper case is no matter, and ``…`` stands for anything."""
+    payload: Mapping[str, str | float | None] | None
+    """Values of payload fields: ``{"customer": 42, "order.id": "o-1"}``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +63,8 @@ class Selection:
     due_until: datetime | None = None
     created_after: datetime | None = None
     created_until: datetime | None = None
+    error: str | None = None
+    payload: tuple[PayloadField, ...] = ()
 
     @classmethod
     def parse(cls, filters: Filters, now: datetime) -> Self:
@@ -81,6 +88,8 @@ class Selection:
             correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
             job=None if job is None else ids.job_name(job),
             runs=_checked_runs(filters.get("runs")),
+            error=checked_error(filters.get("error")),
+            payload=checked_fields(filters.get("payload")),
             **{name: instant.resolve(when, now=now, field=name) for name, when in bounds.items()},
         )
 
@@ -115,8 +124,17 @@ class Selection:
         """Whether it has a bound on the due time."""
         return self.due_after is not None or self.due_until is not None
 
+    @property
+    def is_scan(self) -> bool:
+        """Whether it has a filter on contents, which no index holds."""
+        return self.error is not None or bool(self.payload)
+
+    def admits_payload(self, payload: object) -> bool:
+        """Return whether a row's payload, as JSON, meets the filters on it."""
+        return all(field.matches(payload) for field in self.payload)
+
     def admits(self, row: Action) -> bool:
-        """Return whether a row meets all filters."""
+        """Return whether a row meets all filters but those on its payload."""
         return (
             (row.status in self.statuses or (self.retrying and row.is_retrying))
             and not (self.runs is False and row.job)
@@ -124,6 +142,7 @@ class Selection:
             and all(getattr(self, name) in {None, getattr(row, name)} for name in _EQUAL)
             and _lies(row.due_at, self.due_after, self.due_until)
             and _lies(row.created_at, self.created_after, self.created_until)
+            and (self.error is None or has_error(row, self.error))
         )
 
 

@@ -35,11 +35,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Scanned:
+    """The rows that a page of a scan read; their contents were compared one by one."""
+
+    rows: int
+    until: datetime | None
+    """The place of the last one in the list's order: when it was created, was due, or failed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page of a list of actions. `cursor` is the start of the next page, or None on the last page."""
 
     actions: tuple[Action, ...]
     cursor: str | None
+    scanned: Scanned | None = None
+    """Of a search by error or payload."""
 
     def __iter__(self) -> Iterator[Action]:
         return iter(self.actions)
