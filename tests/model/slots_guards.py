@@ -10,7 +10,7 @@ class SlotGuard(StrEnum):
     """What is kept, in the words of docs/protocol.md."""
 
     IS_FREE = "take: others hold fewer than the limit"
-    SAME_LINE = "take: nobody has joined the line"
+    SAME_LINE = "take: no action has joined the line"
     AS_MANY_HELD = "wait: as many as the limit hold slots"
     TOKEN_GROWS = "take: a token only grows"
     TOKEN = "claim: the fence is the holder's token"
@@ -19,7 +19,7 @@ class SlotGuard(StrEnum):
     OWN_TOKEN = "begin: the token is older than the run"
     AFTER_SETTLE = "free: after the settle"
     FREE_TOKEN = "free: the token is as read"
-    FREE_LINE = "free: nobody has joined the line"
+    FREE_LINE = "free: no action has joined the line"
     NONE_WAS_TAKEN = "free: none was taken, if the action may run again"
     NO_TAIL = "take: no tail has begun"
     WAIT_TAIL = "wait: no tail has begun"
@@ -51,7 +51,7 @@ ALL_OF_SLOTS = frozenset(SlotGuard)
 BREAKS_WITHOUT = {
     SlotGuard.IS_FREE: "more runs at once than the limit",
     SlotGuard.SAME_LINE: "a new action runs before one that waits",
-    SlotGuard.AS_MANY_HELD: "an action waits for a slot that is free, and nobody wakes it",
+    SlotGuard.AS_MANY_HELD: "an action waits for a slot that is free, and no wake is sent to it",
     SlotGuard.TOKEN_GROWS: "a worker with an old row sets a token back, and a late free counts as valid",
     SlotGuard.OWN_TOKEN: "a run frees the slot of the one that took it over",
     SlotGuard.TOKEN: "a run begins with the slot of its former run, which is being freed",
@@ -59,14 +59,14 @@ BREAKS_WITHOUT = {
     SlotGuard.CONFIRMED: "a run begins whose slot 0.1.0 evicted before its claim",
     SlotGuard.AFTER_SETTLE: "the next one begins while the run has its lease",
     SlotGuard.FREE_TOKEN: "a late free frees the slot of the action's next run",
-    SlotGuard.FREE_LINE: "a slot is freed past an action that has joined the line, and nobody wakes it",
+    SlotGuard.FREE_LINE: "a slot is freed past an action that has joined the line, and no wake is sent to it",
     SlotGuard.NONE_WAS_TAKEN: "a late free frees the slot of the next run, which 0.1.0 took without a token",
     SlotGuard.NO_TAIL: "a new action runs before one in the tail",
     SlotGuard.WAIT_TAIL: "a new action waits before one in the tail",
     SlotGuard.ENTRY_FIRST: "the mark is removed before the entry is there",
     SlotGuard.TAIL_MARKED: "no move reads the tail",
     SlotGuard.LOOKS_AGAIN: "an action joins the tail after the last slot was freed",
-    SlotGuard.FREE_TAIL: "a slot is freed past an action in the tail, and nobody wakes it",
+    SlotGuard.FREE_TAIL: "a slot is freed past an action in the tail, and no wake is sent to it",
     SlotGuard.FREE_READS_TAIL: "the same, if the tail was marked before",
     SlotGuard.APPEND_LINE: "two moves append at once, and one forgets what the other appended",
     SlotGuard.HAS_TAIL: "two moves end a tail at once",
@@ -81,7 +81,7 @@ BREAKS_WITHOUT = {
     SlotGuard.LOSES_NONCE: "a claim with a late response counts as valid under the new fence",
     SlotGuard.SETTLED_IS_DEAD: "a slot that a settle left behind is held for ever",
     SlotGuard.GONE_IS_DEAD: "the same after its row has expired",
-    SlotGuard.SETTLE_FREES: "a slot stays with a settled run, and nobody is woken",
+    SlotGuard.SETTLE_FREES: "a slot stays with a settled run, and no wake is sent",
     SlotGuard.SETTLE_FENCE: "a run that was evicted frees the slot of its successor under the same id",
     SlotGuard.RENEW_FENCE: "an evicted run has a lease again",
 }

@@ -174,7 +174,7 @@ class JobRecorder:
             if run in planner["left"] and any(row is action for row in planner["planned"]):
                 planner["left"].discard(run)
                 return "schedule", {"by": number, "id": run}
-        assert not is_changed, f"nobody has planned {action.id}"
+        assert not is_changed, f"no planner planned {action.id}"
         return None
 
     def _line_of_move_cursor(self, job, cursor, *_, is_changed, **_more):
@@ -187,7 +187,7 @@ class JobRecorder:
             _, number = min(ready)
             self._planners[number - 1]["job"] = None
             return "move", {"by": number}
-        assert not is_changed, "nobody has planned this"
+        assert not is_changed, "no planner planned this"
         return None
 
     # Workers: one for each claim

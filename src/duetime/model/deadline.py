@@ -99,7 +99,7 @@ def check_row(
     nominal_at: datetime | None,
     deadline: datetime | None = None,
 ) -> Action:
-    """Return the row of a check; the same arguments make the same id, whoever plans it.
+    """Return the row of a check; each planner makes the same row from the same arguments.
 
     Args:
         job: the job.

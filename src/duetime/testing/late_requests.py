@@ -33,7 +33,7 @@ class LateRequest:
 
 @dataclass(eq=False, slots=True)
 class LateRequests:
-    """Requests under way, each with its time of arrival. Nobody receives their responses."""
+    """Requests under way, each with its time of arrival. Their responses have no receiver."""
 
     dice: Dice
     processes: Processes

@@ -45,4 +45,4 @@ def pack(payload: OrderPlaced, run: Run) -> None:
 def deliver(payload: Deliver) -> None:
     """Arrive or not."""
     if not payload.arrives:
-        raise Fatal("nobody was at home")
+        raise Fatal("no one was at home")
