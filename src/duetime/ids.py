@@ -75,6 +75,11 @@ _VARIANT_DIGITS = {f"{digit:x}": f"{0b1000 | digit & 0b11:x}" for digit in range
 """The variant of RFC 9562: the first two of a digit's four bits."""
 
 
+def share_of(random_bytes: Entropy) -> float:
+    """Return a random number from 0 up to 1, without 1."""
+    return int.from_bytes(random_bytes(6)) / (1 << 48)
+
+
 def new_action_id(now: datetime, random_bytes: Entropy = os.urandom) -> ActionId:
     """Return a new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits."""
     time, random = f"{(now - _EPOCH) // _MILLISECOND:012x}", random_bytes(10).hex()

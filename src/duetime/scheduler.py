@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from duetime import ids, instant
@@ -762,7 +761,7 @@ class Scheduler:
             settings=context.settings,
             tenants={self.tenant_id, ids.SYSTEM_TENANT} if context.sees_system else {self.tenant_id},
             region=self._region,
-            jitter_draw=random.random,
+            jitter_draw=partial(ids.share_of, context.random_bytes),
         )
 
     @cached_property

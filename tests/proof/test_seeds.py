@@ -27,12 +27,13 @@ def test_the_invariants_hold_in_many_more_worlds(first_of_many):
         prove(seed)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, 2, 11, 16, 51])
 def test_a_seed_has_the_same_story_each_time(seed):
     assert story_of(seed) == story_of(seed)
 
 
 def story_of(seed):
+    """Return the story of an hour. In worlds 11, 16 and 51 external parties report failures: those retry."""
     world = World(seed)
     world.live(hours=1)
     world.rest()
