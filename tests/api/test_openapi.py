@@ -127,6 +127,7 @@ OPERATION_IDS = [
     "resumeWork",
     "revokeFromRole",
     "scheduleAction",
+    "search",
     "setJobSettings",
     "setLimit",
     "setNotificationPreferences",
