@@ -302,6 +302,19 @@ class JobConflict(DuetimeError, RuntimeError):
         super().__init__(f"cannot {operation} job {name}: {problem}")
 
 
+class JobDefinitionNotFound(DuetimeError, LookupError):
+    """The job has no such definition."""
+
+    code = "definition-not-found"
+
+    def __init__(self, job: str, definition_id: str) -> None:
+        self.job, self.definition_id = job, definition_id
+        super().__init__(
+            f"job {job} has no definition {truncate(definition_id, 50)!r}; list them with"
+            f" `duetime jobs versions {job}`"
+        )
+
+
 class BackfillNotFound(DuetimeError, LookupError):
     """The job has no such backfill."""
 

@@ -73,7 +73,6 @@ class Charges:
             roles={
                 "clerks": MANAGE,
                 "readers": f"{MANAGE} payloads:read",
-                "planners": "jobs:read system",
                 "heads": f"{MANAGE} grants:manage",
             },
         )

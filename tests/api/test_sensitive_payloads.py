@@ -76,6 +76,18 @@ def test_each_route_redacts_the_sensitive_values_of_a_job(charges):
         assert SECRET not in response.text
         assert "email" in response.json["redacted"]
     assert charges.ask("GET", "/jobs/charges-hourly", "readers").json["payload"]["email"] == SECRET
+    other = {**replacing, "payload": {**FULL, "email": f"{SECRET}2"}}
+    for response in (
+        charges.ask("POST", "/jobs/draft", body={**other, "name": "own-charges", "replace": True}),
+        charges.ask("PUT", "/jobs/own-charges", body=other),
+        charges.ask("GET", "/jobs/own-charges/definitions"),
+        charges.ask("GET", "/jobs/own-charges/definitions/1"),
+        charges.ask("POST", "/jobs/own-charges/roll-back", body={"definition": "1"}),
+    ):
+        assert response.status < 300, response.text
+        assert SECRET not in response.text
+    changed = charges.ask("GET", "/jobs/own-charges/definitions", "readers")
+    assert changed.json["items"][0]["changes"][0]["after"]["email"] == SECRET
     triggered = charges.ask("POST", "/jobs/charges-hourly/trigger")
     run = charges.ask("GET", f"/actions/{triggered.json['id']}")
     assert (run.json["payload"]["email"], run.json["redacted"]) == (REDACTED, ["email"])

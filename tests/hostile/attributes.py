@@ -7,14 +7,14 @@ from duetime.aws.batches import to_batch_item
 from duetime.aws.debounce import DynamoDebounceKeys
 from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import to_item, to_payload_item
-from duetime.aws.job_items import to_definition, to_former, to_span, to_state
+from duetime.aws.job_items import to_definition, to_replaced, to_span, to_state
 from duetime.ids import TenantId, event_run_id
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
 from duetime.model.batch import ActionBatch
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.idempotency import KeyTerms
-from duetime.model.job import Job, JobSpan, SpanKind
+from duetime.model.job import Job, JobSpan, SpanKind, current_definition
 from duetime.model.run_stats import RunStats
 from duetime.model.slots import KeySlots
 from duetime.testing.contract.job_specimens import OPERATED, nightly
@@ -165,7 +165,11 @@ def of_jobs() -> set[str]:
     """Return the attributes of a job's items."""
     filled = job()
     span = JobSpan(kind=SpanKind.PAUSED, start=NOON, end=EXPIRY, by="ann", reason="audit")
-    items = (to_state(filled), to_definition(filled), to_former(filled, EXPIRY), to_span(filled.ref, span))
+    replaced = replace(current_definition(filled), until=EXPIRY, by="ann")
+    items = (
+        *(to_state(filled), to_definition(filled), to_span(filled.ref, span)),
+        to_replaced(filled.ref, replaced, NOON),
+    )
     return {name for item in items for name in item} - KEYS
 
 

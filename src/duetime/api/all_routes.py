@@ -22,6 +22,8 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
         "background_jobs:BackgroundJobs",
         "coming_runs:ComingRuns",
         "job_operations:JobOperationRoutes",
+        "job_definitions:JobDefinitionRoutes",
+        "job_drafts:JobDraftRoutes",
         "backfills:BackfillRoutes",
     ),
     ("summary",): ("summary:Summary",),
@@ -33,7 +35,6 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("notifications",): ("notifications:NotificationRoutes", "preferences:NotificationPreferences"),
     ("batches",): ("batches:BatchRoutes",),
     ("handovers",): ("hand_overs:HandOverRoutes",),
-    ("search",): ("search:SearchRoutes",),
     ("openapi.json",): ("document_route:DocumentRoute",),
 }
 """The groups that need no more than the context."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
 
@@ -24,12 +23,12 @@ from duetime.api.job_requests import (
 )
 from duetime.api.job_views import JobView, RegisteredView
 from duetime.api.parameters import instant_of
+from duetime.api.registrations import registration_of
 from duetime.api.routes import Operation, route
 from duetime.api.views import ActionSummary
 from duetime.declare.job_rules import has_times, read_cadences
 from duetime.errors import JobNotFound
 from duetime.jobs.jobs import Jobs
-from duetime.jobs.register import Registration
 from duetime.model.action import Action
 from duetime.model.audit import AuditKind
 from duetime.model.job import Job
@@ -61,7 +60,7 @@ class JobOperationRoutes(ApiRoutes):
         """Register a job (201), and trigger it on request; 200 if its idempotency key is known."""
         jobs = self.api.scheduler(request).jobs
         handler = self._handler(body, request, is_triggered=body.trigger)
-        stored, registration = _stored(jobs, body.name), _registration(body.name, handler, body)
+        stored, registration = _stored(jobs, body.name), registration_of(body.name, handler, body)
         if body.trigger:
             job, run = jobs.register_and_trigger(registration)
             return self._registered(job, run, request, is_new=stored is None)
@@ -83,7 +82,7 @@ class JobOperationRoutes(ApiRoutes):
         jobs = self.api.jobs_for(request, name)
         handler = self._handler(body, request, is_triggered=False)
         stored = _stored(jobs, name)
-        job = jobs.register(_registration(name, handler, body, replace=True))
+        job = jobs.register(registration_of(name, handler, body, replace=True))
         return self._registered(job, None, request, is_new=stored is None)
 
     def _handler(self, body: JobRequest, request: Request, *, is_triggered: bool) -> Payload | str:
@@ -198,30 +197,6 @@ def _stored(jobs: Jobs, name: str) -> Job | None:
         return jobs.get(name)
     except JobNotFound:
         return None
-
-
-def _registration(
-    name: str, handler: Payload | str, body: JobRequest, *, replace: bool = False
-) -> Registration:
-    return Registration(
-        name=name,
-        handler=handler,
-        cadences=body.cadences,
-        retry=None if body.retry is None else body.retry.policy(),
-        overlap=body.overlap,
-        catch_up=body.catch_up,
-        precision=body.precision,
-        failure_threshold=body.failure_threshold,
-        deadline=body.deadline,
-        within=body.within,
-        every_success_within=body.every_success_within,
-        title=body.title,
-        category=body.category,
-        description=body.description,
-        idempotency_key=body.idempotency_key,
-        idempotency_ttl=None if body.idempotency_ttl is None else timedelta(seconds=body.idempotency_ttl),
-        replace=replace,
-    )
 
 
 def _done() -> Response[None]:

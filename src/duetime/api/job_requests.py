@@ -106,6 +106,15 @@ class ReplaceRequest(JobRequest):
     """A job in the place of the one of its name; the name is in the path."""
 
 
+class DraftRequest(JobRequest):
+    """A job that is not registered yet; its type and payload may still be wrong."""
+
+    name: Annotated[Text, Field(description="two or more kebab-case segments")]
+    replace: Annotated[
+        bool, Field(description="whether it is to replace the tenant's job of this name", strict=True)
+    ] = False
+
+
 class PauseRequest(RequestBody):
     """A pause."""
 

@@ -44,6 +44,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "forbidden": (HTTPStatus.FORBIDDEN, "The caller may not do this"),
         "action-not-found": (HTTPStatus.NOT_FOUND, "There is no such action"),
         "batch-not-found": (HTTPStatus.NOT_FOUND, "There is no such batch"),
+        "definition-not-found": (HTTPStatus.NOT_FOUND, "The job has no such definition"),
         "backfill-not-found": (HTTPStatus.NOT_FOUND, "The job has no such backfill"),
         "job-not-found": (HTTPStatus.NOT_FOUND, "There is no such job"),
         "undelivered-not-found": (HTTPStatus.NOT_FOUND, "Nothing undelivered has this id"),

@@ -9,7 +9,7 @@ from typing import Any
 from duetime.app import App
 from duetime.declare.handler import Handler
 from duetime.model.action import Action
-from duetime.model.job import Job
+from duetime.model.job import Definition, Job
 from duetime.model.redaction import REDACTED, WHOLE, Redacted, read_payload, redacted
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 
@@ -45,7 +45,10 @@ class Redactor:
 
     def of_job(self, job: Job) -> Redacted:
         """Return the payload of a job's runs."""
-        definition = job.definition
+        return self.of_definition(job.definition)
+
+    def of_definition(self, definition: Definition) -> Redacted:
+        """Return the payload of a definition."""
         return self._redact(definition.type, definition.payload, definition.payload_version)
 
     def of_undelivered(self, thing: Undelivered) -> Redacted:

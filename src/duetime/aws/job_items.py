@@ -5,6 +5,7 @@ sort key                   holds
 =========================  =======================================================================
 ``current#definition``     the definition in force
 ``current#state``          all other fields of `Job`; small, because each claim and settle writes it
+``edit#000003#REVISION``   a definition of a registered job that an edit within a version replaced
 ``former#000003``          a version that has ended
 ``late#KIND#TIME``         a report of a missed deadline, of a predicted miss, or of a silence
 ``span#END#START#…``       a period without planned runs
@@ -40,6 +41,7 @@ from duetime.model.job import (
     Origin,
     Pause,
     SpanKind,
+    StoredDefinition,
     Version,
     maintenance_shard_of,
 )
@@ -47,7 +49,10 @@ from duetime.model.run_stats import RunStats
 from duetime.model.wake_state import WakeState
 from duetime.retry import Tuning
 
-CURRENT, FORMER, REPORT, SPAN, BACKFILL = "current#", "former#", "late#", "span#", "backfill#"
+CURRENT, EDIT, FORMER, REPORT, SPAN, BACKFILL = (
+    *("current#", "edit#", "former#"),
+    *("late#", "span#", "backfill#"),
+)
 DEFINITION, STATE = CURRENT + "definition", CURRENT + "state"
 
 _OUTLIVES = timedelta(days=400)
@@ -134,15 +139,31 @@ def to_definition(job: Job) -> Item:
     }
 
 
-def to_former(job: Job, until: datetime) -> Item:
-    """Return the item of the current version as an ended version."""
-    return {
-        **job_key(job.ref, f"{FORMER}{job.version:06d}"),
-        "definition": {"S": job.definition.to_json()},
-        "since": at(job.since),
+def to_replaced(ref: JobRef, ended: StoredDefinition, since: datetime) -> Item:
+    """Return the item of a definition that has ended: of a version, or of an edit within one.
+
+    Args:
+        ref: the job.
+        ended: the definition.
+        since: when its version came into force.
+    """
+    version, _, revision = ended.id.partition(".")
+    name = (
+        f"{EDIT}{int(version):06d}{SEPARATOR}{int(revision):010d}"
+        if revision
+        else f"{FORMER}{int(version):06d}"
+    )
+    until = ended.until or ended.since
+    item = {
+        **job_key(ref, name),
+        "definition": {"S": ended.definition.to_json()},
+        "since": at(since),
         "until": at(until),
         "ttl": {"N": to_epoch(until + _OUTLIVES)},
     }
+    if ended.since != since:
+        item["registered_at"] = at(ended.since)
+    return item | ({"registered_by": {"S": ended.by}} if ended.by else {})
 
 
 def to_span(ref: JobRef, span: JobSpan) -> Item:
@@ -155,7 +176,7 @@ def to_span(ref: JobRef, span: JobSpan) -> Item:
     for name, text in (("by", span.by), ("reason", span.reason)):
         if text:
             item[name] = {"S": text}
-    return item | ({"catch_up": {"N": str(span.catch_up)}} if span.catch_up else {})
+    return item
 
 
 def to_report(ref: JobRef, report: DeadlineReport) -> Item:
@@ -270,6 +291,20 @@ def to_version(item: Item) -> Version:
     )
 
 
+def to_definition_of(item: Item) -> StoredDefinition:
+    """Return the ended definition of an item of `to_replaced`."""
+    kind, _, place = item["sk"]["S"].partition(SEPARATOR)
+    version, _, revision = place.partition(SEPARATOR)
+    return StoredDefinition(
+        id=f"{int(version)}.{int(revision)}" if kind + SEPARATOR == EDIT else str(int(version)),
+        version=int(version),
+        definition=Definition.from_json(item["definition"]["S"]),
+        since=instant.parse(_text(item, "registered_at") or item["since"]["S"]),
+        until=instant.parse(item["until"]["S"]),
+        by=_text(item, "registered_by") or "",
+    )
+
+
 def from_span(item: Item) -> JobSpan:
     """Return the span of an item."""
     end, start, kind, cadence = item["sk"]["S"].removeprefix(SPAN).split(SEPARATOR, 3)
@@ -280,7 +315,6 @@ def from_span(item: Item) -> JobSpan:
         cadence=cadence,
         by=_text(item, "by") or "",
         reason=_text(item, "reason") or "",
-        catch_up=int(item["catch_up"]["N"]) if "catch_up" in item else 0,
     )
 
 

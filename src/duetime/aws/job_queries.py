@@ -15,6 +15,7 @@ from duetime.aws.job_items import (
     BACKFILL,
     CURRENT,
     DEFINITION,
+    EDIT,
     FORMER,
     SPAN,
     STATE,
@@ -24,6 +25,7 @@ from duetime.aws.job_items import (
     job_key,
     job_ref_of,
     report_key,
+    to_definition_of,
     to_version,
 )
 from duetime.aws.keys import Item, partition
@@ -32,7 +34,15 @@ from duetime.errors import BackendUnavailable, InvalidCursor, UnreadableRow
 from duetime.ids import SHARDS, TenantId
 from duetime.model.backfill import BackfillRef
 from duetime.model.deadline_report import DeadlineReport, ReportKind
-from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef, JobSpan, Version
+from duetime.model.job import (
+    MAINTENANCE_SHARDS,
+    Job,
+    JobRef,
+    JobSpan,
+    StoredDefinition,
+    Version,
+    current_definition,
+)
 from duetime.ports.jobs import JobPage
 
 _READS = 5
@@ -100,6 +110,15 @@ class JobQueries:
         ended = (item for name, item in found.items() if name.startswith(FORMER))
         previous = readable(ended, to_version, "version of a job")
         return [*previous, Version(number=job.version, definition=job.definition, since=job.since)]
+
+    def definitions(self, ref: JobRef) -> Sequence[StoredDefinition]:
+        found = self._current(ref, FORMER + "~")
+        if not found:
+            return []
+        ended = (item for name, item in found.items() if name.startswith((EDIT, FORMER)))
+        replaced = readable(ended, to_definition_of, "definition of a job")
+        current = current_definition(from_items(found[STATE], found[DEFINITION]))
+        return [*sorted(replaced, key=lambda definition: (definition.version, definition.until)), current]
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         after = f"{SPAN}{instant.text(start)}~"

@@ -21,7 +21,7 @@ from duetime.aws.job_items import (
     holder,
     job_key,
     to_definition,
-    to_former,
+    to_replaced,
     to_report,
     to_span,
     to_state,
@@ -33,7 +33,7 @@ from duetime.aws.transactions import Entry, put, retry_on_conflict, update, writ
 from duetime.errors import BackendUnavailable, CommitRejected, DuetimeError
 from duetime.model.action import Action, ActionRef
 from duetime.model.deadline_report import DeadlineReport
-from duetime.model.job import Job, JobRef, JobSpan
+from duetime.model.job import Job, JobRef, JobSpan, replaced_definition
 from duetime.model.lease import Rejected, Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
 from duetime.ports.delegate import delegate
@@ -60,6 +60,7 @@ class DynamoJobStore:
     list = delegate("_queries", JobQueries.list)
     due_for_maintenance = delegate("_queries", JobQueries.due_for_maintenance)
     versions = delegate("_queries", JobQueries.versions)
+    definitions = delegate("_queries", JobQueries.definitions)
     spans = delegate("_queries", JobQueries.spans)
     reports = delegate("_queries", JobQueries.reports)
 
@@ -88,8 +89,8 @@ class DynamoJobStore:
     def _defined(self, old: Job, new: Job) -> Iterator[Entry]:
         if (new.definition, new.version) != (old.definition, old.version):
             yield put(self._table, to_definition(replace(new, revision=old.revision + 1)))
-        if new.version != old.version:
-            yield put(self._table, to_former(old, new.since))
+        if ended := replaced_definition(old, new):
+            yield put(self._table, to_replaced(old.ref, ended, old.since))
 
     def _was_mine(self, old: Job, new: Job, failed: TransactionFailed) -> bool:
         """Return whether the job is as this change leaves it; a planner may have moved its cursor since.

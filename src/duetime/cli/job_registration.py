@@ -14,7 +14,9 @@ from duetime.cli.arguments import (
     json_object,
     seconds,
 )
+from duetime.cli.failures import BadUsage
 from duetime.cli.job_changes import add_payload, add_retries, given
+from duetime.cli.job_definitions import preview
 from duetime.cli.job_text import words
 from duetime.cli.output import print_json, print_next
 from duetime.cli.times import local
@@ -84,6 +86,9 @@ def add_parsers(verbs: Commands) -> None:
     )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--replace", action="store_true", help="replace your job of this name")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only print its next runs, its cost and what would change"
+    )
     choice.add_argument("--trigger", action="store_true", help="also run it at once")
     parser.add_argument("--idempotency-key", metavar="KEY", help="a repeated key changes nothing")
     parser.add_argument(
@@ -94,6 +99,11 @@ def add_parsers(verbs: Commands) -> None:
 def register(arguments: argparse.Namespace) -> int:
     """Register the job and print its next run."""
     client, body = client_of(arguments), _body(arguments)
+    if arguments.dry_run:
+        if arguments.trigger:
+            raise BadUsage("--dry-run registers nothing, so nothing runs; leave out --trigger, or --dry-run")
+        draft = {**body, "name": arguments.name, "replace": arguments.replace}
+        return preview(arguments, client, draft)
     if arguments.replace:
         job = client.ask("PUT", JOBS, arguments.name, body=body)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from duetime.cli import backfills, job_changes, job_registration
+from duetime.cli import backfills, job_changes, job_definitions, job_registration
 from duetime.cli.arguments import (
     JOBS,
     Commands,
@@ -56,6 +56,7 @@ def add_parser(commands: Commands) -> None:
     add_page(parser)
     job_changes.add_parsers(verbs)
     job_registration.add_parsers(verbs)
+    job_definitions.add_parsers(verbs)
     backfills.add_parsers(verbs)
 
 

@@ -13,11 +13,11 @@ from duetime.errors import InvalidCursor, InvalidIdentifier, JobNotFound
 from duetime.ids import SYSTEM_TENANT
 from duetime.instant import When
 from duetime.jobs.operate import JobOperations
-from duetime.jobs.register import Register, Registered, Registration
+from duetime.jobs.register import JobDraft, Register, Registered, Registration
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.backfill import USUAL_AT_ONCE, BackfillOrder
-from duetime.model.job import Job, JobRef, Origin
+from duetime.model.job import Job, JobRef, Origin, StoredDefinition
 from duetime.model.selection import RunSelection, check_limit
 from duetime.ports.actions import Page
 from duetime.ports.jobs import JobPage, JobPorts
@@ -229,6 +229,44 @@ class Jobs:
         """
         self._check_shards()
         return self._register(job, self._context.tenant_id, self._context.actor)
+
+    def draft(self, job: Registration) -> JobDraft:
+        """Return what `register` would change, and why it would be rejected; change nothing.
+
+        Raises:
+            DeclarationError: a value has another type than it must have.
+            InvalidCadence: a cadence's text is mistyped, or it never fires.
+        """
+        return self._register.draft(job, self._context.tenant_id, self._context.actor)
+
+    def definitions(self, name: str) -> Sequence[StoredDefinition]:
+        """Return the definitions that a job has had, oldest first; the last one is in force.
+
+        Ended ones are stored for 400 days. Of a job that code declares, those that ended with a version.
+
+        Raises:
+            JobNotFound: there is no such job.
+        """
+        return self._jobs.definitions(self.get(name).ref)
+
+    def roll_back(self, name: str, definition_id: str) -> Job:
+        """Let a former definition of a registered job come into force again.
+
+        Version numbers only grow: if the plan changes, this makes a new version.
+
+        Args:
+            name: the job.
+            definition_id: the `id` of one of its `definitions`, such as ``3``.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobDefinitionNotFound: the job has no such definition.
+            JobConflict: code declares the job, or the definition is in force.
+            UnknownType: no deployed worker has the definition's handler.
+            DeclarationError: this deployment cannot honour the definition.
+        """
+        self._check_shards()
+        return self._register.roll_back(lambda: self.get(name), definition_id, self._context.actor)
 
     def register_and_trigger(self, job: Registration) -> Registered:
         """Declare a job as `register` does, and run it now as `trigger` does.

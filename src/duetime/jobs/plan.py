@@ -186,8 +186,7 @@ class Plan:
         first = job.cadence_set.next_after(job.cursor)
         if first is None or first > until:
             return None
-        most = job.definition.catch_up
-        span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER, catch_up=most)
+        span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
         rows = tuple(
             self._row(job, due, now, catches_up=True, due_at=now + self._settings.catch_up_spread * index)
             for index, due in enumerate(_latest(job, until))

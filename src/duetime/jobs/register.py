@@ -5,22 +5,13 @@ Its row is like any other job's, but no code sets its timing. The tenant can rep
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.cadence import Cadence
 from duetime.clock import Clock
-from duetime.declare.job_rules import (
-    RESERVED,
-    TOO_FINE,
-    is_too_fine,
-    overlap_of,
-    read_cadences,
-    refusals,
-)
-from duetime.declare.whole_seconds import whole_seconds
 from duetime.errors import (
     DeclarationError,
     InvalidIdentifier,
@@ -32,21 +23,21 @@ from duetime.errors import (
 )
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
+from duetime.jobs.definition_rules import DefinitionRules
 from duetime.jobs.job_versions import JobVersions, new_job
 from duetime.jobs.plan import Plan
 from duetime.model.action import Action
 from duetime.model.idempotency import key_terms
-from duetime.model.job import Definition, Job, JobRef, Origin, Precision, is_manual
+from duetime.model.job import Definition, Job, JobRef, Origin, Precision
 from duetime.model.quota import Quota, limit_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
-from duetime.retry import Duration, RetryPolicy, policy
+from duetime.retry import Duration, RetryPolicy
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
 
-KEY_LIMIT = 128
 _PAGE = 50
 _COUNTED = (Quota.JOBS, Quota.EVENT_RULES)
 
@@ -94,6 +85,17 @@ class Registered(NamedTuple):
     run: Action
 
 
+class JobDraft(NamedTuple):
+    """The effect of a registration that is not made."""
+
+    before: Job | None
+    """The registered job; None if there is none."""
+    after: Job
+    """The job as it would be."""
+    problems: Sequence[str]
+    """The reasons for which the registration would be rejected."""
+
+
 class Register:
     """Registers jobs for one tenant, in one actor's name."""
 
@@ -105,19 +107,18 @@ class Register:
         clock: Clock,
         settings: Settings,
     ) -> None:
-        self._jobs, self._routes, self._precision = ports.jobs, ports.routes, ports.precision
-        self._clock, self._settings = clock, settings
+        self._jobs, self._clock, self._settings = ports.jobs, clock, settings
+        self._rules = DefinitionRules(ports, settings)
         self._plan = Plan(actions, ports.jobs, clock=clock, settings=settings, watches=False)
         self._versions = JobVersions(actions, ports.jobs, clock=clock, settings=settings)
 
     def __call__(self, registration: Registration, tenant_id: TenantId, actor: str) -> Job:
         """Register a job, and plan it at once; see `Jobs.register`."""
-        definition, now = self._definition(registration, tenant_id), self._clock.now()
+        definition, now = self._rules.definition(registration, tenant_id), self._clock.now()
         key, ttl = registration.idempotency_key, registration.idempotency_ttl
         terms = key_terms(key, ttl, now=now, settings=self._settings)
         ref = JobRef(tenant_id, definition.name)
-        if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
-            raise JobNameTaken(ref.name, "a job that code declares")
+        self._refuse_name_of_code(ref.name)
         registered = {
             "registered_by": actor,
             "registered_at": now,
@@ -136,6 +137,33 @@ class Register:
         change_with_retry(write, f"job {ref.name}")
         self._plan(ref)
         return self._jobs.get(ref) or new
+
+    def draft(self, registration: Registration, tenant_id: TenantId, actor: str) -> JobDraft:
+        """Return what a registration would change, and change nothing; see `Jobs.draft`."""
+        name = JobName(registration.name)
+        definition, now = self._rules.unchecked(registration, tenant_id, name), self._clock.now()
+        ref, problems = JobRef(tenant_id, name), []
+        stored = self._jobs.get(ref) if is_job_name(name) else None
+        before = None if stored is None or stored.removed_at is not None else stored
+        try:
+            self._rules.check(definition)
+            self._refuse_name_of_code(name)
+            if before is not None:
+                _refuse_taken(name, registration)
+            self._check_quotas(ref, definition)
+        except (DeclarationError, UnknownType, JobNameTaken, QuotaExceeded) as refused:
+            problems.append(str(refused))
+        after = new_job(ref, definition, now, origin=Origin.RUNTIME, registered_by=actor, registered_at=now)
+        if before is not None:
+            version = before.version + (not definition.plans_like(before.definition))
+            after = replace(
+                before, definition=definition, version=version, registered_by=actor, registered_at=now
+            )
+        return JobDraft(before, after, tuple(problems))
+
+    def _refuse_name_of_code(self, name: JobName) -> None:
+        if self._jobs.get(JobRef(SYSTEM_TENANT, name)) is not None:
+            raise JobNameTaken(name, "a job that code declares")
 
     def _check_quotas(self, ref: JobRef, definition: Definition) -> None:
         """Check the tenant's quotas; the list of jobs may lag, so some registrations at once may pass.
@@ -162,55 +190,6 @@ class Register:
             if (cursor := page.cursor) is None:
                 return
 
-    def _definition(self, registration: Registration, tenant_id: TenantId) -> Definition:
-        cadences = read_cadences(registration.cadences, default_tz=self._settings.default_tz or None)
-        handler, payload = registration.handler, None
-        if not isinstance(handler, str):
-            payload, handler = handler, handler.type_name
-        definition = Definition(
-            name=job_name(registration.name),
-            type=handler,
-            cadences=tuple(cadence.text for cadence in cadences),
-            payload=payload.to_json() if payload else None,
-            payload_version=payload.type_version if payload else 1,
-            retry=None if registration.retry is None else policy(registration.retry).text(),
-            overlap=overlap_of(registration.overlap, cadences),
-            catch_up=registration.catch_up,
-            precision=registration.precision,
-            failure_threshold=registration.failure_threshold,
-            deadline=registration.deadline,
-            within=whole_seconds("within", registration.within),
-            every_success_within=whole_seconds("every_success_within", registration.every_success_within),
-            title=registration.title,
-            category=registration.category,
-            description=registration.description,
-            worker=tenant_id,
-        )
-        key_size = KEY_LIMIT if registration.idempotency_key is None else len(registration.idempotency_key)
-        problems = [
-            *refusals(definition, cadences),
-            *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
-            *_tenant_problems(cadences),
-            *(
-                [f"idempotency_key has {key_size} characters; 1 to {KEY_LIMIT} are allowed"]
-                if not 1 <= key_size <= KEY_LIMIT
-                else []
-            ),
-        ]
-        if problems:
-            raise DeclarationError(f"job {registration.name!r}: {'; '.join(problems)}")
-        if handler.startswith(RESERVED) or self._routes.queue_for(handler) is None:
-            raise UnknownType(handler, self._routes.types())
-        if is_job_name(handler) and self._has_cadences(handler):
-            problem = f"the type {handler} is a job with cadences, which no other job may run; use another"
-            raise DeclarationError(f"job {registration.name!r}: {problem}")
-        return definition
-
-    def _has_cadences(self, handler: str) -> bool:
-        """Return whether the handler is of a job that code declares with cadences."""
-        job = self._jobs.get(JobRef(SYSTEM_TENANT, JobName(handler)))
-        return job is not None and not is_manual(job.definition)
-
     def _is_registered(self, job: Job, registration: Registration, definition: Definition) -> bool:
         """Return whether this registration was made already; one with a new key is always written.
 
@@ -221,9 +200,15 @@ class Register:
             return False
         if job.holds_key(registration.idempotency_key, self._clock.now()):
             return True
-        if not registration.replace:
-            raise JobNameTaken(job.name, "another job of this tenant; set replace to replace it")
+        _refuse_taken(job.name, registration)
         return registration.idempotency_key is None and job.definition == definition
+
+    def roll_back(self, get: Callable[[], Job], definition_id: str, actor: str) -> Job:
+        """Let a former definition come into force again; see `Jobs.roll_back`."""
+        from duetime.jobs.roll_back import RollBack  # noqa: PLC0415 - few calls need it
+
+        roll_back = RollBack(self._jobs, self._versions, self._rules, self._plan, self._clock)
+        return roll_back(get, definition_id, actor)
 
     def unregister(self, name: str, tenant_id: TenantId) -> None:
         """Remove a registered job; see `Jobs.unregister`."""
@@ -244,6 +229,11 @@ class Register:
         change_with_retry(remove, f"job {name}")
 
 
+def _refuse_taken(name: JobName, registration: Registration) -> None:
+    if not registration.replace:
+        raise JobNameTaken(name, "another job of this tenant; set replace to replace it")
+
+
 def _counts(definitions: Collection[Definition]) -> Mapping[Quota, int]:
     """Return what a tenant's jobs use of its quotas."""
     return {Quota.JOBS: len(definitions), Quota.EVENT_RULES: sum(map(_event_rules, definitions))}
@@ -251,18 +241,3 @@ def _counts(definitions: Collection[Definition]) -> Mapping[Quota, int]:
 
 def _event_rules(definition: Definition) -> int:
     return sum(text.startswith("on_event ") for text in definition.cadences)
-
-
-def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
-    """Return the triggers that do not name the tenant of an event.
-
-    Only this tenant's events may start its job.
-    """
-    from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - few registrations need it
-
-    return [
-        f"the cadence {cadence.text}: there is no tenant; add the event's field that names it,"
-        " as in tenant=detail.tenant_id: only events of its own tenant may start a registered job"
-        for cadence in cadences
-        if isinstance(cadence, OnEvent) and not cadence.tenant
-    ]

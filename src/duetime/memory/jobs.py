@@ -18,7 +18,15 @@ from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.backfill import Backfill, BackfillRef
 from duetime.model.deadline_report import DeadlineReport, ReportKind
-from duetime.model.job import Job, JobRef, JobSpan, Version
+from duetime.model.job import (
+    Job,
+    JobRef,
+    JobSpan,
+    StoredDefinition,
+    Version,
+    current_definition,
+    replaced_definition,
+)
 from duetime.model.job_events import JobChange, ReportKept, SpanKept
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
@@ -46,6 +54,7 @@ class MemoryJobStore:
         self._store, self._on_change = store, on_change
         self.by_ref: dict[JobRef, Job] = {}
         self.versions_by_ref: dict[JobRef, dict[int, Version]] = {}
+        self.replaced_by_ref: dict[JobRef, list[StoredDefinition]] = {}
         self.spans_by_ref: dict[JobRef, dict[JobSpan, None]] = {}
         self.backfills_by_ref: dict[BackfillRef, Backfill] = {}
         self.reports_by_ref: dict[JobRef, dict[tuple[ReportKind, datetime], DeadlineReport]] = {}
@@ -105,6 +114,8 @@ class MemoryJobStore:
             if after.version != current.version:
                 versions = self.versions_by_ref[old.ref]
                 versions[current.version] = replace(versions[current.version], until=after.since)
+            if ended := replaced_definition(current, after):
+                self.replaced_by_ref.setdefault(old.ref, []).append(ended)
             self._keep_version(after)
             self._keep_spans(old.ref, spans)
             self._put(after)
@@ -231,6 +242,11 @@ class MemoryJobStore:
         with self._store.lock:
             versions = self.versions_by_ref.get(ref, {})
             return [versions[number] for number in sorted(versions)]
+
+    def definitions(self, ref: JobRef) -> Sequence[StoredDefinition]:
+        with self._store.lock:
+            job = self.by_ref.get(ref)
+            return [*self.replaced_by_ref.get(ref, ()), *([current_definition(job)] if job else [])]
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         with self._store.lock:

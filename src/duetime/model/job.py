@@ -207,8 +207,6 @@ class JobSpan:
     cadence: str = WHOLE_JOB
     by: str = ""
     reason: str = ""
-    catch_up: int = 0
-    """Of a missed one: how many of its latest times the job made up for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +218,50 @@ class Version:
     since: datetime
     until: datetime | None = None
     """None while it is in force."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDefinition:
+    """A definition that a job has or had.
+
+    A version has several, if changes of a registered job left its plan as it was.
+    """
+
+    id: str
+    """Of the last one of a version, the version's number; of others, ``3.17``: the job's revision is last."""
+    version: int
+    definition: Definition
+    since: datetime
+    until: datetime | None = None
+    """None while it is in force."""
+    by: str = ""
+    """The user who registered it; empty if that was not recorded."""
+
+
+def current_definition(job: Job) -> StoredDefinition:
+    """Return the definition that is in force."""
+    return StoredDefinition(
+        id=str(job.version),
+        version=job.version,
+        definition=job.definition,
+        since=job.registered_at or job.since,
+        by=job.registered_by,
+    )
+
+
+def replaced_definition(old: Job, new: Job) -> StoredDefinition | None:
+    """Return the definition that a change replaces; None if nothing must store it.
+
+    The end of a version is always stored, and an edit within a version if the job was registered: code has
+    its own history.
+    """
+    ended = current_definition(old)
+    if new.version != old.version:
+        return replace(ended, until=new.since)
+    if new.definition == old.definition or old.origin is Origin.CODE:
+        return None
+    until = new.registered_at or new.since
+    return replace(ended, id=f"{old.version}.{old.revision}", until=until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

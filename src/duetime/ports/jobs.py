@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from duetime.model.action import Action, ActionRef
     from duetime.model.backfill import Backfill, BackfillRef
     from duetime.model.deadline_report import DeadlineReport, ReportKind
-    from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
+    from duetime.model.job import Job, JobRef, JobSpan, Precision, StoredDefinition, Version
     from duetime.model.lease import Settlement, SettleResult
     from duetime.model.run_stats import EndedRun
     from duetime.ports.actions import Holder
@@ -126,7 +126,8 @@ class JobStore(Protocol):
         pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until,
         maintain_failures and unlocked_since. It never writes the lock, the waiting run or the statistics.
         A new version is stored beside the previous ones, with the end of the previous one. A changed
-        definition of the same version replaces it. The spans are in the same transaction. A row that is as
+        definition of the same version replaces it; that of a registered job stays in `definitions`. The spans
+        are in the same transaction. A row that is as
         this call leaves it was changed by its first attempt: return True.
         """
 
@@ -201,6 +202,12 @@ class JobStore(Protocol):
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
         """Return the stored versions, oldest first."""
+
+    def definitions(self, ref: JobRef) -> Sequence[StoredDefinition]:
+        """Return the stored definitions, oldest first.
+
+        They are the last one of each version, and those that a registered job had before edits within one.
+        """
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         """Return the spans that overlap (start, end], by their start."""

@@ -80,6 +80,7 @@ _DESCRIPTIONS = {
     "undelivered_id": "the id of what is undelivered",
     "notification_id": "the notification's id",
     "tenant": "the tenant's name",
+    "definition_id": "the definition's id, unique within its job",
     "backfill_id": "the backfill's id, unique within its job",
     "batch_name": "the batch's name",
     "pause_id": "the pause's id",

@@ -9,7 +9,18 @@ from functools import partial
 
 import pytest
 
-from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, Origin, Overlap, Pause, SpanKind, Version
+from duetime.model.job import (
+    WHOLE_JOB,
+    Job,
+    JobRef,
+    JobSpan,
+    Origin,
+    Overlap,
+    Pause,
+    SpanKind,
+    Version,
+    current_definition,
+)
 from duetime.model.run_stats import EndedRun, RunStats
 from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
@@ -182,6 +193,49 @@ class JobChangeContract(JobsContract):
         definition = replace(job.definition, title="Close the books")
         assert jobs.change(job, replace(job, definition=definition))
         assert [*jobs.versions(job.ref)] == [Version(number=1, definition=definition, since=ADDED_AT)]
+
+    def test_the_end_of_a_version_stores_its_definition(self, jobs: JobStore, job: Job) -> None:
+        second = self._next_version(jobs, job, "open-books", NOON)
+        assert [*jobs.definitions(job.ref)] == [
+            replace(current_definition(job), until=NOON),
+            current_definition(second),
+        ]
+
+    def test_an_edit_of_a_registered_job_stores_the_definition_before_it(self, jobs: JobStore) -> None:
+        job = added(jobs, origin=Origin.RUNTIME, registered_at=ADDED_AT + TICK, registered_by="ann")
+        first = self._edited(jobs, job, "Close the books", "ben", NOON)
+        second = self._edited(jobs, first, "Close all books", "cem", NOON + HOUR)
+        third = self._next_version(jobs, second, "open-books", NOON + DAY)
+        assert [
+            (stored.id, stored.version, stored.by, stored.since, stored.until, stored.definition.title)
+            for stored in jobs.definitions(job.ref)
+        ] == [
+            ("1.1", 1, "ann", ADDED_AT + TICK, NOON, job.definition.title),
+            ("1.2", 1, "ben", NOON, NOON + HOUR, "Close the books"),
+            ("1", 1, "cem", NOON + HOUR, NOON + DAY, "Close all books"),
+            ("2", 2, "cem", NOON + HOUR, None, "Close all books"),
+        ]
+        assert [version.number for version in jobs.versions(third.ref)] == [1, 2]
+
+    def test_an_edit_of_a_job_of_code_stores_no_definition(self, jobs: JobStore, job: Job) -> None:
+        edited = self._edited(jobs, job, "Close the books", "deploy", NOON)
+        assert [*jobs.definitions(job.ref)] == [current_definition(edited)]
+
+    def test_a_change_without_another_definition_stores_none(self, jobs: JobStore) -> None:
+        job = added(jobs, origin=Origin.RUNTIME)
+        assert jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
+        assert [stored.id for stored in jobs.definitions(job.ref)] == ["1"]
+
+    def test_a_job_that_never_was_has_no_definitions(self, jobs: JobStore) -> None:
+        added(jobs, origin=Origin.RUNTIME)
+        assert [*jobs.definitions(JobRef(ACME, REINDEX))] == []
+        assert [*jobs.definitions(JobRef(GLOBEX, NIGHTLY))] == []
+
+    def _edited(self, jobs: JobStore, job: Job, title: str, by: str, at: datetime) -> Job:
+        """Change the title alone, and return the stored job."""
+        definition = replace(job.definition, title=title)
+        assert jobs.change(job, replace(job, definition=definition, registered_by=by, registered_at=at))
+        return stored_job(jobs, job.ref)
 
     def test_a_job_that_never_was_has_no_versions(self, jobs: JobStore) -> None:
         added(jobs)

@@ -1,1 +1,0 @@
-"""Tests of the recount: its own times, and what it finds."""
