@@ -26,7 +26,7 @@ node_modules/.ready: package.json package-lock.json
 	@touch $@
 
 CONSOLE := src/duetime/console/built/index.html
-$(CONSOLE): node_modules/.ready docs/openapi.json $(shell find console -type f ! -name schema.d.ts)
+$(CONSOLE): node_modules/.ready docs/openapi.json $(shell find console -type f ! -name '*.d.ts')
 	@node console/build.mjs
 
 setup: .venv/.ready $(CONSOLE) ## install the virtual environment in .venv and the CDK's command line, and build the console

@@ -1,5 +1,5 @@
 // Builds the console into the Python package, where the API and the local cloud serve it from.
-// With --types only the types of the API are made, from its OpenAPI document.
+// With --types only types are made: those of the API, from its OpenAPI document, and those of the words.
 
 import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -10,7 +10,8 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "..");
 const built = join(root, "src/duetime/console/built");
-const types = join(here, "src/schema.d.ts");
+const source = join(here, "src");
+const types = join(source, "schema.d.ts");
 
 execFileSync(
   process.execPath,
@@ -22,6 +23,7 @@ execFileSync(
   ],
   { stdio: ["ignore", "ignore", "inherit"] },
 );
+await nameParts();
 if (!process.argv.includes("--types")) {
   await makePage();
 }
@@ -30,11 +32,15 @@ async function makePage() {
   await refuseTwoMeanings(join(here, "src/style"));
   await rm(built, { recursive: true, force: true });
   await mkdir(join(built, "assets"), { recursive: true });
+  const translated = (await readdir(join(source, "languages"))).map((file) => basename(file, ".ts"));
   const result = await build({
     entryPoints: [join(here, "src/main.tsx")],
     outdir: join(built, "assets"),
     entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
     bundle: true,
+    splitting: true,
+    define: { TRANSLATED: JSON.stringify(translated) },
     format: "esm",
     target: ["es2022"],
     jsx: "automatic",
@@ -45,7 +51,8 @@ async function makePage() {
     logLevel: "warning",
   });
   const made = Object.keys(result.metafile.outputs).map((each) => basename(each));
-  const named = (ending) => `assets/${made.find((each) => each.endsWith(ending))}`;
+  const named = (ending) =>
+    `assets/${made.find((each) => each.startsWith("main-") && each.endsWith(ending))}`;
   const page = await readFile(join(here, "index.html"), "utf8");
   const filled = page.replace("{{style}}", named(".css")).replace("{{script}}", named(".js"));
   await copyFile(join(here, "mark.svg"), join(built, "assets/mark.svg"));
@@ -53,6 +60,24 @@ async function makePage() {
   await writeFile(join(built, "assets/licences.txt"), await licences(Object.keys(result.metafile.inputs)));
   const bytes = Object.values(result.metafile.outputs).reduce((sum, each) => sum + each.bytes, 0);
   console.log(`the console: ${Math.round(bytes / 1024)} KB in ${join("src/duetime/console/built")}`);
+}
+
+/** List each table of English words: a language without one of its keys is then an error of types. */
+async function nameParts() {
+  const files = (await readdir(source, { recursive: true })).filter((file) => /\.tsx?$/.test(file)).sort();
+  const parts = [];
+  for (const file of files) {
+    const module = file.replace(/\.tsx?$/, "");
+    const text = await readFile(join(source, file), "utf8");
+    for (const [, name, part] of text.matchAll(/^export const (\w+) = words\("([^"]+)"/gm)) {
+      const home = module.replace(/\.words$/, "");
+      if (part !== home && part !== `${home}.${name}`) {
+        throw new Error(`${file}: name its words "${home}" or "${home}.${name}", not "${part}"`);
+      }
+      parts.push(`  "${part}": (typeof import("../${module}"))["${name}"];`);
+    }
+  }
+  await writeFile(join(source, "words/parts.d.ts"), `export interface Parts {\n${parts.join("\n")}\n}\n`);
 }
 
 /** The notice of each package that the page carries: their licences ask that it goes with every copy. */

@@ -21,7 +21,7 @@ _ROOT = Path(__file__).parent.parent
 _LIST = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
 _PROSE = {".py", ".md", ".ts", ".tsx", ".toml", ".css", ".html"}
 _MADE = {"built", "node_modules"}
-_MADE_FILES = {"schema.d.ts"}
+_MADE_FILES = {"schema.d.ts", "parts.d.ts"}
 _CODE = re.compile(r"```.*?```|<!--.*?-->", re.DOTALL)
 _ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 

@@ -6,23 +6,7 @@ import { type Config, home } from "./config";
 import { isObject, readResponse, writeJson } from "./json";
 import { Problem, problemOf, UNREACHABLE } from "./problem";
 import type { components, paths } from "./schema.d.ts";
-import { words } from "./words";
-
-const say = words({
-  en: {
-    garbage: "The response ({status}) is not one of the API. A proxy may have answered in its place.",
-    late: "There was no response within {n} s.",
-    late_change:
-      "There was no response within {n} s. The change may have been made: look before you repeat it.",
-  },
-  fr: {
-    garbage:
-      "La réponse ({status}) n'est pas celle de l'API. Un intermédiaire a peut-être répondu à sa place.",
-    late: "Pas de réponse en {n} s.",
-    late_change:
-      "Pas de réponse en {n} s. Le changement a peut-être été fait : vérifiez avant de recommencer.",
-  },
-});
+import { say } from "./api.words";
 
 export type Schemas = components["schemas"];
 

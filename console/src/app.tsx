@@ -2,10 +2,11 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { mine } from "./app.words";
 import { config } from "./config";
 import { freshness } from "./freshness";
-import { refreshAll } from "./query";
 import { can, me, type Permission } from "./me";
+import { refreshAll } from "./query";
 import { href, place, restoreScroll } from "./route";
 import { ActionScreen } from "./screens/action";
 import { ActionsScreen } from "./screens/actions";
@@ -27,43 +28,10 @@ import { chooseZone, own, span, zone } from "./time";
 import { Guarded } from "./ui/guarded";
 import { isNarrow } from "./ui/narrow";
 import { Page } from "./ui/page";
-import { Toasts } from "./ui/toasts";
+import { refused, Toasts } from "./ui/toasts";
 import { Unread } from "./ui/unread";
-import { choose, LANGUAGES, type Language, language, words } from "./words";
+import { choose, LANGUAGES, language, nameOf } from "./words";
 import { say } from "./words/shared";
-
-const mine = words({
-  en: {
-    skip: "Skip to the content",
-    nav: "Console",
-    language: "Language",
-    zone: "Times in",
-    own_zone: "{zone}, yours",
-    live: "live",
-    old: "{span} old",
-    loading: "loading",
-    failing: "no answer",
-    settings: "Account, language and times",
-    sign_out: "Sign out",
-    nowhere: "There is no such page",
-    who: "{actor} of {tenant}",
-  },
-  fr: {
-    skip: "Aller au contenu",
-    nav: "Console",
-    language: "Langue",
-    zone: "Fuseau horaire",
-    own_zone: "{zone}, le vôtre",
-    live: "en direct",
-    old: "à jour il y a {span}",
-    loading: "chargement",
-    failing: "sans réponse",
-    settings: "Compte, langue et heures",
-    sign_out: "Se déconnecter",
-    nowhere: "Cette page n'existe pas",
-    who: "{actor}, {tenant}",
-  },
-});
 
 interface Entry {
   at: string;
@@ -166,10 +134,10 @@ function SideEnd() {
       </label>
       <label>
         <span>{mine("language")}</span>
-        <select value={language.value} onChange={(event) => choose(event.currentTarget.value as Language)}>
-          {Object.entries(LANGUAGES).map(([each, name]) => (
-            <option key={each} value={each} lang={each}>
-              {name}
+        <select value={language.value} onChange={(event) => void chooseIn(event.currentTarget)}>
+          {LANGUAGES.map((code) => (
+            <option key={code} value={code} lang={code}>
+              {nameOf(code)}
             </option>
           ))}
         </select>
@@ -186,6 +154,15 @@ function SideEnd() {
       )}
     </div>
   );
+}
+
+async function chooseIn(select: HTMLSelectElement): Promise<void> {
+  try {
+    await choose(select.value);
+  } catch {
+    refused(new Error(mine("no_language", { language: nameOf(select.value) })));
+    select.value = language.value;
+  }
 }
 
 function Side({ at }: { at: string }) {

@@ -32,38 +32,24 @@ export const FOR_ADMINS: NotificationKind[] = [
   "jobs.silent",
 ];
 
-export const kindOfNotification = words({
-  en: {
-    "scheduling.action_failed": "An action failed",
-    "scheduling.dead_lettered": "A new dead letter",
-    "scheduling.undelivered": "Something undelivered",
-    "scheduling.breaker_opened": "A circuit breaker opened",
-    "scheduling.approval_requested": "An action waits for an approval",
-    "jobs.recurring_failing": "A job keeps failing",
-    "jobs.recurring_succeeding": "A job succeeds again",
-    "jobs.chain_refused": "A chain of events is too long",
-    "jobs.deadline_missed": "A job missed its deadline",
-    "jobs.deadline_at_risk": "A job may miss its deadline",
-    "jobs.silent": "A job has not succeeded for too long",
-  },
-  fr: {
-    "scheduling.action_failed": "Une action a échoué",
-    "scheduling.dead_lettered": "Un nouvel échec définitif",
-    "scheduling.undelivered": "Un élément non distribué",
-    "scheduling.breaker_opened": "Un disjoncteur s'est ouvert",
-    "scheduling.approval_requested": "Une action attend une approbation",
-    "jobs.recurring_failing": "Une tâche échoue à répétition",
-    "jobs.recurring_succeeding": "Une tâche réussit à nouveau",
-    "jobs.chain_refused": "Une chaîne d'événements est trop longue",
-    "jobs.deadline_missed": "Une tâche a dépassé son délai",
-    "jobs.deadline_at_risk": "Une tâche risque de dépasser son délai",
-    "jobs.silent": "Une tâche n'a pas réussi depuis trop longtemps",
-  },
+export const kindOfNotification = words("kinds.kindOfNotification", {
+  "scheduling.action_failed": "An action failed",
+  "scheduling.dead_lettered": "A new dead letter",
+  "scheduling.undelivered": "Something undelivered",
+  "scheduling.breaker_opened": "A circuit breaker opened",
+  "scheduling.approval_requested": "An action waits for an approval",
+  "jobs.recurring_failing": "A job keeps failing",
+  "jobs.recurring_succeeding": "A job succeeds again",
+  "jobs.chain_refused": "A chain of events is too long",
+  "jobs.deadline_missed": "A job missed its deadline",
+  "jobs.deadline_at_risk": "A job may miss its deadline",
+  "jobs.silent": "A job has not succeeded for too long",
 });
 
-export const severity = words({
-  en: { info: "for information", warning: "warning", error: "error" },
-  fr: { info: "pour information", warning: "avertissement", error: "erreur" },
+export const severity = words("kinds.severity", {
+  info: "for information",
+  warning: "warning",
+  error: "error",
 });
 
 export const UNDELIVERED_KINDS: UndeliveredKind[] = [
@@ -76,23 +62,12 @@ export const UNDELIVERED_KINDS: UndeliveredKind[] = [
   "notification",
 ];
 
-export const kindOfUndelivered = words({
-  en: {
-    message: "message of a queue",
-    record: "record of the stream",
-    wake: "wake",
-    event: "event that starts a job",
-    pass: "sweep or catch-up",
-    lifecycle: "lifecycle event",
-    notification: "notification",
-  },
-  fr: {
-    message: "message d'une file",
-    record: "enregistrement du flux",
-    wake: "réveil",
-    event: "événement qui démarre une tâche",
-    pass: "balayage ou rattrapage",
-    lifecycle: "événement du cycle de vie",
-    notification: "notification",
-  },
+export const kindOfUndelivered = words("kinds.kindOfUndelivered", {
+  message: "message of a queue",
+  record: "record of the stream",
+  wake: "wake",
+  event: "event that starts a job",
+  pass: "sweep or catch-up",
+  lifecycle: "lifecycle event",
+  notification: "notification",
 });

@@ -8,11 +8,12 @@ import { loadConfig } from "./config";
 import { loadCaller } from "./me";
 import { signIn } from "./session";
 import { CannotStart } from "./ui/cannot-start";
+import { loadLanguage } from "./words";
 
 const root = document.getElementById("root") as HTMLElement;
 
 async function start(): Promise<void> {
-  const config = await loadConfig();
+  const [config] = await Promise.all([loadConfig(), loadLanguage()]);
   startApi(config, await signIn(config.sign_in));
   await loadCaller();
   render(null, root);

@@ -4,14 +4,9 @@
 import { can, me, SYSTEM } from "./me";
 import { place } from "./route";
 import { Field } from "./ui/act";
-import { words } from "./words";
+import { say } from "./scope.words";
 
 export type Scope = "tenant" | "system";
-
-const say = words({
-  en: { scope: "Whose", tenant: "{tenant}", system: "the deployment (operators)" },
-  fr: { scope: "De qui", tenant: "{tenant}", system: "le déploiement (opérateurs)" },
-});
 
 /** Whether an address may have this scope. */
 export const isScope = (value: string) => value === "tenant" || value === "system";

@@ -2,12 +2,8 @@
 
 import { computed, signal } from "@preact/signals";
 import { now } from "./clock";
-import { locale, words } from "./words";
-
-const say = words({
-  en: { in: "in {span}", ago: "{span} ago", now: "now", ms: "{n} ms" },
-  fr: { in: "dans {span}", ago: "il y a {span}", now: "maintenant", ms: "{n} ms" },
-});
+import { locale } from "./words";
+import { say } from "./time.words";
 
 const CHOSEN = "duetime.zone";
 export const own = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,38 +1,8 @@
 // The weeks from a day on as a small calendar: which days something is due on, and where a clock is changed.
 
-import { locale, words } from "../words";
+import { locale } from "../words";
+import { say } from "./days.words";
 import { daysAfter } from "../zones";
-
-const say = words({
-  en: {
-    gist: {
-      one: "Due on {n} of {all} days, from {from} to {to}",
-      other: "Due on {n} of {all} days, from {from} to {to}",
-    },
-    gist_known: {
-      one: "Due on {n} day up to {known}; later days are not counted",
-      other: "Due on {n} days up to {known}; later days are not counted",
-    },
-    times: { one: "{day}: once", other: "{day}: {n} times" },
-    none: "{day}: not due",
-    unknown: "{day}: not counted",
-    marked: "the clocks are changed",
-  },
-  fr: {
-    gist: {
-      one: "Échéance {n} jour sur {all}, du {from} au {to}",
-      other: "Échéance {n} jours sur {all}, du {from} au {to}",
-    },
-    gist_known: {
-      one: "Échéance {n} jour jusqu'au {known} ; les jours suivants ne sont pas comptés",
-      other: "Échéance {n} jours jusqu'au {known} ; les jours suivants ne sont pas comptés",
-    },
-    times: { one: "{day} : une fois", other: "{day} : {n} fois" },
-    none: "{day} : aucune échéance",
-    unknown: "{day} : non compté",
-    marked: "changement d'heure",
-  },
-});
 
 const CELL = 26;
 const GAP = 3;

@@ -1,20 +1,10 @@
 import { words } from "../words";
 
-export const mine = words({
-  en: {
-    gist: {
-      one: "{label}: {n} run, {failed} failed; the newest: {status}",
-      other: "{label}: {n} runs, {failed} failed; the newest: {status}",
-    },
-    none: "{label}: no run yet",
-    for: "{status}, for {span}",
+export const mine = words("charts/sparkline", {
+  gist: {
+    one: "{label}: {n} run, {failed} failed; the newest: {status}",
+    other: "{label}: {n} runs, {failed} failed; the newest: {status}",
   },
-  fr: {
-    gist: {
-      one: "{label} : {n} exécution, dont {failed} en échec ; la plus récente : {status}",
-      other: "{label} : {n} exécutions, dont {failed} en échec ; la plus récente : {status}",
-    },
-    none: "{label} : aucune exécution pour l'instant",
-    for: "{status}, durée {span}",
-  },
+  none: "{label}: no run yet",
+  for: "{status}, for {span}",
 });

@@ -6,68 +6,8 @@ import { kindOfUndelivered, type UndeliveredKind, UNDELIVERED_KINDS } from "../k
 import { me, SYSTEM } from "../me";
 import { href } from "../route";
 import { Time } from "../time";
-import { number, words } from "../words";
-
-const say = words({
-  en: {
-    action: "Action",
-    job: "Job",
-    type: "Type",
-    reason: "Reason",
-    attempts: "Attempts",
-    due: "Was due",
-    since: "No success since",
-    deadline: "Deadline",
-    expected: "Expected end",
-    correlation: "Correlation id",
-    what: "What",
-    source: "Given up by",
-    count: "How often",
-    failures: "Failures in a row",
-    of_threshold: "{n}; notified from {threshold} on",
-    last_run: "Last run",
-    many: "How many",
-    window: "Between",
-    names: "Of which",
-    others: "others",
-    look_dead: "To the dead letters",
-    look_undelivered: "To what is undelivered",
-    look_pauses: "To what is paused",
-    look_actions: "To the actions",
-    question: "Question",
-    until: "Until",
-    look_jobs: "To the jobs",
-  },
-  fr: {
-    action: "Action",
-    job: "Tâche",
-    type: "Type",
-    reason: "Motif",
-    attempts: "Tentatives",
-    due: "Échéance",
-    since: "Aucune réussite depuis",
-    deadline: "Délai",
-    expected: "Fin prévue",
-    correlation: "Id. de corrélation",
-    what: "Quoi",
-    source: "Abandonné par",
-    count: "Nombre de fois",
-    failures: "Échecs d'affilée",
-    of_threshold: "{n}, signalés à partir de {threshold}",
-    last_run: "Dernière exécution",
-    many: "Nombre",
-    window: "Entre",
-    names: "Dont",
-    others: "autres",
-    look_dead: "Voir les échecs définitifs",
-    look_undelivered: "Voir les éléments non distribués",
-    look_pauses: "Voir ce qui est suspendu",
-    look_actions: "Voir les actions",
-    question: "Question",
-    until: "Jusqu'au",
-    look_jobs: "Voir les tâches",
-  },
-});
+import { number } from "../words";
+import { say } from "./notification-facts.words";
 
 type View = Schemas["NotificationView"];
 type Row = [label: string, value: ComponentChildren];

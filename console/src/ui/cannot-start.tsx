@@ -4,26 +4,9 @@
 import { useEffect } from "preact/hooks";
 import { Problem, UNREACHABLE } from "../problem";
 import { SignInDenied } from "../session";
-import { words } from "../words";
+import { say } from "./cannot-start.words";
 import { say as sayShared } from "../words/shared";
 import { Failure } from "./states";
-
-const say = words({
-  en: {
-    title: "duetime's console cannot start",
-    again: "Start again",
-    soon: "It is tried again in a few seconds.",
-    denied: "The sign-in was denied",
-    denied_why: "The reason that the sign-in page gave:",
-  },
-  fr: {
-    title: "La console de duetime ne peut pas démarrer",
-    again: "Recommencer",
-    soon: "Un nouvel essai suit dans quelques secondes.",
-    denied: "La connexion a été refusée",
-    denied_why: "Le motif donné par la page de connexion :",
-  },
-});
 
 const SOON = 5_000;
 

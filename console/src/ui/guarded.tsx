@@ -5,17 +5,9 @@ import { useEffect, useErrorBoundary } from "preact/hooks";
 import { isBroken } from "../freshness";
 import { Problem, UNREACHABLE } from "../problem";
 import { forgetUnused } from "../query";
-import { words } from "../words";
+import { say } from "./guarded.words";
 import { Page } from "./page";
 import { Failure } from "./states";
-
-const say = words({
-  en: { title: "This page cannot be shown", why: "The response is not of the expected shape: {error}" },
-  fr: {
-    title: "Cette page ne peut pas être affichée",
-    why: "La réponse n'a pas la forme attendue : {error}",
-  },
-});
 
 export function Guarded({ children }: { children: ComponentChildren }) {
   const [error, reset] = useErrorBoundary() as [unknown, () => void];

@@ -1,14 +1,9 @@
 // A text of any length and of any direction: a long one is shown by its beginning, until the reader wants all.
 
 import { useState } from "preact/hooks";
-import { words } from "../words";
+import { say } from "./long-text.words";
 import { say as sayShared } from "../words/shared";
 import { showToast } from "./toasts";
-
-const say = words({
-  en: { all: "Show all {n} characters", copy: "Copy all" },
-  fr: { all: "Afficher les {n} caractères", copy: "Tout copier" },
-});
 
 const SHOWN = 2_000;
 

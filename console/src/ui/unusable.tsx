@@ -1,27 +1,6 @@
 // Parts of an address that mean nothing: they are reported, and no bulk action is offered until they are gone.
 
-import { words } from "../words";
-
-const say = words({
-  en: {
-    title: {
-      one: "A part of this address is no filter",
-      other: "{n} parts of this address are no filters",
-    },
-    why: "It is ignored. The list may have more than was meant, so it cannot be changed as a whole.",
-    drop: "Use the other filters alone",
-  },
-  fr: {
-    title: {
-      one: "Une partie de cette adresse n'est pas un filtre",
-      other: "{n} parties de cette adresse ne sont pas des filtres",
-    },
-    why:
-      "Cela est ignoré. La liste contient peut-être plus que prévu : elle ne peut pas être " +
-      "modifiée en bloc.",
-    drop: "N'utiliser que les autres filtres",
-  },
-});
+import { say } from "./unusable.words";
 
 /** A parameter of an address that is no filter, or the value of one that cannot be meant. */
 export interface Unusable {

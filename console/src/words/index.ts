@@ -1,30 +1,59 @@
-// The page's languages. Each part of the page has its own table, English and French side by side, so that
-// neither can have a word that the other lacks.
+// The page's words. The English ones stand in tables beside their screens. Each other language is a file in
+// languages/, which is loaded only when it is chosen.
 
 import { computed, effect, signal } from "@preact/signals";
-
-export type Language = "en" | "fr";
-export const LANGUAGES: Record<Language, string> = { en: "English", fr: "Français" };
+import type { Parts } from "./parts.d.ts";
 
 type Text = string | { one: string; other: string };
 type Table = Record<string, Text>;
 export type Values = Record<string, string | number>;
 
-const CHOSEN = "duetime.language";
+/** All words of the page in another language: the same keys as the English tables have. */
+export type Translation = { [P in keyof Parts]: Record<Parameters<Parts[P]>[0], Text> };
 
-function preferred(): Language {
-  const chosen = localStorage.getItem(CHOSEN) ?? navigator.language;
-  return chosen.startsWith("fr") ? "fr" : "en";
+interface Loaded {
+  translation: Translation;
+  /** How its texts are set, if it has rules of its own. */
+  typeset?: (text: string) => string;
 }
 
-export const language = signal<Language>(preferred());
+/** The codes of the files in languages/: the build defines them. */
+declare const TRANSLATED: string[];
+const ENGLISH = "en";
+export const LANGUAGES = [ENGLISH, ...TRANSLATED];
+
+const CHOSEN = "duetime.language";
+
+function preferred(): string {
+  const [code = ENGLISH] = (localStorage.getItem(CHOSEN) ?? navigator.language).split("-");
+  return LANGUAGES.includes(code) ? code : ENGLISH;
+}
+
+/** The language of the page; null of `loaded` is English. */
+const shown = signal<{ code: string; loaded: Loaded | null }>({ code: ENGLISH, loaded: null });
+export const language = computed(() => shown.value.code);
 effect(() => {
   document.documentElement.lang = language.value;
 });
 
-export function choose(chosen: Language): void {
-  language.value = chosen;
-  localStorage.setItem(CHOSEN, chosen);
+/** Show the page in a language. Without its file, the page stays in the language it has. */
+async function show(code: string): Promise<void> {
+  const loaded = code === ENGLISH ? null : ((await import(`../languages/${code}.ts`)) as Loaded);
+  shown.value = { code, loaded };
+}
+
+/** Show the reader's language, or English if its file is out of reach. */
+export const loadLanguage = () => show(preferred()).catch(() => show(ENGLISH));
+
+export async function choose(code: string): Promise<void> {
+  await show(code);
+  localStorage.setItem(CHOSEN, code);
+}
+
+/** What a language calls itself, as "Français". */
+export function nameOf(code: string): string {
+  const name = new Intl.DisplayNames(code, { type: "language" }).of(code) ?? code;
+  return name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
 }
 
 /** How numbers and times are written: the language, as the reader's own region writes it. */
@@ -33,27 +62,17 @@ export const locale = computed(
 );
 
 /**
- * The words of a part: `const say = words({en: {...}, fr: {...}})`, then `say("title")`. A text has its
- * values in braces; one with a number `n` may have a form for one and another for more. French may be typed
- * plainly: its spaces and apostrophes are set here.
+ * The words of a part: `const say = words("actions/bulk", {...})`, then `say("title")`. The part's name is the
+ * file's. A text has its values in braces; one with a number `n` may have a form for one and another for more.
  */
-export function words<T extends Table>(tables: { en: T; fr: { [K in keyof T]: Text } }) {
+export function words<T extends Table>(part: keyof Parts, table: T) {
   return (key: keyof T & string, values: Values = {}): string => {
-    const text = tables[language.value][key] as Text;
+    const { loaded } = shown.value;
+    const translated = loaded?.translation[part] as Table | undefined;
+    const text = (translated ?? table)[key] as Text;
     const form = typeof text === "string" ? text : text[formOf(values.n)];
-    return filled(language.value === "fr" ? set(form) : form, values);
+    return filled(loaded?.typeset?.(form) ?? form, values);
   };
-}
-
-/**
- * French as it is set: a narrow space that does not break beside high punctuation and in quotes, and a round
- * apostrophe.
- */
-function set(text: string): string {
-  return text
-    .replace(/ ([;:!?»])/g, "\u202f$1")
-    .replace(/« /g, "«\u202f")
-    .replace(/'/g, "’");
 }
 
 function formOf(n: string | number | undefined): "one" | "other" {
