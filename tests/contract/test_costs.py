@@ -3,6 +3,9 @@
 Single writes only, which it meters rightly.
 """
 
+import json
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,10 +20,12 @@ from duetime.aws.keys import row_key
 from duetime.cost import tables, units
 from duetime.ids import SHARDS, SYSTEM_TENANT, job_name, occurrence_id
 from duetime.model.action import ActionRef, Status
+from duetime.model.attempt_traceback import AttemptTraceback
 from duetime.model.job import JobRef
 from duetime.model.lease import Applied, Claimed
 from duetime.model.rate_limit import RateBucket, RateLimit
 from duetime.model.slots import MOST_WAITING, tail_position
+from duetime.telemetry.tracebacks import traceback_of
 from duetime.testing.contract.debounce import KEY as DEBOUNCED
 from duetime.testing.contract.debounce import call, first_call, further_call
 from duetime.testing.contract.idempotency import placed
@@ -124,6 +129,19 @@ def test_a_failure_costs_one_write_unit_more_than_a_success(store, bill):
     success = bill.units
     live(store, status=Status.FAILED)
     assert (bill.calls, bill.units) == (6, success + success + units.FAILURE_WRITES)
+
+
+def test_the_traceback_of_a_failed_attempt_costs_one_write_unit_and_one_call(store, bill):
+    try:
+        try:
+            urllib.request.urlopen("nothing://such")  # noqa: S310 - an unknown scheme
+        except urllib.error.URLError:
+            json.loads("{")
+    except ValueError as error:
+        text = traceback_of(error)
+    store.put_traceback(fresh(store).ref, AttemptTraceback(NOON, text), NOON + HOUR)
+    assert (bill.calls, bill.units) == (1, units.TRACEBACK_WRITES)
+    assert text.count("  File ") > 8
 
 
 def test_a_redrive_costs_three_write_units_one_of_which_is_the_failed_index(store, bill):

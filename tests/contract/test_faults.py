@@ -31,6 +31,7 @@ from duetime.testing.contract.specimens import (
     scheduled,
     terms,
 )
+from duetime.testing.contract.tracebacks import FIRST
 from duetime.testing.contract.wakes import message
 from tests.dynamodb_local import CREDENTIALS
 
@@ -63,6 +64,8 @@ CALLS = {
         ACME, after=None, until=None, limit=5, cursor=None
     ),
     "due": lambda store, _action: store.due("0", after=None, until=NOON, limit=5, cursor=None),
+    "put_traceback": lambda store, action: store.put_traceback(action.ref, FIRST, EXPIRY),
+    "tracebacks": lambda store, action: store.tracebacks(action.ref),
     "remove_payload": lambda store, action: store.remove_payload(action.ref),
 }
 

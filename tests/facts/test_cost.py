@@ -275,8 +275,8 @@ def test_batches_leave_the_work_on_the_tables_as_it_is():
     ("field", "value", "more"),
     [
         ("correlation_share", 1, units.CORRELATION_WRITES),
-        ("failed_share", 1, units.FAILURE_WRITES),
-        ("retries_share", 1, units.RETRY_WRITES),
+        ("failed_share", 1, units.FAILURE_WRITES + units.TRACEBACK_WRITES),
+        ("retries_share", 1, units.RETRY_WRITES + units.TRACEBACK_WRITES),
         ("keyed_share", 1, 7 - units.LIFE_WRITES),
         ("rated_share", 1, units.START_WRITES),
     ],

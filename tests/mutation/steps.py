@@ -29,6 +29,7 @@ READS = frozenset(
         "find_batch",
         "batches",
         "member_statuses",
+        "tracebacks",
         "in_due_order",
         "of_job",
         "occurrences",

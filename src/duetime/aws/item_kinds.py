@@ -15,6 +15,7 @@ OF_TENANTS: Mapping[str, Mapping[str, str]] = {
         "actions": r"[0-9a-f]",
         "runs": rf"{_JOB}(#[0-9a-f])?",
         "payloads": r"payload#[0-9a-f]",
+        "tracebacks": r"traceback#[0-9a-f]",
         "idempotency-keys": r"key#[0-9a-f]",
         "concurrency-keys": r"slots#[0-9a-f]",
         "concurrency-lines": r"(?s:tail#.+)",

@@ -22,6 +22,7 @@ from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.queries import DynamoQueries
 from duetime.aws.rates import DynamoRates
 from duetime.aws.slots import DynamoSlots
+from duetime.aws.tracebacks import DynamoTracebacks
 from duetime.aws.transactions import put, retry_on_conflict
 from duetime.ids import ActionId, due_shard_of
 from duetime.model import transition
@@ -80,6 +81,7 @@ class DynamoStore:
         self._slots = DynamoSlots(client, table, at_once)
         self._rates = DynamoRates(client, table)
         self.payloads = DynamoPayloads(client, table)
+        self._tracebacks = DynamoTracebacks(client, table)
         self._batches = DynamoBatches(client, table, self._item, self.payloads)
         self._debounce = DynamoDebounceKeys(client, table, self.get, self._item, self.payloads)
 
@@ -114,6 +116,9 @@ class DynamoStore:
     find_debounced = delegate("_debounce", DynamoDebounceKeys.find_debounced)
     put_debounced = delegate("_debounce", DynamoDebounceKeys.put_debounced)
     coalesce = delegate("_debounce", DynamoDebounceKeys.coalesce)
+
+    put_traceback = delegate("_tracebacks", DynamoTracebacks.put_traceback)
+    tracebacks = delegate("_tracebacks", DynamoTracebacks.tracebacks)
 
     open_batch = delegate("_batches", DynamoBatches.open_batch)
     find_batch = delegate("_batches", DynamoBatches.find_batch)

@@ -35,6 +35,7 @@ def writes(work: Workload, volume: Volume) -> float:
         volume.actions * of_one
         + volume.runs * of_run
         + volume.failures * units.FAILURE_WRITES
+        + (volume.failures + volume.retries) * units.TRACEBACK_WRITES
         + volume.attempts * (work.handler_ms // RENEWED_MS)
         + stand_ins(work, volume) * (units.WHEEL_WRITES + units.STAND_IN_WRITES)
     )

@@ -29,6 +29,9 @@ CORRELATION_WRITES = 1
 # The failed index.
 FAILURE_WRITES = 1
 
+# The traceback of an attempt that raised, compressed: of some fifty frames at most.
+TRACEBACK_WRITES = 1
+
 # A claim, and a settle that moves the row in the due index: one removal and one new entry.
 RETRY_WRITES = 4
 

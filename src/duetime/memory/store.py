@@ -20,6 +20,7 @@ from duetime.memory.queries import MemoryQueries
 from duetime.memory.rates import MemoryRates
 from duetime.memory.slots import MemorySlots
 from duetime.memory.table import MemoryTable
+from duetime.memory.tracebacks import MemoryTracebacks
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.batch import BatchRef
@@ -76,6 +77,7 @@ class MemoryStore:
         )
         self.rates = MemoryRates(table)
         self.by_name = MemoryBatches(table, on_batch)
+        self.by_attempt = MemoryTracebacks()
 
     get = delegate("table", MemoryTable.get)
     held = delegate("table", MemoryTable.held)
@@ -118,6 +120,9 @@ class MemoryStore:
     reserve_start = delegate("rates", MemoryRates.reserve_start)
     next_start = delegate("rates", MemoryRates.next_start)
 
+    put_traceback = delegate("by_attempt", MemoryTracebacks.put_traceback)
+    tracebacks = delegate("by_attempt", MemoryTracebacks.tracebacks)
+
     open_batch = delegate("by_name", MemoryBatches.open_batch)
     find_batch = delegate("by_name", MemoryBatches.find_batch)
     change_batch = delegate("by_name", MemoryBatches.change_batch)
@@ -131,6 +136,7 @@ class MemoryStore:
                 self.debounce.forget(row)
                 self.remove_key(row.ref, row.idempotency_key or "")
             self.by_name.remove_expired(now)
+            self.by_attempt.remove_expired(now)
 
     def put(self, action: Action) -> None:
         with self.lock:

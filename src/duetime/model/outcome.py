@@ -50,6 +50,8 @@ class Outcome:
     """It goes on from its checkpoint: only the expiry and a request to cancel end it."""
     hand_over: HandedOver | None = None
     """The handler has handed the action over: the run ends, and the action does not."""
+    traceback: str | None = None
+    """Of the exception that the handler raised, without secrets."""
 
 
 SUCCEEDED = Outcome(Ending.EXECUTED)

@@ -14,6 +14,7 @@ from duetime.model.action import Action, ActionRef, SkipReason, Status
 
 if TYPE_CHECKING:
     from duetime.ids import ActionId, JobName, TenantId
+    from duetime.model.attempt_traceback import AttemptTraceback
     from duetime.model.batch import ActionBatch, BatchRef, MemberStatus
     from duetime.model.checkpoint import Checkpoint
     from duetime.model.debounce import DebounceHolder
@@ -574,6 +575,12 @@ class ActionStore(Protocol):
         The row must be pending under the `generation` of `row`. `released` is what it becomes, with the next
         generation if it stays pending.
         """
+
+    def put_traceback(self, ref: ActionRef, traceback: AttemptTraceback, kept_until: datetime) -> None:
+        """Store the traceback of an attempt beside its row, until `kept_until`; a repeat replaces it."""
+
+    def tracebacks(self, ref: ActionRef) -> Sequence[AttemptTraceback]:
+        """Return the stored tracebacks of the action's latest `KEPT_ATTEMPTS` failed attempts, in order."""
 
     def remove_payload(self, ref: ActionRef) -> None:
         """Delete the offloaded payload of a removed row."""

@@ -24,7 +24,7 @@ READS = frozenset(
     {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "of_job", "occurrences", "due"}
     | {"due_for_maintenance"}
     | {"find_batch", "batches", "member_statuses", "find_backfill", "backfills"}
-    | {"key_slots", "tail", "in_due_order", "find_debounced", "next_start"}
+    | {"key_slots", "tail", "in_due_order", "find_debounced", "next_start", "tracebacks"}
     | {"list", "versions", "spans", "known", "owner", "read", "queue_for", "queue_of", "version_of", "types"}
 )
 """Methods that change nothing; faults there are rarer."""
@@ -40,7 +40,7 @@ REPEATED = frozenset(
     | {"start_within_rate", "reserve_start", "defer", "checkpoint"}
     | {"change_batch", "change_backfill", "add_follower", "release"}
     | {"take_slot", "wait_for_slot", "move_slots", "claim_row", "join_tail", "mark_tail", "leave_tail"}
-    | {"remove_payload", "send", "extend", "set", "clear", "write"}
+    | {"remove_payload", "put_traceback", "send", "extend", "set", "clear", "write"}
     | {"inbox.add", "deliveries.begin", "deliveries.end", "deliveries.forget", "windows.close"}
     | {"digests.at_end_of", "topic.publish"}
 )

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from duetime.clock import Clock
-from duetime.model.action import Action
+from duetime.errors import DuetimeError, truncate
+from duetime.model.action import Action, Ending
+from duetime.model.attempt_traceback import AttemptTraceback
 from duetime.model.built_in import retention_of
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, settlement
+from duetime.ports.actions import ActionStore
 from duetime.retry import NEVER, RetryPolicy
 from duetime.settings import Settings
 from duetime.telemetry.run_log import RunLog
@@ -31,12 +34,13 @@ class EndRun:
         settle: Settle,
         heartbeat: Heartbeat,
         run_log: RunLog,
+        store: ActionStore,
         *,
         clock: Clock,
         settings: Settings,
         jitter_draw: Callable[[], float],
     ) -> None:
-        self._settle, self._heartbeat, self._run_log = settle, heartbeat, run_log
+        self._settle, self._heartbeat, self._run_log, self._store = settle, heartbeat, run_log, store
         self._clock, self._settings, self._jitter_draw = clock, settings, jitter_draw
 
     def commit_of(self, held: ClaimWon) -> RunCommit:
@@ -70,7 +74,23 @@ class EndRun:
             self._run_log.lost(held.action)
         else:
             self._run_log.ended(held.action, outcome, settled)
+            self._keep_traceback(held.action, outcome, settled)
         return settled
+
+    def _keep_traceback(self, action: Action, outcome: Outcome, settled: Settlement) -> None:
+        """Store the traceback of a failed attempt after its settle, which no error here undoes.
+
+        It expires with the row that the settle left, as if a retry that follows ended it.
+        """
+        if outcome.traceback is None or settled.ending is Ending.CANCELLED:
+            return
+        again_at = settled.due_at or settled.finished_at
+        kept_until = settled.kept_until or again_at + self._retention_of(action)
+        traceback = AttemptTraceback(action.attempts[-1].started_at, outcome.traceback)
+        try:
+            self._store.put_traceback(action.ref, traceback, kept_until)
+        except DuetimeError as error:
+            log.warning("traceback not stored", extra={"action": action.id, "reason": truncate(error)})
 
     def _retention_of(self, action: Action) -> timedelta:
         return retention_of(action.type, self._settings.retention)

@@ -34,7 +34,7 @@ from duetime.ports.wakeups import Delivery
 from duetime.retry import Continue, Fatal
 from duetime.settings import Settings
 from duetime.telemetry import spans
-from duetime.telemetry.tracebacks import mask_traceback
+from duetime.telemetry.tracebacks import mask_traceback, traceback_of
 from duetime.worker.checkpoints import RunCheckpoints
 from duetime.worker.commit import RunCommit
 from duetime.worker.hand_over import problem_of
@@ -78,7 +78,7 @@ def failed(claimed: ClaimedRun, error: BaseException) -> Outcome:
     about = {"action": claimed.action.id, "type": claimed.action.type, "is_failure": True}
     log.info("handler raised", extra=about, exc_info=error)
     claimed.span.raised(error)
-    return of_error(error)
+    return replace(of_error(error), traceback=traceback_of(error))
 
 
 class RunHandler:
@@ -140,7 +140,7 @@ class RunHandler:
         except WorkerDied:
             raise
         except BaseException as error:  # noqa: BLE001 - of a payload's own validator
-            return of_error(error)
+            return replace(of_error(error), traceback=traceback_of(error))
 
     def _run(
         self,

@@ -146,7 +146,7 @@ class Worker:
             store, jobs, ports.queues, ports.routes, self._region, clock=clock, pass_slots=pass_slots
         )
         self._end = EndRun(
-            settle, heartbeat, self._run_log, clock=clock, settings=settings, jitter_draw=jitter_draw
+            settle, heartbeat, self._run_log, store, clock=clock, settings=settings, jitter_draw=jitter_draw
         )
 
     def __call__(

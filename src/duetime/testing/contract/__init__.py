@@ -65,6 +65,7 @@ from duetime.testing.contract.run_counts import RunCountsContract
 from duetime.testing.contract.scheduling import PayloadContract, SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
 from duetime.testing.contract.slots import LineContract, SlotContract
+from duetime.testing.contract.tracebacks import TracebackContract
 from duetime.testing.contract.undelivered import UndeliveredContract
 from duetime.testing.contract.usage import UsageCountsContract
 from duetime.testing.contract.wakes import (
@@ -110,6 +111,7 @@ class ActionStoreContract(
     RetryContract,
     AttemptsContract,
     CheckpointContract,
+    TracebackContract,
     CommitContract,
     HandOverContract,
     CancelContract,
