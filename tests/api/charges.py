@@ -73,6 +73,7 @@ class Charges:
             roles={
                 "clerks": MANAGE,
                 "readers": f"{MANAGE} payloads:read",
+                "planners": "jobs:read system",
                 "heads": f"{MANAGE} grants:manage",
             },
         )

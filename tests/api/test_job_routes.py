@@ -26,6 +26,7 @@ def test_an_operator_lists_codes_jobs_by_name(ask):
         "billing-nightly",
         "billing-rebuild",
         "duetime-catch-up",
+        "duetime-recount",
         "duetime-sweep",
     ]
     nightly = page["items"][1]

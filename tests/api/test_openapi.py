@@ -131,6 +131,7 @@ OPERATION_IDS = [
     "revokeFromRole",
     "rollBackJob",
     "scheduleAction",
+    "search",
     "setJobSettings",
     "setLimit",
     "setNotificationPreferences",

@@ -6,7 +6,8 @@ import shlex
 import pytest
 
 from duetime.cli import main
-from duetime.cli.dead_letters import MOST_PAGES, error_pattern, grouped
+from duetime.cli.dead_letters import MOST_PAGES, grouped
+from duetime.model.error_pattern import error_pattern
 
 
 @pytest.fixture

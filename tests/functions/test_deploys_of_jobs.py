@@ -88,6 +88,7 @@ def test_deleting_a_worker_removes_only_its_jobs(deploy, jobs, with_jobs):
     assert {job.name for job in jobs.list() if job.removed_at is None} == {
         "duetime-sweep",
         "duetime-catch-up",
+        "duetime-recount",
     }
     assert schedules(with_jobs) == set()
 

@@ -62,6 +62,8 @@ def _ask_about_actions(ask):
     ask("GET", f"/actions/{made}")
     ask("GET", "/actions/query")
     ask("GET", "/actions/query", correlation_id="order:18")
+    for text in (made, made[:8], "order:", "payload.order=o-18", "timeout"):
+        ask("GET", "/search", q=text)
     ask("PUT", f"/actions/{made}/reschedule", {"in": 60})
     ask("GET", "/dead-letters")
     ask("POST", "/actions/redrive", {"type": "send-receipt", "dry_run": True})

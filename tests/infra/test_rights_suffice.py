@@ -181,7 +181,7 @@ def test_the_functions_rights_cover_their_calls(function, deploy, with_jobs, rec
     runs.append(Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-1"), at=timedelta(0)))
     for run in runs:
         assert work(message_for(run), Context()) == {"batchItemFailures": []}
-    for job in ("duetime-sweep", "duetime-catch-up"):
+    for job in ("duetime-sweep", "duetime-catch-up", "duetime-recount"):
         event = message_for(jobs.trigger(job), "catch_up-triggered")
         assert function("catch_up")(event, Context()) == {"batchItemFailures": []}
     checks, reports = late_checks(with_jobs, "billing-watch-payments")

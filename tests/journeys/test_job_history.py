@@ -100,7 +100,7 @@ def test_jobs_are_listed_by_name_in_pages_codes_before_ones_own(recorded):
         cursor = page.cursor
         if cursor is None:
             break
-    assert names == ["duetime-catch-up", "duetime-sweep", "press-print"]
+    assert names == ["duetime-catch-up", "duetime-recount", "duetime-sweep", "press-print"]
 
 
 def test_the_statistics_of_a_day_include_the_last_run():

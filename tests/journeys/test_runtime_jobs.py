@@ -81,7 +81,12 @@ def test_another_tenant_sees_nothing_of_it_and_may_use_its_name(reporting):
     reporting.register()
     reporting.cloud.advance(minutes=10)
     theirs = reporting.cloud.scheduler_for("globex").jobs
-    assert {item.name for item in theirs.list()} == {"duetime-catch-up", "duetime-sweep", "office-clean"}
+    assert {item.name for item in theirs.list()} == {
+        "duetime-catch-up",
+        "duetime-recount",
+        "duetime-sweep",
+        "office-clean",
+    }
     for call in (
         theirs.get,
         theirs.pause,

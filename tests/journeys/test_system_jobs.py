@@ -8,7 +8,7 @@ from duetime.model.action import Status
 from duetime.testing import SimulatedCloud
 from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, RecordedJob
 
-NAMES = ["duetime-catch-up", "duetime-sweep"]
+NAMES = ["duetime-catch-up", "duetime-recount", "duetime-sweep"]
 
 
 @pytest.fixture

@@ -71,8 +71,9 @@ class Search:
         *,
         due_order: bool = False,
         payload_of: PayloadOf = stored_payload,
+        scan_steps: int = MOST_READS,
     ) -> None:
-        self._payload_of = payload_of
+        self._payload_of, self._scan_steps = payload_of, scan_steps
         self._store, self._history = store, history
         self._tenant_id, self._others = tenant_id, others
         self._due_order = due_order
@@ -99,7 +100,7 @@ class Search:
         """Read large steps; one whose matches do not fit is left to the next page, or read anew in part."""
         read, found, rows = self._reader(selection), list[Action](), 0
         size, last = PAYLOADS_AT_ONCE if selection.payload else LARGEST_PAGE, None
-        for _ in range(MOST_READS):
+        for _ in range(self._scan_steps):
             page = read(limit=size, cursor=cursor)
             matching = self._matching(selection, page)
             if len(found) + len(matching) > limit:

@@ -35,6 +35,7 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("notifications",): ("notifications:NotificationRoutes", "preferences:NotificationPreferences"),
     ("batches",): ("batches:BatchRoutes",),
     ("handovers",): ("hand_overs:HandOverRoutes",),
+    ("search",): ("search:SearchRoutes",),
     ("openapi.json",): ("document_route:DocumentRoute",),
 }
 """The groups that need no more than the context."""

@@ -176,7 +176,7 @@ def to_span(ref: JobRef, span: JobSpan) -> Item:
     for name, text in (("by", span.by), ("reason", span.reason)):
         if text:
             item[name] = {"S": text}
-    return item
+    return item | ({"catch_up": {"N": str(span.catch_up)}} if span.catch_up else {})
 
 
 def to_report(ref: JobRef, report: DeadlineReport) -> Item:
@@ -315,6 +315,7 @@ def from_span(item: Item) -> JobSpan:
         cadence=cadence,
         by=_text(item, "by") or "",
         reason=_text(item, "reason") or "",
+        catch_up=int(item["catch_up"]["N"]) if "catch_up" in item else 0,
     )
 
 

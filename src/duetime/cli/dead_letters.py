@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -19,6 +18,7 @@ from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
 from duetime.errors import truncate
+from duetime.model.error_pattern import error_pattern
 
 PATH = "dead-letters"
 """The API's path of dead letters."""
@@ -29,32 +29,11 @@ MOST_PAGES = 20
 _PAGE = 100
 _LONGEST_ERROR = 100
 
-# The parts of an error that differ from one dead letter to the next; the console's list is the same.
-_DIFFERING = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
-        r"https?://\S+",
-        r"\"[^\"]*\"|'[^']*'|`[^`]*`|«[^»]*»",
-        r"\b[\w.+-]+@[\w-]+\.[\w.-]+\b",
-        r"\b0x[0-9a-f]+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b",
-        r"\b[\w:.-]*\d[\w:.-]*",
-        r"(…[\s,:;/-]*)+…",
-    )
-)
-
 
 def failed_at(action: Json) -> str:
     """Return when the action failed, as ISO 8601."""
     last = action["attempts"][-1] if action["attempts"] else {}
     return str(last.get("finished_at") or action["due_at"])
-
-
-def error_pattern(reason: str) -> str:
-    """Return an error without ids, numbers, addresses and quoted values."""
-    for differing in _DIFFERING:
-        reason = differing.sub("…", reason)
-    return " ".join(reason.split())
 
 
 def list_groups(arguments: argparse.Namespace) -> int:

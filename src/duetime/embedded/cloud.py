@@ -51,7 +51,7 @@ from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Event
 from duetime.wakeups.follow import Wake
 from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
-from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, PassHistory
+from duetime.wakeups.system_jobs import CATCH_UP, RECOUNT, SWEEP, SYSTEM_WORKER, PassHistory
 from duetime.wakeups.wheel import WheelTimers, WheelTurns
 from duetime.worker.batch import HandleBatch
 from duetime.worker.heartbeat import Heartbeat
@@ -215,7 +215,9 @@ class InProcessCloud(ABC):
         )
         self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=self._instance)
         passes = system_jobs.system_handlers(
-            {SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings, lambda: self.steps.check_deadlines
+            {SWEEP: self._sweep, CATCH_UP: self._catch_up, RECOUNT: self._recount},
+            self.settings,
+            lambda: self.steps.check_deadlines,
         )
         self._usual, self.heartbeat = app.worker, self._heartbeat()
         self._handlers = {handlers.worker: handlers for handlers in (passes, app.handler_set)}
@@ -289,6 +291,13 @@ class InProcessCloud(ABC):
         changed = len(repaired.removed) + len(repaired.set)
         return f"sent {swept.sent}, attended to {maintained.attended} jobs, repaired {changed}"
 
+    def _recount(self, stop_at: datetime) -> str:
+        return self.steps.recount(stop_at=stop_at).in_words()
+
+    def _recount_if_due(self) -> None:
+        if self.steps.recount.is_due():
+            self._pass(RECOUNT, self._recount)
+
     def _record_fact(self, fact: PublishedFact) -> None:
         if self.settings.events != "off":
             self._facts.append((fact, self.clock.now()))
@@ -326,6 +335,7 @@ class InProcessCloud(ABC):
         if now >= self._catch_up_at:
             self._catch_up_at = now + self.settings.catch_up_rate
             self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
+            self._invoke("catch-up", self._recount_if_due)
             self.remove_expired(now)
         if publishes:
             self._publish_changes()

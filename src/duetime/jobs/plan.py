@@ -186,7 +186,8 @@ class Plan:
         first = job.cadence_set.next_after(job.cursor)
         if first is None or first > until:
             return None
-        span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
+        most = job.definition.catch_up
+        span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER, catch_up=most)
         rows = tuple(
             self._row(job, due, now, catches_up=True, due_at=now + self._settings.catch_up_spread * index)
             for index, due in enumerate(_latest(job, until))

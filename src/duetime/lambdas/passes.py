@@ -1,8 +1,8 @@
 """The Lambdas that EventBridge Scheduler invokes: the sweep each minute, the catch-up every six hours.
 
-Both are jobs of the system, and each pass is recorded as a run. A triggered pass is a message of the worker
-``system``; its queue feeds the catch-up's function. `PassSteps` composes both from their parts, and each part
-returns what it did.
+Once a day, the catch-up also recounts. All three are jobs of the system, and each pass is recorded as a run.
+A triggered pass is a message of the worker ``system``; its queue feeds the catch-up's function. `PassSteps`
+composes them from their parts, and each part returns what it did.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import ReportStuck
 from duetime.wakeups.due_scanner import ReportDamaged
 from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
-from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
+from duetime.wakeups.system_jobs import CATCH_UP, RECOUNT, SWEEP, PassHistory
 from duetime.wakeups.wheel import WheelTurns
 
 if TYPE_CHECKING:  # only triggered passes and checks load it
@@ -90,10 +90,18 @@ class PassSteps:
         )
         return in_turn(parts, stop_at, self._clock)
 
-    def catch_up(self, stop_at: datetime) -> Mapping[str, Any]:
+    def catch_up(self, stop_at: datetime, *more: Part) -> Mapping[str, Any]:
         """Send everything overdue, maintain due jobs, look at held actions, and repair jobs' schedules."""
-        parts = (self._all_overdue, self._maintained, self._all_held, self._repaired)
+        parts = (self._all_overdue, self._maintained, self._all_held, self._repaired, *more)
         return in_turn(parts, stop_at, self._clock)
+
+    def recount(self, stop_at: datetime) -> str:
+        """Account for the nominal times of the last days; return a line about it."""
+        return self._steps.recount(stop_at=stop_at).in_words()
+
+    def is_recount_due(self) -> bool:
+        """Return whether today's recount is to begin or to go on."""
+        return self._steps.recount.is_due()
 
     def deadlines(self) -> CheckDeadlines:
         """Return what looks at deadlines."""
@@ -178,7 +186,7 @@ def make_catch_up_handler(
         metrics: writes the metrics of each invocation.
     """
     recorded = _Recorded(settings, CATCH_UP, instance, metrics)
-    by_clock = recorded.handler(CATCH_UP, recorded.passes.catch_up)
+    by_clock = recorded.handler(CATCH_UP, lambda until: recorded.passes.catch_up(until, recorded.recount))
     triggered = cache(lambda: recorded.meter.around(_triggered(settings, recorded.passes, instance, metrics)))
 
     def handler(event: Event, context: LambdaContext) -> Event:
@@ -217,6 +225,14 @@ class _Recorded:
         self._region = KnownRegion(backends.regions, self._clock)
         self._history = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
 
+    def recount(self, stop_at: datetime) -> Mapping[str, Any]:
+        """Run today's recount if it is due, recorded as a run of its own job."""
+        if not self.passes.is_recount_due():
+            return {}
+        with self._history.recording(RECOUNT) as messages:
+            messages.append(self.passes.recount(stop_at))
+        return {"recounted": messages[0]}
+
     def handler(self, job: JobName, run: Part) -> Handler:
         def handler(_event: Event, context: LambdaContext) -> Event:
             stop_at = self._clock.now() + time_left(context) - _RESERVE
@@ -240,6 +256,10 @@ def _triggered(
     def messages(run: Part) -> Callable[[datetime], str]:
         return lambda deadline: in_words(run(deadline - _TRIGGERED_RESERVE))
 
-    by_job = {SWEEP: messages(passes.sweep), CATCH_UP: messages(passes.catch_up)}
+    by_job = {
+        SWEEP: messages(passes.sweep),
+        CATCH_UP: messages(passes.catch_up),
+        RECOUNT: lambda deadline: passes.recount(deadline - _TRIGGERED_RESERVE),
+    }
     handlers = system_handlers(by_job, settings, passes.deadlines)
     return work.make_handler(settings, handlers, instance=instance, metrics=metrics)

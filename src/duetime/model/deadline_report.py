@@ -18,6 +18,8 @@ class ReportKind(StrEnum):
     """Its run needs longer than the time that is left, by the usual run time."""
     SILENT = "silent"
     """No run of the job has succeeded for too long."""
+    UNACCOUNTED = "unaccounted"
+    """A recount found nominal times without a proper result; see `duetime.model.recount`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +28,16 @@ class DeadlineReport:
 
     kind: ReportKind
     nominal_at: datetime
-    """The nominal time; of a silence its beginning: the last success, or the end of a pause."""
+    """The nominal time; of a silence its beginning: the last success, or the end of a pause.
+
+    Of a recount, the first of its findings.
+    """
     deadline_at: datetime
-    """By when a success was due."""
+    """By when a success was due; of a recount, by when the time had to be accounted for."""
     at: datetime
     """When it was reported."""
     status: str = ""
-    """What had become of the nominal time then: an `OccurrenceStatus`."""
+    """What had become of the nominal time then: an `OccurrenceStatus`; of a recount, its `Problem`."""
     reason: str = ""
     """Why it had not succeeded, if its row or its job has a reason."""
     run_id: ActionId | None = None

@@ -207,6 +207,8 @@ class JobSpan:
     cadence: str = WHOLE_JOB
     by: str = ""
     reason: str = ""
+    catch_up: int = 0
+    """Of a missed one: how many of its latest times the job made up for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

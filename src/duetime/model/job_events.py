@@ -47,7 +47,7 @@ class SpanKept:
 
 @dataclass(frozen=True, slots=True)
 class ReportKept:
-    """A recorded report of a deadline or a silence."""
+    """A recorded report of a deadline, a silence or a recount."""
 
     ref: JobRef
     report: DeadlineReport
@@ -57,6 +57,7 @@ _OF_REPORTS = {
     ReportKind.MISSED: EventName.DEADLINE_MISSED,
     ReportKind.AT_RISK: EventName.DEADLINE_AT_RISK,
     ReportKind.SILENT: EventName.SILENT,
+    ReportKind.UNACCOUNTED: EventName.UNACCOUNTED,
 }
 
 
@@ -64,11 +65,18 @@ def of_report(recorded: ReportKept) -> Iterator[LifecycleEvent]:
     """Yield the event of a report: one for each nominal time, or silence, and kind."""
     report = recorded.report
     begin = instant.text(report.nominal_at)
-    times: dict[str, Any] = (
-        {"silent_since": begin}
-        if report.kind is ReportKind.SILENT
-        else {"nominal_at": begin, "status": report.status, "run_id": report.run_id}
-    )
+    deadlines = {
+        "deadline_at": instant.text(report.deadline_at),
+        "expected_at": instant.text(report.expected_at) if report.expected_at else None,
+    }
+    fields: dict[str, Any] = {"nominal_at": begin, "run_id": report.run_id}
+    match report.kind:
+        case ReportKind.SILENT:
+            fields = {"silent_since": begin, **deadlines}
+        case ReportKind.UNACCOUNTED:
+            fields |= {"problem": report.status}
+        case _:
+            fields |= {"status": report.status, **deadlines}
     yield LifecycleEvent(
         subject="job",
         word=_OF_REPORTS[report.kind],
@@ -76,13 +84,7 @@ def of_report(recorded: ReportKept) -> Iterator[LifecycleEvent]:
         at=report.at,
         tenant_id=recorded.ref.tenant_id,
         name=recorded.ref.name,
-        about={
-            "name": recorded.ref.name,
-            "deadline_at": instant.text(report.deadline_at),
-            **times,
-            "expected_at": instant.text(report.expected_at) if report.expected_at else None,
-            "reason": report.reason or None,
-        },
+        about={"name": recorded.ref.name, **fields, "reason": report.reason or None},
     )
 
 

@@ -89,6 +89,8 @@ class EventName(StrEnum):
     """The usual run time predicts that it will not."""
     SILENT = "silent"
     """No run of the job succeeded for too long."""
+    UNACCOUNTED = "unaccounted"
+    """A recount found nominal times of the job without a proper result."""
 
     KEPT = "kept"
     """An undelivered input was stored, and waits for a redrive."""

@@ -57,6 +57,8 @@ class Metric(StrEnum):
     """The usual run time predicted that."""
     SILENT = "silent"
     """No run of a job succeeded for longer than its `every_success_within`."""
+    UNACCOUNTED = "unaccounted"
+    """A recount found a job with nominal times without a proper result."""
     BREAKER_OPENED = "breaker_opened"
     """The breaker of a type opened."""
     CATCH_UP_SENT = "catch_up_sent"

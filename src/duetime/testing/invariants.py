@@ -13,10 +13,13 @@ from duetime import ids, instant
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.ids import TenantId
 from duetime.jobs.explain import Explain, Explanation
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.occurrence_status import OccurrenceStatus
+from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, JobRef, job_ref_of
+from duetime.recount.recount import Recount, in_words
 from duetime.testing.journey import short
 from duetime.testing.rate_windows import too_fast, waits_for_rate
 from duetime.wakeups.sweep import bands
@@ -44,10 +47,27 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
     yield from _run_twice(rows)
     yield from _too_many(cloud, rows, now)
     yield from too_fast(cloud)
+    yield from _unaccounted(cloud)
     refs, _ = cloud.job_store.due_for_maintenance(instant.LATEST, limit=_MOST, cursor=None)
     for ref in refs:
         if isinstance(ref, JobRef):
             yield from _Times(cloud, ref).broken()
+
+
+def _unaccounted(cloud: MemoryCloud) -> Iterator[str]:
+    """9: a recount, which shares no code with the planner, finds each nominal time with a proper result."""
+    recount = Recount(
+        cloud.store,
+        cloud.job_store,
+        MemoryBookmarks(),
+        clock=cloud.clock,
+        settings=cloud.settings,
+        settled_after=timedelta(0),
+        is_paused=lambda tenant_id: KnownPauses(cloud.pauses, cloud.clock).of_tenant(tenant_id) is not None,
+    )
+    report = recount(stop_at=instant.LATEST)
+    yield from (f"the recount found {in_words(found)} (invariant 9)" for found in report.findings)
+    yield from (f"the recount could not read {job} (invariant 9)" for job in report.unread)
 
 
 def _lost(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from duetime.jobs.repair import Repair
     from duetime.model.backfill import BackfillRef
     from duetime.ports.backends import Backends
+    from duetime.recount.recount import Recount
     from duetime.wakeups.after_hand_over import AfterHandOver
     from duetime.wakeups.arm import Arm
     from duetime.wakeups.canary import Canary
@@ -247,6 +248,22 @@ class Steps:
             self.maintain,
             clock=self._clock,
             settings=self._settings,
+        )
+
+    @cached_property
+    def recount(self) -> Recount:
+        """Accounts for the nominal times of the last days."""
+        from duetime.recount.recount import Recount
+
+        return Recount(
+            self._backends.store,
+            self._backends.jobs,
+            self._backends.bookmarks,
+            clock=self._clock,
+            settings=self._settings,
+            is_paused=lambda tenant_id: self._pauses.of_tenant(tenant_id) is not None,
+            meter=self._meter,
+            report_stuck=self._report_stuck,
         )
 
     @cached_property

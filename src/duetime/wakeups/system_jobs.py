@@ -1,4 +1,4 @@
-"""The jobs of the system: the sweep and the catch-up, with a history and a trigger like any job.
+"""The jobs of the system: the sweep, the catch-up and the recount, with a history and a trigger like any job.
 
 Schedules call their functions directly, so they run even if nothing else does. Each pass records itself as a
 settled row. A triggered pass is an ordinary run, on the queue of a worker of its own.
@@ -34,13 +34,16 @@ log = logging.getLogger(__name__)
 
 SYSTEM_WORKER = "system"
 SWEEP, CATCH_UP = JobName("duetime-sweep"), JobName("duetime-catch-up")
-SYSTEM_JOBS = (SWEEP, CATCH_UP)
-_UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+RECOUNT = JobName("duetime-recount")
+"""The catch-up runs it, once a day."""
+SYSTEM_JOBS = (SWEEP, CATCH_UP, RECOUNT)
+_DAY = timedelta(days=1)
+_UNITS = (("day", _DAY), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
 
 
 def rate_of(job: JobName, settings: Settings) -> timedelta:
     """Return how often a system job runs."""
-    return {SWEEP: settings.sweep_rate, CATCH_UP: settings.catch_up_rate}[job]
+    return {SWEEP: settings.sweep_rate, CATCH_UP: settings.catch_up_rate, RECOUNT: _DAY}[job]
 
 
 _KEPT = {SWEEP: timedelta(days=1)}
@@ -52,6 +55,7 @@ Pass = Callable[[datetime], str]
 _ABOUT = {
     SWEEP: ("Sweep", "sends again what is overdue, and plans jobs that fell behind"),
     CATCH_UP: ("Catch-up", "sends again all that is overdue, however late, and mends strays on EventBridge"),
+    RECOUNT: ("Recount", "accounts for each nominal time of the last days"),
 }
 
 

@@ -73,6 +73,7 @@ _TAGS = {
     "pauses": "Pauses of types, keys, workers and tenants: what they cover waits, or is skipped.",
     "tenants": "Pauses of tenants, for operators of the deployment.",
     "batches": "Batches of actions, and their progress.",
+    "search": "What a text may mean, and saved views of screens.",
     "limits": "Rate limits of payload types, for operators of the deployment.",
     "service": "The deployment itself.",
 }

@@ -1,0 +1,175 @@
+"""The nominal times of a cadence in a stretch of time, from its definition alone. Pure.
+
+Each local day and each second of it is looked at; no search of `duetime.cadence` is used. It is slow, and
+simple enough to be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from duetime.cadence._daily import AtATime
+from duetime.cadence._every import Every
+from duetime.cadence._interval import Interval
+from duetime.cadence._once import Once
+from duetime.cadence.crontab import Cron
+from duetime.recount.clock_changes import DAY, FIRST, LAST, ClockRule, instants_of, offset_at, stretches
+from duetime.recount.cron_text import CronText
+from duetime.recount.local_days import LocalDays
+
+if TYPE_CHECKING:
+    from duetime.cadence import Cadence
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_DATE = _EPOCH.date()
+_SECOND, _ONE_DAY = timedelta(seconds=1), timedelta(days=1)
+_CHUNK = 30 * DAY
+_DATE_LENGTH = 10
+
+
+class NominalTimes:
+    """The nominal times of one cadence of one job.
+
+    Args:
+        cadence: the cadence, as its text is read.
+        anchor: when the job was first added: an interval without a start counts from its second.
+        job: the tenant and the job's name, as in ``acme/books-close``: the delay of a spread depends on them.
+    """
+
+    def __init__(self, cadence: Cadence, anchor: datetime, job: str) -> None:
+        self._cadence, self._tz, self._bounds = cadence, cadence.modifiers.zone_name, cadence.modifiers.bounds
+        self._days, self._rule = LocalDays(cadence), _rule_of(cadence)
+        self._anchor = (anchor - _EPOCH) // _SECOND
+        self._seconds = None if isinstance(cadence, Interval) else self._within(_seconds_of(cadence))
+        self._delay = 0 if self._bounds is None else _delay(self._bounds.spread, job)
+        self._excluded, self._first, self._last = self._limits()
+
+    def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
+        """Yield the nominal times in (start, end], in order."""
+        low = max((start - _EPOCH) // _SECOND - self._delay, self._first - 1, FIRST)
+        high = min((end - _EPOCH) // _SECOND - self._delay, self._last, LAST)
+        if (last := self._last_counted(high)) is not None:
+            high = min(high, last)
+        for at in self._unbounded(low, high):
+            if at not in self._excluded:
+                yield _EPOCH + (at + self._delay) * _SECOND
+
+    def _limits(self) -> tuple[set[int], int, int]:
+        """Return the excluded instants, and the first and the last one that start and end allow."""
+        bounds = self._bounds
+        if bounds is None:
+            return set(), FIRST, LAST
+        excluded = {at for text in bounds.except_at for at in self._instants(text)}
+        first = min(self._instants(bounds.start)) if bounds.start else FIRST
+        last = max(self._instants(bounds.end, is_end=True)) if bounds.end else LAST
+        return excluded, first, last
+
+    def _instants(self, text: str, *, is_end: bool = False) -> list[int]:
+        when = datetime.fromisoformat(text)
+        if when.tzinfo is not None:
+            return [(when - _EPOCH) // _SECOND]
+        local = (when.replace(tzinfo=UTC) - _EPOCH) // _SECOND
+        return instants_of(self._tz, local + (DAY - 1 if is_end and len(text) == _DATE_LENGTH else 0))
+
+    def _last_counted(self, until: int) -> int | None:
+        """Return the instant that completes the count; None if that is later, or there is no count."""
+        if self._bounds is None or not self._bounds.count:
+            return None
+        left = self._bounds.count
+        at = self._interval_start if isinstance(self._cadence, Interval) else self._first - 1
+        while at < until:
+            for found in self._unbounded(at, min(at + _CHUNK, until)):
+                left -= 1
+                if not left:
+                    return found
+            at += _CHUNK
+        return None
+
+    def _unbounded(self, start: int, end: int) -> Iterator[int]:
+        """Yield the instants in (start, end] without regard to start, end, count and exceptions."""
+        if start >= end:
+            return
+        if isinstance(self._cadence, Interval):
+            yield from self._elapsed(self._cadence, start, end)
+            return
+        last = start
+        for part in stretches(self._tz, start, end):
+            gap, low = part.offset - part.before, part.start + part.offset
+            is_moved = gap > 0 and self._rule.moves(gap) and self._any(part.start + part.before, low)
+            if is_moved and last < part.start <= end:
+                yield part.start
+                last = part.start
+            if gap < 0 and not self._rule.repeats(-gap):
+                low -= gap
+            until = min(part.end, end + 1) + part.offset
+            for local in self._local(max(low, last + 1 + part.offset), until):
+                last = local - part.offset
+                yield last
+
+    def _any(self, low: int, high: int) -> bool:
+        return next(self._local(low, high), None) is not None
+
+    def _local(self, low: int, high: int) -> Iterator[int]:
+        """Yield the local times from `low` until before `high`, in seconds of the wall clock."""
+        for day in range(low // DAY, -(-high // DAY)):
+            if self._days.has(_FIRST_DATE + day * _ONE_DAY):
+                yield from (day * DAY + at for at in self._seconds or () if low <= day * DAY + at < high)
+
+    @property
+    def _interval_start(self) -> int:
+        start = self._cadence.start if isinstance(self._cadence, Interval) else None
+        return self._anchor if start is None else start
+
+    def _elapsed(self, cadence: Interval, start: int, end: int) -> Iterator[int]:
+        origin, step = self._interval_start, cadence.step
+        for number in range(max(1, (start - origin) // step + 1), (end - origin) // step + 1):
+            at = origin + number * step
+            local = at + offset_at(self._tz, at)
+            is_open = not cadence.modifiers.windows or bool(self._within([local % DAY]))
+            if is_open and self._days.has(_FIRST_DATE + local // DAY * _ONE_DAY):
+                yield at
+
+    def _within(self, seconds: list[int]) -> list[int]:
+        """Return those of some times of day that lie in a window, if there are windows."""
+        windows = self._cadence.modifiers.windows
+        if not windows:
+            return seconds
+        return [at for at in seconds if any(_is_in(at, opens, shuts) for opens, shuts in windows)]
+
+
+def _is_in(at: int, opens: int, shuts: int) -> bool:
+    return opens <= at <= shuts if opens <= shuts else at >= opens or at <= shuts
+
+
+def _seconds_of(cadence: Cadence) -> list[int]:
+    match cadence:
+        case Cron():
+            return CronText.parse(cadence.expression, cadence.day_rule).seconds_of_day()
+        case Every():
+            return [*range(0, DAY, cadence.step)] if cadence.step < DAY else [cadence.at]
+        case Once():
+            return [cadence.local % DAY]
+        case AtATime():
+            return [cadence.at]
+        case _:
+            return []
+
+
+def _rule_of(cadence: Cadence) -> ClockRule:
+    dst = cadence.modifiers.dst
+    if isinstance(cadence, Cron):
+        text = CronText.parse(cadence.expression, cadence.day_rule)
+        return ClockRule(dst, text.is_interval, text.is_starred)
+    is_step = isinstance(cadence, Every) and cadence.step < DAY
+    return ClockRule(dst, is_step, is_step)
+
+
+def _delay(spread: int, job: str) -> int:
+    """Return the delay of a job: whole minutes if the spread is."""
+    if not spread:
+        return 0
+    unit = 1 if spread % 60 else 60
+    return int.from_bytes(sha256(job.encode()).digest()[:8], "big") % (spread // unit) * unit

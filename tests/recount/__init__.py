@@ -1,0 +1,1 @@
+"""Tests of the recount: its own times, and what it finds."""
