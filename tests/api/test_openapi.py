@@ -86,6 +86,7 @@ OPERATION_IDS = [
     "getJobDefinition",
     "getNotification",
     "getNotificationPreferences",
+    "getRecount",
     "getSummary",
     "getUndelivered",
     "grantToRole",

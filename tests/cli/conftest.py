@@ -15,7 +15,6 @@ from duetime.cli import main
 from duetime.embedded.embedded import Engine
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
-from duetime.memory.notes import MemoryBookmarks
 from duetime.memory.notifications import MemoryInbox, MemoryPreferences
 from duetime.ports.notifications import InboxPorts
 
@@ -163,6 +162,12 @@ def trail():
 
 
 @pytest.fixture
+def bookmarks(engine):
+    """The bookmarks that the API reads."""
+    return engine.cloud.backends.bookmarks
+
+
+@pytest.fixture
 def url(app, engine, serve, inbox_ports, trail):
     context = ApiContext(
         engine.cloud.store,
@@ -179,7 +184,7 @@ def url(app, engine, serve, inbox_ports, trail):
         gateway(
             make_api(
                 context,
-                Health({}, Details(context, MemoryBookmarks())),
+                Health({}, Details(context, engine.cloud.backends.bookmarks)),
                 Access(MemoryGrants(), trail, engine.clock),
             )
         )

@@ -17,8 +17,7 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Action
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.metric import Metric
-from duetime.model.recount import BOOKMARK, Problem, RecountReport
-from duetime.recount.recount import last_report
+from duetime.model.recount import BOOKMARK, Problem, RecountReport, last_report
 from duetime.testing import SimulatedCloud
 from tests.journeys.recorded_job import DAY, HOUR, MINUTE, SECOND, RecordedJob
 

@@ -47,7 +47,7 @@ def groups_of(api: ApiContext, health: Health, access: Access) -> Mapping[tuple[
     return {
         **of_context,
         ("me", "grants", "audit"): partial(_access_routes, access),
-        ("health",): partial(_health_routes, health),
+        ("health", "recount"): partial(_health_routes, health),
     }
 
 
@@ -73,9 +73,14 @@ def _access_routes(access: Access) -> Sequence[RouteGroup]:
 def _health_routes(health: Health) -> Sequence[RouteGroup]:
     from duetime.api.health import HealthRoutes  # noqa: PLC0415 - as above
     from duetime.api.health_details import HealthDetailsRoutes  # noqa: PLC0415 - as above
+    from duetime.api.recount import RecountRoutes  # noqa: PLC0415 - as above
 
     details = health.details
     probes = HealthRoutes(health.probes)
     if details is None:
         return [probes]
-    return [probes, HealthDetailsRoutes(details.api, details.bookmarks, details.waiting, details.runbook)]
+    return [
+        probes,
+        HealthDetailsRoutes(details.api, details.bookmarks, details.waiting, details.runbook),
+        RecountRoutes(details.bookmarks),
+    ]

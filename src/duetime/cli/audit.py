@@ -1,4 +1,4 @@
-"""``duetime access audit``: the trail of changes, and its verification."""
+"""``duetime access audit``: the trail of changes, and its verification; and the recount of the runs."""
 
 from __future__ import annotations
 
@@ -36,15 +36,22 @@ _FOUND = 1
 _VERIFY = (
     "Lists requested changes. `verify` reads the tenant's complete trail and recomputes its hashes. It finds"
     " entries that were changed, removed, replaced or inserted, and exits with 1. The end of a chain can only"
-    " be verified against saved heads."
+    " be verified against saved heads. `runs` prints the last recount of all nominal times; it needs the"
+    " permission `system`, and exits with 1 if something was found."
 )
 
 
 def add_parser(commands: Commands) -> None:
-    """Add ``audit``, with the word ``verify``."""
+    """Add ``audit``, with the words ``verify`` and ``runs``."""
     help_text = "which caller requested which change, the latest first; or verify that no entry was changed"
     parser = add_command(commands, "audit", audit, help_text, _VERIFY)
-    parser.add_argument("verb", nargs="?", metavar="verify", choices=["verify"], help="verify the trail")
+    parser.add_argument(
+        "verb",
+        nargs="?",
+        metavar="verify|runs",
+        choices=["verify", "runs"],
+        help="verify the trail; or print the last recount of the runs",
+    )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--action", metavar="ID", help="only changes of this action")
     choice.add_argument("--job", metavar="NAME", help="only changes of this job")
@@ -66,6 +73,10 @@ def add_parser(commands: Commands) -> None:
 
 def audit(arguments: argparse.Namespace) -> int:
     """List a page of the trail, or verify all of it."""
+    if arguments.verb == "runs":
+        from duetime.cli.audit_runs import audit_runs  # noqa: PLC0415 - the trail needs none of it
+
+        return audit_runs(arguments)
     if arguments.verb:
         return _verify(arguments)
     if arguments.heads:

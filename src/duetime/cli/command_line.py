@@ -15,6 +15,8 @@ _MOVED = {
     "deployment": ("preflight", "rehearse", "verify", "restore", "runbook"),
     "access": ("audit", "grants", "whoami"),
 }
+_RUNS = ["audit", "runs"]
+"""Not a trail of changes, so it needs no group before it."""
 GROUP_OF = {name: group for group, names in _MOVED.items() for name in names}
 """The commands that were at the top level, with their present group."""
 
@@ -26,6 +28,8 @@ def expand(words: Sequence[str]) -> list[str]:
         found = [*found[1:], "--help"]
     if found[:1] and found[0] in _OF_ACTIONS:
         found = ["actions", *found]
+    if found[:2] == _RUNS:
+        found = ["access", *found]
     if found and (group := GROUP_OF.get(found[0])):
         new = f"duetime {group} {found[0]}"
         print(

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from duetime import instant
 
-BOOKMARK = "recount"
-"""The bookmark that stores the last report."""
+BOOKMARK, REPORT, BEGUN = "recount", "report", "begun"
+"""The bookmark, and its marks: the last complete report, and one that a later pass goes on with."""
 
 MOST_FINDINGS = 100
 """A report lists so many findings; it counts all."""
@@ -145,6 +145,16 @@ class RecountReport:
                 "findings": tuple(_finding(found) for found in fields.get("findings", ())),
             }
         )
+
+
+def last_report(marks: Mapping[str, str]) -> RecountReport | None:
+    """Return the last complete report in the bookmark; None before the first one."""
+    return RecountReport.from_json(marks[REPORT]) if REPORT in marks else None
+
+
+def begun_report(marks: Mapping[str, str]) -> RecountReport | None:
+    """Return the report that a later pass goes on with; None without one."""
+    return RecountReport.from_json(marks[BEGUN]) if BEGUN in marks else None
 
 
 def _finding(fields: Mapping[str, Any]) -> Finding:

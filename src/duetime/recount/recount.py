@@ -8,7 +8,7 @@ work, which the alarm of undelivered inputs shows.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -20,7 +20,7 @@ from duetime.model.action import Action
 from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import Job, JobRef
 from duetime.model.metric import Metric
-from duetime.model.recount import BOOKMARK, Finding, RecountReport
+from duetime.model.recount import BEGUN, BOOKMARK, REPORT, Finding, RecountReport, begun_report, last_report
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.ports.meter import UNMETERED, Meter, Subject
@@ -39,7 +39,6 @@ SETTLED_AFTER = timedelta(hours=1)
 
 _DAY = timedelta(days=1)
 _PAGE = 200
-_REPORT, _BEGUN = "report", "begun"
 
 
 class Recount:
@@ -76,7 +75,7 @@ class Recount:
         """
         marks, today = self._bookmarks.read(BOOKMARK), instant.floor(self._clock.now(), _DAY)
         last = last_report(marks)
-        return self._settings.enabled and (_BEGUN in marks or last is None or last.began_at < today)
+        return self._settings.enabled and (BEGUN in marks or last is None or last.began_at < today)
 
     def __call__(self, *, stop_at: datetime) -> RecountReport:
         """Recount until done, or until `stop_at`; return the report, in which `next_job` is empty if done.
@@ -85,19 +84,19 @@ class Recount:
             BackendUnavailable: the report cannot be stored; the next pass recounts again.
         """
         marks = dict(self._bookmarks.read(BOOKMARK))
-        report = RecountReport.from_json(marks[_BEGUN]) if _BEGUN in marks else self._new()
+        report = begun_report(marks) or self._new()
         refs = sorted(self._refs(), key=_place)
         for ref in refs:
             if _place(ref) < report.next_job:
                 continue
             if self._clock.now() >= stop_at:
                 report = replace(report, next_job=_place(ref))
-                self._bookmarks.write(BOOKMARK, {**marks, _BEGUN: report.to_json()})
+                self._bookmarks.write(BOOKMARK, {**marks, BEGUN: report.to_json()})
                 return report
             report = self._with_job(report, ref)
         report = self._with_one_shots(replace(report, next_job=""), refs)
         report = replace(report, ended_at=self._clock.now())
-        self._bookmarks.write(BOOKMARK, {_REPORT: report.to_json()})
+        self._bookmarks.write(BOOKMARK, {REPORT: report.to_json()})
         if report.found:
             first = in_words(report.findings[0])
             self._report_stuck(f"a recount found {report.found}; `duetime audit runs` lists them. {first}")
@@ -177,11 +176,6 @@ class Recount:
             log.warning("one-shots not recounted", extra={"reason": truncate(error)})
             return report
         return report.with_one_shots(sample.findings, sample.counts)
-
-
-def last_report(marks: Mapping[str, str]) -> RecountReport | None:
-    """Return the last complete report in the bookmark; None before the first one."""
-    return RecountReport.from_json(marks[_REPORT]) if _REPORT in marks else None
 
 
 def _place(ref: JobRef) -> str:
