@@ -28,6 +28,7 @@ import { chooseZone, own, span, zone } from "./time";
 import { Guarded } from "./ui/guarded";
 import { isNarrow } from "./ui/narrow";
 import { Page } from "./ui/page";
+import { Palette } from "./ui/palette";
 import { refused, Toasts } from "./ui/toasts";
 import { Unread } from "./ui/unread";
 import { choose, LANGUAGES, language, nameOf } from "./words";
@@ -179,6 +180,7 @@ function Side({ at }: { at: string }) {
           <img src="assets/mark.svg" alt="" width="24" height="24" /> duetime
         </a>
         <Freshness />
+        <Palette screens={entries.map(({ at, word }) => ({ at, name: say(word) }))} />
       </div>
       <nav aria-label={mine("nav")} ref={nav}>
         {entries.map((each) => (

@@ -8,6 +8,8 @@ import { type QueryResult, useQuery } from "./query";
 export interface PageRead<T> {
   items: T[];
   next: string | null;
+  /** How many rows were compared, where a list compares rows one by one. */
+  scanned?: { rows: number; until: string | null } | null;
 }
 
 export interface Pages<P> extends QueryResult<P> {
@@ -34,11 +36,14 @@ export function usePages<T extends { id: string }, P extends PageRead<T>>(
   const load = async (signal: AbortSignal) => {
     let page = await read(first, signal);
     const items = new Map(page.items.map((item) => [item.id, item]));
+    let rows = page.scanned?.rows ?? 0;
     let pages = 1;
     for (; pages < count && page.next !== null; pages += 1) {
       page = await read(page.next, signal);
       for (const item of page.items) items.set(item.id, item);
+      rows += page.scanned?.rows ?? 0;
     }
+    if (page.scanned) page = { ...page, scanned: { ...page.scanned, rows } };
     return { ...page, items: [...items.values()], pages: Math.max(pages, count) };
   };
   const live = useQuery(load, key, every * count);

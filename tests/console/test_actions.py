@@ -92,7 +92,7 @@ def test_they_are_found_by_status_and_by_several(reader, actions):
 
 def test_they_are_found_by_due_time_and_by_scheduling_time(reader, actions):
     page = reader.go("#/actions")
-    page.get_by_text("Job and times").click()
+    page.get_by_text("Job, contents and times").click()
     between = f"{actions['pending'].created_at + timedelta(days=300):%Y-%m-%dT%H:%M}"
     page.get_by_label("Due after").fill(between)
     expect(row(page, actions["failed"])).to_have_count(0)
@@ -111,7 +111,7 @@ def test_they_are_found_by_due_time_and_by_scheduling_time(reader, actions):
 
 def test_runs_of_a_job_are_found_by_its_name(reader, cloud):
     page = reader.go("#/actions")
-    page.get_by_text("Job and times").click()
+    page.get_by_text("Job, contents and times").click()
     page.get_by_label("Job", exact=True).fill("shop-watch-ramp")
     page.keyboard.press("Enter")
     runs = table(page).locator("tbody").get_by_role("row").filter(has_text="shop-watch-ramp")
@@ -160,7 +160,7 @@ def test_it_is_in_french(reader_of, cloud, actions):
 def test_the_page_is_accessible_by_screen_reader_and_keyboard(reader_of, cloud, actions, scheme):
     page = reader_of(cloud.url, color_scheme=scheme).go("#/actions")
     expect(row(page, actions["failed"])).to_be_visible()
-    page.get_by_text("Job and times").click()
+    page.get_by_text("Job, contents and times").click()
     assert flaws(page) == []
     dialog = asks_for_type(page)
     assert flaws(page) == []

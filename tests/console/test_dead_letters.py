@@ -90,7 +90,7 @@ def test_they_are_found_by_type_and_by_due_time(reader, letters):
     page.get_by_role("search").get_by_label("Type").fill("parcel")
     page.keyboard.press("Enter")
     expect(group(page).locator(".group-count")).to_have_text("3")
-    page.get_by_text("Job and times").click()
+    page.get_by_text("Job, contents and times").click()
     page.get_by_label("Last due until").fill("2020-01-01T00:00")
     expect(page.get_by_text("No dead letter matches")).to_be_visible()
     page.get_by_label("Last due until").fill("")

@@ -3,7 +3,7 @@
 
 import { api, call, type Schemas } from "../api";
 import { type StatusFilter, statusOf } from "../words/shared";
-import { type Filters, includesRuns } from "./filters";
+import { type Filters, includesRuns, inRequest } from "./filters";
 import type { Action } from "./lists";
 
 export type BulkKind = "cancel" | "redrive";
@@ -64,7 +64,15 @@ export function byFilters(kind: BulkKind, filters: Filters): ByFilters {
   const runs = includesRuns(filters) ? undefined : false;
   let cutOff = filters.created_until;
   const step = async (isDry: boolean, limit: number, cursor: string | null): Promise<Schemas["BulkView"]> => {
-    const body = { ...filters, status, runs, created_until: cutOff, dry_run: isDry, limit, cursor };
+    const body = {
+      ...inRequest(filters),
+      status,
+      runs,
+      created_until: cutOff,
+      dry_run: isDry,
+      limit,
+      cursor,
+    };
     const path = kind === "cancel" ? "/actions/cancel" : "/actions/redrive";
     // Fields that the API would fill by itself may be left out; the types made of its document do not know
     // that.

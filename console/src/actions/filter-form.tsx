@@ -13,6 +13,9 @@ import type { FilterState } from "./filter-state";
 import { type Filters, inAddress, instantOf, isAny, localOf, TEXTS, TIMES, type TimeName } from "./filters";
 import { say } from "./filters.words";
 
+/** Characters of an error's text and of a payload field. */
+const LONGEST_TEXT = 200;
+
 interface FilterFormProps {
   state: FilterState;
   /** Names of types, to choose from. */
@@ -30,6 +33,8 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
   const hidden: (keyof Filters)[] = [
     ...TIMES,
     "job",
+    "error",
+    "payload",
     ...(isNarrow.value ? (["type", "status"] as const) : []),
   ];
   const hasMore = hidden.some((name) => filters[name] !== undefined);
@@ -103,6 +108,18 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
             {isNarrow.value && statuses}
             <Field label={say("job")}>
               <input name="job" dir="auto" autocomplete="off" />
+            </Field>
+            <Field label={say("error")}>
+              <input name="error" dir="auto" autocomplete="off" maxLength={LONGEST_TEXT} />
+            </Field>
+            <Field label={say("payload")}>
+              <input
+                name="payload"
+                dir="auto"
+                autocomplete="off"
+                placeholder="customer=42"
+                maxLength={LONGEST_TEXT}
+              />
             </Field>
             {Object.entries(times).map(([name, label]) => (
               <Field key={name} label={label}>

@@ -7,10 +7,15 @@ import { STATUS_FILTERS, type StatusFilter } from "../words/shared";
 
 export const TIMES = ["due_after", "due_until", "created_after", "created_until"] as const;
 export type TimeName = (typeof TIMES)[number];
-export const TEXTS = ["correlation_id", "type", "job"] as const;
+export const TEXTS = ["correlation_id", "type", "job", "error", "payload"] as const;
 type TextName = (typeof TEXTS)[number];
 
 export type Filters = { status?: StatusFilter[] } & Partial<Record<TextName | TimeName, string>>;
+
+/** The filters as the API takes them: several payload fields are a list, and the page has one. */
+export function inRequest({ payload, ...others }: Filters) {
+  return payload === undefined ? others : { ...others, payload: [payload] };
+}
 
 /** Parameters of an address that are no filters. */
 const OTHERS = ["cursor"];

@@ -3,7 +3,7 @@
 import { api, call, type Schemas } from "../api";
 import { useQuery } from "../query";
 import { can } from "../me";
-import type { Filters } from "./filters";
+import { type Filters, inRequest } from "./filters";
 
 export type Action = Schemas["ActionSummary"];
 
@@ -14,6 +14,8 @@ export interface Read {
   includesRuns: boolean;
   /** How many pages were asked for. */
   pages: number;
+  /** How far a search by error or payload came: the API compares rows one by one. */
+  scanned: Schemas["ScannedView"] | null;
 }
 
 type Ask = (cursor: string | undefined) => Promise<Schemas["ActionPage"]>;
@@ -28,13 +30,17 @@ export async function readOn(
   first: string | undefined,
   wants: (read: Read) => boolean,
 ): Promise<Read> {
-  const read: Read = { items: [], next: first ?? null, includesRuns: false, pages: 0 };
+  const read: Read = { items: [], next: first ?? null, includesRuns: false, pages: 0, scanned: null };
   do {
     const page = await ask(read.next ?? undefined);
     read.items.push(...page.items);
     read.next = page.next_cursor;
     read.includesRuns = page.includes_runs;
     read.pages += 1;
+    if (page.scanned) {
+      const rows = (read.scanned?.rows ?? 0) + page.scanned.rows;
+      read.scanned = { rows, until: page.scanned.until ?? read.scanned?.until ?? null };
+    }
   } while (read.next !== null && wants(read));
   return read;
 }
@@ -42,7 +48,9 @@ export async function readOn(
 /** A page of actions; of empty ones up to five are passed by. */
 export function listActions(filters: Filters, cursor: string | undefined, signal: AbortSignal, limit = PAGE) {
   const ask: Ask = (at) =>
-    call(api.GET("/actions/query", { params: { query: { ...filters, limit, cursor: at } }, signal }));
+    call(
+      api.GET("/actions/query", { params: { query: { ...inRequest(filters), limit, cursor: at } }, signal }),
+    );
   return readOn(ask, cursor, (read) => read.items.length === 0 && read.pages < EMPTY_PAGES);
 }
 
@@ -50,7 +58,10 @@ export function listActions(filters: Filters, cursor: string | undefined, signal
 export function listDeadLetters({ status: _, ...filters }: Filters, most: number, signal: AbortSignal) {
   const ask: Ask = (cursor) =>
     call(
-      api.GET("/dead-letters", { params: { query: { ...filters, limit: LARGEST_PAGE, cursor } }, signal }),
+      api.GET("/dead-letters", {
+        params: { query: { ...inRequest(filters), limit: LARGEST_PAGE, cursor } },
+        signal,
+      }),
     );
   const pages = (2 * most) / LARGEST_PAGE;
   return readOn(ask, undefined, (read) => read.items.length < most && read.pages < pages);

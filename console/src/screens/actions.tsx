@@ -14,7 +14,7 @@ import { ActionLink, attemptsText, bounded, DueCell, lastMessage, TypeCell } fro
 import { can } from "../me";
 import { href, place } from "../route";
 import { usePages } from "../shown-pages";
-import { Time } from "../time";
+import { Time, written } from "../time";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
@@ -24,6 +24,7 @@ import { say } from "./actions.words";
 
 const MOVING = 5_000;
 const RESTING = 15_000;
+const SCANNED = 60_000;
 const SHORT = 50;
 
 export function ActionsScreen() {
@@ -45,9 +46,16 @@ export function ActionsScreen() {
       <FilterForm state={state} types={types} times={times} hasStatus />
       <Part title={sayShared("actions")} aside={can("actions:manage") && <Bulks state={state} />}>
         <Shown live={live} lines={8}>
-          {({ items, next, includesRuns }) => (
+          {({ items, next, includesRuns, scanned }) => (
             <>
               <p class="muted">{sayFilter(includesRuns ? "with_runs" : "without_runs")}</p>
+              {scanned && (
+                <p class="muted">
+                  {next && scanned.until
+                    ? say("scanned", { n: scanned.rows, at: written(scanned.until) })
+                    : say("scanned_all", { n: scanned.rows })}
+                </p>
+              )}
               {items.length > 0 && <ActionTable actions={items} />}
               {items.length === 0 && <Nothing filters={filters} next={next} grow={live.grow} />}
               {next && items.length > 0 && items.length < SHORT && <p class="muted">{say("short")}</p>}
@@ -61,8 +69,9 @@ export function ActionsScreen() {
   );
 }
 
-/** What is settled moves rarely. */
-function pace({ status }: Filters): number {
+/** What is settled moves rarely; a search that compares rows one by one is repeated once a minute. */
+function pace({ status, error, payload }: Filters): number {
+  if (error || payload) return SCANNED;
   const isMoving =
     !status?.length ||
     status.includes("pending") ||

@@ -17,5 +17,7 @@ export const say = words("screens/actions", {
   none_so_far_why:
     "A list reads a part at a time and leaves out what does not match. There may be some further on.",
   further: "Look further",
+  scanned: "{n} actions compared, up to {at}.",
+  scanned_all: "All {n} actions compared.",
   short: "Not all of this part matched the filters. There may be more further on.",
 });

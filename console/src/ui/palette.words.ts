@@ -1,0 +1,26 @@
+import { words } from "../words";
+
+export const say = words("ui/palette", {
+  search: "Search",
+  title: "Search, or choose a command",
+  hint: "Id, correlation id, job, type, error, payload.customer=42",
+  results: "Results",
+  none: "Nothing found.",
+  searching: "Searching…",
+  failed: "The search failed: {why}",
+  screens: "Go to",
+  commands: "Commands",
+  action: "Actions",
+  correlation: "Correlation ids",
+  job: "Jobs",
+  type: "Types",
+  error: "Errors",
+  payload: "Actions with this payload field",
+  utc: "Show times in UTC",
+  own_zone: "Show times in {zone}",
+  refresh: "Load everything again",
+  speak: "Language: {name}",
+  all: "Compared {n} actions; search all of them",
+  counted: { one: "{n} of the newest {of} actions", other: "{n} of the newest {of} actions" },
+  failures: { one: "{n} of {of} failures", other: "{n} of {of} failures" },
+});
