@@ -60,6 +60,11 @@ def is_lambda(environ: Mapping[str, str] | None = None) -> bool:
     return "AWS_LAMBDA_FUNCTION_NAME" in environment(environ)
 
 
+def lambda_region(environ: Mapping[str, str] | None = None) -> str | None:
+    """Return the region of this Lambda function; None in another process."""
+    return environment(environ).get("AWS_REGION") if is_lambda(environ) else None
+
+
 def trace_id(environ: Mapping[str, str] | None = None) -> str | None:
     """Return the id of the X-Ray trace of the present invocation; None without one, or if X-Ray drops it."""
     root, *others = environment(environ).get("_X_AMZN_TRACE_ID", "").split(";")

@@ -87,9 +87,14 @@ class Charges:
             self.settings,
             self.cloud.undelivered_ports,
         )
-        access = Access(MemoryGrants(), MemoryAuditTrail(), self.clock)
+        self._api, self._access = api, Access(MemoryGrants(), MemoryAuditTrail(), self.clock)
         self.undelivered = self.cloud.undelivered_ports.store
-        self.client = Client(make_api(api, Health({}), access))
+        self.client = Client(make_api(api, Health({}), self._access))
+
+    def with_logs(self, logs):
+        """Let the API read these logs."""
+        self.client = Client(make_api(replace(self._api, run_logs=logs), Health({}), self._access))
+        return self
 
     def ask(self, method, path, group="clerks", tenant="acme", **changes):
         claims = {"custom:tenant_id": tenant, "sub": group, "cognito:groups": group}

@@ -44,4 +44,7 @@ def test_a_cold_start_loads_no_route_and_no_resolver():
 
 def test_a_request_loads_the_routes_with_its_first_segment():
     loaded = loaded_by(FIND_AN_ACTION)
-    assert {route.handler.__module__ for route in ROUTES.values()} & loaded == {"duetime.api.scheduling"}
+    assert {route.handler.__module__ for route in ROUTES.values()} & loaded == {
+        "duetime.api.scheduling",
+        "duetime.api.attempts",
+    }

@@ -26,7 +26,9 @@ def test_scheduling_returns_the_full_action_and_its_location(call):
     assert response.status == 201
     action = response.json
     assert response.headers["Location"] == f"/prod/api/v1/actions/{action['id']}"
-    assert action.keys() == ACTION_MEMBERS | {"payload", "redacted", "checkpoint", "result"}
+    assert action.keys() == ACTION_MEMBERS | {
+        *("payload", "redacted", "checkpoint", "result", "trace_id", "trace_url")
+    }
     assert action["type"] == "apply-plan-change"
     assert action["status"] == "pending"
     assert action["due_at"] == "2027-06-01T07:00:00Z"

@@ -67,6 +67,8 @@ def calls_of(service: str, operation: str, params: Mapping[str, Any]) -> Iterato
         case "sqs":
             queue = params["QueueUrl"].rpartition("/")[2].removeprefix(PREFIX)
             yield Call(f"sqs:{operation.removesuffix('Batch')}", queue)
+        case "logs":
+            yield Call(f"logs:{operation}", params["logGroupName"].replace(f"/aws/lambda/{PREFIX}", "logs/"))
         case _:
             raise AssertionError(f"{service} is called")
 

@@ -176,6 +176,8 @@ KINDS = {"": "", "table": "", "schedule": "schedules/", "rule": "rules/", "event
 def named(synthesised, resource):
     """A resource in the words of docs/security.md."""
     name_or_arn = text(resource)
+    if ":log-group:" in name_or_arn:
+        return f"logs/{name_or_arn.partition('/aws/lambda/duetime-')[2]}"
     if found := re.fullmatch(r"<(\w+)\.?(\w*)>(.*)", name_or_arn):
         properties = synthesised.resources[found[1]]["Properties"]
         names = (properties.get(name) for name in ("TableName", "QueueName", "FunctionName", "TopicName"))

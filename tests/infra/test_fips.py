@@ -22,6 +22,7 @@ CALLED = {
     "sns": clients.sns,
     "streams.dynamodb": clients.dynamodb_streams,
     "scheduler": clients.scheduler,
+    "logs": clients.logs,
 }
 """What the functions call, by the names in the SDK's list of endpoints."""
 
@@ -29,8 +30,8 @@ ONLY_DOCUMENTED = {"streams.dynamodb", "scheduler"}
 """The SDK's list lacks their FIPS endpoints. AWS announced the first in December 2024; the General Reference
 lists ``scheduler-fips`` in the four regions of the United States."""
 
-RIGHTS_WITHOUT_CALLS = {"iam", "lambda", "logs"}
-"""To pass a role, to be woken, and to write the own log: AWS' services do this themselves."""
+RIGHTS_WITHOUT_CALLS = {"iam", "lambda"}
+"""To pass a role, and to be woken: AWS' services do this themselves."""
 
 SERVICE_OF_RIGHTS = {"ses": "email"}
 REGION = FIPS_REGIONS[0]

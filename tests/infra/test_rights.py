@@ -29,6 +29,7 @@ def test_a_wildcard_replaces_only_names_that_others_choose(synthesised):
         "schedule/duetime-actions/*",
         "schedule/duetime-jobs/*",
         "rule/duetime-*",
+        "log-group:/aws/lambda/duetime-work-*",
         "table/duetime-actions/stream/*",
         "table/duetime-jobs/stream/*",
     }
@@ -229,10 +230,18 @@ def test_a_timer_may_call_dispatch_and_a_pass_its_own_function_each_for_its_own_
 
 def test_a_function_writes_to_its_own_log_only(synthesised):
     for name in synthesised.functions():
-        logs = [right for right in synthesised.rights(name) if "logs:" in str(right["Action"])]
+        logs = [right for right in synthesised.rights(name) if "logs:Put" in str(right["Action"])]
         assert [text(log["Resource"]) for log in logs] == [
             f"<{synthesised.functions()[name]['LoggingConfig']['LogGroup']['Ref']}.Arn>"
         ]
+
+
+def test_the_api_alone_may_read_logs_and_only_those_of_workers(synthesised):
+    assert those_who_may(synthesised, "logs:FilterLogEvents") == {"api"}
+    [logs] = {on for action, on in allowed(synthesised.rights("api")) if action == "logs:FilterLogEvents"}
+    names = [synthesised.functions()[name]["FunctionName"] for name in synthesised.functions()]
+    read = {name for name in names if fnmatchcase(f"/aws/lambda/{name}", logs.rpartition(":")[2])}
+    assert read == {"duetime-work-default"}
 
 
 def test_the_api_may_read_the_due_order_that_the_deployment_has():

@@ -17,7 +17,7 @@ Load = Callable[[], Sequence[RouteGroup]]
 """Imports and returns the groups of some routes."""
 
 _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
-    ("actions", "dead-letters"): ("scheduling:Scheduling",),
+    ("actions", "dead-letters"): ("scheduling:Scheduling", "attempts:AttemptRoutes"),
     ("jobs",): (
         "background_jobs:BackgroundJobs",
         "coming_runs:ComingRuns",

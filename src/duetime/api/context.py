@@ -26,6 +26,7 @@ from duetime.ports.jobs import JobPorts
 from duetime.ports.notifications import InboxPorts
 from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.ports.run_counts import RunCounts
+from duetime.ports.run_logs import RunLogs
 from duetime.ports.undelivered import UndeliveredPorts
 from duetime.settings import Settings
 
@@ -56,6 +57,7 @@ class ApiContext:
     pauses: KnownPauses | None = None
     quotas: UsageQuotas | None = None
     limits: SetLimits = field(default_factory=NoSetLimits)
+    run_logs: RunLogs | None = None
 
     @property
     def notified(self) -> InboxPorts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from duetime.app import App
 from duetime.declare.handler import Handler
 from duetime.model.action import Action
 from duetime.model.job import Definition, Job
-from duetime.model.redaction import REDACTED, WHOLE, Redacted, read_payload, redacted
+from duetime.model.redaction import REDACTED, WHOLE, Redacted, read_payload, redacted, sensitive_values
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 
 
@@ -42,6 +43,20 @@ class Redactor:
         handler = self.app.handlers.get(action.type)
         is_open = self.sees_all or (handler is not None and not handler.sensitive)
         return read_payload(text) if is_open else REDACTED
+
+    def secrets_of(self, action: Action) -> Sequence[object] | None:
+        """Return the values that texts of its handler must not show; None if they are unknown."""
+        handler = self.app.handlers.get(action.type)
+        if self.sees_all or (action.payload is None and not action.payload_offloaded):
+            return ()
+        if handler is None or action.payload_version > handler.version:
+            return None
+        if not handler.sensitive:
+            return ()
+        try:
+            return tuple(sensitive_values(json.loads(action.payload or ""), handler.sensitive))
+        except ValueError:  # a payload that is gone or damaged
+            return None
 
     def of_job(self, job: Job) -> Redacted:
         """Return the payload of a job's runs."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, PlainSerializer, WithJsonSchema
 
 from duetime.api.api_model import ApiModel
+from duetime.api.trace_links import trace_id_of, url_of_context
 from duetime.model.action import Action, Attempt, SkipReason, Status, Trigger
 from duetime.model.redaction import Redacted
 
@@ -179,13 +180,25 @@ class ActionView(ActionSummary):
     """
     result: Any
     """What the completion of its hand-over stored, as JSON; null without one. Hidden as the checkpoint is."""
+    trace_id: str | None
+    """The trace that its runs continue, as W3C writes it: that of its caller; null without one."""
+    trace_url: str | None
+    """Where X-Ray shows that trace, if its spans are sent there."""
 
     @classmethod
     def in_full(cls, action: Action, redacted_payload: Redacted, *, checkpoint: Any, result: Any) -> Self:
         """Return the full view: payload, checkpoint and result as the caller may see them."""
         summary = dict(ActionSummary.from_action(action))
         payload, paths = redacted_payload
-        return cls(**summary, payload=payload, redacted=list(paths), checkpoint=checkpoint, result=result)
+        return cls(
+            **summary,
+            payload=payload,
+            redacted=list(paths),
+            checkpoint=checkpoint,
+            result=result,
+            trace_id=trace_id_of(action.trace),
+            trace_url=url_of_context(action.trace),
+        )
 
 
 class ReasonView(View):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from duetime.aws.notifications import DynamoInbox, DynamoPreferences
     from duetime.aws.rate_limits import DynamoSetLimits
     from duetime.aws.run_counts import DynamoRunCounts
+    from duetime.aws.run_logs import CloudWatchRunLogs
     from duetime.aws.streams import DynamoStream
     from duetime.aws.usage import DynamoUsageCounts
     from duetime.aws.work_pauses import DynamoWorkPauses
@@ -211,6 +212,12 @@ class AwsBackends:
     @cached_property
     def bookmarks(self) -> DynamoBookmarks:
         return DynamoBookmarks(self._dynamodb, self._settings.jobs_table)
+
+    @cached_property
+    def run_logs(self) -> CloudWatchRunLogs:
+        from duetime.aws.run_logs import CloudWatchRunLogs  # noqa: PLC0415 - the API alone needs it
+
+        return CloudWatchRunLogs(self._settings.prefix)
 
     @cached_property
     def grants(self) -> DynamoGrants:

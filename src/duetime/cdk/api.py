@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from aws_cdk import Duration
+from aws_cdk import ArnFormat, Duration, Stack
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_cognito as cognito
 from aws_cdk import aws_iam as iam
@@ -120,10 +120,19 @@ class Api(Construct):
             entry="api",
             timeout=_TIMEOUT,
             environment=mine.to_env() | ({RUNBOOK: runbook} if runbook else {}),
-            rights=let_serve(resources.tables, failures.queue_arn),
+            rights=let_serve(resources.tables, failures.queue_arn, self._worker_logs()),
         )
         code = Bundle.for_deployment(self._deployment, *handlers, has_api=True).code()
         return DuetimeFunction(self, "Serve", spec, code, self._deployment)
+
+    def _worker_logs(self) -> str:
+        """Return the pattern of the log groups of all workers, also of those that are added later."""
+        return Stack.of(self).format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=f"/aws/lambda/{self._settings.prefix}work-*",
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
 
     def _for_people(self, users: Users) -> Gateway:
         """Create the API for people. Every token is verified: a cached result would outlast the token."""

@@ -27,8 +27,11 @@ INBOXES = "*#inbox"
 """Partitions of tenants' lists of notifications."""
 
 
-def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
-    """Allow the calls of the routes. Of queues they only request redrives and count waiting failures."""
+def let_serve(tables: Tables, failures: str, worker_logs: str) -> list[iam.PolicyStatement]:
+    """Allow the calls of the routes. Of queues they only request redrives and count waiting failures.
+
+    `worker_logs` is the pattern of the workers' log groups, of which they search the lines of one action.
+    """
     jobs = tables.jobs.table_arn
     rows = ("PutItem", "GetItem", "UpdateItem", "ConditionCheckItem", "BatchGetItem", "Query")
     reads = ("dynamodb:Query", "dynamodb:BatchGetItem")
@@ -50,4 +53,5 @@ def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
         read_undelivered(jobs),
         send(failures),
         may("sqs:GetQueueAttributes", on=failures),
+        may("logs:FilterLogEvents", on=worker_logs),
     ]

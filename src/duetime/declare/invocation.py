@@ -77,12 +77,22 @@ def make_run(
         due_at=action.due_at,
         deadline=clock.now() + handler.timeout,
         clock=clock,
-        log=logging.LoggerAdapter(_handlers_log, {"action": action.id, "type": action.type}),
+        log=logging.LoggerAdapter(_handlers_log, _log_fields(action)),
         stop=stop,
         committing=committing,
         checkpointing=checkpointing,
         external=external,
     )
+
+
+def _log_fields(action: Action) -> dict[str, object]:
+    """Return the fields by which the lines of a run are found, and kept from other tenants."""
+    return {
+        "action": action.id,
+        "type": action.type,
+        "tenant": action.tenant_id,
+        "attempt": action.attempt,
+    }
 
 
 _handlers_log = logging.getLogger("duetime.handlers")

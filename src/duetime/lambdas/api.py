@@ -13,16 +13,20 @@ from duetime.aws.damaged_rows import DamagedRows
 from duetime.clock import SystemClock
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.ports.notifications import InboxPorts
+from duetime.ports.run_logs import RunLogs
 from duetime.settings import Settings
 
 
-def make_handler(settings: Settings, app: App, *, runbook: str | None = None) -> Handler:
+def make_handler(
+    settings: Settings, app: App, *, runbook: str | None = None, run_logs: RunLogs | None = None
+) -> Handler:
     """Return the handler of API Gateway's events.
 
     Args:
         settings: the deployment's.
         app: its payload models limit what may be scheduled and registered; its handlers are not called.
         runbook: the address of the operators' runbook; None if unset.
+        run_logs: the logs of the workers; by default CloudWatch Logs.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
@@ -39,6 +43,7 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
         KnownPauses(backends.pauses, clock),
         UsageQuotas(backends.usage_counts, clock, settings),
         backends.limits,
+        run_logs or backends.run_logs,
     )
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None

@@ -57,6 +57,7 @@ from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
 from duetime.local.outbox_tap import tap
 from duetime.local.resume import FoundActions, found_actions, resume
+from duetime.local.run_logs import LocalRunLogs
 from duetime.local.saved_tables import saved_tables
 from duetime.local.stack import Stack
 from duetime.local.welcome import page, upcoming_runs
@@ -106,7 +107,7 @@ class LocalCloud:
         self._clock = SystemClock()
         self._names = ResourceNames(self.settings.prefix, app.worker)
         self._functions = LocalFunctions(self._clock)
-        self.metrics, self.outbox = Metrics(), Outbox()
+        self.metrics, self.outbox, self._run_logs = Metrics(), Outbox(), LocalRunLogs()
         self._site = Site(_CONSOLE)
         self._environment = Environment()
         self.found: FoundActions | None = None
@@ -126,6 +127,7 @@ class LocalCloud:
             emulator = Emulator(lock, self._clock)
             emulator.start()
             undo.callback(emulator.stop)
+            undo.enter_context(self._run_logs)
             undo.enter_context(tap(self.outbox, lambda: self.settings))
             if self.options.setup is not None:
                 self.options.setup()
@@ -205,7 +207,14 @@ class LocalCloud:
         self.settings, reconciled = self._stack.deploy(self.app, self.settings)
         self._environment.use(self.settings)
         console = self.url if self.has_console else ""
-        functions = functions_of(self.app, self.settings, self._names, self.metrics.take, console_url=console)
+        functions = functions_of(
+            self.app,
+            self.settings,
+            self._names,
+            self.metrics.take,
+            console_url=console,
+            run_logs=self._run_logs,
+        )
         if self.found is not None:
             resume = LocalFunction(partial(self._resume, self.found), _RESUMED_WITHIN)
             functions = {**functions, self._names.function(_RESUME): resume}

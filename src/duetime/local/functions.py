@@ -20,6 +20,7 @@ from duetime.errors import truncate
 from duetime.lambdas import api, arm, dispatch, notify, passes, publish, undelivered, work
 from duetime.lambdas.metrics_buffer import WriteMetrics
 from duetime.local.addresses import ResourceNames
+from duetime.ports.run_logs import RunLogs
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -103,11 +104,17 @@ class LocalFunctions:
 
 
 def functions_of(
-    app: App, settings: Settings, names: ResourceNames, metrics: WriteMetrics, *, console_url: str
+    app: App,
+    settings: Settings,
+    names: ResourceNames,
+    metrics: WriteMetrics,
+    *,
+    console_url: str,
+    run_logs: RunLogs,
 ) -> Mapping[str, LocalFunction]:
     """Return the functions by ARN, with handlers for these settings; `metrics` receives their measurements.
 
-    Mails link to `console_url`, unless the settings have another.
+    The API reads `run_logs`. Mails link to `console_url`, unless the settings have another.
     """
     instance = instance_name()
     worker = work.make_handler(settings, app.handler_set, instance=instance, metrics=metrics)
@@ -120,7 +127,7 @@ def functions_of(
         "catch-up": LocalFunction(catch_up, _PASS),
         "publish": LocalFunction(publish.make_handler(settings), _SHORT),
         "salvage": LocalFunction(undelivered.make_handler(settings, metrics=metrics), UNDELIVERED_TIMEOUT),
-        "api": LocalFunction(api.make_handler(settings, app), _SHORT),
+        "api": LocalFunction(api.make_handler(settings, app, run_logs=run_logs), _SHORT),
     }
     if settings.events != "off":
         linked = replace(settings, console_url=settings.console_url or console_url)

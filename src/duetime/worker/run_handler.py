@@ -75,7 +75,8 @@ def failed(claimed: ClaimedRun, error: BaseException) -> Outcome:
     """Log what a run's handler raised, and return its outcome."""
     if isinstance(error, Continue):
         return claimed.checkpoints.outcome_of_continue()
-    about = {"action": claimed.action.id, "type": claimed.action.type, "is_failure": True}
+    action = claimed.action
+    about = {"action": action.id, "tenant": action.tenant_id, "type": action.type, "is_failure": True}
     log.info("handler raised", extra=about, exc_info=error)
     claimed.span.raised(error)
     return replace(of_error(error), traceback=traceback_of(error))
