@@ -60,8 +60,8 @@ class SettleRecord:
         elif old.lease_until is None or ended_at >= old.lease_until:
             self.problems.append(f"{old.id} is ended at {ended_at}, after its hand-over")
 
-    def called(self, ticket, call, store):
-        """Make a call by a token, and check its answer.
+    def called(self, ticket, call, ends_as, store):
+        """Make a call by a token, and check its answer; `ends_as` is None for a heartbeat.
 
         Raises:
             DuetimeError: of the call.
@@ -73,11 +73,11 @@ class SettleRecord:
             self.check_rejection(ticket, error, store)
             raise
         self.answers.append(type(answer).__name__)
-        if not hasattr(answer, "status"):
+        if ends_as is None:
             return
         if ticket in self.ended:
             self.problems.append(f"{ticket.action} is ended twice by one token")
-        self.ended[ticket] = answer.status
+        self.ended[ticket] = ends_as  # the answer's status may be that of a later run
 
     def check_rejection(self, ticket, error, store):
         """Check that a hand-over has ended if the error states it."""

@@ -289,17 +289,17 @@ class SmallWorld:
             return
         tickets = list(self.tickets.values())
         ticket = self.draw.choice(tickets[-3:] if self.draw.random() < 0.6 else tickets)
-        result = ticket.fence
-        call = self.draw.choices(
+        retry = self.draw.random() < 0.7
+        call, ends_as = self.draw.choices(
             [
-                lambda: self.scheduler.heartbeat(ticket.text, progress=0.5),
-                lambda: self.scheduler.complete(ticket.text, result=result),
-                lambda: self.scheduler.fail(ticket.text, "jammed", retry=self.draw.random() < 0.7),
+                (lambda: self.scheduler.heartbeat(ticket.text, progress=0.5), None),
+                (lambda: self.scheduler.complete(ticket.text, result=ticket.fence), Status.EXECUTED),
+                (lambda: self.scheduler.fail(ticket.text, "jammed", retry=retry), Status.FAILED),
             ],
             [2, 4, 1],
         )[0]
         for _ in range(self.draw.choice([1, 1, 2])):
-            self.record.called(ticket, call, self.store)
+            self.record.called(ticket, call, ends_as, self.store)
 
     def pass_time(self):
         self.clock.wait_until(self.clock.now() + self.draw.choice(STEPS_OF_CLOCK) * SECOND)

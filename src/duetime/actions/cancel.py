@@ -46,7 +46,8 @@ def cancel(
         if row.status is Status.PROCESSING:
             outcome = store.ask_to_cancel(row, by=by, at=at)
         else:
-            outcome = _cancel_pending(row, store, jobs, by=by, at=at, kept_until=kept_until)
+            changed_at = row.next_change_at(at)
+            outcome = _cancel_pending(row, store, jobs, by=by, at=changed_at, kept_until=kept_until)
         return outcome if isinstance(outcome, Applied) else CHANGED
 
     outcome = retry_on_conflict(cancelled)

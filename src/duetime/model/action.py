@@ -348,6 +348,13 @@ class Action:
         """When a caller last changed the row, or a run of it started or ended."""
         return max(instant for instant in (self.created_at, self.changed_at, self._last_ran_at) if instant)
 
+    def next_change_at(self, at: datetime) -> datetime:
+        """Return when a change of this row as read is made: not before the last one.
+
+        A process may pause between its clock and this read.
+        """
+        return at if self.changed_at is None else max(at, self.changed_at)
+
     @property
     def modified_by(self) -> str:
         """The author of that change; the worker's instance, if it was a run."""

@@ -134,8 +134,8 @@ class ClaimOneShot:
 
     def _skip(self, row: Action, reason: SkipReason, note: str, terms: ClaimTerms) -> None:
         """Skip a row. If it has changed since it was read, its new due time has its own wake."""
-        kept_until = terms.now + self._retention
-        self._actions.skip(row, reason, note=note, by=PLANNER, at=terms.now, kept_until=kept_until)
+        at, kept_until = row.next_change_at(terms.now), terms.now + self._retention
+        self._actions.skip(row, reason, note=note, by=PLANNER, at=at, kept_until=kept_until)
         self._give_up(row)
 
     def _give_up(self, row: Action | None) -> None:
