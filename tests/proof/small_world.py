@@ -232,6 +232,9 @@ class SmallWorld:
         """Let other steps come in between, and time pass."""
         if self.depth < 2:  # three processes suffice for the protocol's races
             self.depth += 1
+            if self.draw.random() < 0.3:  # a lease ends, and its action is taken over
+                self.try_to(self.pass_time)
+                self.try_to(self.deliver)
             for _ in range(self.draw.choice([1, 1, 2, 3])):
                 self.move()
             self.depth -= 1
@@ -242,6 +245,10 @@ class SmallWorld:
         (move,) = self.draw.choices(
             moves, [8, 5, 3, 3, 3, 6, 2] if self.counts_more else [8, 5, 8, 4, 1, 3, 2]
         )
+        self.try_to(move)
+
+    def try_to(self, move):
+        """Do a step; it may fail, or its process may die."""
         with suppress(DuetimeError, Crashed):
             move()
 
