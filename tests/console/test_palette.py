@@ -19,6 +19,7 @@ def scheduled(cloud):
 
 
 def opened(page, keys="Control+k"):
+    expect(page.get_by_role("button", name="Search")).to_be_visible()
     page.keyboard.press(keys)
     box = page.get_by_role("dialog", name="Search, or choose a command")
     expect(box.get_by_role("combobox")).to_be_focused()
@@ -33,6 +34,17 @@ def test_it_goes_to_a_screen_by_keyboard_alone(reader):
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Dead letters")
     expect(box).to_have_count(0)
+
+
+def test_what_the_api_finds_moves_no_choice(reader, cloud):
+    cloud.scheduler().schedule(Parcel(order="1"), at=FAR, correlation_id="limits:1")
+    page = reader.go()
+    box = opened(page)
+    box.get_by_role("combobox").fill("limits")
+    expect(box.get_by_role("group", name="Correlation ids")).to_be_visible()
+    expect(box.get_by_role("option", name="Rate limits")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rate limits")
 
 
 def test_escape_closes_it_and_arrows_go_round(reader):
@@ -71,7 +83,8 @@ def test_it_finds_a_job(reader):
     box = opened(page)
     box.get_by_role("combobox").fill("watch-ramp")
     box.get_by_role("group", name="Jobs").get_by_role("option", name="shop-watch-ramp").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("shop-watch-ramp")
+    expect(page).to_have_url(re.compile("#/jobs/shop-watch-ramp$"))
+    expect(page.get_by_role("heading", level=1, name="Watch the ramp")).to_be_visible()
 
 
 def test_a_command_shows_times_in_utc(reader_of, cloud):

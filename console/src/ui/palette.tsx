@@ -1,7 +1,7 @@
 // The search box, which is the command palette too: Ctrl K or ⌘ K opens it on every screen. What the console
 // offers is there at once; what the API found follows.
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api, call, type Schemas } from "../api";
 import { can } from "../me";
 import { Problem } from "../problem";
@@ -20,7 +20,7 @@ interface PaletteProps {
 
 export function Palette({ screens }: PaletteProps) {
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();
@@ -86,7 +86,8 @@ function Box({ screens, close }: PaletteProps & { close: () => void }) {
   const [at, setAt] = useState(0);
   const text = typed.trim();
   const found = useFound(text);
-  const groups = [...(found ? ofGroups(text, found.groups) : []), ...ofConsole(text, screens)];
+  // What the API found comes last: as it arrives, it moves no choice that Enter is about to take.
+  const groups = [...ofConsole(text, screens), ...(found ? ofGroups(text, found.groups) : [])];
   const all = groups.flatMap(({ choices }) => choices);
   const current = Math.min(at, all.length - 1);
   useEffect(() => dialog.current?.showModal(), []);
