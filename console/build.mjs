@@ -5,7 +5,11 @@ import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+
+/** The most that the browser loads before it shows a screen, gzipped, without a language: in bytes. */
+const MOST = 90_000;
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "..");
@@ -50,16 +54,55 @@ async function makePage() {
     banner: { js: "/* The licences of what is in here: licences.txt */" },
     logLevel: "warning",
   });
-  const made = Object.keys(result.metafile.outputs).map((each) => basename(each));
-  const named = (ending) =>
-    `assets/${made.find((each) => each.startsWith("main-") && each.endsWith(ending))}`;
+  const { outputs } = result.metafile;
+  const [script] = Object.keys(outputs).filter((file) => outputs[file].entryPoint?.endsWith("main.tsx"));
+  const asset = (file) => `assets/${basename(file)}`;
+  const preloaded = [...loadedWith(script, outputs)].filter((file) => file !== script);
   const page = await readFile(join(here, "index.html"), "utf8");
-  const filled = page.replace("{{style}}", named(".css")).replace("{{script}}", named(".js"));
+  const filled = page
+    .replace("{{style}}", asset(outputs[script].cssBundle))
+    .replace("{{script}}", asset(script))
+    .replace(
+      "{{preloads}}",
+      preloaded.map((file) => `<link rel="modulepreload" href="${asset(file)}" />`).join(""),
+    );
   await copyFile(join(here, "mark.svg"), join(built, "assets/mark.svg"));
   await writeFile(join(built, "index.html"), filled);
   await writeFile(join(built, "assets/licences.txt"), await licences(Object.keys(result.metafile.inputs)));
-  const bytes = Object.values(result.metafile.outputs).reduce((sum, each) => sum + each.bytes, 0);
-  console.log(`the console: ${Math.round(bytes / 1024)} KB in ${join("src/duetime/console/built")}`);
+  await weigh(script, outputs);
+}
+
+/** A file of the page, and those that it imports before it runs. */
+function loadedWith(file, outputs, found = new Set()) {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const { path, kind } of outputs[file].imports) {
+    if (kind === "import-statement") loadedWith(path, outputs, found);
+  }
+  return found;
+}
+
+/** Print what the first screen weighs, with the sign-in; fail if a screen weighs too much. */
+async function weigh(script, outputs) {
+  const weights = new Map();
+  for (const file of Object.keys(outputs))
+    weights.set(file, gzipSync(await readFile(file), { level: 9 }).length);
+  const files = Object.keys(outputs);
+  const isFrom = (folder) => (file) => outputs[file].entryPoint?.startsWith(folder);
+  const always = [script, outputs[script].cssBundle, ...files.filter(isFrom("console/src/session"))];
+  const screens = files.filter(isFrom("console/src/screens/")).map((screen) => {
+    const found = new Set();
+    for (const file of [...always, screen]) loadedWith(file, outputs, found);
+    const bytes = [...found].reduce((sum, file) => sum + weights.get(file), 0);
+    return { name: basename(outputs[screen].entryPoint, ".tsx"), bytes };
+  });
+  const languages = files.filter(isFrom("console/src/languages/")).map((file) => weights.get(file));
+  const kilobytes = (bytes) => (bytes / 1000).toFixed(1);
+  const all = screens.map(({ name, bytes }) => `${name} ${kilobytes(bytes)}`).join(", ");
+  console.log(`the console, in KB gzipped, opened at: ${all}; a language: ${languages.map(kilobytes)}`);
+  const heavy = screens.filter(({ bytes }) => bytes > MOST);
+  if (heavy.length > 0)
+    throw new Error(`these weigh over ${kilobytes(MOST)} KB: ${heavy.map((s) => s.name)}`);
 }
 
 /** List each table of English words: a language without one of its keys is then an error of types. */

@@ -1,34 +1,20 @@
 // The frame around each screen: where one can go, who one is, and whether what is shown is up to date.
 
-import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { mine } from "./app.words";
-import { config } from "./config";
+import { config, type SignIn } from "./config";
 import { freshness } from "./freshness";
 import { can, me, type Permission } from "./me";
+import { Problem, UNREACHABLE } from "./problem";
 import { refreshAll } from "./query";
 import { href, place, restoreScroll } from "./route";
-import { ActionScreen } from "./screens/action";
-import { ActionsScreen } from "./screens/actions";
-import { BatchScreen } from "./screens/batch";
-import { BatchesScreen } from "./screens/batches";
-import { CadencesScreen } from "./screens/cadences";
-import { DeadLettersScreen } from "./screens/dead-letters";
-import { JobScreen } from "./screens/job";
-import { JobsScreen } from "./screens/jobs";
-import { LimitsScreen } from "./screens/limits";
-import { NotificationsScreen } from "./screens/notifications";
-import { OverviewScreen } from "./screens/overview";
-import { PausesScreen } from "./screens/pauses";
-import { PreferencesScreen } from "./screens/preferences";
-import { UndeliveredScreen } from "./screens/undelivered";
-import { UndeliveredInputScreen } from "./screens/undelivered-input";
-import { signOut } from "./session";
+import { loadOthers, screenOf } from "./screens";
 import { chooseZone, own, span, zone } from "./time";
 import { Guarded } from "./ui/guarded";
 import { isNarrow } from "./ui/narrow";
 import { Page } from "./ui/page";
 import { Palette } from "./ui/palette";
+import { Failure, Loading } from "./ui/states";
 import { refused, Toasts } from "./ui/toasts";
 import { Unread } from "./ui/unread";
 import { choose, LANGUAGES, language, nameOf } from "./words";
@@ -58,12 +44,18 @@ export function App() {
   const main = useRef<HTMLElement>(null);
   const path = parts.join("/");
   const before = useRef(path);
+  const screen = screenOf(parts);
+  const isLoaded = screen !== undefined;
   useEffect(() => {
+    if (isLoaded) void loadOthers();
+  }, [isLoaded]);
+  useEffect(() => {
+    if (!isLoaded) return;
     restoreScroll(before.current !== path);
     if (before.current === path) return;
     before.current = path;
     main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
-  }, [place.value]);
+  }, [place.value, isLoaded]);
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -72,7 +64,7 @@ export function App() {
       <Side at={parts[0] ?? ""} />
       <main id="main" ref={main} tabIndex={-1}>
         <Guarded key={path}>
-          <Screen parts={parts} />
+          <Screen screen={screen} name={parts[1] ?? ""} />
         </Guarded>
       </main>
       <Toasts />
@@ -80,13 +72,17 @@ export function App() {
   );
 }
 
-function Screen({ parts: [section = "", name = "", more] }: { parts: string[] }) {
-  if (more === undefined) {
-    const One = name && ONE[section];
-    if (One) return <One name={name} />;
-    const All = !name && ALL[section];
-    if (All) return <All />;
+function Screen({ screen: Shown, name }: { screen: ReturnType<typeof screenOf>; name: string }) {
+  if (Shown === undefined) return <Loading />;
+  if (Shown === null) {
+    const problem = new Problem(UNREACHABLE, "page", "", mine("no_part"));
+    return (
+      <Page title={mine("no_part_title")}>
+        <Failure problem={problem} retry={() => location.reload()} />
+      </Page>
+    );
   }
+  if (Shown !== "none") return <Shown name={name} />;
   return (
     <Page title={mine("nowhere")}>
       <p>
@@ -95,28 +91,6 @@ function Screen({ parts: [section = "", name = "", more] }: { parts: string[] })
     </Page>
   );
 }
-
-const ALL: Record<string, ComponentType> = {
-  "": OverviewScreen,
-  jobs: JobsScreen,
-  actions: ActionsScreen,
-  batches: BatchesScreen,
-  "dead-letters": DeadLettersScreen,
-  pauses: PausesScreen,
-  limits: LimitsScreen,
-  undelivered: UndeliveredScreen,
-  notifications: NotificationsScreen,
-  cadences: CadencesScreen,
-  preferences: PreferencesScreen,
-};
-
-const ONE: Record<string, ComponentType<{ name: string }>> = {
-  jobs: JobScreen,
-  actions: ActionScreen,
-  batches: BatchScreen,
-  undelivered: UndeliveredInputScreen,
-  pauses: PausesScreen,
-};
 
 /** Who one is, and how the page is shown. */
 function SideEnd() {
@@ -149,12 +123,17 @@ function SideEnd() {
         </a>
       ))}
       {config.sign_in && (
-        <button type="button" class="quiet" onClick={() => config.sign_in && signOut(config.sign_in)}>
+        <button type="button" class="quiet" onClick={() => void leave(config.sign_in)}>
           {mine("sign_out")}
         </button>
       )}
     </div>
   );
+}
+
+async function leave(at: SignIn | null): Promise<void> {
+  const { signOut } = await import("./session");
+  if (at) signOut(at);
 }
 
 async function chooseIn(select: HTMLSelectElement): Promise<void> {

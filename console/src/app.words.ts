@@ -13,6 +13,8 @@ export const mine = words("app", {
   failing: "no answer",
   settings: "Account, language and times",
   sign_out: "Sign out",
+  no_part_title: "A part of the console is missing",
+  no_part: "This screen could not be loaded. A new version may have been deployed: try again.",
   nowhere: "There is no such page",
   who: "{actor} of {tenant}",
 });

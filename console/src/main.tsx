@@ -6,15 +6,18 @@ import { startApi } from "./api";
 import { App } from "./app";
 import { loadConfig } from "./config";
 import { loadCaller } from "./me";
-import { signIn } from "./session";
+import { place } from "./route";
+import { screenOf } from "./screens";
 import { CannotStart } from "./ui/cannot-start";
 import { loadLanguage } from "./words";
 
 const root = document.getElementById("root") as HTMLElement;
 
 async function start(): Promise<void> {
+  screenOf(place.value.parts);
   const [config] = await Promise.all([loadConfig(), loadLanguage()]);
-  startApi(config, await signIn(config.sign_in));
+  const session = config.sign_in && (await import("./session"));
+  startApi(config, session && (await session.signIn(config.sign_in)));
   await loadCaller();
   render(null, root);
   root.replaceChildren();

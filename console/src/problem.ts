@@ -38,6 +38,9 @@ export class Problem extends Error {
   }
 }
 
+/** The pool did not let the user in: its reason. */
+export class SignInDenied extends Error {}
+
 export const UNREACHABLE = 0;
 
 export function problemOf(status: number, body: unknown): Problem {

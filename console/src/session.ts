@@ -5,7 +5,7 @@
 import * as oauth from "oauth4webapi";
 import type { Credentials } from "./api";
 import { home, type SignIn } from "./config";
-import { Problem } from "./problem";
+import { Problem, SignInDenied } from "./problem";
 import { go } from "./route";
 
 const KEPT = "duetime.signing-in";
@@ -29,9 +29,6 @@ interface Tokens {
 const UNAUTHORIZED = 401;
 /** A pool answers so to a request that it will not honour; other statuses are faults that pass. */
 const REFUSED = 400;
-
-/** The pool did not let the user in: its reason. */
-export class SignInDenied extends Error {}
 
 let tokens: Tokens | null = null;
 let renewing: Promise<void> | null = null;

@@ -1,34 +1,13 @@
 """A further language is one file, and is loaded only if it is chosen."""
 
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
-ROOT = Path(__file__).parents[2]
+from tests.console.built_console import checkout as checkout  # noqa: PLC0414 - a fixture
+from tests.console.built_console import run
+
 LANGUAGES = "console/src/languages"
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """What the console is built from."""
-    shutil.copytree(ROOT / "console", tmp_path / "console")
-    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
-    (tmp_path / "docs").mkdir()
-    shutil.copy(ROOT / "docs/openapi.json", tmp_path / "docs")
-    shutil.copy(ROOT / "package.json", tmp_path)
-    return tmp_path
-
-
-def run(checkout, *command):
-    node = shutil.which("node")
-    assert node
-    return subprocess.run(  # noqa: S603 - the project's own build
-        [node, *command], cwd=checkout, capture_output=True, text=True, check=False
-    )
 
 
 def types(checkout):

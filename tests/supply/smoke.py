@@ -109,9 +109,9 @@ def _check_local_cloud(installed: Installed) -> None:
     shutil.copy(ROOT / "examples/billing.py", installed.directory)
     with _local_cloud(installed) as url:
         page = _at(f"{url}/")
-        script, *_ = re.findall(r'src="(?:\./|/)?(assets/[^"]+\.js)"', page)
+        scripts = re.findall(r'"(?:\./|/)?(assets/[^"]+\.js)"', page)
         licences = _at(f"{url}/assets/licences.txt")
-        if len(_at(f"{url}/{script}")) < 10_000 or "preact" not in licences:
+        if sum(len(_at(f"{url}/{script}")) for script in scripts) < 50_000 or "preact" not in licences:
             raise CheckFailed("the console is not served completely")
         if '"items"' not in _at(f"{url}/api/v1/jobs"):
             raise CheckFailed("the API does not list jobs")

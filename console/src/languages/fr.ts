@@ -293,6 +293,8 @@ export const translation: Translation = {
     failing: "sans réponse",
     settings: "Compte, langue et heures",
     sign_out: "Se déconnecter",
+    no_part_title: "Une partie de la console manque",
+    no_part: "Cet écran n'a pas pu être chargé. Une nouvelle version est peut-être déployée : réessayez.",
     nowhere: "Cette page n'existe pas",
     who: "{actor}, {tenant}",
   },

@@ -2,8 +2,7 @@
 // is tried again.
 
 import { useEffect } from "preact/hooks";
-import { Problem, UNREACHABLE } from "../problem";
-import { SignInDenied } from "../session";
+import { Problem, SignInDenied, UNREACHABLE } from "../problem";
 import { say } from "./cannot-start.words";
 import { say as sayShared } from "../words/shared";
 import { Failure } from "./states";

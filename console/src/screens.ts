@@ -1,0 +1,63 @@
+// The screens. Each is a file that is loaded when it is first shown; the others follow while the browser is
+// idle, so that a way to them needs no wait and outlasts a new deployment.
+
+import { signal } from "@preact/signals";
+import type { ComponentType } from "preact";
+
+type Screen = ComponentType<{ name: string }>;
+type Load = () => Promise<Screen>;
+
+const pauses: Load = async () => (await import("./screens/pauses")).PausesScreen;
+
+const ALL: Record<string, Load> = {
+  "": async () => (await import("./screens/overview")).OverviewScreen,
+  jobs: async () => (await import("./screens/jobs")).JobsScreen,
+  actions: async () => (await import("./screens/actions")).ActionsScreen,
+  batches: async () => (await import("./screens/batches")).BatchesScreen,
+  "dead-letters": async () => (await import("./screens/dead-letters")).DeadLettersScreen,
+  pauses,
+  limits: async () => (await import("./screens/limits")).LimitsScreen,
+  undelivered: async () => (await import("./screens/undelivered")).UndeliveredScreen,
+  notifications: async () => (await import("./screens/notifications")).NotificationsScreen,
+  cadences: async () => (await import("./screens/cadences")).CadencesScreen,
+  preferences: async () => (await import("./screens/preferences")).PreferencesScreen,
+};
+
+const ONE: Record<string, Load> = {
+  jobs: async () => (await import("./screens/job")).JobScreen,
+  actions: async () => (await import("./screens/action")).ActionScreen,
+  batches: async () => (await import("./screens/batch")).BatchScreen,
+  undelivered: async () => (await import("./screens/undelivered-input")).UndeliveredInputScreen,
+  pauses,
+};
+
+/** What was loaded; null where the file was out of reach. */
+const loaded = signal<ReadonlyMap<Load, Screen | null>>(new Map());
+const begun = new Set<Load>();
+
+async function begin(load: Load): Promise<void> {
+  if (begun.has(load)) return;
+  begun.add(load);
+  const screen = await load().catch(() => null);
+  loaded.value = new Map(loaded.peek()).set(load, screen);
+}
+
+/** The screen of a place: undefined while it is loaded, null if it is out of reach, "none" if there is none. */
+export function screenOf([section = "", name = "", more]: string[]): Screen | undefined | null | "none" {
+  const load = more === undefined ? (name ? ONE : ALL)[section] : undefined;
+  if (!load) return "none";
+  void begin(load);
+  return loaded.value.get(load);
+}
+
+let isFollowing = false;
+
+/** Load the other screens, one at a time; without effect where one is out of reach. */
+export async function loadOthers(): Promise<void> {
+  if (isFollowing) return;
+  isFollowing = true;
+  for (const load of [...Object.values(ALL), ...Object.values(ONE)]) {
+    await new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
+    await load().catch(() => {});
+  }
+}
