@@ -85,7 +85,8 @@ class MemoryTable:
 
     def has_held(self) -> bool:
         """Return whether there is a held action, or a batch that is not complete."""
-        return any(entries and entries[-1][0] >= COUNTED_AT for entries in self.due_index.values())
+        lasts = [entries[-1][0] for entries in self.due_index.values() if entries]
+        return bool(lasts) and max(lasts) >= COUNTED_AT
 
     def unsettled(self) -> dict[str, list[datetime]]:
         """Return the due times of unsettled rows by due shard, for simulations. Empty shards are absent."""

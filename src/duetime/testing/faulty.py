@@ -123,6 +123,8 @@ class FaultInjector:
         }
         self._all = _Rates(of_requests | of_processes)
         self._hanging: dict[tuple[str, str], datetime] = {}
+        self._hangs_until: datetime | None = None
+        """When the last hang ends."""
         self.hit_at: dict[str, datetime] = {}
         """By name of a process, the latest fault of its calls."""
         self.hits: Counter[str] = Counter()
@@ -130,21 +132,26 @@ class FaultInjector:
 
     def between(self, port: P, name: str, caller: Process | None = None) -> P:
         """Return a port with faulty calls, for the running process or for a caller."""
-        call = self.call if caller is None else partial(self.call_as, caller)
-        return cast("P", _Faulty(port, name, call))
+        bind = self._with_faults if caller is None else partial(partial, self.call_as, caller)
+        return cast("P", _Faulty(port, name, bind))
 
-    def call(self, what: str, method: Method, *args: Any, **more: Any) -> Any:
-        """Call a method of a back end in the running process, or inject a fault."""
-        process = self._processes.current
-        if process.is_dead:
-            raise Crashed
-        if self._hanging and self._is_hanging(what, args):
+    def _with_faults(self, what: str, method: Method) -> Method:
+        """Return a method of a back end that the running process calls: faults are injected into it."""
+        processes, dice, rate = self._processes, self._dice, self._all.of(what)
+
+        def call(*args: Any, **more: Any) -> Any:
+            process = processes.current
+            if process.is_dead:
+                raise Crashed
+            if self._hangs_until is not None and self._is_hanging(what, args):
+                self._hit(process)
+                return self._hang(what, process, partial(method, **more), args)
+            if not process.meets_faults or not dice.hits(rate):
+                return method(*args, **more)
             self._hit(process)
-            return self._hang(what, process, partial(method, **more), args)
-        if not process.meets_faults or not self._dice.hits(self._all.of(what)):
-            return method(*args, **more)
-        self._hit(process)
-        return self._all.draw(self._dice)(what, process, partial(method, **more), args)
+            return self._all.draw(dice)(what, process, partial(method, **more), args)
+
+        return call
 
     def _hit(self, process: Process) -> None:
         self.hit_at[process.name] = self._processes.clock.now()
@@ -209,6 +216,7 @@ class FaultInjector:
 
     def _begin_to_hang(self, what: str, process: Process, method: Method, args: Args) -> Any:
         until, service = self._processes.clock.now() + _HANGS_FOR, _service_of(what)
+        self._hangs_until = until
         if service and self._dice.random.random() < _WHOLE:
             self._hanging[service, ""] = until
             self._story.record(process.name, "", f"✗ {service} hangs as a whole")
@@ -226,10 +234,11 @@ class FaultInjector:
         return any(lately < until for (_, subject), until in self._hanging.items() if subject == about)
 
     def _is_hanging(self, what: str, args: Args) -> bool:
-        if self._dice.are_fair:
+        now = self._processes.clock.now()
+        if self._dice.are_fair or self._hangs_until is None or self._hangs_until <= now:
             return False
-        ends = (self._hanging.get(key) for key in ((what, _about(args)), (_service_of(what), "")))
-        return any(until is not None and self._processes.clock.now() < until for until in ends)
+        ends = (self._hanging.get((what, _about(args))), self._hanging.get((_service_of(what), "")))
+        return any(until is not None and now < until for until in ends)
 
     def _hang(self, what: str, process: Process, method: Method, args: Args) -> Any:
         is_applied = _name(what) not in READS and self._dice.is_heads()
@@ -262,14 +271,14 @@ class FaultInjector:
 
 
 class _Faulty:
-    def __init__(self, port: Any, name: str, call: Callable[..., Any]) -> None:
-        self._port, self._name, self._call = port, name, call
+    def __init__(self, port: Any, name: str, bind: Callable[[str, Method], Method]) -> None:
+        self._port, self._name, self._bind = port, name, bind
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._port, name)
         if not callable(found):
             return found
-        call = partial(self._call, f"{self._name}.{name}", found)
+        call = self._bind(f"{self._name}.{name}", found)
         self.__dict__[name] = call
         return call
 

@@ -267,7 +267,8 @@ class ProcessClock:
 
     def now(self) -> datetime:
         """See `duetime.clock.Clock`, here and below."""
-        return self.processes.clock.now() + (self.named or self.processes.current).offset
+        now, offset = self.processes.clock.now(), (self.named or self.processes.current).offset
+        return now + offset if offset else now
 
     def wait_until(self, instant: datetime) -> None:
         """Suspend the running process until `at`, while others go on.
@@ -291,17 +292,18 @@ class Workers:
     def __init__(self, dice: Dice) -> None:
         self._dice = dice
         self._free: dict[str, list[int]] = {}
+        self._busy: dict[str, int] = {}
         self._skews: dict[tuple[str, int], timedelta] = {}
         self._receives: Counter[str] = Counter()
 
     @property
     def busy(self) -> int:
         """The number of working workers of all queues."""
-        return len(self._skews) - sum(map(len, self._free.values()))
+        return sum(self._busy.values())
 
     def busy_in(self, queue: str) -> int:
         """Return the number of working workers of one queue."""
-        return sum(name == queue for name, _ in self._skews) - len(self._free.get(queue, ()))
+        return self._busy.get(queue, 0)
 
     def receives(self, receipt: str) -> int:
         """Count a receive of a message; return the total."""
@@ -311,6 +313,7 @@ class Workers:
     def hire(self, queue: str) -> int:
         """Return the lowest idle number."""
         free = self._free.setdefault(queue, [])
+        self._busy[queue] = self.busy_in(queue) + 1
         if not free:
             heappush(free, 1 + sum(name == queue for name, _ in self._skews))
             self._skews[queue, free[0]] = self._dice.skew()
@@ -322,4 +325,5 @@ class Workers:
 
     def let_go(self, queue: str, number: int) -> None:
         """Make a worker idle."""
+        self._busy[queue] -= 1
         heappush(self._free[queue], number)

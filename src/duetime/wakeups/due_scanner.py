@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from duetime import instant
 from duetime.clock import Clock
@@ -35,8 +36,7 @@ PAGE = 100
 _CURSOR = "cursor "
 
 
-@dataclass(frozen=True, slots=True)
-class DueWindow:
+class DueWindow(NamedTuple):
     """A part of one due shard: after the mark `start`, up to and including `until`.
 
     A mark is the text of an instant, or the cursor of a page, because thousands may share one due time.
@@ -79,8 +79,7 @@ _NOTHING, _CUT_SHORT = ScanResult(), ScanResult(is_complete=False)
 """The results of most windows; they are compared by identity, since most windows are empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ScannedWindow:
+class _ScannedWindow(NamedTuple):
     """The result of one window; the next pass continues at `mark`, which is None if this one never began."""
 
     window: DueWindow

@@ -72,9 +72,9 @@ class Sweep:
         lateness, shards = bands(self._settings), self._shards.known(_shard_of(name) for name in marks)
         next_lateness = (*lateness[1:], self._settings.catch_up_rate)
         for late, next_late in zip(lateness, next_lateness, strict=True):
-            at_first = instant.text(now - next_late)
+            at_first, band = instant.text(now - next_late), f"{late.total_seconds():g}"
             for shard in shards:
-                name = f"{late.total_seconds():g}/{shard}"
+                name = f"{band}/{shard}"
                 yield DueWindow(name, shard, marks.get(name, at_first), now - late)
 
 
