@@ -182,7 +182,9 @@ def test_attempts_are_shown_with_their_outcomes(duetime):
     duetime("schedule", "doomed", "--watch")
     made = duetime.json("actions", "list")["items"][0]
     _, printed, _ = duetime("actions", "show", made["id"])
-    *_, head, line = printed.splitlines()
+    above, _, traceback = printed.partition("\n\nTraceback ")
+    *_, head, line = above.splitlines()
+    assert traceback.splitlines()[-2:] == ["Fatal: the \\x1b[31mcard\\x1b[0m", "was stolen"]
     assert head.split() == ["ATTEMPT", "OUTCOME", "STARTED", "TOOK", "INSTANCE", "MESSAGE"]
     assert line.split()[:2] == ["1", "failed"]
     assert line.endswith("was stolen")

@@ -67,6 +67,8 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def _data(action: Json) -> Iterator[tuple[str, str]]:
+    if action.get("trace_id"):
+        yield "trace", action["trace_url"] or action["trace_id"]
     if "payload" in action:
         yield "payload", _cut(payload(action))
     if action.get("checkpoint") is not None:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from datetime import datetime
 
-from duetime.cli import approvals, batches, check_in, hand_overs, limits, pauses
+from duetime.cli import approvals, attempts, batches, check_in, hand_overs, limits, pauses
 from duetime.cli.action_text import in_full, listed
 from duetime.cli.arguments import (
     Commands,
@@ -42,6 +42,7 @@ def add_parser(commands: Commands) -> None:
     add_watch(_add_one(verbs, "show", show, "show all details of an action"))
     _add_many(verbs, "cancel", cancel, "cancel pending ones, and request running ones to stop")
     _add_one(verbs, "why", why, "print why an action has not run, and when it will")
+    attempts.add_commands(verbs)
     pauses.add_commands(verbs)
     limits.add_commands(verbs)
     check_in.add_commands(verbs)
@@ -134,8 +135,11 @@ def _dead_letters(actions: Sequence[Json], now: datetime) -> str:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show one action in full."""
-    return print_content(arguments, client_of(arguments).ask("GET", "actions", arguments.id), in_full)
+    """Show one action in full, with the traceback of its last attempt."""
+    client = client_of(arguments)
+    action = client.ask("GET", "actions", arguments.id)
+    below = "" if arguments.json else attempts.latest_traceback(client, action)
+    return print_content(arguments, action, lambda row, now: f"{in_full(row, now)}{below}")
 
 
 def why(arguments: argparse.Namespace) -> int:
