@@ -35,6 +35,7 @@ const ENTRIES: Entry[] = [
   { at: "pauses", word: "pauses", needs: ["actions:read", "tenants:manage"] },
   { at: "limits", word: "limits", needs: ["system"] },
   { at: "undelivered", word: "undelivered", needs: ["system"] },
+  { at: "recount", word: "recount", needs: ["system"] },
   { at: "notifications", word: "notifications", needs: ["actions:read", "jobs:read"] },
   { at: "cadences", word: "cadences", needs: ["jobs:read"] },
 ];

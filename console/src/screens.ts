@@ -17,6 +17,7 @@ const ALL: Record<string, Load> = {
   "dead-letters": async () => (await import("./screens/dead-letters")).DeadLettersScreen,
   pauses,
   limits: async () => (await import("./screens/limits")).LimitsScreen,
+  recount: async () => (await import("./screens/recount")).RecountScreen,
   undelivered: async () => (await import("./screens/undelivered")).UndeliveredScreen,
   notifications: async () => (await import("./screens/notifications")).NotificationsScreen,
   cadences: async () => (await import("./screens/cadences")).CadencesScreen,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.model.recount import BEGUN, BOOKMARK, REPORT, Finding, Problem, RecountReport
+from duetime.model.recount import BEGUN, BOOKMARK, REPORT, Finding, RecountProblem, RecountReport
 
 NIGHT = datetime(2026, 3, 1, 1, tzinfo=UTC)
 CLEAN = RecountReport(
@@ -21,8 +21,8 @@ CLEAN = RecountReport(
 FOUND = replace(
     CLEAN.plus(
         [
-            Finding(problem=Problem.NO_ROW, tenant_id="acme", job="books-close", version=2, at=NIGHT),
-            Finding(problem=Problem.NO_END, tenant_id="acme", at=NIGHT, action_id="0199"),
+            Finding(problem=RecountProblem.NO_ROW, tenant_id="acme", job="books-close", version=2, at=NIGHT),
+            Finding(problem=RecountProblem.NO_END, tenant_id="acme", at=NIGHT, action_id="0199"),
         ],
         {},
     ),

@@ -17,7 +17,7 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Action
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.metric import Metric
-from duetime.model.recount import BOOKMARK, Problem, RecountReport, last_report
+from duetime.model.recount import BOOKMARK, RecountProblem, RecountReport, last_report
 from duetime.testing import SimulatedCloud
 from tests.journeys.recorded_job import DAY, HOUR, MINUTE, SECOND, RecordedJob
 
@@ -48,11 +48,11 @@ def report_of(cloud: SimulatedCloud) -> RecountReport:
     return report
 
 
-def problems_of(cloud: SimulatedCloud) -> set[tuple[Problem, str]]:
+def problems_of(cloud: SimulatedCloud) -> set[tuple[RecountProblem, str]]:
     return {(found.problem, f"{found.at:%m-%d %H:%M:%S}") for found in report_of(cloud).findings}
 
 
-def kinds_of(cloud: SimulatedCloud) -> set[Problem]:
+def kinds_of(cloud: SimulatedCloud) -> set[RecountProblem]:
     return {found.problem for found in report_of(cloud).findings}
 
 
@@ -78,49 +78,49 @@ class TestAPlannerWithoutARule:
     def test_that_repeats_a_fixed_time_in_the_hour_that_comes_twice(self, monkeypatch):
         monkeypatch.setattr(Modifiers, "dst_policy", lambda *_self, **_kind: MOVED_AND_REPEATED)
         recorded = lived(daily("02:30", tz="Europe/Paris"), start=SUNDAYS["autumn"])
-        assert problems_of(recorded.cloud) == {(Problem.NOT_NOMINAL, "10-25 01:30:00")}
+        assert problems_of(recorded.cloud) == {(RecountProblem.NOT_NOMINAL, "10-25 01:30:00")}
 
     def test_that_drops_the_times_of_a_gap(self, monkeypatch):
         monkeypatch.setattr(Modifiers, "dst_policy", lambda *_self, **_kind: SKIPPED_AND_ONCE)
         recorded = lived(daily("02:30", tz="Europe/Paris"), start=SUNDAYS["spring"])
-        assert problems_of(recorded.cloud) == {(Problem.NO_ROW, "03-29 01:00:00")}
+        assert problems_of(recorded.cloud) == {(RecountProblem.NO_ROW, "03-29 01:00:00")}
 
     def test_that_follows_the_clock_in_a_gap(self, monkeypatch):
         monkeypatch.setattr(Modifiers, "dst_policy", lambda *_self, **_kind: BY_THE_CLOCK)
         recorded = lived(cron("30 2 * * *", tz="Europe/Paris", dst="vixie"), start=SUNDAYS["spring"])
-        assert problems_of(recorded.cloud) == {(Problem.NO_ROW, "03-29 01:00:00")}
+        assert problems_of(recorded.cloud) == {(RecountProblem.NO_ROW, "03-29 01:00:00")}
 
     def test_that_runs_on_a_holiday(self, monkeypatch):
         monkeypatch.setattr(Calendar, "leaves", lambda *_day: True)
         recorded = lived(daily("09:00", calendar=Calendar(exclude=["12-25"])), start=THURSDAY)
-        assert problems_of(recorded.cloud) == {(Problem.NOT_NOMINAL, "12-25 09:00:00")}
+        assert problems_of(recorded.cloud) == {(RecountProblem.NOT_NOMINAL, "12-25 09:00:00")}
 
     def test_that_moves_nothing_from_a_holiday(self, monkeypatch):
         monkeypatch.setattr(Calendar, "_receives", lambda *_day: False)
         recorded = lived(daily("09:00", days="fri", calendar=HOLIDAYS), start=THURSDAY, days=6)
-        assert problems_of(recorded.cloud) == {(Problem.NO_ROW, "12-28 09:00:00")}
+        assert problems_of(recorded.cloud) == {(RecountProblem.NO_ROW, "12-28 09:00:00")}
 
     def test_that_ignores_a_window(self, monkeypatch):
         monkeypatch.setattr(
             "duetime.cadence.times.Windowed.first_from", lambda self, at: self.times.first_from(at)
         )
         recorded = lived(every(hours=6, window=("00:00", "07:00")), start=THURSDAY, days=2)
-        assert kinds_of(recorded.cloud) == {Problem.NOT_NOMINAL}
+        assert kinds_of(recorded.cloud) == {RecountProblem.NOT_NOMINAL}
 
     def test_that_ignores_the_spread(self, monkeypatch):
         monkeypatch.setattr(bounds.Bounds, "delay_of", lambda *_key: 0)
         recorded = lived(daily("09:00", spread="1h"), start=THURSDAY, days=2)
         assert {problem for problem, _ in problems_of(recorded.cloud)} == {
-            Problem.NOT_NOMINAL,
-            Problem.NO_ROW,
+            RecountProblem.NOT_NOMINAL,
+            RecountProblem.NO_ROW,
         }
 
     def test_that_counts_an_interval_one_second_late(self, monkeypatch):
         monkeypatch.setattr(cadence_module, "instant_at", lambda at: datetime.fromtimestamp(at + 1, UTC))
         recorded = lived(interval(hours=5), start=THURSDAY, days=2)
         assert {problem for problem, _ in problems_of(recorded.cloud)} == {
-            Problem.NOT_NOMINAL,
-            Problem.NO_ROW,
+            RecountProblem.NOT_NOMINAL,
+            RecountProblem.NO_ROW,
         }
 
     def test_that_makes_up_for_nothing(self, monkeypatch):
@@ -130,8 +130,8 @@ class TestAPlannerWithoutARule:
         recorded.outage(6 * HOUR)
         recorded.cloud.advance(days=1)
         assert problems_of(recorded.cloud) == {
-            (Problem.NOT_MADE_UP_FOR, "12-24 06:00:00"),
-            (Problem.NOT_MADE_UP_FOR, "12-24 07:00:00"),
+            (RecountProblem.NOT_MADE_UP_FOR, "12-24 06:00:00"),
+            (RecountProblem.NOT_MADE_UP_FOR, "12-24 07:00:00"),
         }
 
     def test_that_records_no_missed_times(self, monkeypatch):
@@ -141,7 +141,7 @@ class TestAPlannerWithoutARule:
         recorded.cloud.advance(hours=2, minutes=5)
         recorded.outage(6 * HOUR)
         recorded.cloud.advance(days=1)
-        found = {(Problem.NO_ROW, f"12-24 0{hour}:00:00") for hour in (5, 6, 7)}
+        found = {(RecountProblem.NO_ROW, f"12-24 0{hour}:00:00") for hour in (5, 6, 7)}
         assert problems_of(recorded.cloud) == found
 
     def test_that_forgets_a_pause_when_it_ends(self, monkeypatch):
@@ -153,13 +153,13 @@ class TestAPlannerWithoutARule:
         recorded.cloud.advance(hours=5)
         recorded.cloud.jobs.resume("press-print")
         recorded.cloud.advance(days=1)
-        assert kinds_of(recorded.cloud) == {Problem.NO_ROW}
+        assert kinds_of(recorded.cloud) == {RecountProblem.NO_ROW}
 
     def test_that_plans_no_more(self, monkeypatch):
         recorded = lived(every(hours=1), start=THURSDAY, days=1)
         monkeypatch.setattr(plan.Plan, "__call__", lambda *_ref: plan.Planned())
         recorded.cloud.advance(days=2)
-        assert kinds_of(recorded.cloud) == {Problem.NOT_PLANNED}
+        assert kinds_of(recorded.cloud) == {RecountProblem.NOT_PLANNED}
 
     def test_that_loses_a_row(self, monkeypatch):
         put = MemoryStore.put
@@ -169,7 +169,7 @@ class TestAPlannerWithoutARule:
             lambda self, row: None if row.id.endswith("20261224T050000Z") else put(self, row),
         )
         recorded = lived(every(hours=1), start=THURSDAY, days=2)
-        assert problems_of(recorded.cloud) == {(Problem.NO_ROW, "12-24 05:00:00")}
+        assert problems_of(recorded.cloud) == {(RecountProblem.NO_ROW, "12-24 05:00:00")}
 
     def test_that_writes_each_row_a_second_time(self, monkeypatch):
         row_of = plan.Plan._row
@@ -183,7 +183,7 @@ class TestAPlannerWithoutARule:
         monkeypatch.setattr(plan.Plan, "_row", doubled)
         recorded = lived(every(hours=12), start=THURSDAY, days=2)
         assert twice
-        assert kinds_of(recorded.cloud) == {Problem.NOT_NOMINAL}
+        assert kinds_of(recorded.cloud) == {RecountProblem.NOT_NOMINAL}
 
     def test_that_skips_without_a_reason(self, monkeypatch):
         end = MemoryJobStore.end_pending
@@ -196,7 +196,7 @@ class TestAPlannerWithoutARule:
         recorded.cloud.advance(minutes=30)
         recorded.cloud.jobs.skip_next("press-print")
         recorded.cloud.advance(days=1)
-        assert problems_of(recorded.cloud) == {(Problem.NO_REASON, "12-24 01:00:00")}
+        assert problems_of(recorded.cloud) == {(RecountProblem.NO_REASON, "12-24 01:00:00")}
 
 
 class TestAFinding:

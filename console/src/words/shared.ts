@@ -12,6 +12,7 @@ export const say = words("words/shared.say", {
   pauses: "Pauses",
   limits: "Rate limits",
   undelivered: "Undelivered",
+  recount: "Recount",
   notifications: "Notifications",
   cadences: "Try a cadence",
   loading: "Loading",

@@ -10,7 +10,7 @@ from duetime.api.api_model import ApiModel
 from duetime.api.routes import RouteGroup, route
 from duetime.api.views import Instant, View
 from duetime.model.permissions import Permission
-from duetime.model.recount import BOOKMARK, Problem, RecountReport, begun_report, last_report
+from duetime.model.recount import BOOKMARK, RecountProblem, RecountReport, begun_report, last_report
 from duetime.ports.wakeups import Bookmarks
 
 PATH = "/recount"
@@ -36,7 +36,7 @@ class AccountsView(ApiModel):
 class FindingView(View):
     """A nominal time of a job, or a one-shot, without a proper result."""
 
-    problem: Problem
+    problem: RecountProblem
     """What is wrong."""
     tenant_id: str
     """Whose it is; ``system`` for code's jobs."""

@@ -21,7 +21,7 @@ MOST_FINDINGS = 100
 """A report lists so many findings; it counts all."""
 
 
-class Problem(StrEnum):
+class RecountProblem(StrEnum):
     """What is wrong with a nominal time, or with an action."""
 
     NO_ROW = "no_row"
@@ -58,7 +58,7 @@ class Account(StrEnum):
 class Finding:
     """One nominal time, or one action, whose result is not proper."""
 
-    problem: Problem
+    problem: RecountProblem
     tenant_id: str
     at: datetime
     """The nominal time; of a one-shot its due time."""
@@ -159,7 +159,9 @@ def begun_report(marks: Mapping[str, str]) -> RecountReport | None:
 
 def _finding(fields: Mapping[str, Any]) -> Finding:
     known: dict[str, Any] = {name: value for name, value in fields.items() if name in Finding.__slots__}
-    return Finding(**known | {"problem": Problem(fields["problem"]), "at": instant.parse(fields["at"])})
+    return Finding(
+        **known | {"problem": RecountProblem(fields["problem"]), "at": instant.parse(fields["at"])}
+    )
 
 
 def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

@@ -24,7 +24,7 @@ from duetime.cadence import parse
 from duetime.ids import PLANNER
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.job import WHOLE_JOB, Job, JobSpan, SpanKind, Version
-from duetime.model.recount import Account, Finding, Problem
+from duetime.model.recount import Account, Finding, RecountProblem
 from duetime.recount.nominal_times import NominalTimes
 
 MOST_TIMES = 20_000
@@ -88,7 +88,7 @@ class _Accountant:
             self._check_made_up(version, after, times, rows)
         for at, ran in self._ran.items():
             if len(ran) > 1:
-                self._find(Problem.RAN_TWICE, at, ids.version_of(ran[-1].id), ran[-1])
+                self._find(RecountProblem.RAN_TWICE, at, ids.version_of(ran[-1].id), ran[-1])
         return self._result
 
     def _times(self, version: Version, start: datetime, end: datetime) -> tuple[datetime, _Times]:
@@ -115,7 +115,7 @@ class _Accountant:
             if row.attempt:
                 self._ran[at].append(row)
             if at <= until and at not in times and row.status is not Status.SKIPPED:
-                self._find(Problem.NOT_NOMINAL, at, version.number, row)
+                self._find(RecountProblem.NOT_NOMINAL, at, version.number, row)
         for at, names in times.items():
             if at in rows:
                 self._with_row(version, at, rows[at])
@@ -128,7 +128,7 @@ class _Accountant:
         elif row.skip_reason is SkipReason.MISSED:
             self._result.times[Account.MISSED] += 1
         elif row.status is Status.SKIPPED and row.skip_reason is None:
-            self._find(Problem.NO_REASON, at, version.number, row)
+            self._find(RecountProblem.NO_REASON, at, version.number, row)
         else:
             self._result.times[Account(row.status.value)] += 1
 
@@ -138,11 +138,11 @@ class _Accountant:
             self._result.times[Account.MISSED if Account.MISSED in reasons else Account.SKIPPED] += 1
         elif self._is_beyond_plan(version, at):
             if self._job.is_live:
-                self._find(Problem.NOT_PLANNED, at, version.number)
+                self._find(RecountProblem.NOT_PLANNED, at, version.number)
             else:
                 self._result.times[Account.OPEN] += 1
         else:
-            self._find(Problem.NO_ROW, at, version.number)
+            self._find(RecountProblem.NO_ROW, at, version.number)
 
     def _reason(self, version: Version, at: datetime, name: str) -> Account | None:
         """Return how one cadence's time without a row is accounted for; None if it is not."""
@@ -178,7 +178,7 @@ class _Accountant:
             ]
             for at in sorted(missed)[-span.catch_up :]:
                 if at not in rows:
-                    self._find(Problem.NOT_MADE_UP_FOR, at, version.number)
+                    self._find(RecountProblem.NOT_MADE_UP_FOR, at, version.number)
 
     def _latest_spans(self, after: datetime) -> Iterator[JobSpan]:
         """Yield the missed spans, of overlapping ones the last: a pause that ended late planned it again."""
@@ -188,7 +188,9 @@ class _Accountant:
             if span.catch_up and is_last and span.start >= after:
                 yield span
 
-    def _find(self, problem: Problem, at: datetime, version: int | None, row: Action | None = None) -> None:
+    def _find(
+        self, problem: RecountProblem, at: datetime, version: int | None, row: Action | None = None
+    ) -> None:
         ref = self._job.ref
         self._result.findings.append(
             Finding(

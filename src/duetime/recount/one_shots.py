@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from duetime.ids import TenantId
 from duetime.model.action import Action, Status
 from duetime.model.built_in import is_built_in
-from duetime.model.recount import Account, Finding, Problem
+from duetime.model.recount import Account, Finding, RecountProblem
 from duetime.ports.actions import ActionStore
 
 MOST_TENANTS = 100
@@ -50,11 +50,11 @@ class OneShotSample:
         else:
             self.counts[Account(row.status.value) if row.status.is_final else Account.OPEN] += 1
 
-    def _problem(self, row: Action, until: datetime) -> Problem | None:
+    def _problem(self, row: Action, until: datetime) -> RecountProblem | None:
         if row.status.is_final:
             return _problem_of_final(row)
         is_lost = row.status is Status.PENDING and row.due_at <= until and not self._is_in_due_index(row)
-        return Problem.NOT_IN_DUE_INDEX if is_lost else None
+        return RecountProblem.NOT_IN_DUE_INDEX if is_lost else None
 
     def _is_in_due_index(self, row: Action) -> bool:
         """Return whether a scan finds a row; the row is read again, for it may have moved meanwhile."""
@@ -75,8 +75,8 @@ class OneShotSample:
                 return False
 
 
-def _problem_of_final(row: Action) -> Problem | None:
+def _problem_of_final(row: Action) -> RecountProblem | None:
     if row.status is Status.SKIPPED and row.skip_reason is None:
-        return Problem.NO_REASON
+        return RecountProblem.NO_REASON
     has_run = row.status is not Status.EXECUTED or bool(row.attempts)
-    return None if has_run and row.kept_until is not None else Problem.NO_END
+    return None if has_run and row.kept_until is not None else RecountProblem.NO_END

@@ -1,0 +1,38 @@
+import { words } from "../words";
+
+export const say = words("screens/recount", {
+  intro:
+    "Once a day, code that shares only the definition with the planner accounts for each nominal time of the " +
+    "last two days, and looks at a sample of the one-shots.",
+  begun: "A recount goes on with the next catch-up. It began",
+  none_yet: "No recount has ended yet",
+  none_yet_why: "One runs within a day. To run one now, trigger the job",
+  ended: "Ended",
+  window: "Nominal times",
+  times: "Results",
+  one_shots: "One-shots (a sample)",
+  left_out: "{n} of paused tenants left out",
+  unread: "Not read",
+  executed: "executed",
+  failed: "failed",
+  cancelled: "cancelled",
+  skipped: "skipped",
+  missed: "missed",
+  open: "open",
+  nothing: "Nothing was found",
+  nothing_why: "Each nominal time has one result.",
+  found: { one: "{n} finding", other: "{n} findings" },
+  first_of: "The first {n} are listed.",
+  of: "Of",
+  of_tenant: "of {tenant}",
+  at: "Nominal time",
+  problem: "Problem",
+  no_row: "It has neither a row nor a reason",
+  ran_twice: "Runs of two versions took place",
+  not_nominal: "The cadence does not have this time",
+  no_reason: "It was skipped without a reason",
+  not_made_up_for: "It was missed, and catch_up requires a run",
+  not_planned: "No planner has come to it",
+  no_end: "The final action has no run, or no end of its retention",
+  not_in_due_index: "No sweep can find the overdue action",
+});
