@@ -40,6 +40,9 @@ const ENTRIES: Entry[] = [
   { at: "cadences", word: "cadences", needs: ["jobs:read"] },
 ];
 
+/** The entry that stands for a screen without one of its own. */
+const PARENTS: Record<string, string> = { preferences: "notifications", "job-editor": "jobs" };
+
 export function App() {
   const { parts } = place.value;
   const main = useRef<HTMLElement>(null);
@@ -167,7 +170,7 @@ function Side({ at }: { at: string }) {
           <a
             key={each.at}
             href={href(...(each.at ? [each.at] : []))}
-            aria-current={each.at === (at === "preferences" ? "notifications" : at) ? "page" : undefined}
+            aria-current={each.at === (PARENTS[at] ?? at) ? "page" : undefined}
           >
             {say(each.word)}
             {each.at === "notifications" && <Unread />}

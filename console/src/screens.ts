@@ -12,6 +12,7 @@ const pauses: Load = async () => (await import("./screens/pauses")).PausesScreen
 const ALL: Record<string, Load> = {
   "": async () => (await import("./screens/overview")).OverviewScreen,
   jobs: async () => (await import("./screens/jobs")).JobsScreen,
+  "job-editor": async () => (await import("./screens/job-editor")).JobEditorScreen,
   actions: async () => (await import("./screens/actions")).ActionsScreen,
   batches: async () => (await import("./screens/batches")).BatchesScreen,
   "dead-letters": async () => (await import("./screens/dead-letters")).DeadLettersScreen,

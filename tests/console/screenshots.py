@@ -25,6 +25,7 @@ SCREENS = {
     "overview": "#/",
     "jobs": "#/jobs",
     "job": "#/jobs/{job}",
+    "job-editor": "#/job-editor",
     "actions": "#/actions",
     "action": "#/actions/{action}",
     "batches": "#/batches",

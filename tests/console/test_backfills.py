@@ -46,3 +46,22 @@ def test_a_range_without_times_is_refused_with_what_is_right(reader, jobs, job):
     dialog.get_by_role("button", name="Run them").click()
     expect(dialog.get_by_role("alert")).to_contain_text("10,000")
     assert jobs.backfills(job) == []
+
+
+def test_days_are_chosen_on_the_calendar_with_the_keyboard(reader, jobs, job):
+    page = reader.go(f"#/jobs/{job}")
+    dialog = opened(page, "Backfill", exact=True)
+    dialog.get_by_label("First day").fill(day(1))
+    dialog.get_by_role("button", name="Previous month").click()
+    cells = dialog.locator(".cells .cell")
+    cells.nth(9).click()
+    expect(dialog.get_by_text("Choose the last day.")).to_be_visible()
+    cells.nth(9).press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(dialog.locator(".cell[aria-pressed='true']")).to_have_count(3)
+    first = dialog.get_by_label("First day").input_value()
+    last = dialog.get_by_label("Last day").input_value()
+    assert (first[-2:], last[-2:]) == ("10", "12")
+    expect(dialog.get_by_text(re.compile(r"^\d times run"))).to_be_visible(timeout=SOON)
+    assert flaws_in_either_scheme(reader) == []

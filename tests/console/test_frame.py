@@ -17,6 +17,7 @@ PLACES = [
     "#/",
     "#/jobs",
     "#/jobs/shop-watch-ramp",
+    "#/job-editor",
     "#/actions",
     "#/batches",
     "#/dead-letters",

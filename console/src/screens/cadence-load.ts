@@ -22,7 +22,7 @@ export type Seen = { preview: Preview; weeks: Preview; first: string } | { refus
 export const DAYS = 35;
 const TIMES = 20;
 const MOST = 500;
-const REFUSED = [400, 422];
+export const REFUSED = [400, 422];
 const NAMES_ITS_ZONE = /\s(tz|default_tz)=|^\s*(on_event|on-event|manual)\b/i;
 
 export interface PreviewRequest {
@@ -33,7 +33,7 @@ export interface PreviewRequest {
 }
 
 /** The text that is request for: with the zone of the field, if it names none and may have one. */
-function inZone({ cadence, tz }: PreviewRequest): string {
+export function inZone({ cadence, tz }: PreviewRequest): string {
   const text = cadence.trim();
   return tz && !NAMES_ITS_ZONE.test(text) ? `${text} tz=${tz}` : text;
 }
@@ -63,7 +63,7 @@ export async function load(request: PreviewRequest, signal: AbortSignal): Promis
  * The refusal as it concerns what was typed: the zone that was put behind it is not shown, unless it is at
  * fault.
  */
-function refusalOf(problem: Problem, typed: string): Refusal {
+export function refusalOf(problem: Problem, typed: string): Refusal {
   const { text, start, width, problem: what, remedy } = problem.more as Partial<Refusal>;
   const flaws = problem.errors.map((each) => each.problem).join("; ");
   const isBehind = start !== undefined && start >= [...typed].length;

@@ -70,7 +70,7 @@ export function Opinion({ preview }: { preview: Preview }) {
   );
 }
 
-function Sentence({ text }: { text: string }) {
+export function Sentence({ text }: { text: string }) {
   for (const [pattern, word] of SENTENCES) {
     const found = pattern.exec(text);
     if (found) return <>{say(word, found.groups)}</>;

@@ -13,6 +13,7 @@ import { Acts } from "./job/acts";
 import { Audit } from "./job/audit";
 import { Backfills } from "./job/backfills";
 import { Calendar } from "./job/calendar";
+import { Definitions } from "./job/definitions";
 import { Gone } from "./job/gone";
 import { Glance, Notices } from "./job/head";
 import { History } from "./job/history";
@@ -68,6 +69,7 @@ function Standing({ live }: { live: QueryResult<Seen> }) {
           <Backfills job={job} />
           <History name={job.name} />
           <Settings job={job} etag={etag} />
+          <Definitions job={job} etag={etag} />
           {can("audit:read") && <Audit name={job.name} />}
         </>
       )}

@@ -10,6 +10,7 @@ import { Empty, Failure, Shown } from "../ui/states";
 import { UnusableNote, unusableIn } from "../ui/unusable";
 import { say } from "../words/shared";
 import { type Group, grouped, type Job, type Jobs, matches, ONLY, type Only, useJobs } from "./jobs.data";
+import { say as editor } from "./job-editor.words";
 import { type Rates, rateKey, ratesOf } from "./jobs.rates";
 import { JobRow } from "./jobs.row";
 import { mine } from "./jobs.words";
@@ -28,7 +29,16 @@ export function JobsScreen() {
     );
   }
   return (
-    <Page title={say("jobs")}>
+    <Page
+      title={say("jobs")}
+      aside={
+        can("jobs:manage") && (
+          <a class="act" href={href("job-editor")}>
+            {editor("new")}
+          </a>
+        )
+      }
+    >
       <Shown live={jobs} lines={8}>
         {(value) => (value.items.length === 0 ? <None /> : <Found jobs={value} />)}
       </Shown>

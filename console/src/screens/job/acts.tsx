@@ -2,8 +2,10 @@
 
 import { api, call } from "../../api";
 import { canManage } from "../../me";
+import { href } from "../../route";
 import { Time, written } from "../../time";
 import { Act } from "../../ui/act";
+import { say as editor } from "../job-editor.words";
 import type { Job } from "./accounts";
 import { say } from "./acts.words";
 import { BackfillAct } from "./backfills";
@@ -15,6 +17,11 @@ export function Acts({ job }: { job: Job }) {
   return (
     <>
       {job.origin === "runtime" && <Unregister job={job} />}
+      {job.origin === "runtime" && (
+        <a class="act" href={href("job-editor", { job: job.name })}>
+          {editor("edit_act")}
+        </a>
+      )}
       {!job.paused && job.next_runs.length > 0 && <SkipNext job={job} />}
       {!job.paused && job.next_runs.length > 0 && <BackfillAct job={job} />}
       <PauseAct job={job} />

@@ -14,6 +14,7 @@ import { Loading } from "../../ui/states";
 import { number } from "../../words";
 import { status as sayStatus, STATUSES, type Status } from "../../words/shared";
 import type { Job } from "./accounts";
+import { BackfillDays } from "./backfill-days";
 import { say } from "./backfills.words";
 import { isDay, plusDays, startOf, today } from "./days";
 
@@ -70,6 +71,15 @@ function Fields({ job }: { job: Job }) {
   return (
     <>
       <p>{say("what")}</p>
+      <BackfillDays
+        job={job}
+        first={first}
+        last={last}
+        choose={(from, to) => {
+          setFirst(from);
+          setLast(to);
+        }}
+      />
       <Field label={say("from")}>
         <input
           type="date"

@@ -10,6 +10,8 @@ export const say = words("screens/job/backfills", {
   from: "First day",
   to: "Last day",
   days_hint: "In {zone}; both days are included.",
+  pick_first: "Choose the first day on the calendar, or below.",
+  pick_last: "Choose the last day.",
   at_once: "Runs at once",
   at_once_hint: "1 to 100",
   order: "First run",

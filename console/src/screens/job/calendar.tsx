@@ -152,7 +152,7 @@ function Hours({ job, day, scale }: { job: Job; day: string; scale: Scale }) {
 }
 
 /** The counts of each cell, and what is to be said below them. */
-function useCounts(
+export function useCounts(
   job: Job,
   scale: Scale,
   keys: string[],

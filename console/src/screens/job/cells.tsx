@@ -33,12 +33,15 @@ interface CellsProps {
   /** How many places are empty before the first. */
   offset?: number;
   chosen: string;
+  /** Cells that are chosen beside that one. */
+  isChosen?: (key: string) => boolean;
   choose: (key: string) => void;
   /** The arrow keys lead beyond the cells: so many from this one. Says where to. */
   beyond?: (from: string, step: number) => string;
 }
 
-export function Cells({ label, cells, columns, heads, offset = 0, chosen, choose, beyond }: CellsProps) {
+export function Cells(props: CellsProps) {
+  const { label, cells, columns, heads, offset = 0, chosen, isChosen, choose, beyond } = props;
   const [moved, setMoved] = useState("");
   const isMoving = useRef(false);
   const grid = useRef<HTMLDivElement>(null);
@@ -82,7 +85,7 @@ export function Cells({ label, cells, columns, heads, offset = 0, chosen, choose
           key={each.key}
           style={place === 0 && offset ? { gridColumnStart: offset + 1 } : undefined}
           tabIndex={each.key === held ? 0 : -1}
-          aria-pressed={each.key === chosen}
+          aria-pressed={each.key === chosen || isChosen?.(each.key) === true}
           aria-current={each.isNow ? "date" : undefined}
           onClick={() => {
             setMoved(each.key);
