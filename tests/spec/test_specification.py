@@ -75,6 +75,31 @@ def test_every_promise_is_kept_in_every_order_of_events(tmp_path, module):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("module", "least"), [("Batch", 10_000), ("Checkpoint", 100_000)])
+def test_batches_and_checkpoints_keep_every_promise(tmp_path, module, least):
+    output = tlc.run(tmp_path, module)
+    assert "No error has been found" in output
+    assert int(re.findall(r"(\d+) distinct states found, 0 states left", output)[0]) > least
+
+
+@pytest.mark.long
+def test_each_batch_completes_and_releases_what_waits_for_it(tmp_path):
+    assert "No error has been found" in tlc.run(tmp_path, "Batch", "BatchLiveness")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("module", "number"), [("BatchMutants", 8), ("CheckpointMutants", 4)])
+def test_batches_and_checkpoints_need_each_of_their_guards(tmp_path, module, number):
+    output = tlc.run(tmp_path, module)
+    assert re.search(r"\d+ distinct states found, 0 states left", output)
+    listed, _, found = output.partition("Computing initial states")
+    guards = set(re.findall(r'"([A-Z_]+)"', listed.partition('"guards"')[2]))
+    broken = [set(re.findall(r'"([A-Z_]+)"', mutant)) for mutant in found.split('"broken"')[1:]]
+    assert len(guards) == len(broken) == number
+    assert set().union(*broken) == guards
+
+
+@pytest.mark.long
 def test_each_scheduled_action_becomes_final(tmp_path):
     assert "No error has been found" in tlc.run(tmp_path, "World", "Liveness")
 
