@@ -120,12 +120,14 @@ def _draft_lines(draft: Json, now: datetime) -> Iterator[str]:
         for row in cadence["next_runs"][:_SHOWN_RUNS]:
             note = f"  {plain(row['note'])}" if row["note"] else ""
             yield f"  {row['local'].replace('T', ' ')} {cadence['tz']}{note}"
-        rows = [*cadence["notes"], *cadence["disagreements"], *(row["note"] for row in cadence["changes"])]
-        yield from (f"  note: {plain(note)}" for note in rows if note)
+        clocks = (f"{row['local'][:10]} {row['note']}" for row in cadence["changes"])
+        notes = (*cadence["notes"], *cadence["disagreements"], *clocks)
+        yield from (f"  note: {plain(note)}" for note in notes)
     yield ""
     if draft["runs_per_day"] is not None:
         dollars = draft["dollars_per_month"]
         often = f"{draft['runs_per_day']:.3g} runs a day"
-        yield f"{often}, about ${dollars:,.2f} a month without the handler's own calls"
-    for load in draft["load"]:
+        price = f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.4f}"
+        yield f"{often}, about ${price} a month without the handler's own calls"
+    for load in draft["load"][:_SHOWN_RUNS]:
         yield f"{both(load['at'], now)}: {load['runs']} runs of other jobs ({', '.join(load['jobs'])})"
