@@ -25,7 +25,13 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 /** The API's client. Its responses are text: `call` reads them, so that numbers stay exact. */
 export let api: Pick<Client<paths>, Method>;
 
+let address = "";
+
+/** The API's address, without a slash at its end. */
+export const apiAddress = () => address;
+
 export function startApi(config: Config, credentials: Credentials | null): void {
+  address = new URL(config.api, home).href.replace(/\/$/, "");
   const client = createClient<paths>({
     baseUrl: new URL(config.api, home).href,
     querySerializer: { array: { style: "form", explode: true } },

@@ -138,7 +138,8 @@ def test_the_lines_of_the_latest_attempt_are_read_from_its_start_to_just_after_i
 
 def test_the_lines_of_an_earlier_attempt_are_read_by_its_number(ask, failed, logs, clock):
     assert ask(failed(attempts=2), "log", attempt="1").json["attempt"] == 1
-    assert logs.reads[0][2] == clock.now() - 3 * SECOND
+    next_starts = clock.now() - SECOND
+    assert logs.reads[0][2:] == (clock.now() - 3 * SECOND, next_starts - timedelta(milliseconds=1))
 
 
 def test_an_attempt_that_the_action_does_not_list_is_rejected(ask, failed):

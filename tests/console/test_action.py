@@ -4,6 +4,7 @@ What happened to it, what it carries and who sees that, and what may be done to 
 """
 
 import json
+import logging
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +22,11 @@ FAR, NOW = timedelta(days=40), timedelta(0)
 
 @pytest.fixture(scope="module")
 def acme(cloud):
-    return cloud.scheduler()
+    log = logging.getLogger("duetime")
+    before = log.level
+    log.setLevel(logging.INFO)  # as `duetime local` does
+    yield cloud.scheduler()
+    log.setLevel(before)
 
 
 @pytest.fixture(scope="module")
@@ -76,13 +81,54 @@ def test_the_history_is_listed_from_the_first_to_the_last_event(reader, failed):
     expect(stops.last).to_contain_text("Failed for good")
 
 
-def test_a_pending_action_shows_why_it_has_not_run_and_an_ended_one_does_not(reader, stored_action, failed):
-    page = go(reader, stored_action)
-    expect(page.locator(".head-facts")).to_contain_text("Why it has not ended")
-    expect(page.locator(".head-facts")).to_contain_text("It is due at 20")
+def test_a_failed_attempt_shows_its_traceback_and_its_log_when_they_are_opened(reader, failed):
     page = go(reader, failed)
     expect(status(page)).to_contain_text("failed", timeout=AT_LAST)
-    expect(page.locator(".head-facts")).not_to_contain_text("Why it has not ended")
+    attempt = history(page).locator("li.stop", has_text="Attempt 1")
+    attempt.get_by_text("Traceback", exact=True).click()
+    expect(attempt.locator("pre")).to_contain_text("ConnectionError: no driver for order 9")
+    expect(attempt.locator("pre")).to_contain_text("in send_parcel")
+    attempt.get_by_text("Log of this attempt", exact=True).click()
+    expect(attempt.locator(".log-lines")).to_contain_text("handler raised")
+    expect(attempt.locator(".log-lines")).to_contain_text("retried")
+    expect(attempt.locator(".log-lines")).not_to_contain_text("failed: ConnectionError")
+    assert not flaws(page)
+    page.set_viewport_size({"width": 320, "height": 800})
+    assert not scrolls_sideways(page)
+
+
+def test_the_attempts_are_bars_with_their_wait_queue_and_run(reader, failed):
+    page = go(reader, failed)
+    expect(status(page)).to_contain_text("failed", timeout=AT_LAST)
+    bars = history(page).locator(".attempt-bars svg")
+    expect(bars).to_have_count(2)
+    expect(bars.nth(1)).to_have_attribute(
+        "aria-label", re.compile(r"^Attempt 2: waited .+ in the queue, ran ")
+    )
+
+
+def test_the_page_is_copied_as_commands(reader, failed):
+    page = go(reader, failed)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    button(page, "Copy as CLI").click()
+    assert copied(page) == f"duetime actions show {failed.id}"
+    button(page, "Copy as curl").click()
+    assert re.fullmatch(
+        rf'curl -H "Authorization: \$TOKEN" http://127.0.0.1:\d+/api/v1/actions/{failed.id}', copied(page)
+    )
+
+
+def copied(page):
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_pending_action_shows_why_it_has_not_run_and_an_ended_one_does_not(reader, stored_action, failed):
+    page = go(reader, stored_action)
+    why = part(page, "Why has it not run?")
+    expect(why).to_contain_text("It is due at 20")
+    page = go(reader, failed)
+    expect(status(page)).to_contain_text("failed", timeout=AT_LAST)
+    expect(part(page, "Why has it not run?")).to_have_count(0)
 
 
 def test_actions_with_the_same_correlation_id_are_listed(reader, stored_action, failed):

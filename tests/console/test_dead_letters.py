@@ -60,6 +60,13 @@ def test_actions_with_the_same_error_are_one_group(reader, letters):
         expect(letter(page, failed_action).get_by_role("cell").nth(3)).to_have_text("2")
 
 
+def test_a_group_shows_when_it_was_first_and_last_seen_and_its_trend(reader, letters):
+    page = go(reader, letters)
+    expect(group(page)).to_contain_text(re.compile("first seen .+, last seen "))
+    trend = group(page).locator("svg.trend")
+    expect(trend).to_have_attribute("aria-label", re.compile(r"^At most [1-3] in an hour, since "))
+
+
 def test_an_entry_links_to_its_action(reader, letters):
     page = go(reader, letters)
     opened(page)
@@ -197,3 +204,16 @@ def test_it_fits_a_phone(reader_of, cloud, letters):
     opened(page)
     expect(letter(page, letters[0])).to_be_visible()
     assert not scrolls_sideways(page)
+
+
+def test_the_filters_are_copied_as_commands(reader):
+    page = reader.go("#/dead-letters?type=parcel&correlation_id=it's+7")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy as CLI").click()
+    expected = r"duetime dead-letters list --type parcel --correlation-id 'it'\''s 7'"
+    assert sorted(page.evaluate("navigator.clipboard.readText()").split()) == sorted(expected.split())
+    page.get_by_role("button", name="Copy as curl").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith('curl -H "Authorization: $TOKEN" \'http://127.0.0.1:')
+    assert "/api/v1/dead-letters?" in copied
+    assert "type=parcel" in copied

@@ -6,11 +6,23 @@ import { useEffect, useRef } from "preact/hooks";
 import { href } from "../route";
 import { zone } from "../time";
 import { Field } from "../ui/act";
+import { CopyCommands } from "../ui/copy-commands";
 import { isNarrow } from "../ui/narrow";
 import { UnusableNote } from "../ui/unusable";
 import { STATUS_FILTERS, status as sayStatus, type StatusFilter } from "../words/shared";
 import type { FilterState } from "./filter-state";
-import { type Filters, inAddress, instantOf, isAny, localOf, TEXTS, TIMES, type TimeName } from "./filters";
+import {
+  type Filters,
+  inAddress,
+  inRequest,
+  instantOf,
+  isAny,
+  localOf,
+  optionsOf,
+  TEXTS,
+  TIMES,
+  type TimeName,
+} from "./filters";
 import { say } from "./filters.words";
 
 /** Characters of an error's text and of a payload field. */
@@ -129,6 +141,11 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
             <small>{say("zone", { zone: zone.value })}</small>
           </div>
         </details>
+        <CopyCommands
+          words={[at === "actions" ? "actions" : "dead-letters", "list", ...optionsOf(filters)]}
+          path={at === "actions" ? "/actions/query" : "/dead-letters"}
+          query={{ ...inRequest(filters), status: filters.status?.join(",") }}
+        />
         <a class={isAny(filters) ? "clear" : "clear is-idle"} href={href(at)}>
           {say("clear")}
         </a>

@@ -74,6 +74,13 @@ export function inAddress({ status, ...others }: Filters): Query {
   return { ...others, status: status?.join(",") };
 }
 
+/** The filters as options of the command line. */
+export function optionsOf(filters: Filters): string[] {
+  return Object.entries(inAddress(filters)).flatMap(([name, value]) =>
+    value ? [`--${name.replaceAll("_", "-")}`, String(value)] : [],
+  );
+}
+
 export function isAny(filters: Filters): boolean {
   return Object.values(filters).some((each) => each !== undefined && each.length > 0);
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { now } from "../clock";
 import { distance, span, Time, written } from "../time";
 import { LongText } from "../ui/long-text";
+import { AttemptDetails } from "./attempt-details";
 import { shown as statusWord } from "./history-status";
 import type { ActionView } from "./changes";
 import { type Attempt, type Entry, isDone, historyOf, type Stop } from "./history";
@@ -62,7 +63,7 @@ function StopItem({ stop, action }: { stop: Stop; action: ActionView }) {
         <Item title={say(stop.isLost ? "took_over" : "waited", { span: span(stop.length) })} tone="is-gap" />
       );
     case "attempt":
-      return <AttemptItem attempt={stop.attempt} due={stop.due} />;
+      return <AttemptItem action={action} attempt={stop.attempt} due={stop.due} />;
     case "settled":
       return <Settled action={action} at={at} />;
   }
@@ -100,7 +101,13 @@ function AskedItem({ entry, at }: { entry: Entry; at: number }) {
   );
 }
 
-function AttemptItem({ attempt, due }: { attempt: Attempt; due: number | null }) {
+interface AttemptProps {
+  action: ActionView;
+  attempt: Attempt;
+  due: number | null;
+}
+
+function AttemptItem({ action, attempt, due }: AttemptProps) {
   const started = Date.parse(attempt.started_at);
   const ended = attempt.finished_at ? Date.parse(attempt.finished_at) : null;
   const late = due === null ? null : started - due;
@@ -128,6 +135,7 @@ function AttemptItem({ attempt, due }: { attempt: Attempt; due: number | null })
         {say("queued", { span: span(Math.max(0, started - Date.parse(attempt.queued_at))) })} ·{" "}
         {say("instance", { instance: attempt.instance })}
       </p>
+      <AttemptDetails action={action} attempt={attempt} />
     </Item>
   );
 }

@@ -2,7 +2,9 @@
 
 import type { Schemas } from "../api";
 import { present } from "../clock";
+import type { AttemptBar } from "../charts/attempt-bars";
 import type { ActionView } from "./changes";
+import { shown } from "./history-status";
 
 export type Attempt = Schemas["AttemptView"];
 export type Entry = Schemas["AuditEntryView"];
@@ -64,6 +66,33 @@ function firstDue(action: ActionView, entries: Entry[]): string | null {
   if (typeof scheduledFor === "string") return scheduledFor;
   const isMoved = entries.some((each) => each.operation === "reschedule" && isDone(each));
   return isMoved ? null : action.nominal_at;
+}
+
+/** The attempts as bars: an attempt waits from its due time, or from the end of the one before. */
+export function attemptBars(action: ActionView, entries: Entry[]): AttemptBar[] {
+  const asked = entries.filter((each) => each.operation !== "schedule");
+  return action.attempts.map((attempt, place) => {
+    const before = action.attempts[place - 1];
+    const queued = Date.parse(attempt.queued_at);
+    const started = Date.parse(attempt.started_at);
+    const ended = before && Date.parse(before.finished_at ?? before.started_at);
+    const from = ended ?? dueOf(action, asked, place) ?? queued;
+    return {
+      key: attempt.started_at,
+      number: attempt.number,
+      from: Math.min(from, queued, started),
+      queued,
+      started,
+      ended: endOf(attempt, action.attempts[place + 1]),
+      tone: shown(attempt.outcome).tone,
+    };
+  });
+}
+
+/** When an attempt ended; of one whose worker died, when the next one took over. */
+function endOf({ finished_at, outcome }: Attempt, next: Attempt | undefined): number | null {
+  if (finished_at !== null) return Date.parse(finished_at);
+  return outcome === "lost" && next ? Date.parse(next.started_at) : null;
 }
 
 function attemptStops(action: ActionView, asked: Entry[]): Stop[] {

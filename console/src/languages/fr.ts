@@ -142,6 +142,15 @@ export const translation: Translation = {
     reason_missing: "Écrivez pourquoi elle a échoué.",
     retry: "Réessayer, si les règles le permettent",
   },
+  "actions/attempt-details": {
+    traceback: "Pile d'appels",
+    no_traceback: "Aucune pile d'appels de cette tentative n'est conservée.",
+    log: "Journal de cette tentative",
+    no_lines: "Le journal n'en a aucune ligne. Des lignes peuvent arriver quelques secondes plus tard.",
+    more_lines: "Il existe d'autres lignes, dans le groupe de journaux de son worker.",
+    trace: "Trace dans X-Ray",
+    again: "Relire",
+  },
   "actions/history": {
     made_scheduled: "Planifiée par {by}",
     made_cadence: "Prévue par sa tâche",
@@ -336,6 +345,23 @@ export const translation: Translation = {
       other: "{from}–{to} : {n} exécutions terminées, dont {failed} en échec",
     },
   },
+  "charts/attempt-bars": {
+    attempt: "Tentative {n}",
+    gist: "Tentative {n} : attente {wait}, file {queue}, exécution {run}",
+    wait: "attente",
+    queue: "file",
+    run: "exécution",
+  },
+  "charts/trend": {
+    hours: {
+      one: "Au plus {most} en une heure, depuis {from}",
+      other: "Au plus {most} en {n} heures, depuis {from}",
+    },
+    days: {
+      one: "Au plus {most} en un jour, depuis {from}",
+      other: "Au plus {most} en {n} jours, depuis {from}",
+    },
+  },
   "charts/sparkline": {
     gist: {
       one: "{label} : {n} exécution, dont {failed} en échec ; la plus récente : {status}",
@@ -385,7 +411,9 @@ export const translation: Translation = {
     none_or_gone: "Elle n'en a reçu aucune, ou elle n'est plus conservée.",
     withheld: "Vos rôles ne permettent pas de voir cette charge utile.",
     redacted: "Vos rôles ne permettent pas de voir :",
-    why: "Pourquoi elle n'est pas terminée",
+    why_pending: "Pourquoi n'a-t-elle pas été exécutée ?",
+    why_running: "Pourquoi n'est-elle pas terminée ?",
+    trace: "Trace",
     nominal: "Échéance nominale",
     expires: "Expire",
     held_by: "Suspendue auparavant",
@@ -590,7 +618,7 @@ export const translation: Translation = {
     dismiss_name: "Classer {id}",
     redrive_group: { one: "Relancer cette action…", other: "Relancer ces {n} actions…" },
     no_reason: "Aucun motif n'a été donné",
-    since: "du {first} au {last}",
+    since: "vue d'abord le {first}, en dernier le {last}",
     failed_at: "Échec",
     action: "Action",
     correlation_id: "Corrélation",
@@ -1422,6 +1450,7 @@ export const translation: Translation = {
     title: "Cette page ne peut pas être affichée",
     why: "La réponse n'a pas la forme attendue : {error}",
   },
+  "ui/copy-commands": { cli: "Copier pour le CLI", curl: "Copier pour curl" },
   "ui/long-text": { all: "Afficher les {n} caractères", copy: "Tout copier" },
   "ui/palette": {
     search: "Rechercher",

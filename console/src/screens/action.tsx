@@ -5,17 +5,19 @@ import { useState } from "preact/hooks";
 import { ActionButtons } from "../actions/buttons";
 import { type ActionView, lookUp, type Seen } from "../actions/changes";
 import { HandOverFact, ProgressFact } from "../actions/hand-over";
-import { type Entry, isDone } from "../actions/history";
+import { attemptBars, type Entry, isDone } from "../actions/history";
 import { OfCorrelation, OfJob } from "../actions/related";
 import { ActionHistory } from "../actions/history-list";
 import { DueCell, shortId } from "../actions/shown";
 import { api, call } from "../api";
+import { AttemptBars } from "../charts/attempt-bars";
 import { present } from "../clock";
 import { writeJson } from "../json";
 import { useQuery } from "../query";
 import { can, me } from "../me";
 import { href } from "../route";
 import { Time, written } from "../time";
+import { CopyCommands } from "../ui/copy-commands";
 import { LongText } from "../ui/long-text";
 import { Page, Part } from "../ui/page";
 import { Shown } from "../ui/states";
@@ -59,9 +61,14 @@ export function ActionScreen({ name: id }: { name: string }) {
       <Shown live={live} lines={8}>
         {({ action, entries, why }) => (
           <>
-            <Head action={action} entries={entries} why={why} />
+            {why && <Why sentence={why} status={action.status} />}
+            <Head action={action} entries={entries} />
             <div class="columns action-columns">
-              <Part title={say("history")}>
+              <Part
+                title={say("history")}
+                aside={<CopyCommands words={["actions", "show", id]} path={`/actions/${id}`} />}
+              >
+                {action.attempts.length > 0 && <AttemptBars attempts={attemptBars(action, entries)} />}
                 <ActionHistory action={action} entries={entries} />
               </Part>
               <div class="stack">
@@ -120,14 +127,23 @@ function Moves({ entries }: { entries: Entry[] }) {
 
 const MOVES = ["reschedule", "redrive"];
 
-function Head({ action, entries, why }: { action: ActionView; entries: Entry[]; why: string }) {
+/** The API's sentence about an action that has not ended. */
+function Why({ sentence, status }: { sentence: string; status: ActionView["status"] }) {
+  return (
+    <section class="card why" aria-labelledby="why">
+      <h2 id="why">{say(status === "pending" ? "why_pending" : "why_running")}</h2>
+      <p>{sentence}</p>
+    </section>
+  );
+}
+
+function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
   const { correlation_id: id, concurrency_key: key } = action;
   return (
     <dl class="card head-facts">
       <Fact name={sayShared("status")}>
         <StatusBadge status={statusOf(action)} />
       </Fact>
-      {why && <Fact name={say("why")}>{why}</Fact>}
       <Fact name={say("nominal")}>
         <DueCell action={action} />
         <Moves entries={entries} />
@@ -206,6 +222,17 @@ function Head({ action, entries, why }: { action: ActionView; entries: Entry[]; 
       )}
       {key && (
         <Fact name={say("concurrency_key")}>{say("slots", { key, n: action.concurrency_limit ?? 1 })}</Fact>
+      )}
+      {action.trace_id && (
+        <Fact name={say("trace")}>
+          {action.trace_url ? (
+            <a class="mono" href={action.trace_url} rel="noreferrer">
+              {action.trace_id}
+            </a>
+          ) : (
+            <span class="mono">{action.trace_id}</span>
+          )}
+        </Fact>
       )}
       {action.recoveries > 0 && <Fact name={say("recoveries")}>{say("lost", { n: action.recoveries })}</Fact>}
     </dl>

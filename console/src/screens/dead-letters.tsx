@@ -12,6 +12,8 @@ import { type Filters, isAny } from "../actions/filters";
 import { failedAt, type Group, grouped, ofGroup } from "../actions/groups";
 import { type Action, listDeadLetters, typesOf, useTypes } from "../actions/lists";
 import { ActionLink, attemptsText, bounded, shortId } from "../actions/shown";
+import { Trend } from "../charts/trend";
+import { now } from "../clock";
 import { useQuery } from "../query";
 import { can, canManage } from "../me";
 import { href } from "../route";
@@ -26,6 +28,7 @@ import { say } from "./dead-letters.words";
 const MOST = 500;
 const EVERY = 10_000;
 const SHOWN = 20;
+const MINUTE = 60_000;
 
 export function DeadLettersScreen() {
   const state = useFilters("dead-letters");
@@ -112,6 +115,7 @@ interface GroupItemProps extends Pick<GroupsProps, "filters" | "isUsable"> {
 
 function GroupItem({ group, filters, isOnly, isUsable }: GroupItemProps) {
   const [shown, setShown] = useState(SHOWN);
+  const until = Math.ceil(now.value / MINUTE) * MINUTE;
   const { actions } = group;
   const n = actions.length;
   const isManaged = isUsable && actions.every((each) => canManage("actions:manage", each.tenant_id));
@@ -129,6 +133,7 @@ function GroupItem({ group, filters, isOnly, isUsable }: GroupItemProps) {
                 : brief(group.last)}
             </small>
           </span>
+          <Trend times={actions.map(failedAt)} until={until} />
         </summary>
         <Letters actions={actions.slice(0, shown)} />
         {n > shown && (

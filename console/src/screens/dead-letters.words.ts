@@ -7,7 +7,7 @@ export const say = words("screens/dead-letters", {
   dismiss_name: "Dismiss {id}",
   redrive_group: { one: "Redrive it…", other: "Redrive these {n}…" },
   no_reason: "No reason given",
-  since: "{first} to {last}",
+  since: "first seen {first}, last seen {last}",
   failed_at: "Failed",
   action: "Action",
   correlation_id: "Correlation id",

@@ -25,8 +25,11 @@ from duetime.ports.run_logs import LogLine, LogPage
 _LONGEST_MESSAGE, _LONGEST_EXCEPTION = 2_000, 16_000
 """Characters."""
 
-_MARGIN = timedelta(seconds=5)
-"""How much later than its attempt's end a line is looked for: the worker logs the end after the settle."""
+_MARGIN, _MILLISECOND = timedelta(seconds=5), timedelta(milliseconds=1)
+"""How much later than its attempt's end a line is looked for: the worker logs the end after the settle.
+
+A millisecond before the next attempt's start, all lines are of the former.
+"""
 
 
 class TracebackView(ApiModel):
@@ -125,7 +128,10 @@ class AttemptRoutes(ApiRoutes):
         if self.api.run_logs is None:
             raise Unsupported("this API was made without the logs of the workers")
         worker = self.api.jobs.routes.queue_for(action.type) or DEFAULT_WORKER
-        until = (runs[-1][1].finished_at or self.api.clock.now()) + _MARGIN
+        number, last = runs[-1]
+        until = (last.finished_at or self.api.clock.now()) + _MARGIN
+        later = (run.started_at for of, run in action.numbered_attempts() if of > number)
+        until = min(until, next(later, until + _MILLISECOND) - _MILLISECOND)
         return self.api.run_logs.lines(action, worker, runs[0][1].started_at, until)
 
 
