@@ -40,14 +40,14 @@ BARE = {"cdk deploy"} | {
 SCREENS = dict(
     re.findall(
         r"^const (ALL|ONE)\b[^\n]*= \{\n(.*?)^\};",
-        (ROOT / "console/src/app.tsx").read_text(),
+        (ROOT / "console/src/screens.ts").read_text(),
         re.MULTILINE | re.DOTALL,
     )
 )
 CONSOLE = {
     f"#/{name}{rest}"
     for table, rest in (("ALL", ""), ("ONE", "/"))
-    for name in re.findall(r"^  \"?([\w-]*)\"?: \w+,$", SCREENS[table], re.MULTILINE)
+    for name in re.findall(r"^  \"?([\w-]*)\"?(?:: .+)?,$", SCREENS[table], re.MULTILINE)
 }
 PROPERTY_TYPES = {"jobs": Jobs}
 """The types of properties whose annotations only the type checker can resolve."""
