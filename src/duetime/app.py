@@ -145,6 +145,8 @@ class App:
         deadline: str | None = None,
         within: Duration | None = None,
         every_success_within: Duration | None = None,
+        after: str | None = None,
+        after_timeout: Duration | None = None,
     ) -> Callable[[F], F]: ...
     def job(  # noqa: D417 - the options are named above
         self, *cadences: Any, timeout: Duration = timedelta(minutes=5), **options: Any
@@ -176,6 +178,9 @@ class App:
                 cadence's zone, on the same day or the next. A miss is reported.
             within: or how long after the nominal time.
             every_success_within: a longer time without a success is reported, once.
+            after: another job of the app. Each nominal time waits until that job's run of the same day, in
+                its cadence's zone, has succeeded.
+            after_timeout: how long it waits, 12 hours by default; then it is skipped.
 
         Raises:
             DeclarationError: it cannot work as declared, or its name is taken.

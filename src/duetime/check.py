@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 
 from duetime.app import App
@@ -16,6 +17,7 @@ from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_cronit
 from duetime.cadence._once import Once
 from duetime.cadence.triggers import TriggerCadence
 from duetime.clock import SystemClock
+from duetime.declare.after_rules import chain_refusals
 from duetime.declare.handler import Handler
 from duetime.declare.job_rules import refusals
 from duetime.declare.resources import Factory
@@ -166,11 +168,21 @@ def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobRepor
         next=next(cadence_set.after(now), None),
         problems=(
             *refusals(job, handler.cadences),
+            *chain_refusals(job, partial(_definition_of, app), _job_names(app)),
             *(problem for cadence in cadence_set.cadences for problem in _ending(cadence, now)),
             *_of_handler(app, handler),
         ),
         notes=tuple(note for cadence in cadence_set.cadences for note in _notes(cadence, now)),
     )
+
+
+def _definition_of(app: App, name: str) -> Definition | None:
+    handler = app.handlers.get(name)
+    return None if handler is None else handler.job
+
+
+def _job_names(app: App) -> list[str]:
+    return [handler.name for handler in app.handlers.values() if handler.job]
 
 
 def _ending(cadence: Cadence, now: datetime) -> Iterator[str]:

@@ -26,7 +26,7 @@ Kind = Literal["added", "removed", "changed"]
 _FIELDS = (
     *("type", "overlap", "catch_up", "precision", "failure_threshold", "worker"),
     *("title", "category", "description", "payload"),
-    *("deadline", "within", "every_success_within"),
+    *("deadline", "within", "every_success_within", "after", "after_timeout"),
 )
 
 

@@ -54,6 +54,17 @@ def test_a_registration_stores_every_field(tenant):
     assert {name: job[name] for name in fields} == fields
 
 
+def test_a_job_is_registered_after_another_one_of_the_tenant(tenant):
+    refused = tenant("POST", body=REPORT | {"name": "acme-late", "after": "acme-report"})
+    assert refused.status == 422
+    assert "after is 'acme-report', and there is no such job" in refused.text
+    assert tenant("POST", body=REPORT).json["after"] is None
+    job = tenant("POST", body=REPORT | {"name": "acme-late", "after": "acme-report"}).json
+    assert (job["after"], job["after_timeout"]) == ("acme-report", 43_200)
+    body = {"after": "acme-report", "after_timeout": 3_600, "name": "acme-latest"}
+    assert tenant("POST", body=REPORT | body).json["after_timeout"] == 3_600
+
+
 def test_a_deadline_is_registered_and_shown_with_its_state(tenant, run_until, cloud):
     late = {"deadline": "08:00", "every_success_within": 8 * 86_400}
     job = tenant("POST", body=REPORT | late).json

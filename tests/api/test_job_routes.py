@@ -13,7 +13,7 @@ SUMMARY_MEMBERS = {
 }  # fmt: skip
 JOB_MEMBERS = SUMMARY_MEMBERS | {
     "description", "payload", "redacted", "retry", "overlap", "catch_up", "precision", "failure_threshold",
-    "deadline", "within", "every_success_within",
+    "deadline", "within", "every_success_within", "after", "after_timeout",
     "worker", "since", "disabled_at", "registered_by", "waiting", "tally", "tuning", "next_runs",
 }  # fmt: skip
 ME = "ada@acme.example"

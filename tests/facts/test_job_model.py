@@ -45,6 +45,8 @@ FULL = Definition(
     deadline="06:00",
     within=7_200,
     every_success_within=93_600,
+    after="books-import",
+    after_timeout=3_600,
 )
 
 

@@ -372,11 +372,11 @@ def with_starts_counted_at_their_instants():
 
 
 def with_deferrals_of_any_generation():
-    def defer(self, row, until, *, held_by=None):
+    def defer(self, row, until, **options):
         current = self.get(row.ref)
         if current is None or current.status is not Status.PENDING:
             return Rejected(current)
-        return Applied(self.write(current, transition.deferred(current, until=until, held_by=held_by)))
+        return Applied(self.write(current, transition.deferred(current, until=until, **options)))
 
     return patch.object(MemoryStore, "defer", defer)
 

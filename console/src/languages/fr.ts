@@ -911,6 +911,8 @@ export const translation: Translation = {
     deadline: "Délai",
     within: "{span} après l'échéance",
     by: "{at}, le jour même ou le lendemain",
+    after: "Après",
+    after_until: ", qui doit avoir réussi ce jour-là ; ignorée après {span}",
     silence: "Plus longue durée sans réussite",
     every: "{span}",
     catch_up: "Échéances manquées",

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from duetime import instant
+from duetime import ids, instant
+from duetime.ids import ActionId
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.batch import BatchRef
 from duetime.model.expiry import Expiry
@@ -205,6 +206,8 @@ def _due_later(row: Action, sources: WhySources) -> Reason:
         sentence = f"It waits for the rate limit of {row.type}{f' ({limit.text})' if limit else ''}"
         key = f" under the key {row.rate_key}" if row.rate_key else ""
         return Reason(f"{sentence}{key}: its turn is at {due}.", row.due_at)
+    if row.waits_for_run:
+        return _why_after(row, sources)
     if row.is_retrying:
         return Reason(
             f"Attempt {row.attempt} failed: {row.attempts[-1].message}. It is due again at {due}.", row.due_at
@@ -216,6 +219,21 @@ def _due_later(row: Action, sources: WhySources) -> Reason:
         )
         return Reason(sentence, row.due_at)
     return Reason(f"It is due at {due}.", row.due_at)
+
+
+def _why_after(row: Action, sources: WhySources) -> Reason:
+    """Return which run of another job a run waits for, and until when."""
+    from duetime.jobs.predecessor_run import wait_ends_at  # noqa: PLC0415 - few jobs wait
+
+    owner, waits_for = job_ref_of(row), row.waits_for or ""
+    job = None if owner is None else sources.job_of(owner)
+    if ids.is_action_id(waits_for):
+        found = sources.store.get(ActionRef(row.tenant_id, ActionId(waits_for)))
+        what = f"{waits_for}, which is {'not planned yet' if found is None else found.status.value}"
+    else:
+        what = f"the job {waits_for}, which is not declared"
+    end = f", until {_text(wait_ends_at(row, job))}; then it is skipped" if job else ""
+    return Reason(f"It waits for the success of {what}{end}. It looks again at {_text(row.due_at)}.")
 
 
 def _overdue(row: Action, now: datetime, sources: WhySources) -> Reason:

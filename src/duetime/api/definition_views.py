@@ -15,7 +15,7 @@ from duetime.retry import RetryPolicy
 
 _SAME = (
     *("type", "overlap", "catch_up", "precision", "failure_threshold", "deadline", "within"),
-    *("every_success_within", "title", "category", "description"),
+    *("every_success_within", "after", "after_timeout", "title", "category", "description"),
 )
 
 
@@ -46,6 +46,10 @@ class DefinitionView(ApiModel):
     """Or the seconds after the nominal time."""
     every_success_within: int | None
     """Seconds: a longer time without a success is reported."""
+    after: str | None
+    """The job whose run of the same nominal day must have succeeded before a run begins."""
+    after_timeout: int | None
+    """Seconds for which a run waits for it; null: 12 hours."""
     title: str
     """Its name for people; may be empty."""
     category: str

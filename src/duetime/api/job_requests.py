@@ -83,6 +83,13 @@ class JobRequest(RequestBody):
     every_success_within: Annotated[
         Number | None, Field(description="seconds: a longer time without a success is reported")
     ] = None
+    after: Annotated[
+        Text | None,
+        Field(description="a registered job, whose run of the same nominal day must have succeeded"),
+    ] = None
+    after_timeout: Annotated[
+        Number | None, Field(description="seconds for which a run waits for it, 12 hours by default")
+    ] = None
     title: Annotated[str, Field(max_length=_LONG)] = ""
     """Its name for people."""
     category: Annotated[str, Field(max_length=_LONG)] = ""

@@ -205,6 +205,10 @@ class JobView(JobSummary):
     """Or the seconds after the nominal time."""
     every_success_within: int | None
     """Seconds: a longer time without a success is reported; null: never."""
+    after: str | None
+    """The job whose run of the same nominal day must have succeeded before a run begins; null without one."""
+    after_timeout: int | None
+    """Seconds for which a run waits for it, and is then skipped; null without `after`."""
     worker: str
     """Whose handler runs it."""
     since: Instant
@@ -257,6 +261,8 @@ def _fields(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, A
         "deadline": definition.deadline,
         "within": definition.within,
         "every_success_within": definition.every_success_within,
+        "after": definition.after,
+        "after_timeout": None if definition.after is None else definition.waits_at_most,
         "worker": definition.worker,
         "since": job.since,
         "disabled_at": job.removed_at,

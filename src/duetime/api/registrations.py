@@ -32,6 +32,8 @@ def registration_of(
         deadline=body.deadline,
         within=body.within,
         every_success_within=body.every_success_within,
+        after=body.after,
+        after_timeout=body.after_timeout,
         title=body.title,
         category=body.category,
         description=body.description,

@@ -98,6 +98,8 @@ class ActionSummary(ApiModel):
     """The batch whose member it is."""
     after: str | None
     """The ids, and ``batch:name``, that it waits or waited for, with spaces between them."""
+    waits_for: str | None
+    """Of a job's run: the run of another job that it waits or waited for."""
     is_held: bool
     """Whether it waits for them; its due time is then in 2199, and `nominal_at` is its own."""
     debounce_key: str | None

@@ -378,14 +378,20 @@ def coalesce(row: Action, changed: Item) -> Update:
     }
 
 
-def defer(row: Action, until: datetime, held_by: str | None = None) -> Update:
-    """Move the due time of a row that is pending as read to its instant under a rate limit."""
-    holder = {} if held_by is None else {":held_by": {"S": held_by}}
+def defer(row: Action, until: datetime, held_by: str | None = None, waits_for: str | None = None) -> Update:
+    """Move the due time of a row that is pending as read to its instant under a rate limit.
+
+    With `waits_for`, to the next look at that run of another job.
+    """
+    texts = {"held_by": held_by, "waits_for": waits_for}
+    given = {f":{name}": {"S": text} for name, text in texts.items() if text is not None}
+    sets = "".join(f", {name[1:]} = {name}" for name in given)
+    slot = ", rate_slot = :until" if waits_for is None else ""
     return {
         "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
         "UpdateExpression": (
-            "SET first_due_at = if_not_exists(first_due_at, due_at), due_at = :until, rate_slot = :until,"
-            f" gen = gen + :one{', held_by = :held_by' if holder else ''}"
+            f"SET first_due_at = if_not_exists(first_due_at, due_at), due_at = :until{slot},"
+            f" gen = gen + :one{sets}"
         ),
         "ExpressionAttributeNames": _STATUS,
         "ExpressionAttributeValues": {
@@ -393,7 +399,7 @@ def defer(row: Action, until: datetime, held_by: str | None = None) -> Update:
             ":pending": _status(Status.PENDING),
             ":until": _at(until),
             ":one": _ONE,
-            **holder,
+            **given,
         },
         "ReturnValues": "ALL_NEW",
     }

@@ -22,7 +22,7 @@ _INSTANTS = (
 _TEXTS = (
     *("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"),
     *("idempotency_key", "concurrency_key", "debounce_key", "recent_calls", "rate_key"),
-    *("batch", "after", "after_rule", "unmet"),
+    *("batch", "after", "after_rule", "waits_for", "unmet"),
     *("dismissed_reason", "held_by", "hand_over_key", "completion", "progress", "progress_note"),
     *("question", "on_reject"),
 )

@@ -41,7 +41,7 @@ ATTEMPTS_LIMIT = 100
 
 _NAMES = ("created_by", "changed_by", "cancel_requested_by", "claim_nonce", "trace")
 _TEXTS = (
-    *("recent_calls", "note", "held_by", "dismissed_reason", "retry", "unmet"),
+    *("recent_calls", "note", "held_by", "dismissed_reason", "retry", "unmet", "waits_for"),
     *("hand_over_key", "completion", "progress", "progress_note", "question"),
 )
 _COUNTS = (

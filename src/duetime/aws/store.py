@@ -266,8 +266,10 @@ class DynamoStore:
         outcome = self._change(row.ref, change)
         return self.payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
-    def defer(self, row: Action, until: datetime, *, held_by: str | None = None) -> Applied | Rejected:
-        outcome = self._change(row.ref, conditions.defer(row, until, held_by))
+    def defer(
+        self, row: Action, until: datetime, *, held_by: str | None = None, waits_for: str | None = None
+    ) -> Applied | Rejected:
+        outcome = self._change(row.ref, conditions.defer(row, until, held_by, waits_for))
         return self.payloads.keeping(deferred_if_mine(outcome, row, until))
 
     def skip(

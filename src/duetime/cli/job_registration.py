@@ -35,6 +35,8 @@ _FIELDS = (
     "deadline",
     "within",
     "every_success_within",
+    "after",
+    "after_timeout",
     "idempotency_key",
     "idempotency_ttl",
 )
@@ -79,6 +81,8 @@ def add_parsers(verbs: Commands) -> None:
     add("--deadline", metavar="HH:MM", help="report a nominal time that has not succeeded by then")
     add("--within", metavar="SPAN", type=seconds, help="or so long after it: 30m, 2h")
     add("--every-success-within", metavar="SPAN", type=seconds, help="report a longer time without a success")
+    add("--after", metavar="JOB", help="wait for that registered job's run of the same nominal day")
+    add("--after-timeout", metavar="SPAN", type=seconds, help="skip a run that has waited so long (12h)")
     group = parser.add_argument_group("retries, by default as the handler declares")
     add_retries(group.add_argument)
     group.add_argument(

@@ -111,6 +111,9 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "deadline", f"a nominal time must succeed {late}"
     if job.get("every_success_within"):
         yield "silence", f"a run must succeed every {span(timedelta(seconds=job['every_success_within']))}"
+    if job.get("after"):
+        limit = span(timedelta(seconds=job["after_timeout"]))
+        yield "after", f"{job['after']}, whose run of the day must have succeeded; skipped after {limit}"
     yield from _runs(job, now)
 
 

@@ -138,6 +138,8 @@ def _definition(
         deadline=options.deadline,
         within=whole_seconds("within", options.within),
         every_success_within=whole_seconds("every_success_within", options.every_success_within),
+        after=None if options.after is None else JobName(options.after),
+        after_timeout=whole_seconds("after_timeout", options.after_timeout),
         title=options.title,
         category=options.category,
         description=options.description,

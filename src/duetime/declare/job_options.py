@@ -28,3 +28,5 @@ class JobOptions:
     deadline: str | None = None
     within: Duration | None = None
     every_success_within: Duration | None = None
+    after: str | None = None
+    after_timeout: Duration | None = None

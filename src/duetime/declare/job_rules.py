@@ -90,6 +90,10 @@ def refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[st
         from duetime.declare.deadline_rules import deadline_refusals  # noqa: PLC0415 - few jobs need it
 
         yield from deadline_refusals(definition, cadences)
+    if definition.after is not None or definition.after_timeout is not None:
+        from duetime.declare.after_rules import after_refusals  # noqa: PLC0415 - few jobs need it
+
+        yield from after_refusals(definition, cadences)
     for field, limit in _TEXT_LIMITS.items():
         yield from _text(field, getattr(definition, field), limit)
     size = len((definition.payload or "").encode())

@@ -11,6 +11,8 @@ job, or of a previous version
 an occurrence that a previous        skipped as covered
 version has run
 claimed later than the job's grace   skipped as missed, unless its job makes up for it
+one whose job runs after another     postponed until that job's run of the day has succeeded; skipped at
+                                     the time-out
 a run of a backfill                  run, without the lock; skipped if its job is removed before it begins
 anything else of a job with overlap  run
 the only one of its job              run, under the job's lock
@@ -74,11 +76,23 @@ class Wait:
     cancels: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Postpone:
+    """Move its due time: it waits for the run of another job.
+
+    Attributes:
+        waits_for: that run; the job's name while it is not declared.
+    """
+
+    until: datetime
+    waits_for: str
+
+
 class AlreadyClaimed:
     """This claim was made already, and its response lost."""
 
 
-ClaimDecision = Proceed | Skip | Wait | LeaseHeld | AlreadyClaimed | None
+ClaimDecision = Proceed | Skip | Wait | Postpone | LeaseHeld | AlreadyClaimed | None
 """None: nothing to do; a wake came too early or too late."""
 
 
@@ -91,6 +105,7 @@ class ClaimContext:
         waiting: the row of the run that waits for the lock, if that is another run.
         previous: the rows of recent previous versions for the same nominal time.
         problem: why the planner cannot have written the row, if so.
+        predecessor: why it cannot begin yet, or any more, if its job runs after another one.
         unlocked: the rows of runs in progress without the lock, as above; None while they are not known yet.
     """
 
@@ -100,6 +115,7 @@ class ClaimContext:
     waiting: Action | None
     previous: tuple[Action, ...] = ()
     problem: str | None = None
+    predecessor: Skip | Postpone | None = None
     unlocked: tuple[Holder, ...] | None = ()
 
 
@@ -127,8 +143,8 @@ def decide(seen: ClaimContext, nonce: str, bounds: Bounds) -> ClaimDecision:
         return Skip(reason, seen.problem or "its job is gone") if row.status is Status.PENDING else None
     if is_first(row) and row.trigger is not Trigger.MANUAL:
         refusal = _covered(seen.previous) or _refusal(row, seen.job, bounds)
-        if refusal is not None:
-            return refusal
+        if refusal is not None or seen.predecessor is not None:
+            return refusal or seen.predecessor
     return _contend(seen, seen.job, bounds)
 
 

@@ -72,6 +72,8 @@ class DefinitionRules:
             deadline=registration.deadline,
             within=whole_seconds("within", registration.within),
             every_success_within=whole_seconds("every_success_within", registration.every_success_within),
+            after=None if registration.after is None else JobName(registration.after),
+            after_timeout=whole_seconds("after_timeout", registration.after_timeout),
             title=registration.title,
             category=registration.category,
             description=registration.description,
@@ -94,6 +96,7 @@ class DefinitionRules:
             *refusals(definition, cadences),
             *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
             *_tenant_problems(cadences),
+            *self._chain_problems(definition),
             *others,
         ]
         if problems:
@@ -104,6 +107,19 @@ class DefinitionRules:
         if is_job_name(handler) and self._has_cadences(handler):
             problem = f"the type {handler} is a job with cadences, which no other job may run; use another"
             raise DeclarationError(f"job {definition.name!r}: {problem}")
+
+    def _chain_problems(self, definition: Definition) -> list[str]:
+        """Return the problems of `after`; the worker of a registered job is its tenant."""
+        if definition.after is None:
+            return []
+        from duetime.declare.after_rules import chain_refusals  # noqa: PLC0415 - few jobs need it
+
+        def find(name: str) -> Definition | None:
+            ref = JobRef(TenantId(definition.worker), JobName(name))
+            job = self._jobs.get(ref) if is_job_name(name) else None
+            return None if job is None or job.removed_at is not None else job.definition
+
+        return [*chain_refusals(definition, find, remedy="name a registered job of this tenant")]
 
     def _has_cadences(self, handler: str) -> bool:
         """Return whether the handler is of a job that code declares with cadences."""

@@ -199,7 +199,8 @@ def status_of(row: Action) -> StatusReason:
     """Return the status of a row."""
     is_missed = row.skip_reason is SkipReason.MISSED
     account = OccurrenceStatus.MISSED if is_missed else OccurrenceStatus(row.status.value)
-    notes = [row.note, row.failure_reason, _made_up(row)]
+    waits = f"it waits for {row.waits_for}" if row.waits_for_run else ""
+    notes = [row.note, row.failure_reason, _made_up(row), waits]
     if row.cancelled_by:
         notes.append(f"cancelled by {row.cancelled_by}")
     return StatusReason(account, row.skip_reason or "", "; ".join(filter(None, notes)))

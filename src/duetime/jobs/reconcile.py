@@ -8,7 +8,7 @@ and damaged ones are ignored.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from duetime.clock import Clock
@@ -63,13 +63,15 @@ class Reconcile:
         """Add, change, revive and remove jobs until the rows match `definitions`.
 
         Raises:
-            DeclarationError: this back end cannot honour a job; nothing was changed.
+            DeclarationError: this back end cannot honour a job, or it runs after one that is not declared;
+                nothing was changed.
             BackendUnavailable: some jobs were not reconciled; a repeat is safe.
         """
         declared = {definition.name: self._localised(definition) for definition in definitions}
         fine = [name for name, job in declared.items() if is_too_fine(job.definition, self._wakes.precision)]
         if fine:
             raise DeclarationError(f"{', '.join(fine)}: {TOO_FINE}")
+        _check_chains({name: job.definition for name, job in declared.items()})
         stored = {job.name: job for job in self._listed()}
         lines = [self._declare_readable(job, stored.get(name)) for name, job in declared.items()]
         unchanged = lines.count(None)
@@ -144,3 +146,22 @@ class Reconcile:
             return CHANGED
 
         return change_with_retry(write, f"job {job.name}")
+
+
+def _check_chains(definitions: Mapping[str, Definition]) -> None:
+    """Check that each job that runs after another one can run.
+
+    Raises:
+        DeclarationError: the other job is not declared, has no times, or waits for this one.
+    """
+    if all(definition.after is None for definition in definitions.values()):
+        return
+    from duetime.declare.after_rules import chain_refusals  # noqa: PLC0415 - few deployments need it
+
+    problems = [
+        f"{name}: {problem}"
+        for name, definition in definitions.items()
+        for problem in chain_refusals(definition, definitions.get, definitions)
+    ]
+    if problems:
+        raise DeclarationError("; ".join(problems))

@@ -54,6 +54,8 @@ class Registration:
         deadline: the wall time by which a nominal time must have succeeded, such as ``06:00``.
         within: or how long after the nominal time.
         every_success_within: a longer time without a success is reported, once.
+        after: another registered job of the tenant, whose run of the same nominal day must have succeeded.
+        after_timeout: how long a run waits for it, 12 hours by default; then it is skipped.
         idempotency_key: while the key holds, a repeat is the same registration, and changes nothing.
         idempotency_ttl: how long it holds: 1 minute to 30 days; the settings give the default.
         replace: replace a job of this name that was registered before.
@@ -70,6 +72,8 @@ class Registration:
     deadline: str | None = None
     within: Duration | None = None
     every_success_within: Duration | None = None
+    after: str | None = None
+    after_timeout: Duration | None = None
     title: str = ""
     category: str = ""
     description: str = ""

@@ -288,8 +288,10 @@ class MemoryStore:
         )
         return applied_if_mine(outcome, Status.PENDING, by=by, at=at)
 
-    def defer(self, row: Action, until: datetime, *, held_by: str | None = None) -> Applied | Rejected:
-        change = partial(transition.deferred, until=until, held_by=held_by)
+    def defer(
+        self, row: Action, until: datetime, *, held_by: str | None = None, waits_for: str | None = None
+    ) -> Applied | Rejected:
+        change = partial(transition.deferred, until=until, held_by=held_by, waits_for=waits_for)
         outcome = self._move(row, Status.PENDING, change)
         return deferred_if_mine(outcome, row, until)
 

@@ -231,6 +231,8 @@ class Action:
     """The predecessors that it waits or waited for; see `duetime.model.predecessors`."""
     after_rule: str | None = None
     """What it does if one of them is not executed: ``any`` runs, ``skip`` skips; by default it fails."""
+    waits_for: str | None = None
+    """Of a job's run: the run of another job that it waits or waited for; its job, if that was missing."""
     unmet: str | None = None
     """The predecessor that was not executed; if the action fails for it, its first redrive runs it."""
     is_awaited: bool = False
@@ -298,6 +300,11 @@ class Action:
     def is_held(self) -> bool:
         """Whether it waits for its predecessors; its due time is then out of reach of every scan."""
         return self.status is Status.PENDING and self.after is not None and self.due_at >= instant.LATEST
+
+    @property
+    def waits_for_run(self) -> bool:
+        """Whether it waits for the run of another job."""
+        return self.waits_for is not None and self.status is Status.PENDING and self.attempt == 0
 
     @property
     def has_failed_predecessor(self) -> bool:

@@ -50,7 +50,8 @@ def _next(old: Action, new: Action) -> Iterator[_Transition]:
         case Status.PENDING, Status.PENDING if new.coalesced > old.coalesced:
             yield EventName.COALESCED, new.changed_by, new.changed_at
         case Status.PENDING, Status.PENDING if new.generation > old.generation:
-            yield _moved(old, new)
+            if not (new.waits_for_run and old.waits_for_run):  # the first look is the event
+                yield _moved(old, new)
         case Status.FAILED, Status.PENDING:
             yield EventName.REDRIVEN, new.changed_by, new.changed_at
         case Status.PROCESSING, Status.PENDING:
@@ -76,7 +77,7 @@ def _moved(old: Action, new: Action) -> _Transition:
     """Return why a pending row has another due time."""
     if old.is_held and not new.is_held:
         return EventName.RELEASED, None, None
-    if new.has_rate_slot:
+    if new.has_rate_slot or new.waits_for_run:
         return EventName.DEFERRED, None, None
     return EventName.RESCHEDULED, new.changed_by, new.changed_at
 

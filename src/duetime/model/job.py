@@ -28,6 +28,9 @@ from duetime.retry import RetryPolicy, Tuning
 
 Precision = Literal["second", "minute"]
 
+USUAL_WAIT = 12 * 3_600
+"""Seconds for which a run waits for the run of another job, if its job does not limit that."""
+
 WHOLE_JOB = ""
 """In place of a cadence's name: all cadences of a job."""
 
@@ -96,6 +99,10 @@ class Definition:
     """Or the seconds after the nominal time."""
     every_success_within: int | None = None
     """Seconds; a longer time without a success is reported."""
+    after: JobName | None = None
+    """The job whose run of the same nominal day must have succeeded before a run begins."""
+    after_timeout: int | None = None
+    """Seconds for which a run waits for it; None: `USUAL_WAIT`."""
     title: str = ""
     category: str = ""
     description: str = ""
@@ -108,6 +115,11 @@ class Definition:
     def has_deadline(self) -> bool:
         """Whether its nominal times have deadlines."""
         return self.deadline is not None or self.within is not None
+
+    @property
+    def waits_at_most(self) -> int:
+        """The seconds for which a run waits for that of another job."""
+        return USUAL_WAIT if self.after_timeout is None else self.after_timeout
 
     def plans_like(self, other: Definition) -> bool:
         """Return whether both definitions have the same plan."""

@@ -98,6 +98,8 @@ def _lateness(row: Action) -> int | None:
     numbered = row.numbered_attempts()
     if not numbered or numbered[0][0] != 1 or row.concurrency_key is not None or row.redriven_after:
         return None
+    if row.waits_for is not None:  # the run of another job came later
+        return None
     first = row.attempts[0]
     if row.trigger in {Trigger.CATCH_UP, Trigger.BACKFILL} or first.ending is Ending.CANCELLED:
         return None

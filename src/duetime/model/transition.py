@@ -115,13 +115,16 @@ def skipped(
     )
 
 
-def deferred(row: Action, *, until: datetime, held_by: str | None = None) -> Action:
-    """Return a pending row that waits for its instant under a rate limit."""
+def deferred(
+    row: Action, *, until: datetime, held_by: str | None = None, waits_for: str | None = None
+) -> Action:
+    """Return a pending row that waits for its instant under a rate limit, or for the run of another job."""
     return replace(
         row,
         due_at=until,
         first_due_at=row.nominal_at,
-        rate_slot=until,
+        rate_slot=until if waits_for is None else row.rate_slot,
+        waits_for=row.waits_for if waits_for is None else waits_for,
         generation=row.generation + 1,
         held_by=held_by or row.held_by,
     )

@@ -317,8 +317,12 @@ class ActionStore(Protocol):
     def next_start(self, bucket: RateBucket, pace: Pace, now: datetime) -> datetime:
         """Return the instant that `reserve_start` would take, and change nothing."""
 
-    def defer(self, row: Action, until: datetime, *, held_by: str | None = None) -> Applied | Rejected:
+    def defer(
+        self, row: Action, until: datetime, *, held_by: str | None = None, waits_for: str | None = None
+    ) -> Applied | Rejected:
         """*defer*: pending → pending, with `until` as due time and as its instant under a rate limit.
+
+        With `waits_for`, `until` is no such instant: the row waits for that run of another job.
 
         The row must be pending under the `generation` of `row`; it gets the next one. Its first due time
         stays. `held_by` is the pause that held it until now; without one, the former stays.

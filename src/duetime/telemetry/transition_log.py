@@ -59,7 +59,7 @@ def _moved(old: Action, new: Action) -> Metric:
     """Return why a pending row has another due time."""
     if old.is_held and not new.is_held:
         return Metric.RELEASED
-    return Metric.DEFERRED if new.has_rate_slot else Metric.RESCHEDULED
+    return Metric.DEFERRED if new.has_rate_slot or new.waits_for_run else Metric.RESCHEDULED
 
 
 class TransitionLog:

@@ -20,6 +20,7 @@ from duetime.jobs.claim_policy import (
     Bounds,
     ClaimContext,
     ClaimDecision,
+    Postpone,
     Proceed,
     Skip,
     Wait,
@@ -32,7 +33,7 @@ from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, Job, job_ref_of
-from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone
+from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone, Rejected
 from duetime.model.outcome import Outcome
 from duetime.model.slots import KeySlots
 from duetime.ports.actions import ActionStore, DamagedRow
@@ -185,8 +186,18 @@ class ClaimJobRun:
             waiting=None if isinstance(waiting, DamagedRow) else waiting,
             previous=previous,
             problem=problem,
+            predecessor=self._predecessor(row, job, terms) if job else None,
             unlocked=unlocked,
         )
+
+    def _predecessor(self, row: Action, job: Job, terms: ClaimTerms) -> Skip | Postpone | None:
+        """Return why a nominal time must wait for that of another job, or is skipped."""
+        is_planned = is_first(row) and row.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
+        if job.definition.after is None or not is_planned or row.due_at > terms.now:
+            return None
+        from duetime.jobs.predecessor_run import PredecessorRun  # noqa: PLC0415 - few jobs wait
+
+        return PredecessorRun(self._actions, self._jobs)(row, job, terms.now)
 
     def _problem(self, row: Action, job: Job) -> str | None:
         """Return why the planner cannot have written the row, or None.
@@ -217,16 +228,16 @@ class ClaimJobRun:
     def _write(
         self, decision: ClaimDecision, context: ClaimContext, terms: ClaimTerms, bounds: Bounds
     ) -> ClaimWon | LeaseHeld | Waiting | Conflict | None:
-        job = context.job
+        job, row = context.job, context.row
         match decision:
             case AlreadyClaimed():
-                has_lock = job is not None and job.running == context.row.ref
+                has_lock = job is not None and job.running == row.ref
                 hold = LockRequirement.LOCK if has_lock else LockRequirement.NOTHING
-                return ClaimWon(context.row, job, hold)
+                return ClaimWon(row, job, hold)
             case Proceed() if job is not None:
                 return self._claim(decision, context, job, terms)
-            case Skip():
-                return self._skip(decision, context, terms)
+            case Skip() | Postpone():
+                return self._not_now(decision, context, terms)
             case Wait() if job is not None:
                 return self._wait(decision, context, job, terms, bounds)
             case Proceed() | Wait():  # never: `decide` skips the runs of a missing job
@@ -248,6 +259,15 @@ class ClaimJobRun:
             unlocked=context.unlocked if searched else None,
         )
         return ClaimWon(claim.claimed, job, claim.hold) if self._jobs.claim(claim) else CHANGED
+
+    def _not_now(
+        self, decision: Skip | Postpone, context: ClaimContext, terms: ClaimTerms
+    ) -> Conflict | None:
+        if isinstance(decision, Skip):
+            return self._skip(decision, context, terms)
+        until, waits_for = decision.until, decision.waits_for
+        moved = self._actions.defer(context.row, until, held_by=terms.held_by, waits_for=waits_for)
+        return CHANGED if isinstance(moved, Rejected) else None
 
     def _skip(self, decision: Skip, context: ClaimContext, terms: ClaimTerms) -> Conflict | None:
         row, owner = context.row, job_ref_of(context.row)

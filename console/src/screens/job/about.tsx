@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { canManage } from "../../me";
+import { href } from "../../route";
 import { span, Time } from "../../time";
 import { Part } from "../../ui/page";
 import { Tree } from "../../ui/tree";
@@ -65,6 +66,15 @@ export function About({ job }: { job: Job }) {
     [
       say("silence"),
       job.every_success_within && say("every", { span: span(job.every_success_within * 1000) }),
+    ],
+    [
+      say("after"),
+      job.after && (
+        <span key="after">
+          <a href={href("jobs", job.after)}>{job.after}</a>
+          {say("after_until", { span: span((job.after_timeout ?? 0) * 1000) })}
+        </span>
+      ),
     ],
     [
       say("payload"),

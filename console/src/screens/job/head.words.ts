@@ -24,6 +24,8 @@ export const say = words("screens/job/head", {
   deadline: "Deadline",
   within: "{span} after the nominal time",
   by: "{at}, on the day or the next",
+  after: "After",
+  after_until: ", which must have succeeded that day; skipped after {span}",
   silence: "Longest time without a success",
   every: "{span}",
   catch_up: "Missed times",

@@ -170,6 +170,17 @@ class RateContract(StoreContract):
         first = store.defer(action, NOON + HOUR)
         assert store.defer(action, NOON + HOUR) == first
 
+    def test_a_deferral_that_waits_for_a_run_is_no_instant_of_a_limit(
+        self, store: ActionStore, action: Action
+    ) -> None:
+        other = "books-import.000001.20270301T020000Z"
+        outcome = store.defer(action, NOON + HOUR, waits_for=other)
+        row = stored_row(store, action.ref)
+        expected = replace(action, due_at=NOON + HOUR, first_due_at=NOON, waits_for=other, generation=2)
+        assert (outcome, row, row.has_rate_slot) == (Applied(expected), expected, False)
+        store.defer(row, NOON + 2 * HOUR)
+        assert stored_row(store, action.ref).waits_for == other
+
     def test_a_running_action_is_not_deferred(self, store: ActionStore, claimed: Action) -> None:
         assert isinstance(store.defer(claimed, NOON + HOUR), Rejected)
 
