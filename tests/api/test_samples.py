@@ -132,7 +132,11 @@ def _with_path(event, previous, new):
     return json.loads(json.dumps(event).replace(previous, new))
 
 
-BEFORE = {"api-register-job": [], "api-resume-job": ["api-register-job", "api-pause-job"]}
+BEFORE = {
+    "api-register-job": [],
+    "api-resume-job": ["api-register-job", "api-pause-job"],
+    "api-roll-back-job": ["api-register-job", "api-replace-job"],
+}
 """What must have been asked for first; of all others, that there is the job."""
 
 

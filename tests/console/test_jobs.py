@@ -97,7 +97,7 @@ def test_jobs_are_grouped_by_category_and_system_jobs_come_last(reader):
     page = reader.go("#/jobs")
     groups = page.get_by_role("rowheader")
     expect(groups.first).to_have_text(re.compile("^parcels"))
-    expect(groups.last).to_have_text("duetime's own 2 jobs")
+    expect(groups.last).to_have_text("duetime's own 3 jobs")
 
 
 def test_a_tenants_own_job_is_marked_and_a_job_from_code_is_not(reader):
