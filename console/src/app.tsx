@@ -2,22 +2,22 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { mine } from "./app.words";
-import { config, type SignIn } from "./config";
 import { freshness } from "./freshness";
-import { can, me, type Permission } from "./me";
+import { can, type Permission } from "./me";
 import { Problem, UNREACHABLE } from "./problem";
 import { refreshAll } from "./query";
 import { href, place, restoreScroll } from "./route";
 import { loadOthers, screenOf } from "./screens";
-import { chooseZone, own, span, zone } from "./time";
+import { span } from "./time";
 import { Guarded } from "./ui/guarded";
 import { isNarrow } from "./ui/narrow";
 import { Page } from "./ui/page";
 import { Palette } from "./ui/palette";
+import { Shortcuts } from "./ui/shortcuts";
+import { SideEnd } from "./ui/side-end";
 import { Failure, Loading } from "./ui/states";
-import { refused, Toasts } from "./ui/toasts";
+import { Toasts } from "./ui/toasts";
 import { Unread } from "./ui/unread";
-import { choose, LANGUAGES, language, nameOf } from "./words";
 import { say } from "./words/shared";
 
 interface Entry {
@@ -72,6 +72,7 @@ export function App() {
         </Guarded>
       </main>
       <Toasts />
+      <Shortcuts />
     </div>
   );
 }
@@ -94,59 +95,6 @@ function Screen({ screen: Shown, name }: { screen: ReturnType<typeof screenOf>; 
       </p>
     </Page>
   );
-}
-
-/** Who one is, and how the page is shown. */
-function SideEnd() {
-  return (
-    <div class="side-end">
-      <p class="who">
-        {mine("who", { actor: me.value.actor, tenant: me.value.tenant_id })}
-        {!can("actions:manage", "jobs:manage") && <span class="chip">{say("read_only")}</span>}
-      </p>
-      <label>
-        <span>{mine("zone")}</span>
-        <select value={zone.value} onChange={(event) => chooseZone(event.currentTarget.value)}>
-          <option value={own}>{mine("own_zone", { zone: own })}</option>
-          {own !== "UTC" && <option value="UTC">UTC</option>}
-        </select>
-      </label>
-      <label>
-        <span>{mine("language")}</span>
-        <select value={language.value} onChange={(event) => void chooseIn(event.currentTarget)}>
-          {LANGUAGES.map((code) => (
-            <option key={code} value={code} lang={code}>
-              {nameOf(code)}
-            </option>
-          ))}
-        </select>
-      </label>
-      {config.links.map((each) => (
-        <a key={each.href} href={each.href}>
-          {each.label}
-        </a>
-      ))}
-      {config.sign_in && (
-        <button type="button" class="quiet" onClick={() => void leave(config.sign_in)}>
-          {mine("sign_out")}
-        </button>
-      )}
-    </div>
-  );
-}
-
-async function leave(at: SignIn | null): Promise<void> {
-  const { signOut } = await import("./session");
-  if (at) signOut(at);
-}
-
-async function chooseIn(select: HTMLSelectElement): Promise<void> {
-  try {
-    await choose(select.value);
-  } catch {
-    refused(new Error(mine("no_language", { language: nameOf(select.value) })));
-    select.value = language.value;
-  }
 }
 
 function Side({ at }: { at: string }) {

@@ -1,15 +1,21 @@
-// Times as people read them: in the reader's zone, with UTC on hover; or all in UTC, if the reader says so.
+// Times as people read them: in the reader's zone or another that was chosen, with UTC on hover.
 
 import { computed, signal } from "@preact/signals";
 import { now } from "./clock";
 import { locale } from "./words";
 import { say } from "./time.words";
+import { isZone } from "./zones";
 
 const CHOSEN = "duetime.zone";
 export const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The zone that times are shown in. */
-export const zone = signal(localStorage.getItem(CHOSEN) === "UTC" ? "UTC" : own);
+export const zone = signal(stored());
+
+function stored(): string {
+  const chosen = localStorage.getItem(CHOSEN);
+  return chosen !== null && isZone(chosen) ? chosen : own;
+}
 
 export function chooseZone(chosen: string): void {
   zone.value = chosen;

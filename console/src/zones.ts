@@ -46,11 +46,25 @@ export function localDay(zone: string, at: number): string {
   return new Date(at + offsetAt(zone, at)).toISOString().slice(0, 10);
 }
 
+/**
+ * The instant of a time on the zone's wall clock, which is given as if it were in UTC. A time that occurs twice
+ * is the first one; a time that the clocks skip is as much later as they are moved. `Date` does the same.
+ */
+export function instantIn(zone: string, wall: number): number {
+  if (Number.isNaN(wall)) return wall;
+  const [before, after] = [offsetAt(zone, wall - DAY), offsetAt(zone, wall + DAY)];
+  const isAt = (offset: number) => offsetAt(zone, wall - offset) === offset;
+  return wall - (isAt(before) || !isAt(after) ? before : after);
+}
+
+/** The instant of what a field of date and time has, such as 2027-06-01T07:00; NaN if it has none. */
+export function instantOfField(zone: string, text: string): number {
+  return instantIn(zone, Date.parse(`${text}Z`));
+}
+
 /** The instant at which a local day begins. */
 export function beginOf(day: string, zone: string): number {
-  const wanted = Date.parse(`${day}T00:00:00Z`);
-  const near = wanted - offsetAt(zone, wanted);
-  return wanted - offsetAt(zone, near);
+  return instantIn(zone, Date.parse(`${day}T00:00:00Z`));
 }
 
 export function daysAfter(day: string, count: number): string {

@@ -6,6 +6,7 @@ The navigation, the language, the time zone, the rights, and the refresh of the 
 import re
 import time
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
@@ -96,6 +97,62 @@ def test_times_are_the_readers_with_utc_on_hover_or_all_in_utc(reader):
     expect(first).to_have_attribute("title", re.compile(r"Europe/Paris\)\n\d{4}-\d\d-\d\dT.*Z$"))
     page.get_by_label("Times in").select_option("UTC")
     expect(first).to_have_attribute("title", re.compile(r"\(UTC\)"))
+
+
+def test_times_are_in_any_zone_that_is_chosen(reader):
+    page = reader.go("#/jobs/shop-count-stock")
+    first = page.locator("time").first
+    page.get_by_label("Times in").select_option("Asia/Tokyo")
+    expect(first).to_have_attribute("title", re.compile(r"\(Asia/Tokyo\)"))
+    page.reload()
+    expect(page.get_by_label("Times in")).to_have_value("Asia/Tokyo")
+    expect(first).to_have_attribute("title", re.compile(r"\(Asia/Tokyo\)"))
+
+
+@pytest.mark.parametrize(
+    ("zone", "field", "instant"),
+    [
+        ("Asia/Tokyo", "2027-06-01T09:00", "2027-06-01T00:00:00.000Z"),
+        ("America/New_York", "2027-03-14T02:30", "2027-03-14T07:30:00.000Z"),  # skipped
+        ("America/New_York", "2027-11-07T01:30", "2027-11-07T05:30:00.000Z"),  # the first of two
+        ("America/New_York", "2027-11-07T02:00", "2027-11-07T07:00:00.000Z"),
+        ("Europe/Paris", "2027-03-28T02:30", "2027-03-28T01:30:00.000Z"),  # skipped
+    ],
+)
+def test_what_is_typed_is_meant_in_the_chosen_zone(reader, zone, field, instant):
+    page = reader.go("#/actions")
+    page.get_by_label("Times in").select_option(zone)
+    page.get_by_text("Job, contents and times").click()
+    page.get_by_label("Due after").fill(field)
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page).to_have_url(re.compile(re.escape(urlencode({"due_after": instant}))))
+
+
+def test_a_theme_is_chosen_and_kept(reader_of, cloud):
+    page = reader_of(cloud.url, color_scheme="dark").go()
+    ground = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(ground)
+    page.get_by_label("Theme").select_option("Light")
+    page.reload()
+    expect(page.get_by_label("Theme")).to_have_value("light")
+    assert page.evaluate(ground) == "rgb(246, 247, 248)" != dark
+    page.get_by_label("Theme").select_option("As the system")
+    assert page.evaluate(ground) == dark
+
+
+def test_a_question_mark_lists_the_shortcuts_except_in_a_field(reader):
+    page = reader.go("#/actions")
+    page.get_by_label("Find by correlation id").press("?")
+    shortcuts = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(page.get_by_label("Find by correlation id")).to_have_value("?")
+    expect(shortcuts).to_have_count(0)
+    page.get_by_role("heading", level=1).press("?")
+    expect(shortcuts.get_by_role("row", name="Ctrl K Search")).to_be_visible()
+    assert flaws(page) == []
+    page.keyboard.press("Escape")
+    expect(shortcuts).to_have_count(0)
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    expect(shortcuts).to_be_visible()
 
 
 def test_one_key_moves_the_focus_to_the_content(reader):

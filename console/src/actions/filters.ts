@@ -3,6 +3,7 @@
 import type { Query } from "../route";
 import type { Unusable } from "../ui/unusable";
 import { zone } from "../time";
+import { instantOfField, offsetAt } from "../zones";
 import { STATUS_FILTERS, type StatusFilter } from "../words/shared";
 
 export const TIMES = ["due_after", "due_until", "created_after", "created_until"] as const;
@@ -88,15 +89,14 @@ export function isAny(filters: Filters): boolean {
 /** What a field of date and time says in the shown zone, as an instant; undefined where it says nothing. */
 export function instantOf(local: string): string | undefined {
   if (!local) return undefined;
-  const at = new Date(zone.value === "UTC" ? `${local}Z` : local);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+  const at = instantOfField(zone.value, local);
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
 /** An instant as a field of date and time takes it, in the shown zone. */
 export function localOf(instant: string | undefined): string {
   if (!instant) return "";
-  const at = new Date(instant);
-  const moved = zone.value === "UTC" ? at : new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
-  const text = moved.toISOString();
+  const at = Date.parse(instant);
+  const text = new Date(at + offsetAt(zone.value, at)).toISOString();
   return text.slice(0, text.slice(17, 19) === "00" ? 16 : 19);
 }

@@ -3,6 +3,7 @@
 import { present } from "../../clock";
 import { dayKey, zone } from "../../time";
 import { locale } from "../../words";
+import { instantIn, instantOfField } from "../../zones";
 
 const utc = (key: string) => new Date(`${key}T00:00:00Z`);
 const keyOf = (day: Date) => day.toISOString().slice(0, 10);
@@ -32,13 +33,12 @@ export function plusMonths(key: string, months: number): string {
 /** The instant at which the day begins in the shown zone; with an hour, that one of it. */
 export function startOf(key: string, hour = 0): number {
   const [year = 0, month = 1, day = 1] = key.split("-").map(Number);
-  if (zone.value === "UTC") return Date.UTC(year, month - 1, day, hour);
-  return new Date(year, month - 1, day, hour).getTime();
+  return instantIn(zone.value, Date.UTC(year, month - 1, day, hour));
 }
 
 /** A field's day and time (2027-06-01T12:00) as an instant. */
 export function instantOf(field: string): string {
-  return new Date(zone.value === "UTC" ? `${field}Z` : field).toISOString();
+  return new Date(instantOfField(zone.value, field)).toISOString();
 }
 
 /** What the API takes for "from there on": it leaves out the instant itself. */
