@@ -227,7 +227,12 @@ def test_the_tenant_and_user_options_work_on_the_local_cloud(duetime, planned):
 def test_the_environment_sets_the_url(duetime, capsys, monkeypatch):
     monkeypatch.setenv("DUETIME_URL", duetime.url)
     assert main(["actions", "list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"items": [], "next_cursor": None, "includes_runs": False}
+    assert json.loads(capsys.readouterr().out) == {
+        "items": [],
+        "next_cursor": None,
+        "includes_runs": False,
+        "scanned": None,
+    }
 
 
 def test_requests_to_this_machine_use_no_proxy(duetime, monkeypatch):
