@@ -12,7 +12,7 @@ export function Changes({ changes }: { changes: Schemas["FieldChangeView"][] }) 
           <tr>
             <th scope="col">{say("field")}</th>
             <th scope="col">{say("before")}</th>
-            <th scope="col">{say("after")}</th>
+            <th scope="col">{say("changed_to")}</th>
           </tr>
         </thead>
         <tbody>
@@ -22,7 +22,7 @@ export function Changes({ changes }: { changes: Schemas["FieldChangeView"][] }) 
               <td data-label={say("before")}>
                 <del>{shown(before)}</del>
               </td>
-              <td data-label={say("after")}>
+              <td data-label={say("changed_to")}>
                 <ins>{shown(after)}</ins>
               </td>
             </tr>
@@ -35,7 +35,16 @@ export function Changes({ changes }: { changes: Schemas["FieldChangeView"][] }) 
 
 const NAMED = [
   ...(["type", "payload", "cadences", "overlap", "catch_up", "precision", "failure_threshold"] as const),
-  ...(["deadline", "within", "every_success_within", "title", "category", "description"] as const),
+  ...([
+    "deadline",
+    "within",
+    "every_success_within",
+    "after",
+    "after_timeout",
+    "title",
+    "category",
+    "description",
+  ] as const),
 ] as const;
 
 /** A field of a definition in words. */

@@ -27,6 +27,8 @@ export interface Draft {
   deadline: string;
   within: string;
   every_success_within: string;
+  after: string;
+  after_timeout: string;
   title: string;
   category: string;
   description: string;
@@ -34,7 +36,7 @@ export interface Draft {
 
 export const NUMBERS = [
   ...(["catch_up", "failure_threshold", "attempts", "jitter"] as const),
-  ...(["give_up_after", "within", "every_success_within"] as const),
+  ...(["give_up_after", "within", "every_success_within", "after_timeout"] as const),
 ] as const;
 
 /** The fields of a new job, or of one that is edited. */
@@ -60,6 +62,8 @@ export function draftOf(job: Job | null): Draft {
     deadline: text(job?.deadline),
     within: text(job?.within),
     every_success_within: text(job?.every_success_within),
+    after: text(job?.after),
+    after_timeout: text(job?.after_timeout),
     title: text(job?.title),
     category: text(job?.category),
     description: text(job?.description),
@@ -75,7 +79,7 @@ export function bodyOf(draft: Draft): Body {
     if (!Number.isFinite(value)) flaws[field] = say("not_number");
     return value;
   };
-  const [catchUp, threshold, attempts, jitter, giveUp, within, every] = NUMBERS.map((field) =>
+  const [catchUp, threshold, attempts, jitter, giveUp, within, every, afterTimeout] = NUMBERS.map((field) =>
     numberOf(field, draft[field]),
   );
   const backoff = draft.backoff
@@ -106,6 +110,8 @@ export function bodyOf(draft: Draft): Body {
     deadline: draft.deadline.trim() || null,
     within: within ?? null,
     every_success_within: every ?? null,
+    after: draft.after.trim() || null,
+    after_timeout: afterTimeout ?? null,
     title: draft.title,
     category: draft.category,
     description: draft.description,

@@ -22,7 +22,15 @@ const SETTLED = 400; // milliseconds without a keystroke, after which the draft 
 const OVERLAPS = ["skip", "queue_one", "allow", "cancel_running"] as const;
 const MORE = [
   ...(["attempts", "backoff", "jitter", "give_up_after"] as const),
-  ...(["deadline", "within", "every_success_within", "category", "description"] as const),
+  ...([
+    "deadline",
+    "within",
+    "every_success_within",
+    "after",
+    "after_timeout",
+    "category",
+    "description",
+  ] as const),
 ] as const;
 
 export function JobEditorScreen() {
