@@ -14,7 +14,8 @@ ACTION_MEMBERS = {
     "held_by", "rate_key", "is_high", "debounce_key", "debounce_until", "coalesced",
     "batch", "after", "is_held",
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
-    "dismissed_reason", "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
+    "dismissed_reason", "recoveries", "job", "cadence", "trigger", "waits_for", "skip_reason", "note",
+    "attempts",
     "is_handed_over", "handed_over_at", "times_out_at", "heartbeat_at", "progress", "progress_note",
     "awaits_approval", "question",
 }  # fmt: skip

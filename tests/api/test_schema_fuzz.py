@@ -29,6 +29,7 @@ from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.samples import sample
+from duetime.ports.run_logs import LogPage
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
@@ -99,6 +100,13 @@ WHOLE = {
 """Bodies that are right."""
 
 
+class NoLines:
+    """Logs without a line."""
+
+    def lines(self, *_):
+        return LogPage((), is_complete=True)
+
+
 class Deployment:
     """An API over a memory cloud in which something has happened; everybody is an admin."""
 
@@ -118,6 +126,7 @@ class Deployment:
             notified,
             pauses=pauses,
             limits=cloud.limits,
+            run_logs=NoLines(),
         )
         self._handler = make_api(api, Health({}, Details(api, MemoryBookmarks())), empty_access(self._clock))
         result = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
