@@ -25,7 +25,7 @@ from duetime.cdk.gateway import OPEN, Gateway, GatewayLogs, GatewayPurpose
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.hardening import WebAcl
 from duetime.cdk.resources import SharedResources
-from duetime.cdk.rules import accept
+from duetime.cdk.rules import accept, accept_wildcard
 from duetime.cdk.user_pool import Users
 from duetime.environment import PREFIX, RUNBOOK, ConsoleEnvironment
 
@@ -113,17 +113,19 @@ class Api(Construct):
     def _function(self, handlers: Sequence[Handlers], resources: SharedResources) -> DuetimeFunction:
         apps, failures = " ".join(handler.app for handler in handlers), resources.failures
         mine = replace(self._settings, app=apps, failure_queue=failures.queue_url)
-        runbook = self._deployment.runbook
+        runbook, worker_logs = self._deployment.runbook, self._worker_logs()
         spec = FunctionSpec(
             name=f"{mine.prefix}api",
             about="serves the admin API",
             entry="api",
             timeout=_TIMEOUT,
             environment=mine.to_env() | ({RUNBOOK: runbook} if runbook else {}),
-            rights=let_serve(resources.tables, failures.queue_arn, self._worker_logs()),
+            rights=let_serve(resources.tables, failures.queue_arn, worker_logs),
         )
         code = Bundle.for_deployment(self._deployment, *handlers, has_api=True).code()
-        return DuetimeFunction(self, "Serve", spec, code, self._deployment)
+        function = DuetimeFunction(self, "Serve", spec, code, self._deployment)
+        accept_wildcard(function.role, worker_logs, "Log groups of workers that are added later.")
+        return function
 
     def _worker_logs(self) -> str:
         """Return the pattern of the log groups of all workers, also of those that are added later."""
