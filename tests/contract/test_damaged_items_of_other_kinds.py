@@ -41,6 +41,7 @@ from duetime.testing.contract.rates import BUCKET, STRICT
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.slots import KEY, holding, keyed, waiting
 from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, HOUR, NOON, fresh
+from duetime.testing.contract.tracebacks import FIRST
 from duetime.testing.contract.undelivered import given_up
 from duetime.testing.contract.work_pauses import work_pause
 from tests.contract.conftest import LOCAL, MOTO, Table
@@ -147,6 +148,10 @@ KINDS = {
         lambda t: t.store.put_debounced(DEBOUNCED, None),
         lambda t: t.store.find_debounced(ACME, "reindex:42"),
         of="reindex:42",
+    ),
+    "tracebacks": Kind(
+        lambda t: t.store.put_traceback(DEBOUNCED.ref, FIRST, EXPIRY),
+        lambda t: t.store.tracebacks(DEBOUNCED.ref),
     ),
     "batches": Kind(lambda t: opened(t.store), lambda t: t.store.find_batch(BatchRef(ACME, NAME)), of=NAME),
     "concurrency-keys": Kind(start_with_slot, lambda t: t.store.key_slots(ACME, KEY), of=KEY),
