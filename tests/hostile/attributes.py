@@ -88,6 +88,7 @@ RUN = replace(
     batch="import-2027-03",
     after="batch:import-2027-02",
     after_rule="skip",
+    waits_for="a run",
     unmet="its predecessor failed",
     is_awaited=True,
     followers=(FILLED.id,),

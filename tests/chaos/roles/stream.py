@@ -1,6 +1,7 @@
 """Arm, and the event source of the actions table's stream."""
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -63,6 +64,10 @@ def read_shard(client: Any, arn: str, shard: str, after: str | None) -> tuple[li
 
 
 def _in_lambda_form(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Lambda passes JSON, with times in seconds since 1970."""
-    plain: Mapping[str, Any] = json.loads(json.dumps(record, default=datetime.timestamp))
+    """Lambda passes JSON, with times in seconds since 1970 and bytes in Base64."""
+    plain: Mapping[str, Any] = json.loads(json.dumps(record, default=_plain))
     return plain
+
+
+def _plain(value: datetime | bytes) -> float | str:
+    return b64encode(value).decode() if isinstance(value, bytes) else value.timestamp()
