@@ -117,7 +117,7 @@ def test_a_phone_has_the_settings_behind_one_entry(reader_of, cloud):
     page = reader_of(cloud.url, **PHONE).go()
     expect(page.get_by_title("Refresh")).to_be_visible()
     expect(page.get_by_label("Language")).to_be_hidden()
-    page.get_by_text("Account, language and times").tap()
+    page.get_by_text("Account, language, times and theme").tap()
     page.get_by_label("Language").select_option("fr")
     expect(page.get_by_role("heading", level=1)).to_have_text("Vue d’ensemble")
 
