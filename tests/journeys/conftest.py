@@ -3,8 +3,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run
+from duetime.memory.store import MemoryStore
 from duetime.settings import Settings
-from duetime.testing import SimulatedCloud
+from duetime.testing import SimulatedCloud, TurnedClock
+from tests.journeys.recording_queue import RecordingQueue
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -66,3 +68,18 @@ def shop():
 def cloud(request, shop):
     """Every journey is made with either kind of timers."""
     return SimulatedCloud(shop.app, start=NOON, settings=Settings(timers=request.param))
+
+
+@pytest.fixture
+def clock():
+    return TurnedClock(NOON)
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def queue(clock):
+    return RecordingQueue(clock)

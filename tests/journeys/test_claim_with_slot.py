@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendUnavailable
-from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef, Ending, Status
 from duetime.model.lease import SettleResult
 from duetime.model.run import WorkerDied
@@ -40,11 +39,6 @@ from duetime.worker.pass_slots import PassSlots
 from duetime.worker.rate_turn import StartsAt
 from tests.hooked import Hooked
 from tests.slots import NoQueues, claim_of
-
-
-@pytest.fixture
-def store():
-    return MemoryStore()
 
 
 @pytest.fixture

@@ -17,14 +17,14 @@ from duetime.model.new_action import new_action
 from duetime.ports.circuit_breaker import PAUSE
 from duetime.ports.work_pauses import NoWorkPauses
 from duetime.settings import Settings
-from duetime.testing import SimulatedCloud, TurnedClock
+from duetime.testing import SimulatedCloud
 from duetime.wakeups.arm import TIMER_TIME, Arm
 from duetime.wakeups.due_messages import message_of, send_wakes
 from duetime.wakeups.timer_budget import WITHOUT_TIMERS
 from duetime.wakeups.wheel import BOOKMARK
 from tests.api.deployment import Hooked
 from tests.journeys.conftest import NOON, Charge
-from tests.journeys.test_passes import Queue
+from tests.journeys.recording_queue import RecordingQueue
 
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
@@ -53,16 +53,6 @@ class Timers(MemoryTimers):
             raise TimeoutError("Lambda ends the function")
         if self.is_failing:
             raise BackendUnavailable("EventBridge Scheduler", "Read timeout")
-
-
-@pytest.fixture
-def clock():
-    return TurnedClock(NOON)
-
-
-@pytest.fixture
-def queue(clock):
-    return Queue(clock)
 
 
 @pytest.fixture
@@ -235,7 +225,7 @@ def test_timers_are_set_side_by_side_after_a_success_and_one_by_one_after_a_fail
             raise BackendUnavailable("EventBridge Scheduler", "throttled")
 
     timers._answer = once_failing
-    ports = (MemoryStore(), Queue(clock), timers, MemoryRoutes([]), MemoryBookmarks())
+    ports = (MemoryStore(), RecordingQueue(clock), timers, MemoryRoutes([]), MemoryBookmarks())
     Arm(*ports, clock=clock, settings=Settings(), map_=side_by_side)(batch(put(clock, *[HOUR] * 20)))
     assert groups == [1, 8, 1, 8, 2]
     assert len(timers) == 19

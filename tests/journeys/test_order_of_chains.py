@@ -2,20 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
-
 from duetime.actions.chains import follow
 from duetime.ids import ActionId
-from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
 from duetime.model.predecessors import Predecessors
 from duetime.testing.contract.batches import NAME, held, opened
 from duetime.testing.contract.specimens import fresh, scheduled, stored_row
-
-
-@pytest.fixture
-def store():
-    return MemoryStore()
 
 
 def test_a_held_action_follows_its_actions_and_its_batches(store):

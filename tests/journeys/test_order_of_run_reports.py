@@ -9,7 +9,6 @@ import pytest
 from duetime import App, Payload, Run
 from duetime.errors import AlreadyCommitted
 from duetime.jobs.end_hand_over import EndHandOver
-from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.change import Change
 from duetime.model.hand_over import HandedOver, Progress
@@ -40,11 +39,6 @@ CLOCK = TurnedClock(NOON)
 
 class Print(Payload):
     pass
-
-
-@pytest.fixture
-def store():
-    return MemoryStore()
 
 
 @pytest.fixture

@@ -5,50 +5,16 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.errors import BackendUnavailable, QueueMissing
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
-from duetime.memory.store import MemoryStore
 from duetime.model.manifest import Manifest
 from duetime.model.new_action import new_action
 from duetime.settings import Settings
-from duetime.testing import TurnedClock
 from duetime.wakeups.deep_sweep import DeepSweep
 from duetime.wakeups.due_scanner import PAGE, DueScanner
 from duetime.wakeups.sweep import Sweep, bands
 from tests.journeys.conftest import NOON, Charge
 
 MINUTE = timedelta(minutes=1)
-
-
-class Queue:
-    """Remembers what was sent; each send may take time, or fail."""
-
-    def __init__(self, clock):
-        self.clock, self.sent, self.takes, self.fails_for = clock, [], timedelta(0), set()
-        self.missing = None
-
-    def send(self, sends):
-        if any(send.queue == self.missing for send in sends):
-            raise QueueMissing("SQS", f"no queue is named {self.missing!r}", "Deploy again")
-        self.clock.wait_until(self.clock.now() + self.takes)
-        if any(send.message.ref.id in self.fails_for for send in sends):
-            raise BackendUnavailable("SQS", "this one never works")
-        self.sent += [send.message.ref.id for send in sends]
-
-
-@pytest.fixture
-def clock():
-    return TurnedClock(NOON)
-
-
-@pytest.fixture
-def store():
-    return MemoryStore()
-
-
-@pytest.fixture
-def queue(clock):
-    return Queue(clock)
 
 
 @pytest.fixture

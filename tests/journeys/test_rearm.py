@@ -7,35 +7,17 @@ import pytest
 
 from duetime.instant import text
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
-from duetime.memory.store import MemoryStore
 from duetime.model.new_action import new_action
 from duetime.settings import Settings
-from duetime.testing import TurnedClock
 from duetime.wakeups.arm import Arm
 from duetime.wakeups.due_scanner import DueScanner
 from duetime.wakeups.timer_budget import LATEST, WITHOUT_TIMERS
 from duetime.wakeups.wheel import PAUSE, Rearm, Wheel
 from tests.journeys.conftest import NOON, Charge
 from tests.journeys.test_hanging_eventbridge import Timers
-from tests.journeys.test_passes import Queue
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 A_PASS, A_TIMER = timedelta(seconds=50), timedelta(milliseconds=40)
-
-
-@pytest.fixture
-def clock():
-    return TurnedClock(NOON)
-
-
-@pytest.fixture
-def store():
-    return MemoryStore()
-
-
-@pytest.fixture
-def queue(clock):
-    return Queue(clock)
 
 
 @pytest.fixture

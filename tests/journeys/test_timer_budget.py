@@ -12,21 +12,16 @@ from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryTimers
 from duetime.model.change import Change
 from duetime.settings import Settings
-from duetime.testing import Faults, SimulatedCloud, TurnedClock
+from duetime.testing import Faults, SimulatedCloud
 from duetime.wakeups import timer_budget, wheel
 from duetime.wakeups.arm import Arm
 from duetime.wakeups.timer_budget import LATEST, LULL, PERIOD, TOO_MANY, WITHOUT_TIMERS
 from duetime.wakeups.wheel import BOOKMARK, Rearm
 from tests.journeys.conftest import NOON, Charge
+from tests.journeys.recording_queue import RecordingQueue
 from tests.journeys.test_hanging_eventbridge import put, raises
-from tests.journeys.test_passes import Queue
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-
-
-@pytest.fixture
-def clock():
-    return TurnedClock(NOON)
 
 
 @pytest.fixture
@@ -41,7 +36,7 @@ def timers():
 
 @pytest.fixture
 def make_arm(clock, bookmarks, timers):
-    ports = (MemoryStore(), Queue(clock), timers, MemoryRoutes([]), bookmarks)
+    ports = (MemoryStore(), RecordingQueue(clock), timers, MemoryRoutes([]), bookmarks)
     return lambda most_timers=3: Arm(*ports, clock=clock, settings=Settings(), most_timers=most_timers)
 
 
