@@ -1,7 +1,7 @@
 """A worked example: each night, unused carts are removed, a bounded batch at a time.
 
 One run that removes everything is too long for a Lambda on the day that there is much to remove, and begins
-anew each time it fails. Here the night's job only schedules the first batch, and each full batch schedules
+again each time it fails. Here the night's job only schedules the first batch, and each full batch schedules
 the next: none runs long, each is retried by itself, and the night ends when a batch was not full.
 """
 

@@ -1,4 +1,4 @@
-"""A worked example: when a document changes it is indexed anew, once for all the changes of a moment.
+"""A worked example: when a document changes it is indexed again, once for all the changes of a moment.
 
 An author saves ten times in a minute, and an index that follows each of them works ten times for
 one result. Here each event schedules the re-index for the end of the moment that it falls into, under an

@@ -87,9 +87,9 @@ interface Options {
 }
 
 /**
- * Load, and load again `every` so many milliseconds. It pauses while the tab is hidden, and loads at once when
- * it is seen again; what fails is loaded less and less often, up to a minute, and what is forbidden or gone not
- * again. `key` names what is loaded, on all screens: parts with the same key share a request.
+ * Load, and load again `every` so many milliseconds. It pauses while the tab is hidden, and loads at once
+ * when it is seen again. What fails is loaded less and less often, up to a minute; what is forbidden or gone
+ * is not loaded again. `key` names what is loaded, on all screens: parts with the same key share a request.
  */
 export function useQuery<T extends NonNullable<unknown> | null>(
   load: (signal: AbortSignal) => Promise<T>,

@@ -44,7 +44,7 @@ async function begin(load: Load): Promise<void> {
   loaded.value = new Map(loaded.peek()).set(load, screen);
 }
 
-/** The screen of a place: undefined while it is loaded, null if it is out of reach, "none" if there is none. */
+/** The screen of a place: undefined while it is loaded, null if out of reach, "none" if there is none. */
 export function screenOf([section = "", name = "", more]: string[]): Screen | undefined | null | "none" {
   const load = more === undefined ? (name ? ONE : ALL)[section] : undefined;
   if (!load) return "none";

@@ -47,8 +47,9 @@ export function localDay(zone: string, at: number): string {
 }
 
 /**
- * The instant of a time on the zone's wall clock, which is given as if it were in UTC. A time that occurs twice
- * is the first one; a time that the clocks skip is as much later as they are moved. `Date` does the same.
+ * The instant of a time on the zone's wall clock, which is given as if it were in UTC. A time that occurs
+ * twice is the first one; a time that the clocks skip is as much later as they are moved. `Date` does the
+ * same.
  */
 export function instantIn(zone: string, wall: number): number {
   if (Number.isNaN(wall)) return wall;

@@ -33,7 +33,7 @@ def operations(document):
 
 
 def test_the_file_in_docs_is_the_document():
-    written = "python -m duetime.api.openapi docs/openapi.json writes it anew"
+    written = "python -m duetime.api.openapi docs/openapi.json renews it"
     assert json.loads(FILE.read_text()) == generate(PREFIX), written
 
 

@@ -49,7 +49,7 @@ def shop_app() -> App:
     def bill(run: Run) -> None:
         pass
 
-    @app.job(name="billing-rebuild", description="builds all bills anew", retry=RetryPolicy(1))
+    @app.job(name="billing-rebuild", description="rebuilds all bills", retry=RetryPolicy(1))
     def rebuild(payload: Remark, run: Run) -> None:
         raise Fatal("no bank")
 

@@ -125,7 +125,7 @@ class Remark(Payload):
 @app.job("daily 02:30 tz=Europe/Paris", name="billing-nightly", title="Nightly bills")
 def bill() -> None: ...
 
-@app.job("daily 04:00", name="billing-rebuild", description="builds all bills anew", payload=Remark())
+@app.job("daily 04:00", name="billing-rebuild", description="rebuilds all bills", payload=Remark())
 def rebuild(payload: Remark) -> None: ...
 """
     )

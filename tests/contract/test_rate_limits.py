@@ -201,7 +201,7 @@ def test_each_state_that_another_call_changes_counts_as_if_that_had_come_first(m
         for kind in before:
             assert call(other, kind, NOON, former) == call(model, kind, NOON, former)
         now = NOON + passed * SECOND
-        client.then = lambda: [call(other, kind, now, new) for kind in meanwhile]  # noqa: B023 - called at once
+        client.then = lambda: [call(other, kind, now, new) for kind in meanwhile]  # noqa: B023 - called now
         result = call(store, own, now, new)
         expected = [call(model, kind, now, new) for kind in [*meanwhile, own]][-1]
         assert (result is None) == (expected is None)

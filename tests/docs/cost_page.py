@@ -1,6 +1,6 @@
 """The page on cost, with each table as the command prints it.
 
-``python -m tests.docs.cost_page`` writes it anew.
+``python -m tests.docs.cost_page`` renews it.
 """
 
 import contextlib

@@ -176,7 +176,7 @@ def sweep_failing():
 
 
 def late_note():
-    from examples.billing import SendReceipt  # noqa: PLC0415 - an entry point imports the app anew
+    from examples.billing import SendReceipt  # noqa: PLC0415 - an entry point imports the app again
 
     return SendReceipt(order="o-1")
 

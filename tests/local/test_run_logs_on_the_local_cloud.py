@@ -33,7 +33,8 @@ def shop():
 
 
 def read(cloud, path, tenant="acme"):
-    request = Request(f"{cloud.url}/api/v1/actions/{path}", headers={"X-Duetime-Tenant": tenant})  # noqa: S310 - of this machine
+    url, headers = f"{cloud.url}/api/v1/actions/{path}", {"X-Duetime-Tenant": tenant}
+    request = Request(url, headers=headers)  # noqa: S310 - of this machine
     with urlopen(request) as response:  # noqa: S310 - of this machine
         return json.load(response)
 

@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def build() -> None:
-    """Build both archives anew, and check their contents."""
+    """Build both archives again, and check their contents."""
     for old in DIST.glob("duetime-*"):
         old.unlink()
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", DIST], cwd=ROOT, check=True)

@@ -128,7 +128,8 @@ export const translation: Translation = {
     complete: "Terminer…",
     complete_title: "Terminer cette action ?",
     complete_body:
-      "Elle prend fin comme exécutée, en votre nom. Celui qui a son jeton n'y peut plus rien changer ensuite.",
+      "Elle prend fin comme exécutée, en votre nom. " +
+      "Celui qui a son jeton n'y peut plus rien changer ensuite.",
     complete_go: "Terminer l'action",
     result: "Résultat, en JSON (facultatif)",
     result_hint: "Conservé avec l'action, 2 Ko au plus.",
@@ -136,7 +137,8 @@ export const translation: Translation = {
     fail: "Mettre en échec…",
     fail_title: "Mettre cette tentative en échec ?",
     fail_body:
-      "La tentative prend fin en échec, en votre nom. Celui qui a son jeton n'y peut plus rien changer ensuite.",
+      "La tentative prend fin en échec, en votre nom. " +
+      "Celui qui a son jeton n'y peut plus rien changer ensuite.",
     fail_go: "Mettre en échec",
     reason: "Motif",
     reason_missing: "Écrivez pourquoi elle a échoué.",
@@ -792,7 +794,9 @@ export const translation: Translation = {
     title: "Rattrapages",
     act: "Rattraper",
     ask: "Exécuter des échéances passées de {name} ?",
-    what: "Les échéances de ces jours s'exécutent à côté des exécutions courantes, même d'avant la déclaration.",
+    what:
+      "Les échéances de ces jours s'exécutent à côté des exécutions courantes, " +
+      "même d'avant la déclaration.",
     from: "Premier jour",
     to: "Dernier jour",
     days_hint: "En {zone} ; les deux jours sont compris.",
@@ -1249,7 +1253,8 @@ export const translation: Translation = {
       other: "Toutes les exécutions des tâches et tous les échecs, et {n} actions ponctuelles réussies.",
     },
     counted_newest:
-      "Toutes les exécutions des tâches et tous les échecs. Des actions ponctuelles réussies, seulement les {n} plus récentes.",
+      "Toutes les exécutions des tâches et tous les échecs. " +
+      "Des actions ponctuelles réussies, seulement les {n} plus récentes.",
     retried: {
       one: "{n} tentative a échoué et est relancée.",
       other: "{n} tentatives ont échoué et sont relancées.",
@@ -1341,8 +1346,8 @@ export const translation: Translation = {
   },
   "screens/recount": {
     intro:
-      "Une fois par jour, un code qui ne partage que la définition avec le planificateur rend compte de chaque " +
-      "instant nominal des deux derniers jours, et regarde un échantillon des actions uniques.",
+      "Une fois par jour, un code qui ne partage que la définition avec le planificateur rend compte " +
+      "de chaque instant nominal des deux derniers jours, et regarde un échantillon des actions uniques.",
     begun: "Un recomptage continue au prochain rattrapage. Il a commencé",
     none_yet: "Aucun recomptage n'est encore terminé",
     none_yet_why: "Il y en a un par jour. Pour en lancer un maintenant, exécutez la tâche",

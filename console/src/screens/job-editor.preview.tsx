@@ -1,4 +1,4 @@
-// What a job would do as it is typed: its next runs, its load beside other jobs, its price, what would change.
+// What a job would do as it is typed: its next runs, the load beside other jobs, its price, its changes.
 
 import { api, call, type Schemas } from "../api";
 import { Problem } from "../problem";

@@ -53,7 +53,7 @@ export const say = words("screens/job-editor", {
   problems: "This cannot be registered",
   changes: "What changes",
   same: "Nothing changes.",
-  new_version: "A new version {n} begins; planned runs of the present one are skipped, and planned anew.",
+  new_version: "A new version {n} begins; planned runs of the present one are skipped, and planned again.",
   same_version: "The planned runs stay as they are.",
   cost: "Runs a day: {runs}; {dollars} a month, without calls that the handler makes.",
   no_times: "Only events or callers start it.",

@@ -2,8 +2,8 @@ import { words } from "../words";
 
 export const say = words("screens/recount", {
   intro:
-    "Once a day, code that shares only the definition with the planner accounts for each nominal time of the " +
-    "last two days, and looks at a sample of the one-shots.",
+    "Once a day, code that shares only the definition with the planner accounts for each nominal time of " +
+    "the last two days, and looks at a sample of the one-shots.",
   begun: "A recount goes on with the next catch-up. It began",
   none_yet: "No recount has ended yet",
   none_yet_why: "One runs within a day. To run one now, trigger the job",

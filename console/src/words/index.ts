@@ -62,8 +62,9 @@ export const locale = computed(
 );
 
 /**
- * The words of a part: `const say = words("actions/bulk", {...})`, then `say("title")`. The part's name is the
- * file's. A text has its values in braces; one with a number `n` may have a form for one and another for more.
+ * The words of a part: `const say = words("actions/bulk", {...})`, then `say("title")`. The part's name is
+ * the file's. A text has its values in braces; one with a number `n` may have a form for one and another for
+ * more.
  */
 export function words<T extends Table>(part: keyof Parts, table: T) {
   return (key: keyof T & string, values: Values = {}): string => {

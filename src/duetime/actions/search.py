@@ -97,7 +97,7 @@ class Search:
         return Page(tuple(found), cursor)
 
     def _scan(self, selection: Selection, limit: int, cursor: str | None) -> Page:
-        """Read large steps; one whose matches do not fit is left to the next page, or read anew in part."""
+        """Read large steps; one whose matches do not fit is left to the next page, or read again in part."""
         read, found, rows = self._reader(selection), list[Action](), 0
         size, last = PAYLOADS_AT_ONCE if selection.payload else LARGEST_PAGE, None
         for _ in range(self._scan_steps):

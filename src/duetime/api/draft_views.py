@@ -52,7 +52,7 @@ class DraftView(ApiModel):
     version: int
     """The version that the job would have."""
     changes_plan: bool
-    """Whether a new version begins: planned runs of the former one are skipped, and planned anew."""
+    """Whether a new version begins: planned runs of the former one are skipped, and planned again."""
     changes: list[FieldChangeView]
     """What differs from the present definition; none for a new job."""
     definition: DefinitionView

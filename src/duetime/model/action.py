@@ -371,7 +371,7 @@ class Action:
 
     @property
     def is_retrying(self) -> bool:
-        """Whether an attempt failed, and it waits for the next one; a redrive begins anew."""
+        """Whether an attempt failed, and it waits for the next one; a redrive counts them from zero."""
         if self.status is not Status.PENDING or self.attempt <= self.redriven_after or not self.attempts:
             return False
         last = self.attempts[-1]

@@ -44,7 +44,7 @@ export const say = words("screens/job/acts.say", {
   unregister_title: "Unregister {name}?",
   unregister_what:
     "It runs no more, and what is planned is skipped. Its history is kept, and stays here. " +
-    "To have it again, it must be registered anew.",
+    "To have it back, register it again.",
   unregistered: "{name} is unregistered. Its history is kept.",
 });
 

@@ -19,7 +19,7 @@ export const say = words("screens/job/audit", {
   "skip-next": "skip the next run",
   set: "retry settings",
   register: "register",
-  replace: "register anew",
+  replace: "register again",
   unregister: "unregister",
   backfill: "backfill",
   "pause-backfill": "pause a backfill",

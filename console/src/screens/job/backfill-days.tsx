@@ -1,4 +1,4 @@
-// The days of a backfill, chosen on the job's calendar: the first click begins a range, the second one ends it.
+// The days of a backfill, chosen on the job's calendar: the first click begins a range, the second ends it.
 
 import { useState } from "preact/hooks";
 import { dayKey } from "../../time";
