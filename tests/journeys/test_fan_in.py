@@ -430,6 +430,46 @@ def test_a_redrive_during_the_last_count_is_waited_for(shop):
     assert [lines for _, lines in shop.reports] == [1]
 
 
+def test_a_count_that_began_just_before_a_redrive_does_not_stand(shop):
+    """Its write comes after the redrive has returned; the batch was restarted before the count."""
+    shop.bad, store = {0}, shop.cloud.memory.store
+    batch = shop.fill(2, at=MINUTE)
+    with patch.object(CountBatch, "_count", lambda *_, **__: None):
+        shop.cloud.advance(minutes=5)
+    redrive, count, writes = store.redrive, counter(shop, shop.cloud.clock), []
+
+    def after_the_reads(*given, **more):
+        with patch.object(store, "change_batch", lambda read, changed: writes.append((read, changed))):
+            count.sweep(shop.progress().ref, stop_at=shop.cloud.now + MINUTE)
+        return redrive(*given, **more)
+
+    with patch.object(store, "redrive", after_the_reads):
+        shop.scheduler.redrive(batch.member_id(0), at=60 * MINUTE)
+    ((read, changed),) = writes
+    assert changed.state is BatchState.COMPLETE
+    assert not store.change_batch(read, changed)
+    shop.cloud.advance(minutes=30)
+    assert (shop.progress().state, shop.progress().left, shop.reports) == (BatchState.RUNNING, 1, [])
+    shop.bad = set()
+    shop.cloud.advance(minutes=45)
+    assert (shop.progress().counts, len(shop.reports)) == (Counts(executed=2), 1)
+
+
+def test_redrives_in_turn_write_the_batch_once_each(shop):
+    shop.bad, store = {0, 1, 2, 3}, shop.cloud.memory.store
+    shop.fill(5)
+    shop.cloud.advance(minutes=5)
+    change, writes = store.change_batch, []
+
+    def counted(read, changed):
+        writes.append(changed)
+        return change(read, changed)
+
+    with patch.object(store, "change_batch", counted):
+        assert len(shop.scheduler.batches.redrive(NAME).changed) == 4
+    assert len(writes) == 1 + 4
+
+
 def test_a_member_that_was_never_written_is_replaced_after_a_while(shop):
     batch = shop.batch()
     with patch.object(shop.cloud.memory.store, "put_many", lambda _rows: None):

@@ -42,7 +42,14 @@ from duetime.testing.contract.specimens import (
     scheduled,
     terms,
 )
-from tests.model import debounce_guards, guards, job_guards, slots_guards
+from tests.model import (
+    batch_guards,
+    checkpoint_guards,
+    debounce_guards,
+    guards,
+    job_guards,
+    slots_guards,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 STORE = MemoryStore()
@@ -251,6 +258,8 @@ def test_each_guard_of_a_model_says_what_breaks_without_it():
     assert set(job_guards.BREAKS_WITHOUT) == set(job_guards.JobGuard)
     assert set(debounce_guards.BREAKS_WITHOUT) == set(debounce_guards.DebounceGuard)
     assert set(slots_guards.BREAKS_WITHOUT) == set(slots_guards.SlotGuard)
+    assert set(batch_guards.BREAKS_WITHOUT) == set(batch_guards.BatchGuard)
+    assert set(checkpoint_guards.BREAKS_WITHOUT) == set(checkpoint_guards.CheckpointGuard)
 
 
 def _guards_of(update):

@@ -95,11 +95,12 @@ class BatchWrites:
         """Have the batch of a failed member wait for it.
 
         Call it before the member is redriven, and after it: a count between the two has read it as failed.
+        The first call writes nothing while no count was stored since another redrive.
         """
         batch = self._store.find_batch(BatchRef(row.tenant_id, row.batch or ""))
         if batch is None or not batch.has_member(row):
             return
-        if not is_redriven or batch.counted_at is not None:
+        if is_redriven or not batch.counts_anew:
             self.change(batch.name, partial(counted_again, at=self.context.clock.now()))
 
     def open(self, name: str, on_complete: Payload | None) -> tuple[ActionBatch, bool]:

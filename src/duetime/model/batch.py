@@ -154,6 +154,11 @@ class ActionBatch:
         return self.is_counting or self.recount_at is not None
 
     @property
+    def counts_anew(self) -> bool:
+        """Whether no count of all members was stored since a redrive."""
+        return self.is_counting and self.restarted_at is not None and self.counted_at is None
+
+    @property
     def left(self) -> int:
         """The members that were not final when it was counted."""
         return self.size - sum(self.counts)
