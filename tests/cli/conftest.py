@@ -57,7 +57,10 @@ def shop_app() -> App:
 
 
 class Server(ThreadingHTTPServer):
-    """Responds with `answer(method, path, query, headers, body)`: a status, a content type and a text."""
+    """Responds with `answer(method, path, query, headers, body)`.
+
+    It returns a status, a content type, a text, and perhaps an ETag.
+    """
 
     daemon_threads = True
 
@@ -72,9 +75,11 @@ class Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode() or None
         query = {name: values[-1] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
-        status, kind, text = self.server.answer(self.command, address.path, query, self.headers, body)
+        status, kind, text, *etags = self.server.answer(self.command, address.path, query, self.headers, body)
         self.send_response(status)
         self.send_header("Content-Type", kind)
+        for etag in etags:
+            self.send_header("ETag", etag)
         self.end_headers()
         self.wfile.write(text.encode())
 
@@ -121,8 +126,9 @@ def gateway(app):
             "isBase64Encoded": False,
         }
         response = app(event, None)
-        kind = response["multiValueHeaders"].get("Content-Type", [""])[0]
-        return response["statusCode"], kind, response["body"] or ""
+        headers = response["multiValueHeaders"]
+        kind = headers.get("Content-Type", [""])[0]
+        return response["statusCode"], kind, response["body"] or "", *headers.get("ETag", [])
 
     return answer
 

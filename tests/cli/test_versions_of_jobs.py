@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from duetime.cli.exchange import exchange
+
 REPORT = ("acme-report", "--type", "remark", "--payload", '{"text": "weekly"}')
 WEEKLY, DAILY = (
     ("--cadence", "weekly mon 06:00 tz=Europe/Paris"),
@@ -43,6 +45,23 @@ def test_a_job_is_rolled_back(duetime, edited):
     status, _, errors = duetime("jobs", "roll-back", "acme-report", "9")
     assert status == 1
     assert "duetime jobs versions acme-report" in errors
+
+
+def test_a_roll_back_does_not_overwrite_a_change_that_is_made_after_its_read(duetime, edited, url, serve):
+    """Another caller replaces the job as soon as the command has read it."""
+    meanwhile = ["--title", "Of Ada"]
+
+    def answer(method, path, query, headers, body):
+        received = exchange(method, url + path, dict(headers), body and body.encode(), base=url)
+        if method == "GET":
+            assert duetime("jobs", "register", *REPORT, *DAILY, *meanwhile, "--replace")[0] == 0
+        etags = [received.etag] if received.etag else []
+        return received.status, "application/json", received.body.decode(), *etags
+
+    status, _, errors = duetime("jobs", "roll-back", "acme-report", "1", url=serve(answer))
+    assert status == 1
+    assert "it has changed meanwhile" in errors
+    assert duetime.json("jobs", "show", "acme-report")["title"] == "Of Ada"
 
 
 def test_a_dry_run_prints_the_effect_and_registers_nothing(duetime):

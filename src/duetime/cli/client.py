@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
+
+if TYPE_CHECKING:  # `duetime --help` needs no HTTP
+    from duetime.cli.exchange import Received
 
 Query: TypeAlias = Mapping[str, str | list[str] | None]
 """Parameters of a request, without those that are None; a list is a repeated one."""
@@ -23,6 +26,15 @@ _OURS = {
     "waits_until",
 }
 _NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 204, 400, 401, 429
+
+
+class Answer(NamedTuple):
+    """A successful response of the API."""
+
+    status: int
+    body: dict[str, Any]
+    etag: str | None
+    """Names the state that it shows; a change with it applies to that state alone."""
 
 
 class Client(NamedTuple):
@@ -49,13 +61,14 @@ class Client(NamedTuple):
         *path: str,
         query: Query | None = None,
         body: Mapping[str, Any] | None = None,
+        etag: str | None = None,
     ) -> dict[str, Any]:
         """Make one call, and return the response's body; `path` is given in segments.
 
         Raises:
             CommandFailed: as `answer`.
         """
-        return self.answer(method, *path, query=query, body=body)[1]
+        return self.answer(method, *path, query=query, body=body, etag=etag).body
 
     def answer(
         self,
@@ -63,8 +76,16 @@ class Client(NamedTuple):
         *path: str,
         query: Query | None = None,
         body: Mapping[str, Any] | None = None,
-    ) -> tuple[int, dict[str, Any]]:
-        """Make one call, and return its HTTP status and body.
+        etag: str | None = None,
+    ) -> Answer:
+        """Make one call, and return its response.
+
+        Args:
+            method: of HTTP.
+            path: in segments.
+            query: the parameters.
+            body: the JSON body.
+            etag: of the state to which the call applies; in another state it is rejected.
 
         Raises:
             BadUsage: the URL is malformed.
@@ -73,8 +94,8 @@ class Client(NamedTuple):
             RequestRejected: the API rejects the request.
             StrangeAnswer: the server is not duetime's API.
         """
-        status, received = self._exchange(method, path, query, body)
-        return status, self._read(status, received)
+        received = self._exchange(method, path, query, body, etag)
+        return Answer(received.status, self._read(received), received.etag)
 
     def send(
         self,
@@ -88,11 +109,11 @@ class Client(NamedTuple):
         Raises:
             CommandFailed: as `ask`.
         """
-        status, received = self._exchange(method, path, query, body)
-        if status == _NO_CONTENT:
+        received = self._exchange(method, path, query, body)
+        if received.status == _NO_CONTENT:
             return
-        self._read(status, received)
-        raise StrangeAnswer(self.url, status, None)
+        self._read(received)
+        raise StrangeAnswer(self.url, received.status, None)
 
     def _exchange(
         self,
@@ -100,7 +121,8 @@ class Client(NamedTuple):
         path: tuple[str, ...],
         query: Query | None,
         body: Mapping[str, Any] | None,
-    ) -> tuple[int, bytes]:
+        etag: str | None = None,
+    ) -> Received:
         from duetime.cli.exchange import address, exchange  # noqa: PLC0415 - `duetime --help` needs no HTTP
 
         if not _URL.fullmatch(self.url):
@@ -109,7 +131,7 @@ class Client(NamedTuple):
             )
         url = address(self.url.rstrip("/").removesuffix(self.prefix) + self.prefix, path, query or {})
         sent = None if body is None else json.dumps(body).encode()
-        headers = self._headers(method)
+        headers = self._headers(method, etag)
         if self.signs:
             headers = self._signed(method, url, headers, sent)
         return exchange(method, url, headers, sent, base=self.url, timeout=self.timeout)
@@ -122,20 +144,22 @@ class Client(NamedTuple):
         except NotSigned as error:
             raise CommandFailed(str(error)) from None
 
-    def _headers(self, method: str) -> dict[str, str]:
+    def _headers(self, method: str, etag: str | None) -> dict[str, str]:
         headers = {
             "Accept": "application/json",
             "User-Agent": "duetime",
             "Content-Type": None if method == "GET" else "application/json",
+            "If-Match": etag,
             "Authorization": self.token,
             "X-Duetime-Tenant": self.tenant,
             "X-Duetime-User": self.user,
         }
         return {name: value for name, value in headers.items() if value is not None}
 
-    def _read(self, status: int, received: bytes) -> dict[str, Any]:
+    def _read(self, received: Received) -> dict[str, Any]:
+        status = received.status
         try:
-            content = json.loads(received)
+            content = json.loads(received.body)
         except ValueError:
             content = None
         answer = content if isinstance(content, dict) else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from http.client import HTTPException
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
@@ -44,6 +44,14 @@ class _NoRedirects(HTTPRedirectHandler):
         """Make no other request: the redirect is the response."""
 
 
+class Received(NamedTuple):
+    """A response: its status, its body, and the ``ETag`` of what it shows, if it has one."""
+
+    status: int
+    body: bytes
+    etag: str | None
+
+
 def exchange(
     method: str,
     url: str,
@@ -52,8 +60,8 @@ def exchange(
     *,
     base: str,
     timeout: float = TIMEOUT,
-) -> tuple[int, bytes]:
-    """Send a request, and return the status and the body of the response.
+) -> Received:
+    """Send a request, and return the response.
 
     Raises:
         TimedOut: the server at `base` does not respond within `timeout` seconds.
@@ -63,7 +71,7 @@ def exchange(
     opener = build_opener(_NoRedirects, *([ProxyHandler({})] if is_loopback(url) else []))
     try:
         request = Request(url, body, dict(headers), method=method)  # noqa: S310 - the client admits http and https alone
-        status, received = _received(opener, request, timeout)
+        received = _received(opener, request, timeout)
     except TimeoutError:
         raise TimedOut(base, method, timeout) from None
     except URLError as error:
@@ -72,18 +80,18 @@ def exchange(
         raise NoAnswer(base, _reason(error.reason)) from None
     except (OSError, HTTPException, ValueError) as error:
         raise NoAnswer(base, _reason(error)) from None
-    if status == _GATEWAY_TIMEOUT:
+    if received.status == _GATEWAY_TIMEOUT:
         raise GatewayTimedOut(base, method)
-    return status, received
+    return received
 
 
-def _received(opener: OpenerDirector, request: Request, timeout: float) -> tuple[int, bytes]:
+def _received(opener: OpenerDirector, request: Request, timeout: float) -> Received:
     try:
         with opener.open(request, timeout=timeout) as response:
-            return response.status, response.read()
+            return Received(response.status, response.read(), response.headers["ETag"])
     except HTTPError as error:
         with error:
-            return error.code, error.read()
+            return Received(error.code, error.read(), None)
 
 
 def _reason(error: object) -> str:

@@ -47,9 +47,10 @@ def versions(arguments: argparse.Namespace) -> int:
 
 
 def roll_back(arguments: argparse.Namespace) -> int:
-    """Roll one job back."""
+    """Roll one job back, unless it changes after this command has read it."""
     client, body = client_of(arguments), {"definition": arguments.id}
-    job = client.ask("POST", JOBS, arguments.name, "roll-back", body=body)
+    etag = client.answer("GET", JOBS, arguments.name).etag
+    job = client.ask("POST", JOBS, arguments.name, "roll-back", body=body, etag=etag)
     if arguments.json:
         print_json(job)
         return 0

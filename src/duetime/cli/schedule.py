@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.predecessors:
         order["after"] = arguments.predecessors
     client, clock = client_of(arguments), SystemClock()
-    status, action = client.answer("POST", "actions", body=order)
+    status, action, _ = client.answer("POST", "actions", body=order)
     if not arguments.json:
         due = both(action["due_at"], clock.now())
         if status == _CREATED:

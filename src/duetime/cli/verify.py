@@ -94,7 +94,7 @@ def _further(
 
     def fetch(address: str) -> tuple[int, bytes]:
         try:
-            return exchange("GET", address, {"User-Agent": "duetime"}, None, base=address)
+            return exchange("GET", address, {"User-Agent": "duetime"}, None, base=address)[:2]
         except NoResponse:
             return 0, b""
 
