@@ -36,6 +36,7 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("batches",): ("batches:BatchRoutes",),
     ("handovers",): ("hand_overs:HandOverRoutes",),
     ("search",): ("search:SearchRoutes",),
+    ("reads",): ("reads:ReadRoutes",),
     ("openapi.json",): ("document_route:DocumentRoute",),
 }
 """The groups that need no more than the context."""

@@ -16,7 +16,7 @@ from duetime.api.all_routes import groups_of
 from duetime.api.authenticator import Authenticator, Caller
 from duetime.api.context import ApiContext
 from duetime.api.errors import RouteNotFound
-from duetime.api.normalise_event import normalise
+from duetime.api.normalise_event import normalise, read_within
 from duetime.api.renamed_paths import successor_of, with_successor
 from duetime.api.route_ports import Access, Health
 from duetime.api.routes import LazyRouteTable
@@ -43,13 +43,13 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
     authenticator = Authenticator(access.grants, api.settings)
     buckets = TokenBuckets(api.clock, _SECOND)
 
-    def handler(sent: Event, context: Any) -> dict[str, Any]:
-        event = normalise(sent)
+    def respond(event: dict[str, Any], context: Any, known: Caller | None) -> dict[str, Any]:
+        """Return the response of an event; one that is served within another has a known caller."""
         successor = successor_of(event["path"], prefix)
         base = _base(event, prefix)
         try:
             match = table.find(successor or event["path"])
-            caller = None if match and match.is_open else authenticator.caller_of(event)
+            caller = None if match and match.is_open else known or authenticator.caller_of(event)
             if caller is not None:
                 _limit_rate(caller, buckets, api)
             if match is None:
@@ -59,14 +59,18 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
 
             response = problem_response(error)
         else:
+
+            def serve(path: str, query: str) -> dict[str, Any]:
+                return respond(read_within(event, prefix, base, path, query), context, caller)
+
             response = dispatcher()(
-                ServedRequest(event, context, match, caller, base, is_former=successor is not None)
+                ServedRequest(event, context, match, caller, base, successor is not None, serve)
             )
         if successor is None:
             return response
         return with_successor(response, base + successor.removeprefix(prefix))
 
-    return handler
+    return lambda sent, context: respond(normalise(sent), context, None)
 
 
 def _dispatcher_of(api: ApiContext, access: Access, prefix: str) -> Callable[[], Dispatcher]:

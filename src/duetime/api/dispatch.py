@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
-from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder
+from aws_lambda_powertools.event_handler.api_gateway import BaseRouter, ResponseBuilder
 from aws_lambda_powertools.event_handler.api_gateway import Route as ResolverRoute
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
@@ -40,11 +40,11 @@ class Dispatcher:
     """Calls the routes.
 
     The resolver keeps the current request in a variable of its class, so a lock serialises its calls. A
-    Lambda process receives one request at a time and never waits here.
+    Lambda process receives one request at a time and never waits here. A route may serve further requests.
     """
 
     def __init__(self, api: ApiContext, trail: AuditTrail, prefix: str) -> None:
-        self._api, self._lock = api, threading.Lock()
+        self._api, self._lock = api, threading.RLock()
         self._resolver = _Resolver(prefix)
         self._audit = AuditMiddleware(trail, api.clock, retention=api.settings.audit_retention)
 
@@ -68,17 +68,18 @@ class Dispatcher:
             refuse_parameters(event, route)
             seal = CursorSeal(match, caller, event, content)
             event, content = seal.opened(event, content)
+            facts = {
+                "route": route,
+                "arguments": match.arguments,
+                "caller": caller,
+                "base": request.base,
+                "is_former": request.is_former,
+                "serve": request.serve,
+                "content": content,
+                "seal": seal,
+            }
             with self._lock:
-                self._resolver.context.update(
-                    route=route,
-                    arguments=match.arguments,
-                    caller=caller,
-                    base=request.base,
-                    is_former=request.is_former,
-                    content=content,
-                    seal=seal,
-                )
-                response = self._resolver.resolve(_with_content(event, content), request.context)
+                response = self._resolver.answer(_with_content(event, content), request.context, facts)
         except DuetimeError as error:
             response = problem_response(error, route)
         self._audit.end(entry, response)
@@ -137,6 +138,18 @@ class _Resolver(APIGatewayRestResolver):
         )
         self._prefix, self._known = prefix, dict[Callable[..., Any], ResolverRoute]()
         self.exception_handler(Exception)(lambda error: _problem(error, self.context["route"]))
+
+    def answer(self, event: Mapping[str, Any], context: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the response of a request; the request within whose route it is served stays the current."""
+        outer = dict(self.context), getattr(BaseRouter, "current_event", None)
+        self.context.clear()
+        self.context.update(facts)
+        try:
+            return self.resolve(event, context)
+        finally:
+            self.context.update(outer[0])
+            if outer[1] is not None:
+                BaseRouter.current_event = outer[1]
 
     def _written(self, answer: Any) -> str:
         return json.dumps(self.context["seal"].closed(answer), separators=(",", ":"), ensure_ascii=False)

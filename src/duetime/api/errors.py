@@ -44,6 +44,15 @@ class BodyTooLarge(DuetimeError, ValueError):
         super().__init__(f"the body is {size:,} bytes; at most {limit:,} are read")
 
 
+class ReadsTooLarge(DuetimeError, ValueError):
+    """One of several reads has a body that does not fit into their response."""
+
+    code = "reads-too-large"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"with those before it, its body has over {limit:,} bytes; send this read alone")
+
+
 class WrongMediaType(DuetimeError, ValueError):
     """The content type is not JSON."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qs
 
 _PARAMETER = re.compile(r"\{([^{}+]+)\+?\}")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -30,6 +31,33 @@ def normalise(sent: object) -> dict[str, Any]:
         "requestContext": _context(_object(parts.get("requestContext"))),
         "body": event.get("body"),
         "isBase64Encoded": parts.get("isBase64Encoded") is True,
+    }
+
+
+def read_within(event: Mapping[str, Any], prefix: str, base: str, path: str, query: str) -> dict[str, Any]:
+    """Return the event of a GET that is served within a normalised one, of the same caller.
+
+    Args:
+        event: the event of the request that it is served within.
+        prefix: the prefix of all paths.
+        base: the prefix as the client called it.
+        path: its decoded path under the prefix.
+        query: its query as it was sent.
+    """
+    several = parse_qs(query, keep_blank_values=True)
+    conditions = {"if-match", "if-none-match", "idempotency-key", "content-type", "content-length"}
+    headers = {name: value for name, value in event["headers"].items() if name.lower() not in conditions}
+    return {
+        **event,
+        "httpMethod": "GET",
+        "path": _encodable(prefix + path),
+        "headers": headers,
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "queryStringParameters": _encodable({name: values[-1] for name, values in several.items()}),
+        "multiValueQueryStringParameters": _encodable(several),
+        "requestContext": {**event["requestContext"], "path": base + path},
+        "body": None,
+        "isBase64Encoded": False,
     }
 
 

@@ -73,6 +73,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "precondition-failed": (HTTPStatus.PRECONDITION_FAILED, "It has changed meanwhile"),
         "body-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
         "payload-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The payload is too large"),
+        "reads-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The read does not fit beside the others"),
         "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),
         "invalid-request": (HTTPStatus.UNPROCESSABLE_ENTITY, "The request is not what the route takes"),
         "invalid-cursor": (HTTPStatus.UNPROCESSABLE_ENTITY, "The cursor belongs to another query"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,3 +23,5 @@ class ServedRequest:
     """The prefix as the client called it."""
     is_former: bool
     """Whether the client called a former path."""
+    serve: Callable[[str, str], dict[str, Any]]
+    """Serve a GET of the same caller: its decoded path under the prefix, and its query as it was sent."""

@@ -1,0 +1,124 @@
+"""The route that answers several reads in one response: a screen needs one request in place of one each.
+
+Each read is served as a request of its own would be: its route, its permission, its tenant and its parameters
+are checked, and it counts towards the tenant's quota of requests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Annotated, Any
+from urllib.parse import unquote, urlsplit
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.request import Request
+from pydantic import Field
+
+from duetime.api.api_model import ApiModel
+from duetime.api.context import ApiRoutes
+from duetime.api.errors import Flaw, InvalidRequest, ReadsTooLarge
+from duetime.api.problems import problem_of
+from duetime.api.routes import route
+
+READS = "/reads"
+MOST_READS = 12
+LONGEST_READ = 2_000
+"""Characters of one read."""
+MOST_BYTES = 4_000_000
+"""Of all bodies: a response of Lambda has at most 6 MB."""
+
+Serve = Callable[[str, str], dict[str, Any]]
+"""Serve a GET of the same caller: its path under the prefix, decoded, and its query as it was sent."""
+
+
+class ReadView(ApiModel):
+    """The response to one read."""
+
+    read: str
+    """The read, as it was sent."""
+    status: int
+    """Its HTTP status; 413 if its body does not fit beside those before it: send it alone."""
+    headers: dict[str, str]
+    """Those of `ETag` and `Retry-After` that its response has."""
+    body: Any
+    """Its JSON; a problem unless it succeeded."""
+
+
+class ReadsView(ApiModel):
+    """The responses to several reads."""
+
+    items: list[ReadView]
+    """One for each read, in the order of the request."""
+
+
+class ReadRoutes(ApiRoutes):
+    """Serves several reads of one caller."""
+
+    tag = "service"
+
+    @route("readMany", "GET", READS)
+    def read_many(
+        self,
+        read: Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=LONGEST_READ)]],
+            Query(
+                min_length=1,
+                max_length=MOST_READS,
+                description="a path and query of a GET under the prefix, percent-encoded: `/jobs?limit=10`",
+            ),
+        ],
+        request: Request,
+    ) -> ReadsView:
+        """Return the responses to up to 12 GET requests of this API, each with its own status.
+
+        Each read needs the permission of its route, and counts as a request. One that fails does not affect
+        the others.
+        """
+        _refuse_others(read)
+        serve: Serve = request.context["serve"]
+        items, size = list[ReadView](), 0
+        for sent in read:
+            target = urlsplit(sent)
+            response = serve(unquote(target.path), target.query)
+            size += len(response["body"].encode())
+            if size > MOST_BYTES and items:
+                problem = problem_of(ReadsTooLarge(MOST_BYTES))
+                response = {"statusCode": problem.status_code, "body": problem.body}
+            items.append(_view(sent, response))
+        return ReadsView(items=items)
+
+
+def _refuse_others(reads: list[str]) -> None:
+    """Reject what is no path of this API, and reads within a read.
+
+    Raises:
+        InvalidRequest: with each of them.
+    """
+    flaws = [
+        Flaw(f"read[{number}]", problem)
+        for number, sent in enumerate(reads)
+        if (problem := _problem_of(sent))
+    ]
+    if flaws:
+        raise InvalidRequest(flaws)
+
+
+def _problem_of(sent: str) -> str:
+    if not sent.startswith("/") or sent.startswith("//") or "#" in sent:
+        return "must be a path under the prefix with its query, such as /jobs?limit=10"
+    if unquote(urlsplit(sent).path).rstrip("/") == READS:
+        return f"must not be {READS} itself; list each of its reads"
+    return ""
+
+
+def _view(sent: str, response: dict[str, Any]) -> ReadView:
+    headers = {
+        name: str(value)
+        for name, values in (response.get("multiValueHeaders") or {}).items()
+        for value in (values if isinstance(values, list) else [values])
+        if name in {"ETag", "Retry-After"}
+    }
+    status, text = HTTPStatus(response["statusCode"]), response["body"]
+    return ReadView(read=sent, status=status, headers=headers, body=json.loads(text) if text else None)
