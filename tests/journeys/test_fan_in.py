@@ -626,7 +626,7 @@ def test_after_its_time_arm_leaves_batches_and_releases_to_the_sweep(shop):
     """Follow gets the time that the invocation of arm has left."""
     shop.fill(1)
     store, clock, done = shop.cloud.memory.store, TickingClock(shop.cloud.now), []
-    count, release = counter(shop, clock), lambda ref: done.append(ref.id)
+    count, release = counter(shop, clock), lambda ref, **_: done.append(ref.id)
     follow = Follow(count, release, clock)
     row = shop.scheduler.schedule(Line(number=7), at=timedelta(0))
     followers = (

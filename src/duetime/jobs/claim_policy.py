@@ -33,7 +33,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from duetime import ids
-from duetime.model.action import Action, SkipReason, Status, Trigger
+from duetime.model.action import Action, ActionRef, SkipReason, Status, Trigger
 from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
 from duetime.model.lease import LeaseHeld
 from duetime.ports.actions import DamagedRow, Holder
@@ -82,10 +82,12 @@ class Postpone:
 
     Attributes:
         waits_for: that run; the job's name while it is not declared.
+        follows: the rows of that run whose success must still be made to wake this one.
     """
 
     until: datetime
     waits_for: str
+    follows: tuple[ActionRef, ...] = ()
 
 
 class AlreadyClaimed:

@@ -12,7 +12,9 @@ anything else, before the time-out     looks again later, since a retry or a red
 anything else, at the time-out         is skipped: ``predecessor``
 =====================================  ================================================================
 
-A look that comes too early moves the due time of the row, so a waiting run is not overdue.
+A look that comes too early moves the due time of the row, so a waiting run is not overdue. The run also
+becomes a follower of the other rows, so the success of one wakes it (`duetime.wakeups.follow`). Later looks
+find what had no row yet, or whose wake was lost.
 """
 
 from __future__ import annotations
@@ -24,12 +26,13 @@ from duetime import ids, instant
 from duetime.cadence.zones import DAY, seconds_of, zone
 from duetime.jobs.claim_policy import Postpone, Skip
 from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.batch import MOST_FOLLOWERS
 from duetime.model.job import Job, JobRef, Version
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 
-_SOONEST, _LATEST = timedelta(minutes=1), timedelta(minutes=5)
-"""The bounds of the time between two looks."""
+_SOONEST, _LATEST = timedelta(minutes=1), timedelta(minutes=30)
+"""The bounds of the time between two looks: 40 of them in twelve hours."""
 
 _SHARE_OF_WAIT = 0.25
 _SECOND, _LEAST = timedelta(seconds=1), timedelta(microseconds=1)
@@ -49,6 +52,7 @@ class PredecessorRun:
         """
         ends_at, name = wait_ends_at(row, job), job.definition.after or job.name
         other, found, waits_for = self._jobs.get(JobRef(job.ref.tenant_id, name)), None, str(name)
+        rows: Sequence[Action] = ()
         if other is None:
             status = "is not declared"
         else:
@@ -66,7 +70,8 @@ class PredecessorRun:
             note = f"{name} {status}, {waited} after this run was due"
             return Skip(SkipReason.PREDECESSOR, note)
         begins_at = now if found is None else max(found[0], row.nominal_at)
-        return Postpone(min(_next_look(begins_at, now), ends_at), waits_for)
+        follows = tuple(run.ref for run in rows if _may_follow(row, run))
+        return Postpone(min(_next_look(begins_at, now), ends_at), waits_for, follows)
 
     def _time_of(self, other: Job, row: Action, job: Job) -> tuple[datetime, int] | None:
         """Return the nominal time for which a run waits, and the version that has it."""
@@ -109,6 +114,10 @@ def wait_ends_at(row: Action, job: Job) -> datetime:
     """Return the time-out of a run; of one that makes up for a missed time, from when it was planned on."""
     begun = max(ids.nominal_at(row.id), row.planned_at or instant.EARLIEST)
     return begun + timedelta(seconds=job.definition.waits_at_most)
+
+
+def _may_follow(row: Action, run: Action) -> bool:
+    return row.id not in run.followers and len(run.followers) < MOST_FOLLOWERS
 
 
 def _next_look(begins_at: datetime, now: datetime) -> datetime:

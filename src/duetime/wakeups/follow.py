@@ -14,7 +14,7 @@ from typing import TypeAlias
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, DuetimeError, truncate
 from duetime.ids import is_action_id
-from duetime.model.action import Action, ActionRef
+from duetime.model.action import Action, ActionRef, Status
 from duetime.model.batch import COUNTED_AT, COUNTING_SHARD, HELD_AT, BatchRef
 from duetime.model.change import Change
 from duetime.ports.actions import ActionStore
@@ -49,19 +49,21 @@ class Follow:
             wakes: the records.
             stop_at: nothing begins after it, nor `FOLLOW_TIME` from now; the sweep finds what is left.
         """
-        held, batches = dict[ActionRef, None](), dict[BatchRef, list[Action]]()
+        held, batches = dict[ActionRef, bool](), dict[BatchRef, list[Action]]()
         for wake in wakes:
             if isinstance(wake, BatchRef):
                 batches.setdefault(wake, [])
             elif (row := wake.new) is not None and row.is_awaited and row.status.is_final:
-                held.update(dict.fromkeys(ActionRef(row.tenant_id, one) for one in row.followers))
+                for ref in (ActionRef(row.tenant_id, one) for one in row.followers):
+                    held[ref] = held.get(ref, False) or row.status is Status.EXECUTED
                 if row.batch is not None:
                     redriven = batches.setdefault(BatchRef(row.tenant_id, row.batch), [])
                     redriven += [row] if row.redriven_after else []
         limit = self._clock.now() + FOLLOW_TIME
         stop_at = limit if stop_at is None else min(stop_at, limit)
         checks: list[tuple[Callable[[], object], str]] = [
-            (partial(self._release, ref), ref.id) for ref in held
+            (partial(self._release, ref, has_success=has_success), ref.id)
+            for ref, has_success in held.items()
         ]
         for batch, redriven in batches.items():
             count = partial(self._count.wake, batch, stop_at=stop_at, redriven=redriven)

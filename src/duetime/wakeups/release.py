@@ -13,6 +13,7 @@ from duetime.ids import PLANNER
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason
 from duetime.model.batch import ActionBatch, BatchRef
+from duetime.model.lease import Applied
 from duetime.model.predecessors import Decision, Predecessors, Verdict, decide
 from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.settings import Settings
@@ -26,14 +27,22 @@ class Release:
     def __init__(self, store: ActionStore, *, clock: Clock, settings: Settings) -> None:
         self._store, self._clock, self._settings = store, clock, settings
 
-    def __call__(self, ref: ActionRef) -> bool:
+    def __call__(self, ref: ActionRef, *, has_success: bool = False) -> bool:
         """Release, fail or skip a held action whose predecessors have ended; return whether it is done.
+
+        A run that waits for one of another job becomes due instead; its claim decides.
+
+        Args:
+            ref: the action.
+            has_success: whether one of those that it follows was executed.
 
         Raises:
             BackendUnavailable: it may be released, now or later; a repeat is safe.
             UnreadableRow: duetime did not write one of its batches.
         """
         row = next(iter(self._store.get_rows([ref])), None)
+        if row is not None and row.waits_for_run:
+            return has_success and self._wake(row)
         if row is None or not row.is_held:
             return False
         verdict = self._verdict(row)
@@ -42,6 +51,13 @@ class Release:
         log.info("action released", extra={"action": row.id, "decision": verdict.decision.value})
         self._store.release(row, self._released(row, verdict))
         return True
+
+    def _wake(self, row: Action) -> bool:
+        """Let a run look at the other job's run now; return whether it does."""
+        now = self._clock.now()
+        if row.due_at <= now:
+            return False
+        return isinstance(self._store.defer(row, now, waits_for=row.waits_for), Applied)
 
     def _verdict(self, row: Action) -> Verdict:
         predecessors, damaged = Predecessors.parse(row.after or ""), list[DamagedRow]()

@@ -7,6 +7,8 @@ reason: no occurrence disappears.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -43,6 +45,8 @@ from duetime.settings import Settings
 from duetime.worker.paused_work import Held, PausedWork
 from duetime.worker.read_holders import read_holders
 from duetime.worker.unlocked_runs import find_unlocked, needs_search
+
+log = logging.getLogger(__name__)
 
 SHARE_OF_WAIT = 0.25
 """The delay before the next claim of a run that waits, as a share of the time waited: few messages."""
@@ -267,7 +271,21 @@ class ClaimJobRun:
             return self._skip(decision, context, terms)
         until, waits_for = decision.until, decision.waits_for
         moved = self._actions.defer(context.row, until, held_by=terms.held_by, waits_for=waits_for)
-        return CHANGED if isinstance(moved, Rejected) else None
+        if isinstance(moved, Rejected):
+            return CHANGED
+        self._follow(decision.follows, context.row)
+        return None
+
+    def _follow(self, others: Iterable[ActionRef], row: Action) -> None:
+        """Have the success of other rows wake a row that waits for them, which is written.
+
+        This is only a wake: after a failure, the row looks again at its due time.
+        """
+        try:
+            for other in others:
+                self._actions.add_follower(other, row.id)
+        except BackendUnavailable as error:
+            log.warning("it looks again later", extra={"action": row.id, "reason": truncate(error)})
 
     def _skip(self, decision: Skip, context: ClaimContext, terms: ClaimTerms) -> Conflict | None:
         row, owner = context.row, job_ref_of(context.row)
