@@ -61,6 +61,8 @@ def test_a_job_is_registered_after_another_one_of_the_tenant(tenant):
     assert tenant("POST", body=REPORT).json["after"] is None
     job = tenant("POST", body=REPORT | {"name": "acme-late", "after": "acme-report"}).json
     assert (job["after"], job["after_timeout"]) == ("acme-report", 43_200)
+    listed = {entry["name"]: entry["after"] for entry in tenant("GET").json["items"]}
+    assert listed == {"acme-late": "acme-report", "acme-report": None}
     body = {"after": "acme-report", "after_timeout": 3_600, "name": "acme-latest"}
     assert tenant("POST", body=REPORT | body).json["after_timeout"] == 3_600
 

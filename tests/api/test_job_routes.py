@@ -8,12 +8,12 @@ import pytest
 from duetime.cli import main
 
 SUMMARY_MEMBERS = {
-    "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "enabled",
+    "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "after", "enabled",
     "paused", "running", "next_due_at", "last_run", "consecutive_failures", "recent_runs",
 }  # fmt: skip
 JOB_MEMBERS = SUMMARY_MEMBERS | {
     "description", "payload", "redacted", "retry", "overlap", "catch_up", "precision", "failure_threshold",
-    "deadline", "within", "every_success_within", "after", "after_timeout",
+    "deadline", "within", "every_success_within", "after_timeout",
     "worker", "since", "disabled_at", "registered_by", "waiting", "tally", "tuning", "next_runs",
 }  # fmt: skip
 ME = "ada@acme.example"

@@ -38,12 +38,16 @@ def test_a_job_is_registered_and_shown(duetime):
 def test_a_job_that_runs_after_another_one_shows_that(duetime):
     duetime("jobs", "register", *REPORT)
     late = ["acme-late", *REPORT[1:], "--after", "acme-report", "--after-timeout", "4h"]
+    drafted = duetime("jobs", "register", *late, "--dry-run")[1]
+    assert "after: acme-report, whose run of the day must have succeeded; skipped after 4 h" in drafted
     assert duetime.json("jobs", "register", *late)["after_timeout"] == 14_400
     printed = duetime("jobs", "show", "acme-late")[1]
     assert (
         "  after           acme-report, whose run of the day must have succeeded; skipped after 4 h"
         in printed
     )
+    (line,) = (line for line in duetime("jobs", "list")[1].splitlines() if line.startswith("acme-late"))
+    assert ", after acme-report" in line
 
 
 def test_every_option_of_a_job_is_registered(duetime):

@@ -7,66 +7,41 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from duetime.api.api_model import ApiModel
-from duetime.api.job_views import RetryView
+from duetime.api.job_option_views import JobOptionsView, option_fields
 from duetime.api.redactor import Redactor
 from duetime.api.views import Instant
-from duetime.model.job import Definition, Overlap, Precision, StoredDefinition, is_manual
-from duetime.retry import RetryPolicy
-
-_SAME = (
-    *("type", "overlap", "catch_up", "precision", "failure_threshold", "deadline", "within"),
-    *("every_success_within", "after", "after_timeout", "title", "category", "description"),
-)
+from duetime.model.job import Definition, StoredDefinition, is_manual
 
 
-class DefinitionView(ApiModel):
-    """What a registration of a job sets."""
+class _ScheduleView(ApiModel):
+    """What a job runs, and when: the first fields of its definition."""
 
     type: str
     """The payload type, whose handler runs it."""
-    payload: Any
-    """The payload of each run, or null. Sensitive values are `[redacted]` without `payloads:read`."""
-    redacted: list[str]
-    """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
     cadences: list[str]
     """Their texts; none for a job that is only triggered."""
-    retry: RetryView | None
-    """Null where the handler's own policy applies."""
-    overlap: Overlap
-    """What becomes of an occurrence while another run has not ended."""
-    catch_up: int
-    """How many of the latest missed occurrences are made up for."""
-    precision: Precision
-    """`second`, or `minute` if a run may be that late."""
-    failure_threshold: int
-    """Failures in a row after which a notification is sent."""
-    deadline: str | None
-    """The wall time by which a nominal time must have succeeded."""
-    within: int | None
-    """Or the seconds after the nominal time."""
-    every_success_within: int | None
-    """Seconds: a longer time without a success is reported."""
-    after: str | None
-    """The job whose run of the same nominal day must have succeeded before a run begins."""
+
+
+class DefinitionView(JobOptionsView, _ScheduleView):
+    """What a registration of a job sets."""
+
     after_timeout: int | None
-    """Seconds for which a run waits for it; null: 12 hours."""
+    """Seconds for which a run waits for that of `after`; null: 12 hours."""
     title: str
     """Its name for people; may be empty."""
     category: str
     """What lists may group it by; may be empty."""
-    description: str
-    """What it is for; may be empty."""
 
     @classmethod
     def from_definition(cls, definition: Definition, redactor: Redactor) -> Self:
         """Return the view of a definition for one caller."""
-        payload = redactor.of_definition(definition)
         return cls(
-            **{name: getattr(definition, name) for name in _SAME},
-            payload=payload.payload,
-            redacted=list(payload.paths),
+            **option_fields(definition, redactor.of_definition(definition)),
+            type=definition.type,
             cadences=[] if is_manual(definition) else list(definition.cadences),
-            retry=definition.retry and RetryView.from_policy(RetryPolicy.parse(definition.retry)),
+            after_timeout=definition.after_timeout,
+            title=definition.title,
+            category=definition.category,
         )
 
 

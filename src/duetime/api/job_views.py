@@ -9,15 +9,15 @@ from itertools import islice
 from typing import Any, Self
 
 from duetime.api.api_model import ApiModel
+from duetime.api.job_option_views import JobOptionsView, option_fields
 from duetime.api.time_views import LastRunView, NextRunView, RecentRunView
 from duetime.api.views import Instant, View
 from duetime.jobs.upcoming import upcoming
 from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
 from duetime.model.deadline import deadline_of
-from duetime.model.job import WHOLE_JOB, Job, Origin, Overlap, Precision
+from duetime.model.job import WHOLE_JOB, Job, Origin
 from duetime.model.redaction import Redacted
-from duetime.retry import RetryPolicy
 
 SHOWN_RUNS = 3
 """The number of next runs in a job's view."""
@@ -54,29 +54,6 @@ class CadenceView(ApiModel):
     """The same as a sentence."""
     paused: PauseView | None
     """Of this cadence alone; the job has the pause of all its cadences."""
-
-
-class RetryView(ApiModel):
-    """A retry policy; spans are in seconds."""
-
-    attempts: int
-    """Runs in all."""
-    backoff: list[float]
-    """Before each further run; the last one repeats."""
-    jitter: float
-    """By which share of itself a back-off is widened at most."""
-    give_up_after: float | None
-    """After this long since it was first due no further run is started; null: never."""
-
-    @classmethod
-    def from_policy(cls, policy: RetryPolicy) -> Self:
-        """Return the view of the policy."""
-        return cls(
-            attempts=policy.attempts,
-            backoff=[delay.total_seconds() for delay in policy.backoff],
-            jitter=policy.jitter,
-            give_up_after=None if policy.give_up_after is None else policy.give_up_after.total_seconds(),
-        )
 
 
 class TuningView(ApiModel):
@@ -126,6 +103,8 @@ class JobSummary(ApiModel):
     """Counts changes of its schedule; each occurrence is of one."""
     cadences: list[CadenceView]
     """When it runs."""
+    after: str | None
+    """The job whose run of the same nominal day must have succeeded before a run begins; null without one."""
     enabled: bool
     """Whether it is declared; what code or its registration takes back is kept, and runs no more."""
     paused: PauseView | None
@@ -168,6 +147,7 @@ def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
             }
             for cadence in job.cadence_set.cadences
         ],
+        "after": definition.after,
         "enabled": job.removed_at is None,
         "paused": job.pauses.get(WHOLE_JOB),
         "running": job.running.id if job.running else None,
@@ -180,33 +160,9 @@ def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
     }
 
 
-class JobView(JobSummary):
+class JobView(JobOptionsView, JobSummary):
     """A job in full."""
 
-    description: str
-    """What it is for; may be empty."""
-    payload: Any
-    """The payload of each run, or null. Sensitive values are `[redacted]` without `payloads:read`."""
-    redacted: list[str]
-    """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
-    retry: RetryView | None
-    """Null where the handler's own policy applies."""
-    overlap: Overlap
-    """What becomes of an occurrence while another run has not ended."""
-    catch_up: int
-    """How many of the latest missed occurrences are made up for."""
-    precision: Precision
-    """`second`, or `minute` if a run may be that late."""
-    failure_threshold: int
-    """Failures in a row after which a notification is sent."""
-    deadline: str | None
-    """The wall time by which a nominal time must have succeeded, such as `06:00`; null without one."""
-    within: int | None
-    """Or the seconds after the nominal time."""
-    every_success_within: int | None
-    """Seconds: a longer time without a success is reported; null: never."""
-    after: str | None
-    """The job whose run of the same nominal day must have succeeded before a run begins; null without one."""
     after_timeout: int | None
     """Seconds for which a run waits for it, and is then skipped; null without `after`."""
     worker: str
@@ -238,11 +194,7 @@ class JobView(JobSummary):
             skipped: upcoming times that were skipped on request.
             redacted_payload: its payload as the caller may see it.
         """
-        return cls(
-            **_fields(job, now, skipped),
-            payload=redacted_payload.payload,
-            redacted=list(redacted_payload.paths),
-        )
+        return cls(**option_fields(job.definition, redacted_payload) | _fields(job, now, skipped))
 
 
 def _fields(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, Any]:
@@ -250,18 +202,6 @@ def _fields(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, A
     following = list(islice((due for due in upcoming(job, now) if due.at not in skipped), SHOWN_RUNS))
     return {
         **_summary(job, following[0] if following else None),
-        "description": definition.description,
-        "retry": None
-        if definition.retry is None
-        else RetryView.from_policy(RetryPolicy.parse(definition.retry)),
-        "overlap": definition.overlap,
-        "catch_up": definition.catch_up,
-        "precision": definition.precision,
-        "failure_threshold": definition.failure_threshold,
-        "deadline": definition.deadline,
-        "within": definition.within,
-        "every_success_within": definition.every_success_within,
-        "after": definition.after,
         "after_timeout": None if definition.after is None else definition.waits_at_most,
         "worker": definition.worker,
         "since": job.since,

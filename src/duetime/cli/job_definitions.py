@@ -11,7 +11,7 @@ from typing import Any
 from duetime.cli.arguments import JOBS, Commands, add_command, add_job, client_of
 from duetime.cli.client import Client, Json
 from duetime.cli.failures import BadUsage
-from duetime.cli.job_text import words
+from duetime.cli.job_text import after_in_words, words
 from duetime.cli.output import print_content, print_json, print_next
 from duetime.cli.tables import facts, plain, table
 from duetime.cli.times import both
@@ -124,6 +124,8 @@ def _draft_lines(draft: Json, now: datetime) -> Iterator[str]:
         clocks = (f"{row['local'][:10]} {row['note']}" for row in cadence["changes"])
         notes = (*cadence["notes"], *cadence["disagreements"], *clocks)
         yield from (f"  note: {plain(note)}" for note in notes)
+    if after := draft["definition"]["after"]:
+        yield from ("", f"after: {after_in_words(after, draft['definition']['after_timeout'])}")
     yield ""
     if draft["runs_per_day"] is not None:
         dollars = draft["dollars_per_month"]

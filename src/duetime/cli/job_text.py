@@ -20,7 +20,7 @@ _STATES = {"open": "open", "at_risk": "at risk", "met": "met", "missed": "missed
 def listed(jobs: Sequence[Json], now: datetime) -> str:
     """Return a table with one row a job."""
     rows = [
-        [job["name"], words(job), local(job["next_due_at"], now), _latest(job, now), _state(job, now)]
+        [job["name"], _when(job), local(job["next_due_at"], now), _latest(job, now), _state(job, now)]
         for job in jobs
     ]
     return table(["NAME", "CADENCE", "NEXT RUN", "LAST RUN", "STATE"], rows)
@@ -29,6 +29,20 @@ def listed(jobs: Sequence[Json], now: datetime) -> str:
 def words(job: Json) -> str:
     """Return its cadences in words."""
     return "; ".join(entry["words"] for entry in job["cadences"])
+
+
+def _when(job: Json) -> str:
+    """Return its cadences in words, and the job that it runs after."""
+    after = job.get("after")  # an older deployment has none
+    return f"{words(job)}, after {after}" if after else words(job)
+
+
+def after_in_words(after: str, timeout: int | None) -> str:
+    """Return for which job's run another one waits, and how long: by default 12 hours."""
+    from duetime.model.job import USUAL_WAIT  # noqa: PLC0415 - few jobs wait
+
+    limit = span(timedelta(seconds=USUAL_WAIT if timeout is None else timeout))
+    return f"{after}, whose run of the day must have succeeded; skipped after {limit}"
 
 
 def _latest(job: Json, now: datetime) -> str:
@@ -112,8 +126,7 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if job.get("every_success_within"):
         yield "silence", f"a run must succeed every {span(timedelta(seconds=job['every_success_within']))}"
     if job.get("after"):
-        limit = span(timedelta(seconds=job["after_timeout"]))
-        yield "after", f"{job['after']}, whose run of the day must have succeeded; skipped after {limit}"
+        yield "after", after_in_words(job["after"], job["after_timeout"])
     yield from _runs(job, now)
 
 

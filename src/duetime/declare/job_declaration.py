@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime.cadence.errors import InvalidCadence, nearest
+from duetime.declare.definition_options import with_options
 from duetime.declare.handler import Handler
 from duetime.declare.job_options import JobOptions
-from duetime.declare.job_rules import has_times, overlap_of, read_cadences, refusals
+from duetime.declare.job_rules import has_times, read_cadences, refusals
 from duetime.declare.signature import Function, Signature, where_of
-from duetime.declare.whole_seconds import whole_seconds
 from duetime.errors import DeclarationError, InvalidIdentifier, InvalidPayload
 from duetime.ids import JobName, job_name
 from duetime.model.job import Definition
@@ -127,24 +127,13 @@ def _definition(
     definition = Definition(
         name=name,
         type=name,
-        cadences=tuple(cadence.text for cadence in cadences),
+        cadences=(),
         payload=_payload(takes, cadences, options.payload),
         payload_version=takes.payload.type_version if takes.payload else 1,
         retry=policy(options.retry).text(),
-        overlap=overlap_of(options.overlap, cadences),
-        catch_up=options.catch_up,
-        precision=options.precision,
-        failure_threshold=options.failure_threshold,
-        deadline=options.deadline,
-        within=whole_seconds("within", options.within),
-        every_success_within=whole_seconds("every_success_within", options.every_success_within),
-        after=None if options.after is None else JobName(options.after),
-        after_timeout=whole_seconds("after_timeout", options.after_timeout),
-        title=options.title,
-        category=options.category,
-        description=options.description,
         worker=home.worker,
     )
+    definition = with_options(definition, options, cadences)
     if problems := list(refusals(definition, cadences)):
         raise DeclarationError("; ".join(problems))
     return definition

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from duetime.declare.definition_options import with_options
 from duetime.declare.job_rules import (
     RESERVED,
     TOO_FINE,
     is_too_fine,
-    overlap_of,
     read_cadences,
     refusals,
 )
-from duetime.declare.whole_seconds import whole_seconds
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
 from duetime.model.job import Definition, JobRef, is_manual
@@ -58,27 +57,16 @@ class DefinitionRules:
         handler, payload = registration.handler, None
         if not isinstance(handler, str):
             payload, handler = handler, handler.type_name
-        return Definition(
+        definition = Definition(
             name=name,
             type=handler,
-            cadences=tuple(cadence.text for cadence in cadences),
+            cadences=(),
             payload=payload.to_json() if payload else None,
             payload_version=payload.type_version if payload else 1,
             retry=None if registration.retry is None else policy(registration.retry).text(),
-            overlap=overlap_of(registration.overlap, cadences),
-            catch_up=registration.catch_up,
-            precision=registration.precision,
-            failure_threshold=registration.failure_threshold,
-            deadline=registration.deadline,
-            within=whole_seconds("within", registration.within),
-            every_success_within=whole_seconds("every_success_within", registration.every_success_within),
-            after=None if registration.after is None else JobName(registration.after),
-            after_timeout=whole_seconds("after_timeout", registration.after_timeout),
-            title=registration.title,
-            category=registration.category,
-            description=registration.description,
             worker=tenant_id,
         )
+        return with_options(definition, registration, cadences)
 
     def check(self, definition: Definition, others: Sequence[str] = ()) -> None:
         """Check that a definition may come into force.
