@@ -120,7 +120,7 @@ class BatchProtocol:
             return
         yield Step("the one who redrives stops", state._replace(redriver=IDLE))
         if redriver.phase.startswith("reads"):
-            if redriver.phase == "reads before" and _counts_anew(state.batch):
+            if redriver.phase == "reads before" and _counts_again(state.batch):
                 redrives = state._replace(redriver=redriver._replace(phase="redrives"))
                 yield Step("a redrive finds that the batch counts again", redrives)
                 return
@@ -220,7 +220,7 @@ def _is_counted_now(state: State) -> bool:
     return state.batch.in_due_index and (state.batch.counting or (state.batch.recount and not is_waited_for))
 
 
-def _counts_anew(batch: Batch) -> bool:
+def _counts_again(batch: Batch) -> bool:
     return batch.counting and batch.restarted and not batch.counted
 
 

@@ -5,7 +5,8 @@
 (* nothing, so it ends here as soon as the batch is written.                                               *)
 (*                                                                                                         *)
 (* The faults: a count may begin at any moment, and stop between any two reads; a redrive may arrive after *)
-(* its caller has died. No record of the stream is needed, so all may be lost.                             *)
+(* its caller has died. No record of the stream is needed, so all may be lost. A record, or a late write   *)
+(* of a redrive's caller, may have the batch counted again at any moment.                                  *)
 EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
@@ -14,7 +15,7 @@ CONSTANTS
   MaxRedrives
 
 VARIABLES
-  row,        \* of each member: "pending", "executed" or "failed"
+  row,        \* of each member: "pending", or how it ended
   redriven,   \* how often each was redriven
   batch,      \* the batch's item; `known` has the members that were counted as final
   counter,    \* what each process knows
@@ -29,6 +30,7 @@ Guards ==
    "COUNTED_AGAIN_BEFORE", "COUNTED_AGAIN_AFTER", "COUNTED_ONCE_MORE"}
 Has(guard) == guard \notin removed
 
+Ends == {"executed", "failed", "cancelled"}
 Unknown == [m \in Members |-> "?"]
 Idle == [phase |-> "idle"]
 IsFinal(m) == row[m] # "pending"
@@ -59,19 +61,22 @@ Close ==
 
 End(m) ==
   /\ m \in batch.members /\ ~IsFinal(m)
-  /\ \E status \in {"executed", "failed"} : row' = [row EXCEPT ![m] = status]
+  /\ \E status \in Ends : row' = [row EXCEPT ![m] = status]
   /\ UNCHANGED <<redriven, batch, counter, caller, late, follower, removed>>
 
 ----------------------------------------------------------------------------
-(* A count. A complete batch is counted once more when no redrive can arrive any longer. *)
+(* A count reads the members that are not known to be final, or all. A complete batch is counted once more *)
+(* when no redrive can arrive any longer.                                                                  *)
 
-Look(c) ==
+LookWith(c, seen) ==
   /\ counter[c] = Idle
-  /\ batch.counting \/ (batch.recount /\ Has("COUNTED_ONCE_MORE") /\ late = {} /\ caller = Idle)
-  /\ LET seen == IF batch.counting THEN batch.known ELSE Unknown IN
-       counter' = [counter EXCEPT ![c] = [phase |-> "counting", read |-> batch, seen |-> seen,
-                                          left |-> {m \in batch.members : seen[m] = "?"}]]
+  /\ counter' = [counter EXCEPT ![c] = [phase |-> "counting", read |-> batch, seen |-> seen,
+                                        left |-> {m \in batch.members : seen[m] = "?"}]]
   /\ UNCHANGED <<row, redriven, batch, caller, late, follower, removed>>
+Look(c) ==
+  /\ batch.counting \/ (batch.recount /\ Has("COUNTED_ONCE_MORE") /\ late = {} /\ caller = Idle)
+  /\ LookWith(c, IF batch.counting THEN batch.known ELSE Unknown)
+LookAtAll(c) == batch.counting /\ LookWith(c, Unknown)
 
 Read(c) ==
   /\ counter[c].phase = "counting"
@@ -109,18 +114,19 @@ Release(c) ==
   /\ UNCHANGED <<row, redriven, batch, caller, late, removed>>
 
 ----------------------------------------------------------------------------
-(* A redrive: the batch counts again before it and after it. *)
+(* A redrive: the batch counts again before it, unless nothing was counted since another, and after it. *)
 
 CountAgain ==
   /\ batch' = [batch EXCEPT !.counting = TRUE, !.known = Unknown, !.restarted = TRUE, !.recount = FALSE]
   /\ counter' = Outdated
+CountsAgain == batch.counting /\ batch.restarted /\ batch.known = Unknown
 Redrives(m) == redriven[m] + IF m \in late THEN 1 ELSE 0
 
 Begin ==
   /\ caller = Idle
   /\ \E m \in Members : /\ row[m] = "failed" /\ Redrives(m) < MaxRedrives
                         /\ caller' = [phase |-> "redrives", of |-> m]
-  /\ IF Has("COUNTED_AGAIN_BEFORE") THEN CountAgain ELSE UNCHANGED <<batch, counter>>
+  /\ IF Has("COUNTED_AGAIN_BEFORE") /\ ~CountsAgain THEN CountAgain ELSE UNCHANGED <<batch, counter>>
   /\ UNCHANGED <<row, redriven, late, follower, removed>>
 
 Redriven(m) ==
@@ -154,6 +160,14 @@ Fairness ==
   /\ \A m \in Members : WF_vars(End(m))
   /\ \A c \in Counters : WF_vars(CountStep(c))
 Spec == Init /\ [][Next]_vars /\ Fairness
+
+\* What may also happen, but need not, and for ever.
+Again == batch.members # {} /\ CountAgain /\ UNCHANGED <<row, redriven, caller, late, follower, removed>>
+GiveUp ==
+  /\ caller.phase = "redrives" /\ caller' = Idle
+  /\ UNCHANGED <<row, redriven, batch, counter, late, follower, removed>>
+NextWithOthers == Next \/ Again \/ GiveUp \/ \E c \in Counters : LookAtAll(c)
+SpecWithOthers == Init /\ [][NextWithOthers]_vars
 Symmetry == Permutations(Members) \cup Permutations(Counters)
 
 ----------------------------------------------------------------------------

@@ -80,16 +80,21 @@ Continue(w) ==
             ELSE [row EXCEPT !.status = "failed"]
   /\ UNCHANGED <<late, stored, values, removed>>
 
-End(w) ==
+End(w) ==  \* or a retry
   /\ worker[w].phase = "runs"
   /\ worker' = [worker EXCEPT ![w] = Idle]
-  /\ row' = IF row.status = "processing" /\ row.fence = worker[w].fence
-       THEN [row EXCEPT !.status = "executed"] ELSE row
+  /\ IF row.status = "processing" /\ row.fence = worker[w].fence
+       THEN \E status \in {"executed", "failed", "pending"} : row' = [row EXCEPT !.status = status]
+       ELSE UNCHANGED row
   /\ UNCHANGED <<late, stored, values, removed>>
 
 Stop(w) ==
   /\ worker[w] # Idle /\ worker' = [worker EXCEPT ![w] = Idle]
   /\ UNCHANGED <<row, late, stored, values, removed>>
+
+Evict ==  \* from its slot of a concurrency key, as a claim that does nothing else; only traces have it
+  /\ row.status \in {"pending", "processing"} /\ row.fence < MaxFence /\ row' = [row EXCEPT !.fence = @ + 1]
+  /\ UNCHANGED <<worker, late, stored, values, removed>>
 
 Next == Late \/ \E w \in Workers : Look(w) \/ Claim(w) \/ Store(w) \/ Continue(w) \/ End(w) \/ Stop(w)
 Spec == Init /\ [][Next]_vars

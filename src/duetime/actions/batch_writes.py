@@ -100,7 +100,7 @@ class BatchWrites:
         batch = self._store.find_batch(BatchRef(row.tenant_id, row.batch or ""))
         if batch is None or not batch.has_member(row):
             return
-        if is_redriven or not batch.counts_anew:
+        if is_redriven or not batch.counts_again:
             self.change(batch.name, partial(counted_again, at=self.context.clock.now()))
 
     def open(self, name: str, on_complete: Payload | None) -> tuple[ActionBatch, bool]:

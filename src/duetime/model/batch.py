@@ -154,7 +154,7 @@ class ActionBatch:
         return self.is_counting or self.recount_at is not None
 
     @property
-    def counts_anew(self) -> bool:
+    def counts_again(self) -> bool:
         """Whether no count of all members was stored since a redrive."""
         return self.is_counting and self.restarted_at is not None and self.counted_at is None
 
