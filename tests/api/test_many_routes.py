@@ -76,6 +76,12 @@ class TestQuery:
         ):
             assert ids_of(call("query", query=query)) == found
 
+    def test_takes_ids_with_commas_and_no_other_text(self, call, put):
+        first, _, third = put(), put(), put()
+        assert set(ids_of(call("query", query={"ids": f"{first},{third}"}))) == {first, third}
+        response = call("query", query={"ids": "order:7"})
+        assert (response.status, "copy ids from a list of actions" in response.text) == (422, True)
+
     def test_accepts_several_statuses_in_both_spellings(self, call, put):
         waiting, cancelled = put(), put()
         call("cancel", action_id=cancelled)
@@ -276,7 +282,7 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("query", "detail"),
         [
-            ({"runs": "true"}, "found by job, or among failed actions"),
+            ({"runs": "true"}, "found by job, by id, or among failed actions"),
             ({"runs": "false", "job": "billing-hourly"}, "leave out runs, or the job"),
         ],
     )

@@ -131,7 +131,7 @@ def test_all_filters_must_match():
         ({"type": 5}, "type '5' is not a payload type; use a payload's class"),
         ({"type": ""}, "type '' is not a payload type"),
         ({"type": int}, "use a payload's class, or its type's name"),
-        ({"statsu": "failed"}, "there is no filter 'statsu'; there are status, type, correlation_id"),
+        ({"statsu": "failed"}, "there is no filter 'statsu'; there are status, type, ids"),
         ({"created_before": NOON}, "there is no filter 'created_before'"),
         ({"due_after": NOON, "due_until": NOON}, "due_after must lie before due_until"),
         ({"created_after": HOUR, "created_until": -HOUR}, "created_after must lie before created_until"),
@@ -153,3 +153,30 @@ def test_names_that_cannot_be_part_of_key_are_rejected(filters):
 def test_invalid_bounds_are_rejected(bound):
     with pytest.raises(InvalidTime):
         selection_of(due_after=bound)
+
+
+class TestIds:
+    def test_admit_the_actions_with_these_ids_alone(self):
+        row, other = one_shot(), one_shot()
+        assert meets(row, ids=[row.id])
+        assert not meets(other, ids=[row.id])
+        assert meets(row, ids=[other.id, row.id], status="pending")
+        assert not meets(row, ids=[row.id], status="failed")
+
+    def test_are_a_filter_that_may_include_runs(self):
+        row = one_shot()
+        assert not selection_of(ids=[row.id]).is_unrestricted
+        assert selection_of(ids=[row.id]).has_runs
+        assert not selection_of(ids=[row.id], runs=False).has_runs
+
+    def test_are_a_hundred_at_most(self):
+        rows = [one_shot().id for _ in range(101)]
+        assert len(selection_of(ids=rows[:100]).action_ids) == 100
+        for ids, reported in (
+            (rows, "ids is a list of 101; use a list of 1 to 100 ids"),
+            ([], "ids is a list of 0; use"),
+            (rows[0], "ids is the text "),
+            (["order:17"], "ids has 'order:17', which is no action's id"),
+        ):
+            with pytest.raises(InvalidSelection, match=reported):
+                selection_of(ids=ids)

@@ -242,6 +242,32 @@ class TestRedriveMany:
             store.scheduler.redrive_many(status="pending", correlation_id=ORDER)
 
 
+class TestIds:
+    def test_change_the_chosen_ones_alone_page_by_page(self, store):
+        chosen = [store.schedule(Ship(item=n)) for n in range(3)]
+        other = store.schedule(Ship(item=9))
+        ids = [row.id for row in chosen]
+        step = store.scheduler.cancel_many(ids=ids, limit=2)
+        assert len(step.changed) == 2
+        last = store.scheduler.cancel_many(ids=ids, limit=2, cursor=step.cursor)
+        assert (ids_of((*step.changed, *last.changed)), last.cursor) == (ids_of(chosen), None)
+        assert store.is_now([*chosen, other]) == ["cancelled"] * 3 + ["pending"]
+
+    def test_find_runs_of_jobs_and_no_other_tenants_actions(self, store):
+        lost = store.schedule(Bill(), at=30 * MINUTE)
+        theirs = store.schedule(Bill(), at=30 * MINUTE, scheduler=store.cloud.scheduler_for("globex"))
+        store.cloud.advance(hours=1)
+        run = store.scheduler.list(job="store-close", status="failed").actions[0]
+        ids = [lost.id, run.id, theirs.id]
+        assert ids_of(store.scheduler.list(ids=ids)) == {lost.id, run.id}
+        assert ids_of(store.tenant_alone().list(ids=ids)) == {lost.id}
+        store.bank_is_up = True
+        assert ids_of(store.scheduler.redrive_many(ids=ids).changed) == {lost.id, run.id}
+        store.cloud.advance(minutes=1)
+        assert store.is_now([lost, run]) == ["executed", "executed"]
+        store.cloud.check()
+
+
 class TestRunsOfJobs:
     def test_that_failed_are_redriven_by_their_jobs_name(self, store):
         store.cloud.advance(hours=3)

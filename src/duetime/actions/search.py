@@ -5,6 +5,7 @@ Each page reads a bounded part of one index, never the table.
 ========================  ==========================================  ===============
 the selection has         reads                                       in the order of
 ========================  ==========================================  ===============
+ids                       their rows                                  id
 a correlation id          that id's partition of an index             age, oldest first
 a job                     that job's partition                        nominal time, latest first
 status failed             the tenant's partitions of an index         failure, latest first
@@ -28,7 +29,7 @@ from typing import Any, Protocol
 
 from duetime import ids
 from duetime.errors import InvalidCursor
-from duetime.model.action import Action
+from duetime.model.action import Action, ActionRef
 from duetime.model.marks import FailedMark
 from duetime.model.redaction import read_payload
 from duetime.model.selection import LARGEST_PAGE, Selection
@@ -129,7 +130,7 @@ class Search:
 
     def _place(self, selection: Selection, row: Action) -> datetime:
         """Return where a row stands in the order of the selection's list."""
-        if selection.correlation_id is not None:
+        if selection.action_ids or selection.correlation_id is not None:
             return row.created_at
         if selection.job is not None:
             return row.nominal_at
@@ -138,6 +139,8 @@ class Search:
         return row.due_at if self._due_order and selection.has_due_range else row.created_at
 
     def _reader(self, selection: Selection) -> _Read:
+        if selection.action_ids:
+            return partial(self._by_ids, selection.action_ids)
         if selection.correlation_id is not None:
             return partial(self._by_correlation, selection.correlation_id)
         if selection.job is not None:
@@ -148,6 +151,17 @@ class Search:
             after, until = selection.due_after, selection.due_until
             return partial(self._store.in_due_order, self._tenant_id, after=after, until=until)
         return partial(self._by_age, selection)
+
+    def _by_ids(self, action_ids: Sequence[ids.ActionId], *, limit: int, cursor: str | None) -> Page:
+        after = _checked(cursor)
+        left = [one for one in action_ids if after is None or one > after]
+        now, later = left[:limit], left[limit:]
+        # Others own runs of jobs alone.
+        refs = [ActionRef(self._tenant_id, one) for one in now] + [
+            ActionRef(tenant, one) for tenant in self._others for one in now if not ids.is_one_shot(one)
+        ]
+        rows = sorted(self._store.get_rows(refs), key=lambda row: row.id)
+        return Page(tuple(row.without_payload() for row in rows), now[-1] if later else None)
 
     def _by_correlation(self, correlation_id: str, *, limit: int, cursor: str | None) -> Page:
         return self._store.by_correlation(

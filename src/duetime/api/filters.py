@@ -13,7 +13,7 @@ from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RedriveBody, RequestBody, read_time
 from duetime.api.views import ActionPage, ActionSummary, Instant, ScannedView
 from duetime.model.content_filter import LONGEST_TEXT, MOST_FIELDS, fields_of
-from duetime.model.selection import Filters, Selection
+from duetime.model.selection import MOST_IDS, Filters, Selection
 from duetime.ports.actions import Page
 
 _TIMES = ("due_after", "due_until", "created_after", "created_until")
@@ -44,12 +44,23 @@ PayloadFields = Annotated[
         examples=[["customer=42"]],
     ),
 ]
+Ids = Annotated[
+    list[str] | None,
+    BeforeValidator(_several),
+    Field(
+        min_length=1,
+        max_length=MOST_IDS,
+        description=f"the actions and runs with these ids, {MOST_IDS} at most",
+        examples=[["0199c1d2-6f00-7a3c-9f21-5d0c8e4b7a16"]],
+    ),
+]
 Cursor = Annotated[str | None, Field(description="`next_cursor` of the page before, with the same filters")]
 
 
 class FilterBody(RequestBody):
     """The selected actions: those that match all filters."""
 
+    ids: Ids = None
     type: str | None = None
     """only those of this payload type"""
     correlation_id: str | None = None

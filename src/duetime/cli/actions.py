@@ -22,10 +22,12 @@ from duetime.cli.arguments import (
 )
 from duetime.cli.client import Json
 from duetime.cli.dead_letters import PATH, dismiss, failed_at, list_groups
-from duetime.cli.filters import add_filters, filters_of
+from duetime.cli.failures import BadUsage
+from duetime.cli.filters import Filters, add_filters, filters_of
 from duetime.cli.many import BulkVerb, add_many, change
 from duetime.cli.output import print_content, print_list
 from duetime.cli.screen import add_watch
+from duetime.cli.staged import add_staged, redrive_staged
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.cli.watch import add_wait
@@ -52,7 +54,9 @@ def add_parser(commands: Commands) -> None:
     parser = _add_one(verbs, "reschedule", reschedule, "give a pending one another due time")
     add_due_time(parser, required=True)
     add_expiry(parser)
-    add_wait(_add_many(verbs, "redrive", redrive, "run failed ones again, at once"))
+    parser = _add_many(verbs, "redrive", redrive, "run failed ones again, at once")
+    add_wait(parser)
+    add_staged(parser)
     verbs = add_group(commands, "dead-letters", "list failed actions, and run them again")
     help_text = "list what failed, runs of jobs too: the latest failure first"
     parser = _add_list(verbs, list_failed, help_text, has_status=False)
@@ -62,6 +66,7 @@ def add_parser(commands: Commands) -> None:
     parser = _add_many(verbs, "redrive", redrive_failed, "run failed ones again, at once", has_status=False)
     parser.add_argument("--all", action="store_true", help="every dead letter, without a filter")
     add_wait(parser)
+    add_staged(parser)
     parser = add_command(
         verbs, "dismiss", dismiss, "remove some from the list, with a reason; they stay failed"
     )
@@ -160,13 +165,21 @@ def cancel(arguments: argparse.Namespace) -> int:
 
 def redrive(arguments: argparse.Namespace) -> int:
     """Run failed actions again."""
-    return change(arguments, REDRIVE, filters_of(arguments))
+    return _redrive(arguments, filters_of(arguments))
 
 
 def redrive_failed(arguments: argparse.Namespace) -> int:
     """Run dead letters again, with ``--all`` every one."""
     everything = {"status": "failed"} if arguments.all else {}
-    return change(arguments, REDRIVE, filters_of(arguments) or everything)
+    return _redrive(arguments, filters_of(arguments) or everything)
+
+
+def _redrive(arguments: argparse.Namespace, filters: Filters) -> int:
+    if arguments.staged:
+        return redrive_staged(arguments, REDRIVE, filters)
+    if arguments.stage_wait is not None:
+        raise BadUsage("--stage-wait goes with --staged")
+    return change(arguments, REDRIVE, filters)
 
 
 def reschedule(arguments: argparse.Namespace) -> int:

@@ -98,10 +98,10 @@ def _change_each(arguments: argparse.Namespace, verb: BulkVerb) -> int:
 
 def _change_all(arguments: argparse.Namespace, verb: BulkVerb, filters: Filters) -> int:
     client, done = client_of(arguments), _Sum()
-    agreed = filters if arguments.yes else _agreed(client, verb, filters)
-    if agreed is not None:
+    chosen = filters if arguments.yes else agreed(client, verb, filters)
+    if chosen is not None:
         with ProgressBar(verb.name) as bar:
-            for step in _steps(client, verb, agreed, dry_run=False):
+            for step in _steps(client, verb, chosen, dry_run=False):
                 done.changed += step["changed"]
                 done.left += step["left"]
                 bar.done(len(done.changed))
@@ -125,7 +125,7 @@ def _is_well(arguments: argparse.Namespace, client: Client, done: _Sum) -> bool:
     return not done.left and all_executed(done.changed)
 
 
-def _agreed(client: Client, verb: BulkVerb, filters: Filters) -> Filters | None:
+def agreed(client: Client, verb: BulkVerb, filters: Filters) -> Filters | None:
     """Show the actions, and return their filters if the operator confirms; without actions return None.
 
     The filters have the preview's cut-off: actions that are scheduled after it were not shown.

@@ -21,7 +21,9 @@ OFTEN, SELDOM = timedelta(seconds=0.5), timedelta(seconds=10)
 PAUSE = timedelta(seconds=1)
 """The time between two requests for one of many actions."""
 
-_OPEN = {"pending", "processing"}
+OPEN = {"pending", "processing"}
+"""The statuses that are not final."""
+
 # The number of actions not executed that are listed.
 _FIRST = 10
 
@@ -47,7 +49,7 @@ def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
         if stage != printed and not as_json:
             print(progress(action, clock.now()), flush=True)
         printed = stage
-        if action["status"] not in _OPEN:
+        if action["status"] not in OPEN:
             break
         clock.wait_until(_next_look(action, clock.now()))
         action = client.ask("GET", "actions", action["id"])
@@ -68,7 +70,7 @@ def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Js
     latest = {action["id"]: action for action in actions}
     reported = 0
     with ProgressBar("watch", len(latest)) as bar:
-        while waiting := [action for action in latest.values() if action["status"] in _OPEN]:
+        while waiting := [action for action in latest.values() if action["status"] in OPEN]:
             bar.done(len(latest) - len(waiting))
             if len(waiting) != reported:
                 reported = len(waiting)

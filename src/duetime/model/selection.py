@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LARGEST_PAGE = 200
 """The most rows of a page."""
+MOST_IDS = 100
+"""The most ids of one filter."""
 RETRYING = "retrying"
 """The filter for pending actions with a failed attempt. It is no status of a row."""
 
@@ -32,6 +34,8 @@ class Filters(TypedDict, total=False):
     """One status, or several; ``retrying`` means the pending ones whose last attempt failed."""
     type: str | type[Payload] | None
     """A payload type, or its name."""
+    ids: Collection[str] | None
+    """The actions and runs with these ids, 100 at most."""
     correlation_id: str | None
     job: str | None
     """Runs of this job."""
@@ -55,6 +59,8 @@ class Selection:
     retrying: bool = False
     """Whether it also includes the actions that wait for a retry."""
     type: str | None = None
+    action_ids: tuple[ids.ActionId, ...] = ()
+    """In order; empty: any."""
     correlation_id: str | None = None
     job: ids.JobName | None = None
     runs: bool | None = None
@@ -85,6 +91,7 @@ class Selection:
             statuses=statuses,
             retrying=retrying,
             type=_type_name(filters.get("type")),
+            action_ids=_checked_ids(filters.get("ids")),
             correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
             job=None if job is None else ids.job_name(job),
             runs=_checked_runs(filters.get("runs")),
@@ -100,7 +107,9 @@ class Selection:
                 raise InvalidSelection(f"{after} must lie before {until}")
 
         if self.runs and not self.has_runs:
-            raise InvalidSelection("runs of jobs are found by job, or among failed actions; name one of them")
+            raise InvalidSelection(
+                "runs of jobs are found by job, by id, or among failed actions; name one of them"
+            )
         if self.runs is False and self.job is not None:
             raise InvalidSelection("job means runs of this job; leave out runs, or the job")
 
@@ -111,8 +120,10 @@ class Selection:
 
     @property
     def has_runs(self) -> bool:
-        """Whether its search finds runs of jobs too: the index of failed actions has both."""
-        return self.runs is not False and (self.job is not None or self.is_failed_only)
+        """Whether its search finds runs of jobs too: the index of failed actions has both, and ids may be."""
+        return self.runs is not False and (
+            self.job is not None or self.is_failed_only or bool(self.action_ids)
+        )
 
     @property
     def is_unrestricted(self) -> bool:
@@ -138,6 +149,7 @@ class Selection:
         return (
             (row.status in self.statuses or (self.retrying and row.is_retrying))
             and not (self.runs is False and row.job)
+            and (not self.action_ids or row.id in self.action_ids)
             and not (self.is_failed_only and not row.is_dead_letter)
             and all(getattr(self, name) in {None, getattr(row, name)} for name in _EQUAL)
             and _lies(row.due_at, self.due_after, self.due_until)
@@ -217,6 +229,24 @@ def _checked_runs(value: object) -> bool | None:
     if value is not None and not isinstance(value, bool):
         raise InvalidSelection(f"runs is {truncate(value, 40)!r}; use true or false, or leave it out")
     return value
+
+
+def _checked_ids(value: Collection[str] | None) -> tuple[ids.ActionId, ...]:
+    """Return the distinct ids in order.
+
+    Raises:
+        InvalidSelection: it is no list of 1 to `MOST_IDS` ids.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, str) or not 1 <= len(value) <= MOST_IDS:
+        given = f"the text {truncate(value, 60)!r}" if isinstance(value, str) else f"a list of {len(value)}"
+        raise InvalidSelection(f"ids is {given}; use a list of 1 to {MOST_IDS} ids")
+    if strange := [one for one in value if not ids.is_action_id(one)]:
+        raise InvalidSelection(
+            f"ids has {truncate(strange[0], 60)!r}, which is no action's id; copy ids from a list of actions"
+        )
+    return tuple(ids.ActionId(one) for one in sorted(set(value)))
 
 
 def _type_name(value: str | type[Payload] | None) -> str | None:
