@@ -185,6 +185,10 @@ def test_the_filters_of_the_event_sources_pass_every_record_with_an_event(
     jobs.resume("billing-clean-up")
     run = jobs.trigger("billing-write-report")
     jobs.skip_next("billing-watch-payments")
+    backfill = jobs.backfill("billing-clean-up", -timedelta(days=3), timedelta(0))
+    jobs.pause_backfill("billing-clean-up", backfill.id)
+    jobs.resume_backfill("billing-clean-up", backfill.id)
+    jobs.cancel_backfill("billing-clean-up", backfill.id)
     message = sample("work")
     body = json.loads(message["Records"][0]["body"])
     body |= {
@@ -213,6 +217,9 @@ def test_the_filters_of_the_event_sources_pass_every_record_with_an_event(
         )
         assert sorted(event["detail"]["id"] for event in received()) == expected
         assert expected
+    words = {name.split("/")[2] for name in expected}
+    changes = ("started", "paused", "resumed", "cancelled", "ended")
+    assert {f"backfill_{word}" for word in changes} <= words
 
 
 def test_audit_entries_are_published_if_the_setting_is_on(publish, function, received, deployed, monkeypatch):

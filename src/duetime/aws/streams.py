@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from duetime.aws.access import to_entry
+from duetime.aws.backfills import from_backfill_item
 from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.items import change_of
-from duetime.aws.job_items import REPORT, SPAN, STATE, from_report, from_span, job_ref_of, state_alone
+from duetime.aws.job_items import (
+    BACKFILL,
+    REPORT,
+    SPAN,
+    STATE,
+    from_report,
+    from_span,
+    job_ref_of,
+    state_alone,
+)
 from duetime.aws.keys import Item, ref_of
 from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
@@ -18,7 +28,7 @@ from duetime.aws.work_pauses import PARTITION as PAUSES
 from duetime.aws.work_pauses import pause_change_of
 from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.events.publish import PublishedFact
-from duetime.model.job_events import JobChange, ReportKept, SpanKept
+from duetime.model.job_events import BackfillChange, JobChange, ReportKept, SpanKept
 from duetime.ports.undelivered import RowRecord, StreamBatch, StreamRecord
 
 if TYPE_CHECKING:
@@ -53,13 +63,22 @@ def _read(old: Item | None, new: Item) -> PublishedFact | None:
     if new["sk"]["S"] == STATE:
         is_redefined = old is not None and old.get("defined_in") != new.get("defined_in")
         return JobChange(state_alone(old) if old else None, state_alone(new), is_redefined)
-    if new["sk"]["S"].startswith(SPAN):
-        return SpanKept(job_ref_of(new), from_span(new))
-    if new["sk"]["S"].startswith(REPORT):
-        return ReportKept(job_ref_of(new), from_report(new))
+    if fact := _beside_a_job(old, new):
+        return fact
     if new["pk"]["S"] == PAUSES:
         return pause_change_of(old, new)
     return from_undelivered_item(new) if new["pk"]["S"] == PARTITION else None
+
+
+def _beside_a_job(old: Item | None, new: Item) -> SpanKept | ReportKept | BackfillChange | None:
+    sort_key = new["sk"]["S"]
+    if sort_key.startswith(SPAN):
+        return SpanKept(job_ref_of(new), from_span(new))
+    if sort_key.startswith(REPORT):
+        return ReportKept(job_ref_of(new), from_report(new))
+    if sort_key.startswith(BACKFILL):
+        return BackfillChange(from_backfill_item(old) if old else None, from_backfill_item(new))
+    return None
 
 
 class DynamoStream:

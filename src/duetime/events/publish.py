@@ -20,7 +20,16 @@ from duetime.model.audit import AuditEntry
 from duetime.model.built_in import is_counted
 from duetime.model.change import Change
 from duetime.model.job import Definition, JobRef
-from duetime.model.job_events import JobChange, ReportKept, SpanKept, of_job, of_report, of_span
+from duetime.model.job_events import (
+    BackfillChange,
+    JobChange,
+    ReportKept,
+    SpanKept,
+    of_backfill,
+    of_job,
+    of_report,
+    of_span,
+)
 from duetime.model.lifecycle import LifecycleEvent, is_in_events, of_audit, of_undelivered, of_work_pause
 from duetime.model.undelivered import Undelivered
 from duetime.model.work_pause import WorkPauseChange
@@ -30,7 +39,9 @@ from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
-PublishedFact = Change | JobChange | SpanKept | ReportKept | Undelivered | AuditEntry | WorkPauseChange
+PublishedFact = (
+    Change | JobChange | BackfillChange | SpanKept | ReportKept | Undelivered | AuditEntry | WorkPauseChange
+)
 """The change in a record of one of the two tables' streams."""
 
 
@@ -64,8 +75,8 @@ class EventSelection:
                 return self._of_action(fact, at)
             case JobChange():
                 return self._of_job(fact, at)
-            case SpanKept() | ReportKept():
-                return of_span(fact) if isinstance(fact, SpanKept) else of_report(fact)
+            case BackfillChange() | SpanKept() | ReportKept():
+                return _of_item_beside_a_job(fact)
             case Undelivered():
                 return of_undelivered(fact)
             case AuditEntry():
@@ -98,6 +109,16 @@ class EventSelection:
     def _definition(self, ref: JobRef) -> Definition | None:
         job = self._jobs.get(ref)
         return None if job is None else job.definition
+
+
+def _of_item_beside_a_job(fact: BackfillChange | SpanKept | ReportKept) -> Iterator[LifecycleEvent]:
+    match fact:
+        case BackfillChange():
+            return of_backfill(fact)
+        case SpanKept():
+            return of_span(fact)
+        case ReportKept():
+            return of_report(fact)
 
 
 class Publish:

@@ -27,8 +27,10 @@ from duetime.model.action import Action, Status
 from duetime.model.backfill import Backfill, BackfillOrder, BackfillRef, BackfillState
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, Job
+from duetime.model.metric import Metric
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
+from duetime.ports.meter import UNMETERED, Meter, Subject
 from duetime.settings import Settings
 
 _MOST_LOOKS = 2_000
@@ -50,9 +52,10 @@ class AdvanceBackfill:
         settings: Settings,
         pauses: KnownPauses | None = None,
         region: KnownRegion | None = None,
+        meter: Meter = UNMETERED,
     ) -> None:
         self._actions, self._jobs, self._pauses, self._region = actions, jobs, pauses, region
-        self._clock, self._settings = clock, settings
+        self._clock, self._settings, self._meter = clock, settings, meter
         self._end_hand_over = EndHandOver(actions, lambda: jobs, settings=settings)
 
     def __call__(self, ref: BackfillRef) -> Backfill | None:
@@ -85,6 +88,8 @@ class AdvanceBackfill:
         after = replace(after, revision=backfill.revision + 1)
         if not self._jobs.change_backfill(backfill, after):
             return CHANGED
+        if after.is_over:
+            self._meter.add(Metric.BACKFILL_ENDED, of=Subject(definition.type, ref.tenant_id))
         for at in (at for at in after.open if at not in backfill.open):
             self._actions.put(self._row(after, job, definition, at, now))
         return after

@@ -62,14 +62,15 @@ def action_filters(settings: Settings) -> Sequence[Filter]:
     )
 
 
+_BACKFILLS = {"prefix": "backfill#"}
 _PUT_ONCE = [{"prefix": "span#"}, {"prefix": "late#"}]
 """The items of a job that never change."""
 
 
 def job_filters(settings: Settings) -> Sequence[Filter]:
-    """Return the filters of the jobs table's event source: jobs, undelivered inputs, pauses."""
+    """Return the filters of the jobs table's event source: jobs, backfills, undelivered inputs, pauses."""
     filters: tuple[Filter, ...] = (
-        {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state"]}}}},
+        {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state", _BACKFILLS]}}}},
         {
             "eventName": ["INSERT"],
             "dynamodb": {"Keys": {"sk": {"S": _PUT_ONCE}}},

@@ -27,7 +27,7 @@ from duetime.model.job import (
     current_definition,
     replaced_definition,
 )
-from duetime.model.job_events import JobChange, ReportKept, SpanKept
+from duetime.model.job_events import BackfillChange, JobChange, ReportKept, SpanKept
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
 from duetime.ports.actions import Holder
@@ -49,7 +49,7 @@ class MemoryJobStore:
         self,
         store: MemoryStore,
         *,
-        on_change: Callable[[JobChange | SpanKept | ReportKept], None] = lambda _event: None,
+        on_change: Callable[[JobChange | BackfillChange | SpanKept | ReportKept], None] = lambda _event: None,
     ) -> None:
         self._store, self._on_change = store, on_change
         self.by_ref: dict[JobRef, Job] = {}
@@ -263,6 +263,7 @@ class MemoryJobStore:
             if current is None or current.revision != job.revision:
                 return False
             self.backfills_by_ref[backfill.ref] = backfill
+            self._on_change(BackfillChange(None, backfill))
             self._put(replace(current, revision=current.revision + 1))
             return True
 
@@ -280,6 +281,7 @@ class MemoryJobStore:
             if present is None or present.revision != read.revision:
                 return present == changed
             self.backfills_by_ref[read.ref] = changed
+            self._on_change(BackfillChange(present, changed))
             return True
 
     def report(self, ref: JobRef, report: DeadlineReport) -> bool:

@@ -1,4 +1,4 @@
-"""Lifecycle events of jobs: of a change of a job, and of missed times. Facts only."""
+"""Lifecycle events of jobs: of a change of a job or a backfill, and of missed times. Facts only."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
+from duetime.model.backfill import Backfill, BackfillState
 from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
 from duetime.model.lifecycle import EventName, LifecycleEvent
@@ -53,6 +54,14 @@ class ReportKept:
     report: DeadlineReport
 
 
+@dataclass(frozen=True, slots=True)
+class BackfillChange:
+    """A backfill before and after a write; None stands for no backfill."""
+
+    old: Backfill | None
+    new: Backfill
+
+
 _OF_REPORTS = {
     ReportKind.MISSED: EventName.DEADLINE_MISSED,
     ReportKind.AT_RISK: EventName.DEADLINE_AT_RISK,
@@ -85,6 +94,47 @@ def of_report(recorded: ReportKept) -> Iterator[LifecycleEvent]:
         tenant_id=recorded.ref.tenant_id,
         name=recorded.ref.name,
         about={"name": recorded.ref.name, **fields, "reason": report.reason or None},
+    )
+
+
+_OF_STATES = {
+    BackfillState.PAUSED: EventName.BACKFILL_PAUSED,
+    BackfillState.RUNNING: EventName.BACKFILL_RESUMED,
+    BackfillState.CANCELLED: EventName.BACKFILL_CANCELLED,
+}
+_COUNTS = ("total", "executed", "failed", "skipped", "cancelled", "left_out")
+
+
+def of_backfill(change: BackfillChange) -> Iterator[LifecycleEvent]:
+    """Yield the events of a backfill: its start, each change by an operator, and its end once."""
+    old, new = change.old, change.new
+    if old is None:
+        yield _of_backfill(new, EventName.BACKFILL_STARTED, new.begun_at, by=new.begun_by)
+    elif old.state is not new.state and new.state in _OF_STATES and new.changed_at is not None:
+        yield _of_backfill(new, _OF_STATES[new.state], new.changed_at, by=new.changed_by)
+    if new.ended_at is not None and (old is None or old.ended_at is None):
+        yield _of_backfill(new, EventName.BACKFILL_ENDED, new.ended_at)
+
+
+def _of_backfill(
+    backfill: Backfill, word: EventName, at: datetime, *, by: str | None = None
+) -> LifecycleEvent:
+    return LifecycleEvent(
+        subject="job",
+        word=word,
+        number=f"{backfill.id}.r{backfill.revision}",
+        at=at,
+        tenant_id=backfill.ref.tenant_id,
+        name=backfill.ref.job.name,
+        by=by,
+        about={
+            "name": backfill.ref.job.name,
+            "backfill_id": backfill.id,
+            "state": backfill.state.value,
+            "from": instant.text(backfill.start),
+            "until": instant.text(backfill.until),
+            **{name: getattr(backfill, name) for name in _COUNTS},
+        },
     )
 
 

@@ -91,6 +91,13 @@ class EventName(StrEnum):
     """No run of the job succeeded for too long."""
     UNACCOUNTED = "unaccounted"
     """A recount found nominal times of the job without a proper result."""
+    BACKFILL_STARTED = "backfill_started"
+    BACKFILL_PAUSED = "backfill_paused"
+    BACKFILL_RESUMED = "backfill_resumed"
+    BACKFILL_CANCELLED = "backfill_cancelled"
+    """An operator cancelled it; runs of it may still end."""
+    BACKFILL_ENDED = "backfill_ended"
+    """No run of the backfill is left."""
 
     KEPT = "kept"
     """An undelivered input was stored, and waits for a redrive."""

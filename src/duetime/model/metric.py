@@ -59,6 +59,8 @@ class Metric(StrEnum):
     """No run of a job succeeded for longer than its `every_success_within`."""
     UNACCOUNTED = "unaccounted"
     """A recount found a job with nominal times without a proper result."""
+    BACKFILL_ENDED = "backfill_ended"
+    """No run of a backfill is left."""
     BREAKER_OPENED = "breaker_opened"
     """The breaker of a type opened."""
     CATCH_UP_SENT = "catch_up_sent"

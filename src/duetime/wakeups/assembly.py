@@ -234,6 +234,7 @@ class Steps:
             settings=self._settings,
             pauses=self._pauses,
             region=self.region,
+            meter=self._meter,
         )
         advance(ref)
 

@@ -111,7 +111,7 @@ class Worker:
         store, jobs, heartbeat = ports.store, ports.jobs, ports.heartbeat
         self._handlers, self._store, self._jobs = handlers, store, jobs
         self._queues, self._routes = ports.queues, ports.routes
-        self._clock, self._settings, self._run_log = clock, settings, RunLog(meter)
+        self._clock, self._settings, self._meter, self._run_log = clock, settings, meter, RunLog(meter)
         self._known_pauses = known = KnownPauses(ports.pauses, clock)
         self._breakers = Breakers(
             ports.pauses, known, handlers.by_name, clock=clock, settings=settings, meter=meter
@@ -338,7 +338,13 @@ class Worker:
         store, clock, settings = self._store, self._clock, self._settings
         pauses, region = self._known_pauses, self._region
         advance = AdvanceBackfill(
-            store, self._jobs, clock=clock, settings=settings, pauses=pauses, region=region
+            store,
+            self._jobs,
+            clock=clock,
+            settings=settings,
+            pauses=pauses,
+            region=region,
+            meter=self._meter,
         )
         try:
             advance(ref)
