@@ -14,9 +14,11 @@ export interface Config {
   api: string;
   sign_in: SignIn | null;
   links: { label: string; href: string }[];
+  /** The address of the deployment's runbook; null: `duetime deployment runbook` prints it. */
+  runbook: string | null;
 }
 
-export let config: Config = { api: "api/v1", sign_in: null, links: [] };
+export let config: Config = { api: "api/v1", sign_in: null, links: [], runbook: null };
 
 /**
  * Where the page is, without what follows the path: relative links start here. A stage of API Gateway serves

@@ -1,7 +1,7 @@
 import { words } from "./words";
 
 export const say = words("scope", {
-  scope: "Whose",
+  scope: "Notifications of",
   tenant: "{tenant}",
   system: "the deployment (operators)",
 });

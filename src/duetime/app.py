@@ -170,7 +170,7 @@ class App:
             description: at most 500 characters.
             overlap: the policy for an occurrence that is due while another runs: ``skip`` (the default),
                 ``queue_one``, ``cancel_running``, or ``allow`` (the default of a job that only events start).
-            catch_up: the number of latest missed occurrences to make up for: 0 to 100.
+            catch_up: the number of latest missed occurrences that run later: 0 to 100.
             precision: ``minute`` if it may be up to a minute late; its cadences must then have whole minutes.
             timeout: a run that takes longer is stopped, and its lease is no longer renewed.
             failure_threshold: the number of failures in a row after which a notification is sent.

@@ -30,22 +30,25 @@ class ConsoleEnvironment:
     sign_in_url: str
     sign_in_issuer: str
     sign_in_client: str
+    runbook: str = ""
+    """The address of the runbook; empty if it has none."""
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_API_PREFIX``, ``_SIGN_IN_URL``, ``_SIGN_IN_ISSUER`` and ``_SIGN_IN_CLIENT``.
+        """Read the variables that `to_env` returns, such as ``DUETIME_API_PREFIX``.
 
         Raises:
-            SettingsError: one of them is missing.
+            SettingsError: one of them is missing; there may be no runbook.
         """
-        source = environment(environ)
+        source = {RUNBOOK: "", **environment(environ)}
         if missing := [name for name in map(_variable, fields(cls)) if name not in source]:
             raise SettingsError([f"{name} is missing; the stack sets it" for name in missing])
         return cls(**{field.name: source[_variable(field)] for field in fields(cls)})
 
     def to_env(self) -> dict[str, str]:
         """Return the environment from which `from_env` makes an equal object."""
-        return {_variable(field): getattr(self, field.name) for field in fields(self)}
+        values = {_variable(field): getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value or name != RUNBOOK}
 
 
 def instance_name(environ: Mapping[str, str] | None = None) -> str:

@@ -206,7 +206,7 @@ def test_a_decision_on_an_outdated_state_is_rejected_with_a_message(reader, acme
     button(dialog, "Reschedule it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("It has changed since you opened this")
     assert acme.get(pending.id).due_at == meanwhile.due_at
-    button(dialog, "Leave it").click()
+    button(dialog, "Go back").click()
     expect(dialog).to_have_count(0)
 
 
@@ -215,7 +215,7 @@ def test_it_is_cancelled_after_a_confirmation(reader, acme, pending):
     dialog = page.get_by_role("dialog", name="Cancel this action?")
     button(page, "Cancel it…").click()
     expect(dialog).to_contain_text("that cannot be undone")
-    button(dialog, "Leave it").click()
+    button(dialog, "Go back").click()
     assert acme.get(pending.id).status is Status.PENDING
     button(page, "Cancel it…").click()
     button(dialog, "Cancel it").click()
@@ -344,7 +344,7 @@ def test_the_page_is_accessible_by_screen_reader_and_keyboard(
         button(page, name).click()
         expect(page.get_by_role("dialog")).to_be_visible()
         assert flaws(page) == []
-        button(page.get_by_role("dialog"), "Leave it").click()
+        button(page.get_by_role("dialog"), "Go back").click()
 
 
 def test_it_fits_a_phone(reader_of, cloud, stored_action, failed):

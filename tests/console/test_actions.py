@@ -164,7 +164,7 @@ def test_the_page_is_accessible_by_screen_reader_and_keyboard(reader_of, cloud, 
     assert flaws(page) == []
     dialog = asks_for_type(page)
     assert flaws(page) == []
-    dialog.get_by_role("button", name="Leave it").click()
+    dialog.get_by_role("button", name="Go back").click()
     dialog = bulk(page, "Cancel")
     expect(dialog.get_by_role("button", name=re.compile(r"Cancel \d+ action"))).to_be_visible()
     assert flaws(page) == []
@@ -174,6 +174,6 @@ def test_it_fits_a_phone(reader_of, cloud, actions):
     page = reader_of(cloud.url, viewport={"width": 360, "height": 740}).go("#/actions")
     expect(row(page, actions["failed"])).to_be_visible()
     assert not scrolls_sideways(page)
-    asks_for_type(page).get_by_role("button", name="Leave it").click()
+    asks_for_type(page).get_by_role("button", name="Go back").click()
     expect(bulk(page, "Cancel").get_by_role("button", name=re.compile(r"Cancel \d+ action"))).to_be_visible()
     assert not scrolls_sideways(page)

@@ -82,7 +82,7 @@ def test_an_invalid_value_is_reported_at_its_field_and_nothing_is_scheduled(
     expect(dialog.get_by_role("alert")).to_contain_text(why)
     expect(dialog.get_by_label(field, exact=True)).to_have_attribute("aria-invalid", "true")
     assert statuses(cloud, "order:wrong") == []
-    dialog.get_by_role("button", name="Leave it").click()
+    dialog.get_by_role("button", name="Go back").click()
     expect(dialog).to_have_count(0)
 
 

@@ -67,6 +67,22 @@ def test_a_group_shows_when_it_was_first_and_last_seen_and_its_trend(reader, let
     expect(trend).to_have_attribute("aria-label", re.compile(r"^At most [1-3] in an hour, since "))
 
 
+def test_the_page_explains_dead_letters_and_names_the_section_of_the_runbook(reader, letters):
+    page = go(reader, letters)
+    intro = page.get_by_text("Actions that failed for good")
+    expect(intro).to_contain_text("duetime deployment runbook dead-letters")
+
+
+def test_with_an_address_the_runbook_is_a_link(reader, letters):
+    there = "https://wiki.example.com/duetime"
+    reader.page.route(
+        "**/config.json", lambda route: route.fulfill(json={**route.fetch().json(), "runbook": there})
+    )
+    page = go(reader, letters)
+    link = page.get_by_role("link", name="Runbook")
+    expect(link).to_have_attribute("href", f"{there}#dead-letters")
+
+
 def test_an_entry_links_to_its_action(reader, letters):
     page = go(reader, letters)
     opened(page)
@@ -164,7 +180,7 @@ def test_only_the_chosen_group_is_redriven(reader, cloud):
     page.get_by_role("button", name="Redrive these 2…").click()
     dialog = page.get_by_role("dialog", name="Run all of these again")
     expect(dialog).to_contain_text("2 actions.")
-    dialog.get_by_role("button", name="Leave it").click()
+    dialog.get_by_role("button", name="Go back").click()
     assert {hooli.get(failed_action.id).status for failed_action in alike} == {Status.FAILED}
     page.get_by_role("button", name="Redrive these 2…").click()
     dialog.get_by_role("button", name="Run 2 again").click()

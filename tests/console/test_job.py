@@ -26,7 +26,7 @@ def test_it_shows_the_times_and_the_declaration(reader):
     page = reader.go(f"#/jobs/{LOST}")
     expect(part(page, "When it runs")).to_contain_text("every week on Monday at 08:00, Europe/Paris time")
     about = part(page, "About this job")
-    for fact in ("a registration, by local", "parcel", "parcels", "are not made up for", "to the second"):
+    for fact in ("a registration, by local", "parcel", "parcels", "do not run later", "to the second"):
         expect(about.get_by_role("definition").get_by_text(fact, exact=True)).to_be_visible()
     expect(about).to_contain_text('order: "acme-lost-parcel"')
 

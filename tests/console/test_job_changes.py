@@ -45,7 +45,7 @@ def test_the_next_run_is_skipped_after_a_confirmation_that_names_it(reader, jobs
 def test_it_is_paused_and_resumed_and_either_can_be_undone(reader, jobs, job):
     page = reader.go(f"#/jobs/{job}")
     dialog = opened(page, "Pause", exact=True)
-    expect(dialog).to_contain_text("What falls due meanwhile is skipped, and not made up for")
+    expect(dialog).to_contain_text("What falls due meanwhile is skipped, and does not run later")
     assert flaws_in_either_scheme(reader) == []
     dialog.get_by_label("Reason").fill("no vans")
     dialog.get_by_label("Ends by itself at").fill("2099-01-31T12:00")

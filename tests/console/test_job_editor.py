@@ -79,9 +79,9 @@ def test_an_edit_of_a_job_that_changed_meanwhile_is_refused(reader, jobs, job):
 
 def test_a_number_that_is_none_is_marked_at_its_field(reader, job):
     page = edited(reader, job)
-    page.get_by_label("Missed runs to make up for").fill("many")
+    page.get_by_label("Missed runs that run later").fill("many")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_label("Missed runs to make up for")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_label("Missed runs that run later")).to_have_attribute("aria-invalid", "true")
     assert flaws_in_either_scheme(reader) == []
 
 

@@ -156,7 +156,7 @@ def test_a_pause_is_explained_confirmed_and_can_be_undone(reader, jobs, job):
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("what falls due meanwhile is recorded as skipped")
     assert flaws_in_either_scheme(reader) == []
-    dialog.get_by_role("button", name="Leave it").click()
+    dialog.get_by_role("button", name="Go back").click()
     assert not jobs.get(job.name).pauses
     pause(page, job, "the van is broken")
     expect(page.get_by_text(f"{job.definition.title} is paused.")).to_be_visible()
@@ -175,7 +175,7 @@ def test_a_pause_ends_at_the_given_time_in_the_readers_zone(reader, jobs, job):
     page = reader.go("#/jobs")
     switch(page, job).click()
     expect(page.get_by_role("dialog")).to_contain_text(f"Times in {ZONE}")
-    page.get_by_role("button", name="Leave it").click()
+    page.get_by_role("button", name="Go back").click()
     pause(page, job, until="2099-01-31T12:00")
     expect(page.get_by_text(f"{job.definition.title} is paused until 31 Jan")).to_be_visible()
     (paused,) = jobs.get(job.name).pauses.values()

@@ -34,7 +34,7 @@ def test_a_closed_dialog_changes_nothing(reader, cloud):
     page = reader.go("#/actions?correlation_id=order:17")
     dialog = bulk(page, "Cancel")
     expect(dialog.get_by_role("button", name="Cancel 1 action")).to_be_visible()
-    dialog.get_by_role("button", name="Leave it").click()
+    dialog.get_by_role("button", name="Go back").click()
     expect(dialog).to_have_count(0)
     assert statuses(cloud, "order:17") == [Status.PENDING]
 

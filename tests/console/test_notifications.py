@@ -133,7 +133,7 @@ def test_all_are_marked_as_read_after_a_confirmation(alone, cloud):
     dialog = page.get_by_role("dialog", name="Mark all as read?")
     expect(dialog).to_contain_text(f"All unread “{DEAD}” for {tenant} will be read, on later pages too")
     expect(dialog).to_contain_text("It cannot be made unread again.")
-    dialog.get_by_role("button", name="Leave it").click()
+    dialog.get_by_role("button", name="Go back").click()
     assert len(inbox_of(cloud, tenant, unread=True)) == 2
     choose(page, Kind="")
     everything.click()
@@ -208,7 +208,7 @@ def test_a_long_list_comes_in_pages(alone, cloud):
 def test_operators_see_the_deployments_notifications(reader, cloud):
     together(cloud, "system", 7, kind=NotificationKind.UNDELIVERED, by_name={"due-default": 7})
     page = reader.go("#/notifications")
-    choose(page, Whose="the deployment (operators)")
+    choose(page, **{"Notifications of": "the deployment (operators)"})
     one = entry(page, "Undelivered: 7 things")
     expect(one.get_by_role("link", name="To what is undelivered")).to_be_visible(timeout=PATIENCE)
     one.get_by_role("button", name="Mark as read: Undelivered: 7 things").click()
@@ -223,7 +223,7 @@ def test_other_tenants_and_other_roles_see_less(reader_of, cloud, failed):
     viewer = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go("#/notifications")
     expect(entry(viewer, SUBJECT)).to_be_visible(timeout=PATIENCE)
     expect(entry(viewer, DEAD_SUBJECT)).to_have_count(0)
-    expect(viewer.get_by_role("combobox", name="Whose")).to_have_count(0)
+    expect(viewer.get_by_role("combobox", name="Notifications of")).to_have_count(0)
     expect(viewer.get_by_role("option", name=DEAD)).to_have_count(0)
 
 

@@ -57,7 +57,7 @@ def card(page, title):
 def test_it_shows_that_all_is_on_time_and_the_time_of_the_check(reader):
     status_part = reader.go().locator(".standing")
     expect(status_part).to_contain_text("All on time")
-    expect(status_part).to_contain_text("Every due shard was swept")
+    expect(status_part).to_contain_text("All that is due was checked")
 
 
 def test_its_numbers_are_those_of_the_cloud(reader):

@@ -151,7 +151,7 @@ def test_a_form_shows_that_another_user_changed_the_values(ann):
 def test_operators_choose_for_the_deployment(reader):
     page = opened(reader)
     expect(page.get_by_role("rowheader", name=UNDELIVERED)).to_have_count(0)
-    page.get_by_role("combobox", name="Whose").select_option("the deployment (operators)")
+    page.get_by_role("combobox", name="Notifications of").select_option("the deployment (operators)")
     expect(page.get_by_text("of system")).to_be_visible()
     tick(page, UNDELIVERED, "Topic (SNS)").check()
     save(page)
@@ -160,7 +160,7 @@ def test_operators_choose_for_the_deployment(reader):
     assert sorted(chosen(reader, "system")["channels"][kind]) == ["in_app", "sns"]
     assert chosen(reader)["channels"] == {}
     page.get_by_role("link", name="Notifications").last.click()
-    expect(page.get_by_role("combobox", name="Whose")).to_have_value("system")
+    expect(page.get_by_role("combobox", name="Notifications of")).to_have_value("system")
 
 
 def test_a_member_chooses_all_but_the_values_for_admins(reader_of, cloud, tenant):
@@ -168,7 +168,7 @@ def test_a_member_chooses_all_but_the_values_for_admins(reader_of, cloud, tenant
     page = opened(reader)
     expect(tick(page, DEAD)).to_be_disabled()
     expect(page.get_by_label("Addresses of admins")).to_have_count(0)
-    expect(page.get_by_role("combobox", name="Whose")).to_have_count(0)
+    expect(page.get_by_role("combobox", name="Notifications of")).to_have_count(0)
     tick(page, FAILED).check()
     save(page)
     expect(page.get_by_text(SAVED)).to_be_visible()

@@ -92,7 +92,7 @@ def test_a_count_of_all_stops_at_its_limit_and_states_it(reader, cloud):
     dialog = counted(page)
     expect(dialog.get_by_text(re.compile(r"[\d,]+ actions at least\."))).to_be_visible(timeout=AT_LAST)
     expect(dialog.get_by_role("button", name=re.compile(r"Cancel all, [\d,]+ at least"))).to_be_visible()
-    dialog.get_by_role("button", name="Leave it").click()
+    dialog.get_by_role("button", name="Go back").click()
     assert len(cloud.scheduler().list(status=Status.PENDING, limit=200)) == 200
 
 

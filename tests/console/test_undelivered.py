@@ -98,7 +98,7 @@ def test_a_redrive_is_explained_before_it_starts(reader, each_kind, kind):
     dialog = redrive(page, kind, f"by-{kind}")
     expect(dialog).to_contain_text("It will be done soon.")
     assert dialog.locator("p").nth(1).inner_text() in does
-    dialog.get_by_role("button", name="Leave it").click()
+    dialog.get_by_role("button", name="Go back").click()
     expect(dialog).to_have_count(0)
 
 

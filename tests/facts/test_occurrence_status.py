@@ -53,7 +53,7 @@ class TestOccurrenceWithRow:
         ran = Attempt(queued_at=NOON, started_at=NOON, instance="i", finished_at=NOON)
         entry = only_entry(daily(), row(NINE, catches_up=True, attempts=(ran,)))
         assert entry.account is OccurrenceStatus.EXECUTED
-        assert entry.note == "missed at first, and made up for: it ran at 2026-03-27T12:00:00Z"
+        assert entry.note == "missed at first; it ran later, at 2026-03-27T12:00:00Z"
 
     def test_pending_row_under_pause_is_skipped(self):
         later = NINE + DAY

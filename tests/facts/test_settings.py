@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -146,7 +147,8 @@ def test_console_settings_are_read_and_all_are_required():
         sign_in_issuer="https://pool.example.com",
         sign_in_client="c",
     )
-    assert ConsoleEnvironment.from_env(place.to_env()) == place
+    for configured in (place, replace(place, runbook="https://wiki.example.com/duetime")):
+        assert ConsoleEnvironment.from_env(configured.to_env()) == configured
     with pytest.raises(SettingsError) as rejected:
         ConsoleEnvironment.from_env({})
     assert len(rejected.value.problems) == 4

@@ -52,6 +52,7 @@ def test_the_page_reads_the_addresses_of_the_api_and_the_sign_in(console):
         "api": "api/v1",
         "sign_in": {"url": PAGES, "issuer": POOL, "client_id": "4h1cl1ent"},
         "links": [],
+        "runbook": None,
     }
 
 

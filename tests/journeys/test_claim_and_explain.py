@@ -179,7 +179,7 @@ def test_a_missed_time_names_the_run_that_caught_up():
     *earlier, last = world.explain()
     assert {item.account for item in earlier} == {OccurrenceStatus.MISSED}
     assert (last.at, last.account) == (NOON + 5 * HOUR, OccurrenceStatus.EXECUTED)
-    assert last.note == "missed at first, and made up for: it ran at 2026-03-28T17:20:00Z"
+    assert last.note == "missed at first; it ran later, at 2026-03-28T17:20:00Z"
 
 
 def test_each_trigger_of_a_manual_job_has_an_event():

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { now } from "../clock";
 import { distance, span, Time, written } from "../time";
 import { LongText } from "../ui/long-text";
+import { Runbook } from "../ui/runbook";
 import { AttemptDetails } from "./attempt-details";
 import { shown as statusWord } from "./history-status";
 import type { ActionView } from "./changes";
@@ -149,7 +150,11 @@ function Settled({ action, at }: { action: ActionView; at: number }) {
   const status = action.status as "executed" | "failed" | "cancelled" | "skipped";
   return (
     <Item title={say(`settled_${status}`)} at={at} tone={`is-${status} is-end`}>
-      {status === "failed" && <p>{say("failed_next")}</p>}
+      {status === "failed" && (
+        <p>
+          {say("failed_next")} <Runbook section="dead-letters" />
+        </p>
+      )}
       {status === "cancelled" && action.cancelled_by && (
         <p class="muted">{say("by", { by: action.cancelled_by })}</p>
       )}

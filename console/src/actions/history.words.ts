@@ -3,7 +3,7 @@ import { words } from "../words";
 export const say = words("actions/history", {
   made_scheduled: "Scheduled by {by}",
   made_cadence: "Planned by its job",
-  "made_catch-up": "Planned by its job, to make up for a missed time",
+  "made_catch-up": "Planned late by its job, for a missed time",
   made_event: "Made by an event",
   made_manual: "Triggered by {by}",
   made_backfill: "Begun by a backfill of {by}",
@@ -45,7 +45,8 @@ export const say = words("actions/history", {
   settled_failed: "Failed for good",
   settled_cancelled: "Cancelled",
   settled_skipped: "Skipped",
-  failed_next: "It is a dead letter: it runs again only if an operator redrives it.",
+  failed_next:
+    "All its attempts failed, or an error is not retried. It is a dead letter: it runs again only if an operator redrives it.",
   awaits: "Waits for an approval",
   stopping: "Runs, and was asked to stop",
   running: "Runs now",

@@ -198,7 +198,8 @@ export const translation: Translation = {
     settled_failed: "Échec définitif",
     settled_cancelled: "Annulée",
     settled_skipped: "Ignorée",
-    failed_next: "Elle ne sera plus exécutée, sauf si quelqu'un la relance.",
+    failed_next:
+      "Ses tentatives sont épuisées, ou l'erreur n'est pas réessayée. Elle ne sera plus exécutée, sauf si un opérateur la relance.",
     awaits: "Attend une approbation",
     stopping: "En cours, et priée de s'arrêter",
     running: "En cours d'exécution",
@@ -398,7 +399,7 @@ export const translation: Translation = {
     notification: "notification",
   },
   "kinds.severity": { info: "pour information", warning: "avertissement", error: "erreur" },
-  scope: { scope: "De qui", tenant: "{tenant}", system: "le déploiement (opérateurs)" },
+  scope: { scope: "Notifications de", tenant: "{tenant}", system: "le déploiement (opérateurs)" },
   "screens/action": {
     history: "Ce qui s'est passé",
     payload: "Charge utile",
@@ -608,6 +609,9 @@ export const translation: Translation = {
     not_copied: "Le navigateur ne permet pas à cette page de copier.",
   },
   "screens/dead-letters": {
+    intro:
+      "Actions en échec définitif : tentatives épuisées, ou erreur qui n'est pas réessayée. Corrigez d'abord " +
+      "la cause, puis relancez ; classez ce qui n'a plus à être exécuté.",
     by_error: "Par cause",
     redrive: "Relancer",
     redrive_name: "Relancer {id}",
@@ -948,7 +952,8 @@ export const translation: Translation = {
     clear: "Tout afficher",
     none: "Elle ne s'est pas encore exécutée",
     none_why: "Une exécution figure ici dès son échéance, ou dès que quelqu'un la lance.",
-    due_only: "Celles qui étaient à échéance ; avec l'état « en attente », aussi les suivantes",
+    due_only:
+      "Exécutions qui étaient à échéance. L'état « en attente » montre aussi celles qui sont prévues.",
     none_so: "Aucune des exécutions examinées n'y correspond",
     none_more: "Il y en a peut-être de plus anciennes : affichez la suite.",
     none_all: "Il n'y en a pas de plus anciennes.",
@@ -1213,7 +1218,7 @@ export const translation: Translation = {
     ill: "En défaut : {parts}",
     off: "L'interrupteur général est coupé : rien ne se déclenche",
     as_of: "état à {at}",
-    swept: "Toutes les échéances ont été passées en revue {ago}.",
+    swept: "Tout ce qui est à échéance a été vérifié {ago}.",
     uncertain: "On ne sait pas, pour l'instant, si tout est à l'heure",
     last_known: "Dernier état connu,",
     sweep_old: "Le dernier passage complet date de {span}",
@@ -1225,8 +1230,8 @@ export const translation: Translation = {
     running_actions: { one: "{n} action ponctuelle", other: "{n} actions ponctuelles" },
     running_jobs: { one: "{n} tâche", other: "{n} tâches" },
     failed_today: "Échecs du jour",
-    failed_hint: "échecs définitifs depuis minuit",
-    undelivered_hint: "conservé pour un opérateur",
+    failed_hint: "échecs définitifs depuis minuit : plus aucune tentative",
+    undelivered_hint: "non distribué par une file, le flux ou EventBridge",
     failing: "Tâches en échec",
     failing_hint: "depuis leur dernier succès, ou à réessayer",
     paused: "Tâches en pause",
@@ -1383,8 +1388,8 @@ export const translation: Translation = {
   "screens/undelivered": {
     thing: "Non distribué",
     intro:
-      "Ce qu'une file, le flux ou EventBridge ont abandonné, toutes organisations confondues. " +
-      "Corrigez d'abord la cause, puis relancez.",
+      "Messages qu'une file, le flux ou EventBridge n'ont pas pu distribuer, toutes organisations confondues. " +
+      "Leurs actions sont conservées. Corrigez d'abord la cause, puis relancez.",
     nothing: "Tout a été distribué",
     nothing_why: "Les files, le flux et EventBridge n'ont rien abandonné.",
     what: "Quoi",
@@ -1531,7 +1536,8 @@ export const translation: Translation = {
     newest: "Revenir à la première page",
     retry: "Réessayer",
     close: "Fermer",
-    cancel: "Laisser tel quel",
+    cancel: "Retour",
+    runbook: "Guide d'exploitation",
     undo: "Annuler ce changement",
     undone: "Changement annulé.",
     done: "Fait",

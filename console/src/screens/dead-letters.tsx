@@ -20,6 +20,7 @@ import { href } from "../route";
 import { brief, Time } from "../time";
 import { Act } from "../ui/act";
 import { Page, Part } from "../ui/page";
+import { Runbook } from "../ui/runbook";
 import { Empty, Shown } from "../ui/states";
 import { number } from "../words";
 import { say as sayShared } from "../words/shared";
@@ -39,6 +40,9 @@ export function DeadLettersScreen() {
   const times = { due_after: sayFilter("failed_after"), due_until: sayFilter("failed_until") };
   return (
     <Page title={sayShared("dead_letters")}>
+      <p class="muted">
+        {say("intro")} <Runbook section="dead-letters" />
+      </p>
       <FilterForm state={state} types={types} times={times} />
       <Part title={say("by_error")}>
         <Shown live={live} lines={5}>

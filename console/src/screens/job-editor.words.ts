@@ -23,7 +23,7 @@ export const say = words("screens/job-editor", {
   allow: "run both",
   cancel_running: "stop the running one",
   usual: "as usual",
-  catch_up: "Missed runs to make up for",
+  catch_up: "Missed runs that run later",
   precision: "Precision",
   second: "to the second",
   minute: "to the minute",

@@ -7,6 +7,7 @@ import { type PageRead, usePages } from "../shown-pages";
 import { Time } from "../time";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
+import { Runbook } from "../ui/runbook";
 import { Empty, Shown } from "../ui/states";
 import { UnusableNote, unusableIn } from "../ui/unusable";
 import { number } from "../words";
@@ -38,7 +39,9 @@ export function UndeliveredScreen() {
             <Empty title={say("nothing")}>{say("nothing_why")}</Empty>
           ) : (
             <>
-              <p class="muted">{say("intro")}</p>
+              <p class="muted">
+                {say("intro")} <Runbook section="something-is-undelivered" />
+              </p>
               <Part title={shared("all")}>
                 <List items={items} />
                 <Pager at={["undelivered"]} pages={live} />

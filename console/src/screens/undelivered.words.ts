@@ -3,8 +3,8 @@ import { words } from "../words";
 export const say = words("screens/undelivered", {
   thing: "Undelivered",
   intro:
-    "What a queue, the stream or EventBridge gave up on, of all tenants. Mend the cause " +
-    "first, then redrive.",
+    "Messages that a queue, the stream or EventBridge could not deliver, of all tenants. Their actions " +
+    "keep their rows. Mend the cause first, then redrive.",
   nothing: "Nothing is undelivered",
   nothing_why: "Whatever queues, the stream and EventBridge had to deliver was delivered.",
   what: "What",
@@ -23,7 +23,7 @@ export const say = words("screens/undelivered", {
   body: "Body",
   withheld: "It may hold what a payload keeps as sensitive; the permission payloads:read shows it.",
   cut: "This is only its beginning, so it cannot be redriven.",
-  lost_event: "Until then that run is missing: nothing else makes up for it.",
+  lost_event: "Until then that run is missing: nothing else starts it.",
   effect: "A redrive",
   does_message: "Sends the action's wake at once; an unreadable message goes back into its queue.",
   does_record: "Gives the action its wake. The sweep finds it in any case, once it is overdue.",

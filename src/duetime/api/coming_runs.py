@@ -37,7 +37,7 @@ class ComingView(ApiModel):
     title: str
     """Its name for people; may be empty."""
     tenant_id: str
-    """Whose it is; ``system`` for code's."""
+    """The tenant that owns it; ``system`` for code's."""
     times: list[Instant]
     """The first of them; none if nothing is due, or a pause covers all."""
     count: int

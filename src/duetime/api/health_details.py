@@ -65,7 +65,7 @@ class OverdueView(View):
     """The pending action that has been due for longest, except actions with a concurrency key."""
 
     tenant_id: str
-    """Whose it is."""
+    """The tenant that owns it."""
     id: str
     """The action."""
     type: str
@@ -115,7 +115,7 @@ class HealthDetails(ApiModel):
     oldest_overdue: OverdueView | None
     """What has waited for longest; null if nothing is overdue."""
     undelivered: CountView | None
-    """What is kept for an operator."""
+    """Inputs that could not be delivered; an operator redrives them."""
     failed_last_day: CountView | None
     """Of the caller's tenant, and of code's jobs."""
     failure_queue: int | None

@@ -43,7 +43,7 @@ class RetryRequest(RequestBody):
     backoff: Backoff | None = None
     """Seconds before each further run: one span or a list, whose last one repeats."""
     jitter: Number | None = None
-    """By which share of itself a back-off is widened at most."""
+    """The share by which a back-off gets longer at most, at random: 0.1 is 10 %."""
     give_up_after: Annotated[Number | None, Field(description="seconds")] = None
 
     def policy(self) -> RetryPolicy:
@@ -71,7 +71,7 @@ class JobRequest(RequestBody):
     overlap: Overlap | None = None
     """What becomes of an occurrence while another run has not ended; `skip` if it is left out."""
     catch_up: Whole = 0
-    """How many of the latest missed occurrences are made up for, 0 to 100."""
+    """How many of the latest missed occurrences run later, 0 to 100."""
     precision: Precision = "second"
     """`second`, or `minute` if a run may be that late."""
     failure_threshold: Whole = 3
@@ -153,6 +153,6 @@ class SettingsRequest(RequestBody):
     backoff: Backoff | None = None
     """Seconds before each further run: one span or a list, whose last one repeats."""
     jitter: Number | None = None
-    """By which share of itself a back-off is widened at most."""
+    """The share by which a back-off gets longer at most, at random: 0.1 is 10 %."""
     cadence: str | None = None
     """The one cadence that it is for, by name; the whole job without it."""

@@ -66,7 +66,7 @@ class TuningView(ApiModel):
     backoff: list[float] | None
     """Seconds before each further run; the last one repeats."""
     jitter: float | None
-    """By which share of itself a back-off is widened at most."""
+    """The share by which a back-off gets longer at most, at random: 0.1 is 10 %."""
 
 
 class RunStatsView(View):
@@ -96,7 +96,7 @@ class JobSummary(ApiModel):
     category: str
     """What lists may group it by; may be empty."""
     tenant_id: str
-    """Whose it is; ``system`` for code's."""
+    """The tenant that owns it; ``system`` for code's."""
     origin: Origin
     """Who declared it."""
     version: int
@@ -166,7 +166,7 @@ class JobView(JobOptionsView, JobSummary):
     after_timeout: int | None
     """Seconds for which a run waits for it, and is then skipped; null without `after`."""
     worker: str
-    """Whose handler runs it."""
+    """The payload type whose handler runs it."""
     since: Instant
     """When this version came into force."""
     disabled_at: Instant | None

@@ -29,7 +29,7 @@ MANAGE = (Permission.MANAGE_ACTIONS, Permission.MANAGE_JOBS)
 """Either lets one in; what is seen or changed is decided here, kind by kind."""
 
 Whose = Literal["tenant", "system"]
-Scope = Annotated[Whose, Query(description="whose: the tenant's own, or, for operators, the deployment's")]
+Scope = Annotated[Whose, Query(description="the tenant's own, or, for operators, the deployment's")]
 
 
 def whose(caller: Caller, scope: str) -> TenantId:

@@ -39,7 +39,7 @@ class FindingView(View):
     problem: RecountProblem
     """What is wrong."""
     tenant_id: str
-    """Whose it is; ``system`` for code's jobs."""
+    """The tenant that owns it; ``system`` for code's jobs."""
     job: str | None
     """The job; null for a one-shot."""
     version: int | None

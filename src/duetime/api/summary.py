@@ -61,7 +61,7 @@ class CountedNameView(EndingsView):
     name: str
     """The job's name, or the payload type."""
     tenant_id: str
-    """Whose it is; ``system`` for code's jobs."""
+    """The tenant that owns it; ``system`` for code's jobs."""
     by_minute: list[int]
     """How many ended in each minute of the span, oldest first; the sum of all ends but `retried`."""
     failed_by_minute: list[int]

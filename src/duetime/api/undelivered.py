@@ -43,7 +43,7 @@ class UndeliveredSummary(ApiModel):
     count: int
     """How often it was kept: given up, or redriven in vain."""
     tenant_id: str | None
-    """Whose action it is; null where that is not known."""
+    """The tenant that owns the action; null where that is not known."""
     action_id: str | None
     """The action that it is about; null where that is not known."""
 

@@ -83,7 +83,7 @@ class ActionSummary(ApiModel):
     expires_at: Instant | None
     """From when on no run of it begins; null if it was given none."""
     tenant_id: str
-    """Whose it is."""
+    """The tenant that owns it."""
     correlation_id: str | None
     """What it was scheduled with, to be found by."""
     idempotency_key: str | None

@@ -96,6 +96,7 @@ class Api(Construct):
             sign_in_url=users.sign_in_url,
             sign_in_issuer=users.issuer,
             sign_in_client=client.user_pool_client_id,
+            runbook=self._deployment.runbook,
         )
         name = f"{self._settings.prefix}console"
         return Console(

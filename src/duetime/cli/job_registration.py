@@ -75,7 +75,7 @@ def add_parsers(verbs: Commands) -> None:
         help="the policy for a run that is due while another runs:"
         " skip (default), queue_one, allow, cancel_running",
     )
-    add("--catch-up", type=int, metavar="N", help="make up for the latest N missed runs")
+    add("--catch-up", type=int, metavar="N", help="run the latest N missed runs later")
     add("--precision", metavar="P", help="second (default), or minute: it may start a minute late")
     add("--failure-threshold", type=int, metavar="N", help="failures in a row before a notification")
     add("--deadline", metavar="HH:MM", help="report a nominal time that has not succeeded by then")

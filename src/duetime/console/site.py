@@ -38,11 +38,13 @@ class ConsoleConfig:
         api: the admin API, relative to the page, such as ``api/v1``.
         sign_in: None if every visitor may call the API, as on the local cloud.
         links: the labels and URLs of further pages.
+        runbook: the address of the runbook; None if it has none.
     """
 
     api: str
     sign_in: SignIn | None = None
     links: tuple[tuple[str, str], ...] = ()
+    runbook: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of ``config.json``."""
@@ -50,6 +52,7 @@ class ConsoleConfig:
             "api": self.api,
             "sign_in": asdict(self.sign_in) if self.sign_in else None,
             "links": [{"label": label, "href": href} for label, href in self.links],
+            "runbook": self.runbook,
         }
 
 

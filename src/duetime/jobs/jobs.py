@@ -171,7 +171,7 @@ class Jobs:
         return self._operations.pause(name, reason, until, cadence)
 
     def resume(self, name: str, *, cadence: str | None = None) -> Job:
-        """End a pause. The next occurrence is planned at once; occurrences of the pause are not made up for.
+        """End a pause. The next occurrence is planned at once; occurrences of the pause do not run later.
 
         Raises:
             JobNotFound: there is no such job.

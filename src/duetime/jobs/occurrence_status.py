@@ -39,7 +39,7 @@ class OccurrenceStatus(StrEnum):
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
     MISSED = "missed"
-    """It was not planned or not claimed within its job's grace, and its job does not make up for it."""
+    """It was not planned or not claimed within its job's grace, and does not run later."""
     PROCESSING = "processing"
     PENDING = "pending"
     UPCOMING = "upcoming"
@@ -210,8 +210,8 @@ def _made_up(row: Action) -> str:
     if not row.catches_up:
         return ""
     if row.attempts:
-        return f"missed at first, and made up for: it ran at {row.attempts[0].started_at:%Y-%m-%dT%H:%M:%SZ}"
-    return "missed at first; it is made up for" if not row.status.is_final else "missed at first"
+        return f"missed at first; it ran later, at {row.attempts[0].started_at:%Y-%m-%dT%H:%M:%SZ}"
+    return "missed at first; it runs later" if not row.status.is_final else "missed at first"
 
 
 def _covers(span: JobSpan, at: datetime, cadence: str) -> bool:

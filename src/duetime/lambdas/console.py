@@ -29,7 +29,8 @@ def make_handler(place: ConsoleEnvironment, built: Path = BUILT) -> Callable[[Ev
         built: where its files are.
     """
     sign_in = SignIn(place.sign_in_url, place.sign_in_issuer, place.sign_in_client)
-    site = Site(ConsoleConfig(place.api_prefix.removeprefix("/"), sign_in), built)
+    config = ConsoleConfig(place.api_prefix.removeprefix("/"), sign_in, runbook=place.runbook or None)
+    site = Site(config, built)
 
     def handler(event: Event, _context: object) -> Event:
         if (answer := site.answer(_path(event), _base(event))) is None:

@@ -93,7 +93,7 @@ class Trigger(StrEnum):
     """A caller scheduled it for an instant."""
     CADENCE = "cadence"
     CATCH_UP = "catch-up"
-    """A missed occurrence that its job makes up for."""
+    """A missed occurrence that runs later, by its job's `catch_up`."""
     EVENT = "event"
     MANUAL = "manual"
     BACKFILL = "backfill"

@@ -89,7 +89,7 @@ class Definition:
     """A retry policy's text form; without it the handler's own applies."""
     overlap: Overlap = Overlap.SKIP
     catch_up: int = 0
-    """The number of latest missed occurrences that the job makes up for."""
+    """The number of latest missed occurrences that run later."""
     precision: Precision = "second"
     failure_threshold: int = 3
     """Failures in a row after which a notification is sent."""
@@ -220,7 +220,7 @@ class JobSpan:
     by: str = ""
     reason: str = ""
     catch_up: int = 0
-    """Of a missed one: how many of its latest times the job made up for."""
+    """Of a missed one: how many of its latest times the job runs later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ class RecountProblem(StrEnum):
     NO_REASON = "no_reason"
     """It was skipped, and its row has no reason."""
     NOT_MADE_UP_FOR = "not_made_up_for"
-    """It was missed, and is one of the latest that its job makes up for."""
+    """It was missed, and is one of the latest that its job runs later."""
     NOT_PLANNED = "not_planned"
     """It passed, and no planner has come to it."""
     NO_END = "no_end"

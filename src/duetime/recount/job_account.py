@@ -168,7 +168,7 @@ class _Accountant:
     def _check_made_up(
         self, version: Version, after: datetime, times: _Times, rows: Mapping[datetime, Action]
     ) -> None:
-        """Check that the latest missed times have rows, as many as the job made up for then."""
+        """Check that the latest missed times have rows, as many as the job ran later."""
         for span in self._latest_spans(after):
             missed = [
                 at

@@ -81,7 +81,7 @@ def accounts(
             start, versions = _first_doubtful(tables, grace), jobs.versions(job.ref)
             unknown = tuple(sorted(times_without_rows(job, actions, start, now, versions)))
         if unknown and job.definition.catch_up:
-            notes += (f"it makes up for none of them; `duetime jobs trigger {job.name}` runs it once",)
+            notes += (f"none of them runs later; `duetime jobs trigger {job.name}` runs it once",)
         if unknown or notes:
             yield JobAccount(ref=job.ref, times=unknown, notes=notes)
     for ref, problem in found.unreadable_jobs.items():

@@ -8,7 +8,7 @@ export const say = words("screens/job/acts.say", {
   pause_title: "Pause {name}?",
   pause_job:
     "The job starts no runs until it is resumed or the pause ends. A run in progress ends, " +
-    "its retries too. What falls due meanwhile is skipped, and not made up for.",
+    "its retries too. What falls due meanwhile is skipped, and does not run later.",
   pause_cadence:
     "Its times pass without a run until it is resumed or the pause ends. The job's other cadences go on.",
   reason: "Reason",
@@ -19,7 +19,7 @@ export const say = words("screens/job/acts.say", {
   paused_until: "{name} is paused until {at}.",
   resume: "Resume",
   resume_of: "Resume {name}",
-  resumed: "{name} runs again. What was passed over is not made up for.",
+  resumed: "{name} runs again. What the pause skipped does not run later.",
   skip: "Skip next",
   skip_title: "Skip the next run?",
   skip_is: "Skipped",

@@ -9,7 +9,7 @@ export const say = words("screens/job/history", {
   clear: "Show all",
   none: "It has not run yet",
   none_why: "A run appears once it is due or triggered.",
-  due_only: "Those that were due; with the status pending, the planned ones too",
+  due_only: "Runs that were due. The status pending shows planned runs too.",
   none_so: "None of the runs that were looked at is like that",
   none_more: "Older ones may be: show more.",
   none_all: "There are no older ones.",

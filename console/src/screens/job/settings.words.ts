@@ -22,8 +22,7 @@ export const say = words("screens/job/settings", {
   attempts_hint: "1 to 100. Empty: {fallback}.",
   backoff_hint:
     "In seconds: one number, or several as 30, 300, of which the last one repeats. Empty: {fallback}.",
-  jitter_hint:
-    "By which share of itself a wait is lengthened at most, at random: 0.1 is a tenth. Empty: {fallback}.",
+  jitter_hint: "Each wait gets longer at random, by at most this share: 0.1 is 10 %. Empty: {fallback}.",
   goes_by: "{source} ({value})",
   save: "Save",
   saved: "The retries of {name} are set. They hold for runs that fail from now on.",
