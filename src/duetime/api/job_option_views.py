@@ -18,7 +18,7 @@ class RetryView(ApiModel):
     backoff: list[float]
     """Before each further run; the last one repeats."""
     jitter: float
-    """By which share of itself a back-off is widened at most."""
+    """The share by which a back-off gets longer at most, at random: 0.1 is 10 %."""
     give_up_after: float | None
     """After this long since it was first due no further run is started; null: never."""
 
@@ -45,7 +45,7 @@ class JobOptionsView(ApiModel):
     overlap: Overlap
     """What becomes of an occurrence while another run has not ended."""
     catch_up: int
-    """How many of the latest missed occurrences are made up for."""
+    """How many of the latest missed occurrences run later."""
     precision: Precision
     """`second`, or `minute` if a run may be that late."""
     failure_threshold: int
