@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.memory.jobs import MemoryJobStore
 from duetime.model.action import Status
 from duetime.testing.contract.specimens import claim, end
 from tests.api.charges import SECRET, Charges
@@ -71,13 +72,37 @@ def test_jobs_are_found_by_a_part_of_their_name_and_types_with_counts(charges):
     ]
 
 
-def test_errors_are_found_by_a_part_of_their_text_as_one_pattern(charges):
+@pytest.mark.parametrize("text", ["\ue000", "no such file", "ä-b"])
+def test_a_text_that_no_job_name_can_have_is_not_looked_up_among_jobs(charges, text, monkeypatch):
+    """Below U+E000 there is no character that DynamoDB stores."""
+    read, list_jobs = [], MemoryJobStore.list
+    monkeypatch.setattr(
+        MemoryJobStore, "list", lambda store, *of, **page: read.append(page) or list_jobs(store, *of, **page)
+    )
+    assert "job" not in groups(charges, text)
+    assert read == []
+    assert values(groups(charges, "hourly")["job"]) == ["charges-hourly"]
+    assert read
+
+
+def fail(charges, *reasons):
     store = charges.cloud.store
-    for seconds in (10, 20):
+    for reason in reasons:
         action_id = schedule(charges, **{"in": 0})
         (row,) = (row for row in store.rows() if row.id == action_id)
         run = claim(store, row.ref, row.due_at)
-        store.settle(run, end(Status.FAILED, charges.clock.now(), f"Timeout after {seconds} s"))
+        store.settle(run, end(Status.FAILED, charges.clock.now(), reason))
+
+
+def test_spaces_and_dots_alone_are_no_text_of_an_error(charges):
+    """The same texts as `error` of the list: it ignores repeated spaces, and rejects a text of `…` alone."""
+    fail(charges, "no such file")
+    assert values(groups(charges, "such   file")["error"]) == ["no such file"]
+    assert "error" not in groups(charges, "………")
+
+
+def test_errors_are_found_by_a_part_of_their_text_as_one_pattern(charges):
+    fail(charges, "Timeout after 10 s", "Timeout after 20 s")
     found = groups(charges, "timeout")["error"]
     assert [(item["value"], item["count"]) for item in found["items"]] == [("Timeout after … s", 2)]
     listed = charges.ask(

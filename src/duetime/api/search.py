@@ -19,15 +19,16 @@ from duetime.api.routes import route
 from duetime.api.views import ScannedView
 from duetime.errors import ActionNotFound, InvalidIdentifier
 from duetime.model.action import Action, Status
-from duetime.model.content_filter import LONGEST_TEXT, fields_of
+from duetime.model.content_filter import ANY, LONGEST_TEXT, fields_of
 from duetime.model.error_pattern import error_pattern
 from duetime.model.permissions import Permission
-from duetime.model.selection import LARGEST_PAGE, Selection
+from duetime.model.selection import LARGEST_PAGE, Filters, Selection
 from duetime.ports.actions import Page, Scanned
 
 Kind = Literal["action", "correlation", "job", "type", "error", "payload"]
 
 _ID_PREFIX = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,32}", re.ASCII)
+_PART_OF_JOB_NAME = re.compile(r"[a-z0-9-]+", re.ASCII)
 _PAYLOAD_FIELD = re.compile(r"(payload\.)?[\w-]+(\.[\w-]+)*=.+")
 _SHORTEST_ERROR = 3
 """Characters of a text that is searched for in errors."""
@@ -150,6 +151,8 @@ class SearchRoutes(ApiRoutes):
     def jobs(self, text: str, request: Request, limit: int) -> _Found:
         """Return the jobs whose name begins with the text; of the first ones also those that contain it."""
         caller, prefix = caller_at(request), text.lower()
+        if not _PART_OF_JOB_NAME.fullmatch(prefix):
+            return _Found([])
         found: dict[str, None] = {}
         more = False
         for tenant_id in _tenants(caller):
@@ -163,16 +166,17 @@ class SearchRoutes(ApiRoutes):
 
     def errors(self, text: str, request: Request) -> _Found:
         """Return the errors of failed actions that have the text in them, by pattern."""
-        if len(text) < _SHORTEST_ERROR:
+        if len(text.replace(ANY, "").strip()) < _SHORTEST_ERROR:
             return _Found([])
-        page = self._scan(Selection(statuses=frozenset({Status.FAILED}), error=text), request)
+        filters: Filters = {"status": Status.FAILED, "error": text}
+        page = self._scan(Selection.parse(filters, self.api.clock.now()), request)
         patterns = Counter(error_pattern(row.failure_reason or "")[:LONGEST_TEXT] for row in page)
         return _Found(list(_by_count(patterns)), page.cursor is not None, page.scanned)
 
     def payloads(self, text: str, request: Request) -> _Found:
         """Return the actions with a value in their payload, the newest first."""
-        filters = {"payload": fields_of([text])}
-        page = self._scan(Selection.parse(filters, self.api.clock.now()), request)  # type: ignore[arg-type]
+        filters: Filters = {"payload": fields_of([text])}
+        page = self._scan(Selection.parse(filters, self.api.clock.now()), request)
         return _Found([_of_action(row) for row in page], page.cursor is not None, page.scanned)
 
     def _scan(self, selection: Selection, request: Request) -> Page:
