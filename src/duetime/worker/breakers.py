@@ -82,7 +82,10 @@ class Breakers:
             return False
         with self._lock:
             self._probes[message.ref] = begun
-        log.info("probes an open breaker", extra={"action": message.ref.id, "type": message.type})
+        log.info(
+            "probes an open breaker",
+            extra={"action": message.ref.id, "tenant": message.ref.tenant_id, "type": message.type},
+        )
         return True
 
     def as_counted(self, action: Action, outcome: Outcome) -> Outcome:

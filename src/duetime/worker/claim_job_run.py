@@ -285,7 +285,10 @@ class ClaimJobRun:
             for other in others:
                 self._actions.add_follower(other, row.id)
         except BackendUnavailable as error:
-            log.warning("it looks again later", extra={"action": row.id, "reason": truncate(error)})
+            log.warning(
+                "it looks again later",
+                extra={"action": row.id, "tenant": row.tenant_id, "reason": truncate(error)},
+            )
 
     def _skip(self, decision: Skip, context: ClaimContext, terms: ClaimTerms) -> Conflict | None:
         row, owner = context.row, job_ref_of(context.row)

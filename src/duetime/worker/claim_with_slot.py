@@ -157,7 +157,10 @@ class ClaimOneShot:
         as_read = iter([row])
         result = retry_on_conflict(lambda: self._try(next(as_read, None) or self._row(row.ref), terms, turn))
         if isinstance(result, Conflict):
-            log.warning("the concurrency key kept changing, claiming later", extra={"action": row.id})
+            log.warning(
+                "the concurrency key kept changing, claiming later",
+                extra={"action": row.id, "tenant": row.tenant_id},
+            )
             return self._waiting(SOONEST)
         return result
 
@@ -216,7 +219,10 @@ class ClaimOneShot:
 
     def _give_back(self, claimed: Action, terms: ClaimTerms) -> None:
         """End a run that has no slot before its handler begins: it is due again at once."""
-        log.warning("its slot was taken from it, claiming again", extra={"action": claimed.id})
+        log.warning(
+            "its slot was taken from it, claiming again",
+            extra={"action": claimed.id, "tenant": claimed.tenant_id},
+        )
         again = Settlement(
             status=Status.PENDING,
             ending=Ending.RETRY,

@@ -67,7 +67,11 @@ class EndRun:
             if settled is not None and outcome.ending is not SUCCEEDED.ending:
                 log.warning(
                     "raised after its commit, the action stays executed",
-                    extra={"action": held.action.id, "reason": outcome.message},
+                    extra={
+                        "action": held.action.id,
+                        "tenant": held.action.tenant_id,
+                        "reason": outcome.message,
+                    },
                 )
             outcome = SUCCEEDED
         if settled is None:
@@ -90,7 +94,10 @@ class EndRun:
         try:
             self._store.put_traceback(action.ref, traceback, kept_until)
         except DuetimeError as error:
-            log.warning("traceback not stored", extra={"action": action.id, "reason": truncate(error)})
+            log.warning(
+                "traceback not stored",
+                extra={"action": action.id, "tenant": action.tenant_id, "reason": truncate(error)},
+            )
 
     def _retention_of(self, action: Action) -> timedelta:
         return retention_of(action.type, self._settings.retention)

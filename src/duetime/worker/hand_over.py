@@ -76,7 +76,7 @@ class RunExternalWork:
         try:
             found = self._store.report(self._claimed, progress)
         except DuetimeError as error:
-            about = {"action": self._claimed.id, "reason": truncate(error)}
+            about = {"action": self._claimed.id, "tenant": self._claimed.tenant_id, "reason": truncate(error)}
             log.warning("progress not written, the run goes on", extra=about)
             return
         if found is None or found.cancel_requested:

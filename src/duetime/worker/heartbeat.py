@@ -125,7 +125,11 @@ class Heartbeat:
         except DuetimeError as error:
             log.warning(
                 "message not hidden, the run goes on",
-                extra={"action": delivery.message.ref.id, "reason": truncate(error)},
+                extra={
+                    "action": delivery.message.ref.id,
+                    "tenant": delivery.message.ref.tenant_id,
+                    "reason": truncate(error),
+                },
             )
 
     def still_holds(self, watched: WatchedRun) -> bool:
@@ -197,7 +201,11 @@ class Heartbeat:
         except DuetimeError as error:
             log.warning(
                 "heartbeat failed, trying again",
-                extra={"action": watched.action.id, "reason": truncate(error)},
+                extra={
+                    "action": watched.action.id,
+                    "tenant": watched.action.tenant_id,
+                    "reason": truncate(error),
+                },
             )
 
     def _renew_or_peek(self, watched: WatchedRun) -> None:

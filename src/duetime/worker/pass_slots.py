@@ -84,7 +84,10 @@ class PassSlots:
 
     def _retry(self, attempt: Callable[[], Conflict | None], action: Action) -> None:
         if isinstance(retry_on_conflict(attempt), Conflict):
-            log.warning("the concurrency key kept changing, its slot is left", extra={"action": action.id})
+            log.warning(
+                "the concurrency key kept changing, its slot is left",
+                extra={"action": action.id, "tenant": action.tenant_id},
+            )
 
     def evict(self, slots: KeySlots, dead: ActionId, row: Holder | None) -> bool:
         """Free the slot of a holder that cannot begin or end its run any more; return whether it was freed.
@@ -163,7 +166,14 @@ class PassSlots:
             if messages:
                 send_wakes(messages, self._queues, self._routes, self._clock)
         except DuetimeError as error:
-            log.warning("not woken", extra={"action": messages[0].ref.id, "reason": truncate(error)})
+            log.warning(
+                "not woken",
+                extra={
+                    "action": messages[0].ref.id,
+                    "tenant": messages[0].ref.tenant_id,
+                    "reason": truncate(error),
+                },
+            )
 
     def _move(self, slots: KeySlots, freed: ActionId | None, *, may_run_again: bool = False) -> SlotMove:
         """Return the move by which a holder leaves, and the longest-waiting that may become holders."""

@@ -118,4 +118,7 @@ def _attempt(step: Callable[[], None], action: Action) -> None:
     try:
         step()
     except DuetimeError as error:
-        log.warning("left for later", extra={"action": action.id, "reason": truncate(error)})
+        log.warning(
+            "left for later",
+            extra={"action": action.id, "tenant": action.tenant_id, "reason": truncate(error)},
+        )

@@ -311,7 +311,10 @@ class Worker:
             if commit.stage is CommitStage.IN_DOUBT:
                 self._breakers.give_back(action.ref)
                 span.set({spans.OUTCOME: spans.IN_DOUBT})
-                log.warning("its commit is in doubt, the row is left alone", extra={"action": action.id})
+                log.warning(
+                    "its commit is in doubt, the row is left alone",
+                    extra={"action": action.id, "tenant": action.tenant_id},
+                )
                 return self.put_off(delivery, visibility(self._settings))
             if outcome.hand_over is not None and commit.stage is CommitStage.OPEN:
                 return self._end_by_hand_over(claim, delivery, outcome, span)
@@ -396,7 +399,14 @@ class Worker:
         """Send the message again, with a delay."""
         queue = delivery.queue or self._handlers.worker
         self._queues.send([Send(queue, delivery.message, min(seconds, LONGEST_DELAY))])
-        log.info("put off", extra={"action": delivery.message.ref.id, "seconds": seconds})
+        log.info(
+            "put off",
+            extra={
+                "action": delivery.message.ref.id,
+                "tenant": delivery.message.ref.tenant_id,
+                "seconds": seconds,
+            },
+        )
         return DeliveryResult.PUT_OFF
 
     def _plan_ahead(self, claim: ClaimWon) -> None:
