@@ -10,7 +10,10 @@ LARGEST = 4_096
 """Bytes of a stored traceback, compressed; one of ten frames and three exceptions takes about 700."""
 
 _LONGEST = 65_536
-"""Characters that are compressed; also the most that are read from an item."""
+"""Characters that are compressed, beside the line about what was left out."""
+
+_MOST_BYTES = 4 * (_LONGEST + 100)
+"""The most that is read from an item: that many characters, of four bytes each."""
 
 _HEAD = 1 / 4
 """The share of the beginning in what is left of a longer text: the end has the exception itself."""
@@ -36,7 +39,7 @@ class AttemptTraceback:
             ValueError: the bytes are no such text.
         """
         try:
-            text = zlib.decompressobj().decompress(compressed, 4 * _LONGEST)
+            text = zlib.decompressobj().decompress(compressed, _MOST_BYTES)
         except zlib.error as error:
             raise ValueError(str(error)) from error
         return cls(started_at, text.decode())
