@@ -19,12 +19,14 @@ from bench.units import item_size
 from duetime.aws.keys import row_key
 from duetime.cost import tables, units
 from duetime.ids import SHARDS, SYSTEM_TENANT, job_name, occurrence_id
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.model.action import ActionRef, Status
 from duetime.model.attempt_traceback import AttemptTraceback
 from duetime.model.job import JobRef
 from duetime.model.lease import Applied, Claimed
 from duetime.model.rate_limit import RateBucket, RateLimit
 from duetime.model.slots import MOST_WAITING, tail_position
+from duetime.settings import Settings
 from duetime.telemetry.tracebacks import traceback_of
 from duetime.testing.contract.debounce import KEY as DEBOUNCED
 from duetime.testing.contract.debounce import call, first_call, further_call
@@ -46,6 +48,8 @@ from duetime.testing.contract.specimens import (
 )
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_messages import message_of
+from duetime.wakeups.due_scanner import DueScanner
+from duetime.wakeups.sweep import Sweep
 from duetime.worker.claim_job_run import ClaimWon
 from duetime.worker.pass_slots import PassSlots
 from tests.slots import NoQueues, claim_of
@@ -129,6 +133,14 @@ def test_a_failure_costs_one_write_unit_more_than_a_success(store, bill):
     success = bill.units
     live(store, status=Status.FAILED)
     assert (bill.calls, bill.units) == (6, success + success + units.FAILURE_WRITES)
+
+
+def test_a_sweep_without_overdue_rows_makes_one_query_of_each_due_shard(store, bill):
+    clock = TurnedClock(NOON)
+    scanner = DueScanner(store, NoQueues(), MemoryRoutes([]), clock=clock, settings=Settings())
+    sweep = Sweep(scanner, MemoryBookmarks(), clock=clock, settings=Settings())
+    sweep(stop_at=NOON + HOUR)
+    assert bill.calls == units.DUE_SHARDS  # AWS charges half a unit for each, DynamoDB Local none
 
 
 def test_the_traceback_of_a_failed_attempt_costs_one_write_unit_and_one_call(store, bill):

@@ -34,6 +34,13 @@ GROWING = [number.name for number in NUMBERS if number.name not in SPECIAL]
 TWO_SHARES = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
 
 
+def test_runs_longer_than_the_grace_let_the_sweep_read_each_band():
+    short = Workload(handler_ms=Settings().grace / timedelta(milliseconds=1))
+    long = replace(short, handler_ms=short.handler_ms + 1)
+    more = tables.reads(long, Volume.from_workload(long)) - tables.reads(short, Volume.from_workload(short))
+    assert more == pytest.approx(units.DUE_SHARDS * units.BANDS / 2 * units.SWEEPS * units.DAYS)
+
+
 @given(workloads(), st.sampled_from(GROWING), st.data())
 def test_more_of_anything_never_costs_less(work, name, data):
     [field] = [number for number in NUMBERS if number.name == name]

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.errors import BackendUnavailable
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.model.manifest import Manifest
 from duetime.model.new_action import new_action
@@ -44,6 +45,30 @@ def overdue(store, clock):
         return made
 
     return put
+
+
+class Reads(list):
+    """The shards that are read. `failing` ones fail once, `hanging` ones each time after 7 seconds."""
+
+    failing, hanging = frozenset(), frozenset()
+
+
+@pytest.fixture
+def reads(store, clock, monkeypatch):
+    made, due = Reads(), store.due
+
+    def read(shard, **given):
+        made.append(shard)
+        if shard in made.hanging:
+            clock.wait_until(clock.now() + timedelta(seconds=7))
+            raise BackendUnavailable("DynamoDB", "no response")
+        if shard in made.failing:
+            made.failing -= {shard}
+            raise BackendUnavailable("DynamoDB", "no response")
+        return due(shard, **given)
+
+    monkeypatch.setattr(store, "due", read)
+    return made
 
 
 def _each_minute(run, clock, minutes):
@@ -109,6 +134,33 @@ def test_shards_whose_calls_hang_for_all_of_each_pass_starve_no_other(sweep, sto
     for _ in range(len(rows) // 2):
         sweep(stop_at=clock.now() + timedelta(seconds=10))  # time for two calls
     assert set(queue.sent) == set(rows.values()) - hanging
+
+
+def test_an_empty_shard_is_read_once_a_pass_and_one_with_an_overdue_row_once_more_for_each_band(
+    sweep, store, reads, overdue, clock
+):
+    _each_minute(sweep, clock, 2)
+    assert sorted(reads) == sorted(2 * store.due_shards)
+    overdue(1, timedelta(minutes=7), shard="5")
+    reads.clear()
+    sweep(stop_at=clock.now() + MINUTE)
+    assert sorted(reads) == sorted([*store.due_shards, *7 * ["5"]])
+
+
+def test_a_shard_whose_one_read_fails_is_scanned_band_by_band(sweep, queue, reads, overdue):
+    [row] = overdue(1, timedelta(minutes=7), shard="5")
+    reads.failing = {"5"}
+    passed = sweep(stop_at=NOON + MINUTE)
+    assert (queue.sent, passed.failed_shards) == ([row], ())
+
+
+def test_shards_whose_reads_hang_starve_no_other(sweep, queue, reads, overdue, clock):
+    rows = {shard: overdue(1, timedelta(minutes=7), shard=shard)[0] for shard in map(str, range(16))}
+    hanging = {shard for shard in rows if int(shard) < 10}
+    reads.hanging = hanging
+    for _ in range(7 * len(rows)):
+        sweep(stop_at=clock.now() + timedelta(seconds=10))  # time for two calls
+    assert set(queue.sent) == {row for shard, row in rows.items() if shard not in hanging}
 
 
 def test_rows_of_a_type_whose_queue_vanished_block_no_others(overdue, store, queue, clock):

@@ -53,8 +53,10 @@ def reads(work: Workload, volume: Volume) -> float:
         math.ceil((work.payload_bytes + units.OFFLOADED_BYTES) / _READ_BYTES) if volume.is_offloaded else 0
     )
     attempts = 1 + work.retries_share
+    sweeps = units.SWEEPS * DAYS if volume.attempts and work.handler_ms > units.OVERDUE_MS else 0
     return (
-        volume.actions * attempts * (units.CLAIM_READS + payload)
+        sweeps * units.OVERDUE_READS
+        + volume.actions * attempts * (units.CLAIM_READS + payload)
         + volume.actions * work.keyed_share * (units.KEYED_READS - units.CLAIM_READS)
         + volume.actions * work.rated_share * attempts * units.START_READS
         + volume.deferrals * units.DEFERRAL_READS

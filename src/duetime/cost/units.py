@@ -68,8 +68,11 @@ DUE_SHARDS, BANDS = 16, 7
 SWEEPS = 60 * 24
 CATCH_UPS = 4
 
-# Half a unit for a page without rows; the bookmark of 5 KB; four pages of jobs to maintain.
-SWEEP_READS = DUE_SHARDS * BANDS / 2 + 2 + 2
+# Half a unit for a page without rows, one of each due shard; the bookmark of 5 KB; four pages of jobs to
+# maintain. While rows are overdue, as long runs are, a page of each band as well.
+SWEEP_READS = DUE_SHARDS / 2 + 2 + 2
+OVERDUE_READS = DUE_SHARDS * BANDS / 2
+OVERDUE_MS = 5 * 60_000
 
 # The bookmark of 5 KB, and the pass's record.
 SWEEP_WRITES = 5 + 1

@@ -7,11 +7,11 @@ and processing rows whose lease has ended. The claim makes needless messages har
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from duetime import instant
 from duetime.clock import Clock
@@ -33,7 +33,7 @@ ReportDamaged = Callable[[Sequence[DamagedRow]], None]
 """Stores rows that no step can read as undelivered."""
 
 PAGE = 100
-_CURSOR = "cursor "
+_CURSOR, _PROBE = "cursor ", "probe "
 
 
 class DueWindow(NamedTuple):
@@ -101,7 +101,7 @@ class DueScanner:
         pauses: KnownPauses | None = None,
         report_damaged: ReportDamaged = lambda _rows: None,
         report_stuck: ReportStuck = lambda _text: None,
-        map_: Callable[..., Iterable[_ScannedWindow]] = map,
+        map_: Callable[..., Iterable[Any]] = map,
         in_phase: bool = False,
     ) -> None:
         self._store, self._queues, self._routes = store, queues, routes
@@ -113,6 +113,35 @@ class DueScanner:
     def shards(self, bookmarks: Bookmarks) -> DueShards:
         """Return the shards of the store, with surplus ones."""
         return DueShards(self._store, bookmarks, self._clock)
+
+    def empty_shards(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> Collection[str]:
+        """Return the shards without an entry in their windows, by one read of each shard.
+
+        A shard is left out if its read fails, does not begin before `stop_at`, or finds an entry, and if the
+        pass before was cut short in one of its windows. Such windows are scanned one by one.
+        """
+        by_shard: dict[str, list[DueWindow]] = {}
+        for window in windows:
+            by_shard.setdefault(window.shard, []).append(window)
+        never = instant.EARLIEST
+        ordered = sorted(by_shard, key=lambda shard: self._begun.get(_PROBE + shard, never))
+        found = self._map(lambda shard: shard if self._is_empty(by_shard[shard], stop_at) else None, ordered)
+        return {shard for shard in found if shard is not None}
+
+    def _is_empty(self, windows: Sequence[DueWindow], stop_at: datetime) -> bool:
+        starts = [window.start for window in windows if window.start is not None]
+        now = self._clock.now()
+        if now >= stop_at or len(starts) < len(windows) or _are_behind(windows):
+            return False
+        shard, until = windows[0].shard, max(window.until for window in windows)
+        self._begun[_PROBE + shard] = now
+        try:
+            after = min(instant.parse(start) for start in starts)
+            page = self._store.due(shard, after=after, until=until, limit=1, cursor=None)
+        except (DuetimeError, ValueError, TypeError, LookupError, OverflowError) as error:
+            log.warning("shard not probed", extra={"shard": shard, "reason": truncate(error)})
+            return False
+        return not page.entries and page.cursor is None
 
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         """Scan the windows until `stop_at`; a failure ends only its own window.
@@ -168,7 +197,7 @@ class DueScanner:
             page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
             cursor = page.cursor
             sent = self._send(page, sleep) if page.entries else _NOTHING
-            yield sent, _text(window.until) if cursor is None else _CURSOR + cursor
+            yield sent, end_of(window) if cursor is None else _CURSOR + cursor
             if cursor is None:
                 return
 
@@ -214,6 +243,11 @@ class DueScanner:
 def _are_behind(windows: Iterable[DueWindow]) -> bool:
     """Return whether the pass before was cut short in one of the windows: then no sleep delays the rest."""
     return any(window.start is not None and is_cursor(window.start) for window in windows)
+
+
+def end_of(window: DueWindow) -> str:
+    """Return the mark of a window that has been read to its end."""
+    return _text(window.until)
 
 
 def is_cursor(mark: str) -> bool:
