@@ -46,5 +46,6 @@ def test_a_request_loads_the_routes_with_its_first_segment():
     loaded = loaded_by(FIND_AN_ACTION)
     assert {route.handler.__module__ for route in ROUTES.values()} & loaded == {
         "duetime.api.scheduling",
+        "duetime.api.bulk_actions",
         "duetime.api.attempts",
     }

@@ -17,7 +17,11 @@ Load = Callable[[], Sequence[RouteGroup]]
 """Imports and returns the groups of some routes."""
 
 _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
-    ("actions", "dead-letters"): ("scheduling:Scheduling", "attempts:AttemptRoutes"),
+    ("actions", "dead-letters"): (
+        "scheduling:Scheduling",
+        "bulk_actions:BulkActionRoutes",
+        "attempts:AttemptRoutes",
+    ),
     ("jobs",): (
         "background_jobs:BackgroundJobs",
         "coming_runs:ComingRuns",

@@ -24,7 +24,7 @@ from duetime.api.context import ApiContext
 from duetime.api.cursors import CursorSeal
 from duetime.api.parameters import refuse_parameters
 from duetime.api.problems import problem_of
-from duetime.api.requests import invalid_request
+from duetime.api.request_flaws import invalid_request
 from duetime.api.routes import Route
 from duetime.api.served_request import ServedRequest
 from duetime.errors import DuetimeError, TenantPaused, truncate

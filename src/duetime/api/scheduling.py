@@ -1,9 +1,8 @@
-"""Routes of actions, one or many: schedule, look up, cancel, reschedule, redrive, dismiss."""
+"""Routes of actions: schedule, list, look up, and change one."""
 
 from __future__ import annotations
 
 import json
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -13,16 +12,8 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.actions.why import WhySources, why
 from duetime.api.authenticator import require
-from duetime.api.bulk_preview import Step, count_matches
 from duetime.api.context import ACTIONS, ApiRoutes, caller_at, place_of, reader_at
-from duetime.api.filters import (
-    ActionQuery,
-    BulkRedriveRequest,
-    BulkRequest,
-    BulkView,
-    DeadLetterQuery,
-    page_view,
-)
+from duetime.api.filters import ActionQuery, DeadLetterQuery, page_view
 from duetime.api.hand_over_bodies import BODY_LIMIT, CompleteRequest, FailRequest, HandedOverView
 from duetime.api.preconditions import compare, etag_of_action, expected_etags
 from duetime.api.redactor import Redactor
@@ -279,53 +270,6 @@ class Scheduling(ApiRoutes):
         """Reject an action that waits for an approval, once; a second decision changes nothing (409)."""
         scheduler = self.api.scheduler_for(request, action_id)
         return ActionSummary.from_action(scheduler.reject(action_id, reason=body.reason))
-
-    @route(
-        "cancelActions",
-        "POST",
-        f"{ACTIONS}/cancel",
-        _MANAGE,
-        operation=Operation("cancel", AuditKind.MANY, has_dry_run=True),
-    )
-    def cancel_many(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
-        """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
-        filters = self._with_cut_off(body)
-        cancel = partial(self.api.scheduler(request).cancel_many, dry_run=body.dry_run, **filters)
-        return self._step(body, filters, lambda limit, cursor: cancel(limit=limit, cursor=cursor))
-
-    @route(
-        "redriveActions",
-        "POST",
-        f"{ACTIONS}/redrive",
-        _MANAGE,
-        operation=Operation("redrive", AuditKind.MANY, has_dry_run=True, creates_work=True),
-    )
-    def redrive_many(self, body: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
-        """Run the failed ones that meet the filters again; call again with `next_cursor`."""
-        filters = self._with_cut_off(body)
-        redrive = partial(
-            self.api.scheduler(request).redrive_many,
-            at=body.when(),
-            precision=body.precision,
-            tz=body.tz,
-            dry_run=body.dry_run,
-            **filters,
-        )
-        return self._step(body, filters, lambda limit, cursor: redrive(limit=limit, cursor=cursor))
-
-    def _with_cut_off(self, body: BulkRequest) -> Filters:
-        """Return the filters; a preview excludes what is scheduled after it."""
-        filters = body.filters()
-        if body.dry_run and filters.keys() - {"runs"}:  # without a filter it is rejected
-            filters.setdefault("created_until", self.api.clock.now())
-        return filters
-
-    def _step(self, body: BulkRequest, filters: Filters, step: Step) -> BulkView:
-        result = step(body.limit, body.cursor)
-        is_first = body.dry_run and body.cursor is None
-        return BulkView.from_result(
-            result, filters, count_matches(result, step, self.api.clock) if is_first else None
-        )
 
     @route("listDeadLetters", "GET", "/dead-letters", _READ)
     def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
