@@ -176,7 +176,7 @@ def test_every_flaw_of_a_body_is_named_at_once(call):
         ({"correlation_id": ""}, 422, "invalid-identifier", "is empty"),
         ({"correlation_id": "a#b"}, 422, "invalid-identifier", "separates"),
         ({"correlation_id": "\ud800"}, 422, "invalid-identifier", "control character"),
-        ({"corelation_id": "a"}, 422, "invalid-request", "known are type, correlation_id, job"),
+        ({"corelation_id": "a"}, 422, "invalid-request", "known are ids, type, correlation_id, job"),
     ],
 )
 def test_a_bad_query_is_rejected(call, query, status, code, detail):
