@@ -5,6 +5,7 @@ import { learnFrom } from "./clock";
 import { type Config, home } from "./config";
 import { isObject, readResponse, writeJson } from "./json";
 import { Problem, problemOf, UNREACHABLE } from "./problem";
+import { bodyOf, together } from "./reads";
 import type { components, paths } from "./schema.d.ts";
 import { say } from "./api.words";
 
@@ -33,10 +34,10 @@ export const apiAddress = () => address;
 export function startApi(config: Config, credentials: Credentials | null): void {
   address = new URL(config.api, home).href.replace(/\/$/, "");
   const client = createClient<paths>({
-    baseUrl: new URL(config.api, home).href,
+    baseUrl: address,
     querySerializer: { array: { style: "form", explode: true } },
     bodySerializer: (body) => writeJson(body),
-    fetch: credentials ? signed(credentials) : fetchInTime,
+    fetch: together(credentials ? signed(credentials) : fetchInTime, address),
   });
   api = {
     GET: asText(client.GET),
@@ -112,16 +113,20 @@ export async function call<T>(asked: Promise<Answer<T>>): Promise<T> {
   const { response } = answer;
   if (!response.ok) throw problemOf(response.status, answer.error);
   if (response.status === NO_CONTENT) return undefined as T;
-  return read(String(answer.data ?? ""), response.status) as T;
+  const body = bodyOf(response);
+  return read(
+    body === undefined ? () => readResponse(String(answer.data ?? "")) : () => body,
+    response.status,
+  ) as T;
 }
 
 const NO_CONTENT = 204;
 
 /** Every response of the API is a JSON object; anything else is not the API's. */
-function read(text: string, status: number): unknown {
+function read(load: () => unknown, status: number): unknown {
   let body: unknown;
   try {
-    body = readResponse(text);
+    body = load();
   } catch {
     body = undefined;
   }

@@ -9,6 +9,14 @@ function exactNumber(text: string): number | LosslessNumber {
   return String(number) === text ? number : new LosslessNumber(text);
 }
 
+const NUMBERS = /[:,[]\s*(-?\d[\d.eE+-]*)/g;
+
+/** Whether JavaScript writes each number as it is in the text; a text within may look like a number, too. */
+function isExact(text: string): boolean {
+  for (const [, number = ""] of text.matchAll(NUMBERS)) if (String(Number(number)) !== number) return false;
+  return true;
+}
+
 /** Read JSON; numbers that JavaScript cannot hold exactly stay text. Raises SyntaxError. */
 export function readJson(text: string): unknown {
   return parse(text, null, exactNumber);
@@ -24,7 +32,7 @@ const OF_APPS = new Set(["payload", "asked", "result"]);
 
 /** Read a response of the API: the API's own numbers are JavaScript's, those of an app stay exact. */
 export function readResponse(text: string): unknown {
-  return withPlainNumbers(readJson(text));
+  return isExact(text) ? JSON.parse(text) : withPlainNumbers(parse(text, null, exactNumber));
 }
 
 function withPlainNumbers(value: unknown): unknown {

@@ -7,18 +7,18 @@ import { App } from "./app";
 import { loadConfig } from "./config";
 import { loadCaller } from "./me";
 import { place } from "./route";
-import { screenOf } from "./screens";
+import { loadScreen } from "./screens";
 import { CannotStart } from "./ui/cannot-start";
 import { loadLanguage } from "./words";
 
 const root = document.getElementById("root") as HTMLElement;
 
 async function start(): Promise<void> {
-  screenOf(place.value.parts);
+  const screen = loadScreen(place.value.parts);
   const [config] = await Promise.all([loadConfig(), loadLanguage()]);
   const session = config.sign_in && (await import("./session"));
   startApi(config, session && (await session.signIn(config.sign_in)));
-  await loadCaller();
+  await Promise.all([loadCaller(), screen]);
   render(null, root);
   root.replaceChildren();
   render(<App />, root);

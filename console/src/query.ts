@@ -1,8 +1,9 @@
-// What the page loads: one cache of TanStack Query. It polls, with growing pauses on errors, and never in a
-// hidden tab.
+// What the page loads: one cache of TanStack Query. It polls, with growing pauses on errors, less often while
+// the page is idle, and never in a hidden tab. Polls are at common times, so that they go as one request.
 
 import { notifyManager, type Query, QueryClient, type QueryKey, QueryObserver } from "@tanstack/query-core";
 import { useEffect, useReducer, useState } from "preact/hooks";
+import { isIdle, onReturn } from "./activity";
 import { now, toApiClock } from "./clock";
 import { Problem, UNREACHABLE } from "./problem";
 
@@ -20,12 +21,15 @@ export interface QueryResult<T> {
 }
 
 const SLOWEST = 60_000;
+/** Milliseconds between two polls of an idle page. */
+const IDLE = 15_000;
 /** Milliseconds in which a part that is added to the page takes what another part has just loaded. */
 const FRESH = 1_000;
 
 const client = new QueryClient({
   defaultOptions: { queries: { networkMode: "always", retry: false, staleTime: FRESH } },
 });
+client.mount(); // it loads at once when a hidden tab is seen again
 export const queries = client.getQueryCache();
 
 interface Failure {
@@ -50,9 +54,23 @@ export function lastProblem(query: Query | undefined): Problem | undefined {
 function paceOf(query: Query): number {
   const failure = failures.get(query);
   if (failure && isFinal(failure.problem)) return Number.POSITIVE_INFINITY;
-  if (!failure) return everyOf(query);
-  return Math.min(Math.min(everyOf(query), SLOWEST) * 2 ** failure.count, SLOWEST);
+  const every = isIdle() ? Math.max(everyOf(query), IDLE) : everyOf(query);
+  if (!failure) return every;
+  return Math.min(Math.min(every, SLOWEST) * 2 ** failure.count, SLOWEST);
 }
+
+/** Milliseconds until the next request: all that have the same pace come at the same time. */
+function untilPoll(query: Query): number | false {
+  const pace = paceOf(query);
+  if (!Number.isFinite(pace)) return false;
+  const at = Date.now();
+  return Math.ceil((at + pace / 2) / pace) * pace - at;
+}
+
+onReturn(() => {
+  const isDue = (query: Query) => Date.now() - query.state.dataUpdatedAt > paceOf(query);
+  void client.refetchQueries({ type: "active", predicate: isDue }, { cancelRefetch: false });
+});
 
 /** Whether its requests go on: the page's state does not depend on what is forbidden or gone. */
 export function isOpen(query: Query): boolean {
@@ -68,7 +86,7 @@ export function loadedAt(query: Query | undefined): number {
 /** Whether two polls have passed since the last response. */
 export function isOld(query: Query | undefined): boolean {
   const at = loadedAt(query);
-  return query !== undefined && at > 0 && now.value - at > 2 * everyOf(query);
+  return query !== undefined && at > 0 && now.value - at > 2 * Math.max(everyOf(query), IDLE);
 }
 
 /** Load all that is on the page: after a change. */
@@ -101,7 +119,7 @@ export function useQuery<T extends NonNullable<unknown> | null>(
     queryKey: [key] as QueryKey,
     queryFn: ({ signal }: { signal: AbortSignal }) => recorded(load, key, signal),
     meta: { every },
-    refetchInterval: (query: object) => finite(paceOf(query as Query)),
+    refetchInterval: (query: object) => untilPoll(query as Query),
     refetchOnWindowFocus: (query: object) => Number.isFinite(paceOf(query as Query)) && "always",
     notifyOnChangeProps: ["data" as const, "error" as const],
     ...(isKept ? {} : { gcTime: 0 }),
@@ -137,5 +155,3 @@ async function recorded<T>(load: (signal: AbortSignal) => Promise<T>, key: strin
     throw problem;
   }
 }
-
-const finite = (pace: number) => Number.isFinite(pace) && pace;

@@ -35,18 +35,31 @@ const ONE: Record<string, Load> = {
 
 /** What was loaded; null where the file was out of reach. */
 const loaded = signal<ReadonlyMap<Load, Screen | null>>(new Map());
-const begun = new Set<Load>();
+const begun = new Map<Load, Promise<void>>();
 
-async function begin(load: Load): Promise<void> {
-  if (begun.has(load)) return;
-  begun.add(load);
+function begin(load: Load): Promise<void> {
+  const known = begun.get(load) ?? follow(load);
+  begun.set(load, known);
+  return known;
+}
+
+async function follow(load: Load): Promise<void> {
   const screen = await load().catch(() => null);
   loaded.value = new Map(loaded.peek()).set(load, screen);
 }
 
+const loadOf = ([section = "", name = "", more]: string[]) =>
+  more === undefined ? (name ? ONE : ALL)[section] : undefined;
+
+/** Load the screen of a place: what it reads then goes with what the frame reads. */
+export async function loadScreen(parts: string[]): Promise<void> {
+  const load = loadOf(parts);
+  if (load) await begin(load);
+}
+
 /** The screen of a place: undefined while it is loaded, null if out of reach, "none" if there is none. */
-export function screenOf([section = "", name = "", more]: string[]): Screen | undefined | null | "none" {
-  const load = more === undefined ? (name ? ONE : ALL)[section] : undefined;
+export function screenOf(parts: string[]): Screen | undefined | null | "none" {
+  const load = loadOf(parts);
   if (!load) return "none";
   void begin(load);
   return loaded.value.get(load);

@@ -5,13 +5,14 @@ Errors of scripts, and refusals of the policy.
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 ARGS = [
     "--no-sandbox",
@@ -25,6 +26,7 @@ ARGS = [
 TRANSITIONS = "document.getAnimations().filter(one => one instanceof CSSTransition)"
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 ZONE = "Europe/Paris"
+READS = re.compile(r"/api/v1/reads\?")
 PATIENCE = 30_000
 """Milliseconds, for what comes at once: generous, since a busy machine is no fault."""
 expect.set_options(timeout=PATIENCE)
@@ -50,6 +52,7 @@ class Reader:
         settings = {"locale": "en-GB", "timezone_id": ZONE, "viewport": {"width": 1280, "height": 900}}
         self.url, self.complaints = url, []
         self.expected: tuple[str, ...] = ()
+        self._answers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
         self._context = browser.new_context(**settings | context)
         self._context.set_default_timeout(PATIENCE)
         self.page: Page = self._context.new_page()
@@ -67,6 +70,35 @@ class Reader:
         self.page.goto(f"{self.url}/{place}")
         self.page.get_by_role("heading", level=1).wait_for()
         return self.page
+
+    def answer_read(self, path: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Change the response to each read whose address begins with a path: alone or together with others.
+
+        `answer` gets and returns the `status` and the `body`.
+        """
+
+        def alone(route: Route) -> None:
+            response = route.fetch()
+            changed = answer({"status": response.status, "body": response.json()})
+            route.fulfill(response=response, status=changed["status"], json=changed["body"])
+
+        self._answers[path] = answer
+        self.page.route(re.compile(re.escape(f"/api/v1{path}")), alone)
+        self.page.route(READS, self._together)
+
+    def _together(self, route: Route) -> None:
+        response = route.fetch()
+        body = response.json()
+        for path, answer in self._answers.items():
+            body["items"] = [
+                item | answer(item) if item["read"].startswith(path) else item for item in body["items"]
+            ]
+        route.fulfill(response=response, json=body)
+
+    def answer_reads_as_before(self) -> None:
+        """Change no response any more."""
+        self._answers.clear()
+        self.page.unroute_all(behavior="wait")
 
     def close(self) -> None:
         """Leave."""

@@ -113,15 +113,12 @@ def test_a_tenants_overview_is_not_green_when_the_api_fails(reader_of, cloud):
     ("age", "text"), [(180, "The last complete sweep was 3 hrs ago"), (None, "No sweep")]
 )
 def test_an_old_sweep_is_not_green(reader, age, text):
-    def answer(route):
-        response = route.fetch()
-        health = response.json()
+    def answer(item):
+        health = item["body"]
         swept = datetime.fromisoformat(health["asked_at"]) - timedelta(minutes=age) if age else None
-        route.fulfill(
-            response=response, json=health | {"swept_until": swept and swept.isoformat(), "ill": []}
-        )
+        return item | {"body": health | {"swept_until": swept and swept.isoformat(), "ill": []}}
 
-    reader.page.route("**/health/details", answer)
+    reader.answer_read("/health/details", answer)
     page = reader.go()
     expect(status_line(page)).to_contain_text(text)
     is_not_green(page)
@@ -133,7 +130,7 @@ def test_live_is_not_shown_while_a_part_is_loading(reader):
     def hold(route):
         held.append(route)
 
-    page.route("**/jobs/coming*", hold)
+    page.route("**/actions/query*", hold)  # the newest actions are loaded behind all others
     reader.go()
     expect(status_line(page)).to_contain_text("All on time")
     expect(page.get_by_role("status", name="Loading").first).to_be_visible()

@@ -194,14 +194,9 @@ def test_shown_data_stays_while_the_api_is_unavailable_and_is_reloaded(reader):
 
 
 def test_an_api_that_is_unavailable_at_the_start_is_reported(reader):
-    reader.expected = ("503",)
     page = reader.page
-    page.route(
-        "**/api/v1/jobs*",
-        lambda route: route.fulfill(
-            status=503, json={"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
-        ),
-    )
+    ill = {"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
+    reader.answer_read("/jobs", lambda _: {"status": 503, "body": ill})
     reader.go("#/jobs")
     expect(page.get_by_role("alert")).to_contain_text("DynamoDB does not answer")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
@@ -212,23 +207,6 @@ def test_a_page_that_cannot_start_shows_the_reason(reader):
     reader.page.route("**/config.json", lambda route: route.fulfill(status=500))
     page = reader.go()
     expect(page.get_by_role("heading", level=1)).to_have_text("duetime's console cannot start")
-
-
-def test_a_hidden_page_sends_no_requests(reader):
-    page = reader.go("#/jobs")
-    requested = []
-    page.on("request", lambda request: requested.append(request.url))
-    look = (
-        "Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s});"
-        " document.dispatchEvent(new Event('visibilitychange'))"
-    )
-    page.wait_for_load_state("networkidle")
-    page.evaluate(look % "true")
-    requested.clear()
-    page.wait_for_timeout(7_000)
-    assert requested == []
-    with page.expect_request("**/jobs*"):
-        page.evaluate(look % "false")
 
 
 def test_the_page_is_shown_within_a_second(reader, cloud):

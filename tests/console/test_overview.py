@@ -154,13 +154,12 @@ def test_the_last_hour_shows_all_counted_runs_and_their_lateness(reader, cloud):
     shown(reader)  # what runs by itself has begun to be counted
     fulfilled = {}
 
-    def keep(route):
-        response = route.fetch()
-        fulfilled.update(response.json())
-        route.fulfill(response=response)
+    def keep(item):
+        fulfilled.update(item["body"])
+        return item
 
-    reader.page.route("**/summary*", keep)
-    reader.page.route("**/actions/query*", lambda route: route.fulfill(json=NO_ACTIONS))
+    reader.answer_read("/summary", keep)
+    reader.answer_read("/actions/query", lambda _: {"status": 200, "body": NO_ACTIONS})
     reader.page.reload()
     page = reader.page
     outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
@@ -177,17 +176,13 @@ def test_the_last_hour_shows_all_counted_runs_and_their_lateness(reader, cloud):
 
 
 def test_counts_of_more_runs_than_a_list_has_are_shown(reader):
-    def with_many(route):
-        response = route.fetch()
-        body = response.json()
-        body["minutes"] = [
-            {**body["minutes"][-1], "executed": 1134, "failed": 7, "skipped": 2, "cancelled": 1}
-        ]
-        route.fulfill(response=response, json=body)
+    def with_many(item):
+        minute = item["body"]["minutes"][-1] | {"executed": 1134, "failed": 7, "skipped": 2, "cancelled": 1}
+        return {"status": 200, "body": item["body"] | {"minutes": [minute]}}
 
     shown(reader)
-    reader.page.route("**/summary*", with_many)
-    reader.page.route("**/actions/query*", lambda route: route.fulfill(json=NO_ACTIONS))
+    reader.answer_read("/summary", with_many)
+    reader.answer_read("/actions/query", lambda _: {"status": 200, "body": NO_ACTIONS})
     reader.page.reload()
     page = reader.page
     outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
@@ -239,12 +234,11 @@ def test_a_global_switch_that_is_off_is_shown_first(reader, cloud):
 
 
 def test_an_overview_without_a_response_shows_it_and_retries(reader):
-    reader.expected = ("503",)
     ill = {"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
-    reader.page.route("**/jobs/coming*", lambda route: route.fulfill(status=503, json=ill))
+    reader.answer_read("/jobs/coming", lambda _: {"status": 503, "body": ill})
     coming = part(reader.go(), "The coming 24 hours")
     expect(coming.get_by_text("DynamoDB does not answer")).to_be_visible()
-    reader.page.unroute("**/jobs/coming*")
+    reader.answer_reads_as_before()
     coming.get_by_role("button", name="Try again").click()
     expect(coming.get_by_role("link", name="Evening parcels")).to_be_visible()
 

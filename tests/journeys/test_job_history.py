@@ -54,11 +54,22 @@ class TestTheHistory:
 
     def test_that_is_filtered_has_short_pages_that_lead_on_to_all_that_is_meant(self, recorded):
         recorded.cloud.advance(hours=2)
-        end = MIDNIGHT + 20 * MINUTE
-        first = recorded.cloud.jobs.history(recorded.name, nominal_until=end, limit=3)
+        first = recorded.cloud.jobs.history(recorded.name, status="failed", limit=3)
         assert (len(first), first.cursor is None) == (0, False)
-        shown = [item.nominal_at for item in history(recorded, nominal_until=end, limit=3)]
-        assert shown == [end, MIDNIGHT + 10 * MINUTE]
+        start, end = MIDNIGHT + 40 * MINUTE, MIDNIGHT + 60 * MINUTE
+        shown = [
+            run.nominal_at
+            for run in history(recorded, nominal_after=start, nominal_until=end, status="executed", limit=1)
+        ]
+        assert shown == [end, MIDNIGHT + 50 * MINUTE]
+
+    def test_begins_at_its_end_without_reading_the_runs_after_it(self, recorded):
+        recorded.cloud.advance(hours=2)
+        end = MIDNIGHT + 20 * MINUTE
+        first = recorded.cloud.jobs.history(recorded.name, nominal_until=end, limit=1)
+        assert [run.nominal_at for run in first] == [end]
+        between = recorded.cloud.jobs.history(recorded.name, nominal_until=end + MINUTE, limit=1)
+        assert [run.nominal_at for run in between] == [end]
 
     @pytest.mark.parametrize(
         ("options", "refusal"),

@@ -6,6 +6,7 @@ This module needs the tables alone, and no EventBridge.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from duetime.payload import Payload
 
 _OURS, _THEIRS = "own ", "system "
+_SECOND = timedelta(seconds=1)
 
 
 class Jobs:
@@ -119,12 +121,11 @@ class Jobs:
         check_limit(limit)
         selection = RunSelection.parse(status, nominal_after, nominal_until, self._context.clock.now())
         job = self._known(name)
+        has_events, until = bool(job.cadence_set.triggers), selection.nominal_until
+        if cursor is None and until is not None and until < instant.LATEST - _SECOND and not has_events:
+            cursor = ids.occurrence_id(job.name, job.version, until + _SECOND)  # past the runs after it
         page = self._actions.of_job(
-            job.ref.tenant_id,
-            job.name,
-            limit=limit,
-            cursor=cursor,
-            has_events=bool(job.cadence_set.triggers),
+            job.ref.tenant_id, job.name, limit=limit, cursor=cursor, has_events=has_events
         )
         return Page(tuple(filter(selection.admits, page)), page.cursor)
 

@@ -35,6 +35,30 @@ export interface Window {
 
 const LIMIT = 500;
 
+/**
+ * The accounts in (from, until], in so many calls at most for each of `parts` equally long parts, which are read
+ * at once; those behind a part that has more are left out.
+ */
+export async function accountsInParts(
+  name: string,
+  [from, until]: [string, string],
+  { parts, calls }: { parts: number; calls: number },
+  signal: AbortSignal,
+): Promise<Window> {
+  const [start, end] = [Date.parse(from), Date.parse(until)];
+  const bounds = Array.from(
+    { length: parts },
+    (_, part) => start + Math.floor((part * (end - start)) / parts),
+  );
+  const texts = [from, ...bounds.slice(1).map((at) => new Date(at).toISOString()), until];
+  const windows = await Promise.all(
+    bounds.map((_, part) => accounts(name, texts[part] as string, texts[part + 1] as string, calls, signal)),
+  );
+  const cut = windows.findIndex(({ cutAt }) => cutAt !== null);
+  const known = cut < 0 ? windows : windows.slice(0, cut + 1);
+  return { entries: known.flatMap(({ entries }) => entries), cutAt: windows[cut]?.cutAt ?? null };
+}
+
 /** The accounts in (from, until], in so many calls at most. */
 export async function accounts(
   name: string,
@@ -146,6 +170,14 @@ export type Scale = "month" | "day" | "hour";
 const DAY = 86_400_000;
 const MOST_IN_MONTH = 1_500;
 const MOST_IN_DAY = 9_000;
+
+/** In how many parts a window of a job is read: each then fits into one response. */
+export function partsOf(job: Job, length: number): number {
+  return Math.max(1, Math.ceil(length / gapOf(job) / (LIMIT * FILLED)));
+}
+
+/** The share of a response that the runs of an even cadence should fill: others are less even. */
+const FILLED = 0.8;
 
 /** What can be counted of a job at once, by how often it runs: a month, a day, or an hour. */
 export function scaleOf(job: Job): Scale {

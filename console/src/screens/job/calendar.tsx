@@ -9,7 +9,7 @@ import { dayKey, written, zone } from "../../time";
 import { Part } from "../../ui/page";
 import { Failure } from "../../ui/states";
 import {
-  accounts,
+  accountsInParts,
   type Counts,
   counted,
   GROUPS,
@@ -18,6 +18,7 @@ import {
   scaleOf,
   spreadOut,
   timesOf,
+  partsOf,
 } from "./accounts";
 import { type Cell, Cells, MARKS } from "./cells";
 import { say } from "./calendar.words";
@@ -36,7 +37,7 @@ import {
 import { Times } from "./times";
 
 const HOUR = 3_600_000;
-const CALLS: Record<Scale, number> = { month: 4, day: 20, hour: 0 };
+const CALLS = 4;
 
 /** What is chosen is in the address; what else is there stays. */
 function choose(job: Job, chosen: { day: string; hour?: string }): void {
@@ -163,8 +164,9 @@ export function useCounts(
   const isOver = end < presentInstant() - 24 * HOUR;
   const live = useQuery(
     async (signal) => {
-      if (!CALLS[scale]) return null;
-      const found = await accounts(job.name, justBefore(start), justBefore(end), CALLS[scale], signal);
+      if (scale === "hour") return null;
+      const reads = { parts: partsOf(job, end - start), calls: CALLS };
+      const found = await accountsInParts(job.name, [justBefore(start), justBefore(end)], reads, signal);
       const times = scale === "month" ? await timesOf(job, spreadOut(found.entries, keyOf), signal) : [];
       return { counts: counted(job, found.entries, times, keyOf, keys), cutAt: found.cutAt };
     },
