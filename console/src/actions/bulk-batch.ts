@@ -2,7 +2,7 @@
 
 import { api, call } from "../api";
 import { type Batch, of } from "../screens/batches.data";
-import { type Bulk, type BulkKind, CHANGED_AT_ONCE, countOf, type Left } from "./bulk";
+import { type Bulk, type BulkKind, CHANGED_AT_ONCE, countOf, type Left, taking } from "./bulk";
 import { say } from "./bulk.words";
 import type { Action } from "./lists";
 
@@ -45,5 +45,6 @@ export function ofBatch(kind: BulkKind, { name, state }: Batch): Bulk {
     about: say(isClosedFirst ? "of_open_batch" : "of_batch", { name }),
     count,
     change,
+    take: taking((most, at) => step(true, most, at)),
   };
 }

@@ -10,6 +10,8 @@ import { type Bulk, type BulkKind, type Found, nothing, type Progress } from "./
 import { say } from "./bulk.words";
 import { FilterWords } from "./filter-words";
 import { Counted, Doing, Result } from "./bulk-parts";
+import { inStages, type Staging } from "./staged";
+import { Stages } from "./staged-parts";
 
 interface BulkButtonProps {
   label: string;
@@ -54,6 +56,8 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
   const [found, setFound] = useState<Found>(nothing());
   const [progress, setProgress] = useState<Progress>({ changed: 0, left: [] });
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [staging, setStaging] = useState<Staging | null>(null);
+  const stages = useRef(bulk.take && inStages(bulk.take));
   const dialog = useRef<HTMLDialogElement>(null);
   const isStopped = useRef(false);
 
@@ -81,6 +85,13 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
     setPhase("changing");
     void follow(bulk.change(), setProgress, "done", "stopped").then(refreshAll);
   };
+  const changeInStages = () => {
+    const steps = stages.current?.();
+    if (!steps) return;
+    setPhase("changing");
+    setStaging((before) => before ?? { stages: [], end: null });
+    void follow(steps, setStaging, "done", "stopped").then(refreshAll);
+  };
   const stop = () => {
     isStopped.current = true;
   };
@@ -103,8 +114,9 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
         {phase === "counted" && !problem && (
           <Counted kind={bulk.kind} found={found} byFilters={bulk.about === undefined} />
         )}
-        {phase === "changing" && <Doing kind={bulk.kind} found={found} progress={progress} />}
-        {(phase === "stopped" || phase === "done") && (
+        {staging && <Stages staging={staging} isStopped={phase === "stopped"} />}
+        {phase === "changing" && !staging && <Doing kind={bulk.kind} found={found} progress={progress} />}
+        {(phase === "stopped" || phase === "done") && !staging && (
           <Result kind={bulk.kind} progress={progress} isStopped={phase === "stopped"} />
         )}
         {problem && <Failure problem={problem} />}
@@ -124,6 +136,11 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
             {sayShared("retry")}
           </button>
         )}
+        {phase === "counted" && !isOver && bulk.kind === "redrive" && (found.n > 1 || found.isMore) && (
+          <button type="button" class="act is-plain" onClick={changeInStages}>
+            {say("go_staged")}
+          </button>
+        )}
         {phase === "counted" && !isOver && (
           <button
             type="button"
@@ -134,7 +151,7 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
           </button>
         )}
         {phase === "stopped" && (
-          <button type="button" class="act is-main" onClick={change}>
+          <button type="button" class="act is-main" onClick={staging ? changeInStages : change}>
             {say("go_on")}
           </button>
         )}

@@ -54,6 +54,7 @@ export function Counted({ kind, found, byFilters }: CountedProps) {
         ))}
       </ul>
       {kind === "cancel" && <p class="muted">{say("final")}</p>}
+      {kind === "redrive" && found.n > 1 && <p class="muted">{say("staged")}</p>}
     </>
   );
 }

@@ -33,10 +33,13 @@ export interface Bulk {
   about?: string;
   count: () => AsyncGenerator<Found>;
   change: () => AsyncGenerator<Progress>;
+  /** Of a redrive: the next ones that would be changed; none when there are no more. */
+  take?: (most: number) => Promise<Action[]>;
 }
 
 export const CHANGED_AT_ONCE = 50;
-const LARGEST_STEP = 100;
+/** The most ids of one request. */
+export const IDS_AT_ONCE = 100;
 const EXAMPLES = 5;
 
 /** The statuses that a change takes. */
@@ -50,16 +53,11 @@ export function isPossible(kind: BulkKind, { status }: Filters): boolean {
   return !status?.length || status.some((name) => TAKES[kind].includes(name));
 }
 
-export interface ByFilters extends Bulk {
-  /** The ids of all that would be changed. */
-  ids: () => Promise<string[]>;
-}
-
 /**
  * All that the list of these filters shows and the change takes. The API's cut-off holds for all steps: what
  * is scheduled after the count is not meant.
  */
-export function byFilters(kind: BulkKind, filters: Filters): ByFilters {
+export function byFilters(kind: BulkKind, filters: Filters): Bulk {
   const status = (filters.status ?? TAKES[kind]).filter((name) => TAKES[kind].includes(name));
   const runs = includesRuns(filters) ? undefined : false;
   let cutOff = filters.created_until;
@@ -94,17 +92,7 @@ export function byFilters(kind: BulkKind, filters: Filters): ByFilters {
     };
   }
 
-  async function ids() {
-    const found: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const page = await step(true, LARGEST_STEP, cursor);
-      cursor = page.next_cursor;
-      found.push(...page.changed.map((action) => action.id));
-    } while (cursor !== null);
-    return found;
-  }
-
+  const take = taking((most, at) => step(true, most, at));
   let changed = 0;
   const left: Left[] = [];
   let cursor: string | null | undefined;
@@ -117,7 +105,56 @@ export function byFilters(kind: BulkKind, filters: Filters): ByFilters {
       yield { changed, left: [...left] };
     }
   }
-  return { kind, filters: { ...filters, status }, count, change, ids };
+  return { kind, filters: { ...filters, status }, count, change, take };
+}
+
+/** Takes from pages, of which some may be empty. */
+export function taking(read: (most: number, cursor: string | null) => Promise<Schemas["BulkView"]>) {
+  let cursor: string | null | undefined;
+  return async (most: number): Promise<Action[]> => {
+    while (cursor !== null) {
+      const page = await read(most, cursor ?? null);
+      cursor = page.next_cursor;
+      if (page.changed.length > 0) return page.changed;
+    }
+    return [];
+  };
+}
+
+/** Change the actions with these ids, 100 at most. */
+export function changeByIds(kind: BulkKind, ids: string[]): Promise<Schemas["BulkView"]> {
+  const path = kind === "cancel" ? "/actions/cancel" : "/actions/redrive";
+  return call(api.POST(path, { body: { ids, limit: IDS_AT_ONCE } as never }));
+}
+
+/** Actions that are listed already, changed by their ids; those that have changed meanwhile may be left. */
+export function byIds(kind: BulkKind, actions: Action[]): Bulk {
+  async function* count() {
+    yield countOf(actions);
+  }
+  let done = 0;
+  let changed = 0;
+  const left: Left[] = [];
+  async function* change() {
+    while (done < actions.length) {
+      const some = actions.slice(done, done + CHANGED_AT_ONCE);
+      const page = await changeByIds(
+        kind,
+        some.map((action) => action.id),
+      );
+      done += some.length;
+      changed += page.changed.length;
+      left.push(...page.left);
+      yield { changed, left: [...left] };
+    }
+  }
+  let taken = 0;
+  const take = (most: number) => {
+    const some = actions.slice(taken, taken + most);
+    taken += some.length;
+    return Promise.resolve(some);
+  };
+  return { kind, filters: {}, count, change, take };
 }
 
 export function nothing(): Found {

@@ -1,11 +1,8 @@
 // Dead letters by what went wrong: what differs from one to the next, such as numbers and ids, is taken out.
 
-import type { Bulk } from "./bulk";
-import { byFilters, type ByFilters, countOf } from "./bulk";
-import { redrive } from "./changes";
+import { type Bulk, byIds } from "./bulk";
 import type { Filters } from "./filters";
 import type { Action } from "./lists";
-import { Problem } from "../problem";
 
 export interface Group {
   key: string;
@@ -55,47 +52,9 @@ export function grouped(actions: Action[]): Group[] {
   return [...groups.values()].sort((a, b) => b.actions.length - a.actions.length || b.last - a.last);
 }
 
-/**
- * All of a group redriven: by the filters, if they mean just these; else one by one. `isOnly` says that the
- * filters, with the group's type, mean nothing else as far as was seen; it is looked at once more before.
- */
-export function ofGroup(group: Group, filters: Filters, isOnly: boolean): Bulk {
-  const found = countOf(group.actions);
-  const ids = new Set(group.actions.map((each) => each.id));
-  const many = byFilters("redrive", { ...filters, type: group.type, status: ["failed"] });
-  const single = oneByOne(group.actions);
-
-  async function* count() {
-    yield found;
-  }
-  let chosen: Bulk["change"] | undefined;
-  async function* change() {
-    chosen ??= isOnly && (await meansJust(many, ids)) ? many.change : single;
-    yield* chosen();
-  }
-  return { kind: "redrive", filters: many.filters, error: group.error, count, change };
-}
-
-async function meansJust(many: ByFilters, ids: Set<string>): Promise<boolean> {
-  const seen = await many.ids();
-  return seen.length === ids.size && seen.every((each) => ids.has(each));
-}
-
-function oneByOne(actions: Action[]): Bulk["change"] {
-  let done = 0;
-  let changed = 0;
-  const left: { id: string; reason: string }[] = [];
-  return async function* () {
-    for (; done < actions.length; done += 1) {
-      const { id, type } = actions[done] as Action;
-      try {
-        await redrive(id, type);
-        changed += 1;
-      } catch (error) {
-        if (!(error instanceof Problem) || error.status === 0 || error.status >= 429) throw error;
-        left.push({ id, reason: error.detail || error.title });
-      }
-      yield { changed, left: [...left] };
-    }
-  };
+/** All of a group redriven. */
+export function ofGroup(group: Group, filters: Filters): Bulk {
+  const status: Filters["status"] = ["failed"];
+  const meant = { ...filters, type: group.type, status };
+  return { ...byIds("redrive", group.actions), filters: meant, error: group.error };
 }

@@ -54,12 +54,7 @@ export function DeadLettersScreen() {
                 <p class="muted">
                   {next ? say("bounded", { n: items.length }) : say("counted", { n: items.length })}
                 </p>
-                <Groups
-                  actions={items}
-                  filters={filters}
-                  isAll={next === null}
-                  isUsable={state.unusable.length === 0}
-                />
+                <Groups actions={items} filters={filters} isUsable={state.unusable.length === 0} />
               </>
             )
           }
@@ -92,32 +87,26 @@ function Nothing({ filters, isMore }: { filters: Filters; isMore: boolean }) {
 interface GroupsProps {
   actions: Action[];
   filters: Filters;
-  /** Whether these are all that the filters mean. */
-  isAll: boolean;
   /** Whether all of the address is filters: only then a group may be changed. */
   isUsable: boolean;
 }
 
-function Groups({ actions, filters, isAll, isUsable }: GroupsProps) {
+function Groups({ actions, filters, isUsable }: GroupsProps) {
   const groups = grouped(actions);
   return (
     <ul class="groups">
-      {groups.map((each) => {
-        const isOnly = isAll && groups.filter(({ type }) => type === each.type).length === 1;
-        return (
-          <GroupItem key={each.key} group={each} filters={filters} isOnly={isOnly} isUsable={isUsable} />
-        );
-      })}
+      {groups.map((each) => (
+        <GroupItem key={each.key} group={each} filters={filters} isUsable={isUsable} />
+      ))}
     </ul>
   );
 }
 
 interface GroupItemProps extends Pick<GroupsProps, "filters" | "isUsable"> {
   group: Group;
-  isOnly: boolean;
 }
 
-function GroupItem({ group, filters, isOnly, isUsable }: GroupItemProps) {
+function GroupItem({ group, filters, isUsable }: GroupItemProps) {
   const [shown, setShown] = useState(SHOWN);
   const until = Math.ceil(now.value / MINUTE) * MINUTE;
   const { actions } = group;
@@ -150,11 +139,7 @@ function GroupItem({ group, filters, isOnly, isUsable }: GroupItemProps) {
         )}
       </details>
       {isManaged && can("actions:manage") && (
-        <BulkButton
-          kind="redrive"
-          label={say("redrive_group", { n })}
-          make={() => ofGroup(group, filters, isOnly)}
-        />
+        <BulkButton kind="redrive" label={say("redrive_group", { n })} make={() => ofGroup(group, filters)} />
       )}
     </li>
   );
