@@ -4,9 +4,6 @@ export const say = words("screens/dead-letters", {
   intro:
     "Actions that failed for good: their attempts are used up, or their error is not retried. Mend the cause " +
     "first, then redrive; dismiss what need not run.",
-  intro:
-    "Actions that failed for good: their attempts are used up, or their error is not retried. Mend the cause " +
-    "first, then redrive; dismiss what need not run.",
   by_error: "By what went wrong",
   redrive: "Redrive",
   redrive_name: "Redrive {id}",
