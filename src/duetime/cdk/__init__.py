@@ -17,6 +17,7 @@ from __future__ import annotations
 from duetime.cdk.context import from_context
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
+from duetime.cdk.managed import ManagedInstances
 from duetime.cdk.scheduler import Duetime
 from duetime.cdk.targets import BatchJobTarget, DurableFunctionTarget, EcsTaskTarget, WebhookTarget
 
@@ -27,6 +28,7 @@ __all__ = [
     "DurableFunctionTarget",
     "EcsTaskTarget",
     "Handlers",
+    "ManagedInstances",
     "WebhookTarget",
     "from_context",
 ]

@@ -16,6 +16,7 @@ from duetime.cdk.deployment import Deployment
 from duetime.cdk.environment import check_size
 from duetime.cdk.hardening import use_key
 from duetime.cdk.log_group import log_group
+from duetime.cdk.managed import ManagedInstances, run_on
 from duetime.cdk.region import FIPS_ENVIRONMENT
 from duetime.cdk.rights import may, read_region
 from duetime.cdk.rules import accept
@@ -39,6 +40,7 @@ class FunctionSpec:
         memory_share: the part of `function_memory` that it gets; Lambda's least is 128 MB.
         sends_to_own_queue: it sends messages to the queue that feeds it. Lambda would stop that as a loop
             after 16 rounds.
+        managed: the EC2 instances that run it. None: Lambda's own.
     """
 
     name: str
@@ -49,6 +51,7 @@ class FunctionSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
     memory_share: float = 1
     sends_to_own_queue: bool = False
+    managed: ManagedInstances | None = None
 
 
 class DuetimeFunction(Construct):
@@ -97,6 +100,10 @@ class DuetimeFunction(Construct):
             "AwsSolutions-L1",
             "The Python is a setting; all libraries support its default.",
         )
+        self.called: lambda_.IFunction = self.function
+        """What an event source calls."""
+        if spec.managed is not None:
+            self.called = run_on(self, spec.managed, self.function, spec.name)
 
     def add_environment(self, name: str, value: str) -> None:
         """Add a variable that was unknown when the function was created.
@@ -128,6 +135,8 @@ class DuetimeFunction(Construct):
 
 
 def _memory(spec: FunctionSpec, deployment: Deployment) -> int:
+    if spec.managed is not None:
+        return spec.managed.memory
     if spec.entry == "work":
         return deployment.worker_memory
     return memory_of(deployment, spec.memory_share)
@@ -139,7 +148,8 @@ def memory_of(deployment: Deployment, share: float) -> int:
 
 
 def _reserved(spec: FunctionSpec, deployment: Deployment) -> int | None:
-    return deployment.reserved_concurrency or None if spec.entry == "work" else None
+    is_bounded = spec.entry == "work" and spec.managed is None  # instances have a bound of their own
+    return deployment.reserved_concurrency or None if is_bounded else None
 
 
 def _duty(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup, key: str) -> iam.PolicyDocument:

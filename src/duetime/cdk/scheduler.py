@@ -18,7 +18,13 @@ from constructs import Construct
 
 from duetime.cdk.alarms import Alarms
 from duetime.cdk.api import Api
-from duetime.cdk.checks import contradictions, missing_services, too_few_reserved, wrong_workers
+from duetime.cdk.checks import (
+    contradictions,
+    missing_services,
+    too_few_reserved,
+    wrong_instances,
+    wrong_workers,
+)
 from duetime.cdk.context import chosen_settings
 from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
@@ -109,6 +115,7 @@ class Duetime(Construct):
             *contradictions(settings, deployment),
             *wrong_workers(handlers, settings),
             *too_few_reserved(handlers, deployment),
+            *wrong_instances(handlers, deployment),
             *missing_services(region_of(self), deployment),
         ]
         if problems:
@@ -124,8 +131,8 @@ class Duetime(Construct):
         with_high = [handler for handler in handlers if self._manifests[handler.worker].has_high_queue]
         if problems := [*too_few_reserved(with_high, deployment, queues=2)]:
             raise SettingsError(problems)
-        high = (high_queue_of(handler.worker) for handler in with_high)
-        timeouts = dict.fromkeys([*self._manifests, *high], deployment.worker_timeout)
+        timeouts = {handler.worker: handler.timeout(deployment) for handler in handlers}
+        timeouts |= {high_queue_of(handler.worker): handler.timeout(deployment) for handler in with_high}
         self.due = {
             worker: self._queue(f"Due-{worker}", f"due-{worker}", timeout, deployment.max_receives)
             for worker, timeout in (timeouts | {SYSTEM_WORKER: CATCH_UP_TIMEOUT}).items()
@@ -324,7 +331,7 @@ class Duetime(Construct):
         """Return a worker's manifest; of a stack that is not bundled, an empty one."""
         manifest = Manifest(handlers.worker, {})
         if Stack.of(self).bundling_required:
-            manifest = handlers.manifest(at_most=self.deployment.worker_timeout)
+            manifest = handlers.manifest(at_most=handlers.timeout(self.deployment))
         return manifest.deployed(high_priority=self.settings.high_priority)
 
     def _worker(self, handlers: Handlers) -> WorkerFunction:

@@ -33,6 +33,8 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 LONGEST_RUN = timedelta(minutes=15)
 """Lambda ends a function after 15 minutes."""
+LONGEST_MANAGED_RUN = timedelta(minutes=90)
+"""The same of a function on Lambda Managed Instances that an event source calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,8 +262,9 @@ def timeout_of(function: Function, timeout: Duration) -> timedelta:
         limit = duration("timeout", timeout)
     except DeclarationError as refused:
         raise DeclarationError(f"{where_of(function)}: {refused}") from None
-    if not timedelta(0) < limit <= LONGEST_RUN:
+    if not timedelta(0) < limit <= LONGEST_MANAGED_RUN:
         raise DeclarationError(
-            f"{where_of(function)}: timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
+            f"{where_of(function)}: timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}, or"
+            f" {LONGEST_MANAGED_RUN} on managed instances"
         )
     return limit
