@@ -34,6 +34,7 @@ _PATIENCE = 60.0
 _PAGES = ("/", "/config.json")
 _QUERIES = {
     "/actions/query": ("", "?status=pending", "?status=processing", "?type=hold", "?limit=100"),
+    "/reads": ("?read=/me&read=/jobs&read=/actions/query",),
     "/jobs/preview": ("?cadence=*/5+*+*+*+*",),
     "/jobs/{name}/backfills/preview": ("?from=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z",),
 }

@@ -147,5 +147,5 @@ def test_a_clock_that_is_off_changes_no_judgement(reader, cloud, minutes):
     page.clock.install(time=datetime.fromisoformat(health["asked_at"]) + timedelta(minutes=minutes))
     reader.go()
     expect(status_line(page)).to_contain_text("All on time")
-    expect(status_line(page)).to_contain_text(re.compile(r"swept (now|[\d.]+ ?\w+ ago)"))
+    expect(status_line(page)).to_contain_text(re.compile(r"checked (now|[\d.]+ ?\w+ ago)"))
     expect(mark(page)).to_have_text("live")
