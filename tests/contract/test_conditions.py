@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from duetime.aws import conditions, damaged_leases, job_conditions, optimistic
+from duetime.aws import change_conditions, conditions, damaged_leases, job_conditions, optimistic
 from duetime.aws import slots as slot_changes
 from duetime.aws.faults import ConditionFailed, TransactionFailed
 from duetime.aws.items import checkpoint_entry, to_epoch, to_item, to_payload_item
@@ -225,13 +225,16 @@ OF_ACTIONS = {
         conditions.settle(RUN, end(Status.PENDING)), to_item(RUN), (KEYED,), (*PROCESSING_MINE, ASKED)
     ),
     "ask to cancel": Table(
-        conditions.ask_to_cancel(RUN, **CHANGE), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE
+        change_conditions.ask_to_cancel(RUN, **CHANGE), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE
     ),
     "cancel": Table(
-        conditions.cancel(PENDING, **CHANGE, kept_until=EXPIRY), to_item(PENDING), (KEYED,), PENDING_AS_READ
+        change_conditions.cancel(PENDING, **CHANGE, kept_until=EXPIRY),
+        to_item(PENDING),
+        (KEYED,),
+        PENDING_AS_READ,
     ),
     "skip": Table(
-        conditions.end_pending(
+        change_conditions.end_pending(
             PENDING,
             transition.skipped(PENDING, SkipReason.PAUSED, note="paused", **CHANGE, kept_until=EXPIRY),
         ),
@@ -240,58 +243,58 @@ OF_ACTIONS = {
         PENDING_AS_READ,
     ),
     "reschedule": Table(
-        conditions.reschedule(PENDING, NOON + HOUR, **CHANGE, expires_at=None),
+        change_conditions.reschedule(PENDING, NOON + HOUR, **CHANGE, expires_at=None),
         to_item(PENDING),
         (KEYED,),
         PENDING_AS_READ,
     ),
     "coalesce": Table(
-        conditions.coalesce(PENDING, to_item(coalesced(PENDING, fresh(STORE), **CHANGE))),
+        change_conditions.coalesce(PENDING, to_item(coalesced(PENDING, fresh(STORE), **CHANGE))),
         to_item(PENDING),
         (KEYED,),
         PENDING_AS_READ,
     ),
     "defer": Table(
-        conditions.defer(PENDING, NOON + HOUR),
+        change_conditions.defer(PENDING, NOON + HOUR),
         to_item(PENDING),
         (KEYED,),
         PENDING_AS_READ,
     ),
     "release": Table(
-        conditions.release(PENDING, replace(PENDING, due_at=NOON + HOUR)),
+        change_conditions.release(PENDING, replace(PENDING, due_at=NOON + HOUR)),
         to_item(PENDING),
         (KEYED,),
         PENDING_AS_READ,
     ),
     "add a follower": Table(
-        conditions.add_follower("later"), to_item(PENDING), statuses(), ({"status": None}, GONE)
+        change_conditions.add_follower("later"), to_item(PENDING), statuses(), ({"status": None}, GONE)
     ),
     "redrive": Table(
-        conditions.redrive(FAILED, NOON, "0", **CHANGE),
+        change_conditions.redrive(FAILED, NOON, "0", **CHANGE),
         to_item(FAILED),
         (),
         (*FAILED_AS_READ, {"idempotency_key": {"S": "order-17"}}, {"dismissed_reason": {"S": "known"}}),
     ),
     "redrive a dismissed row": Table(
-        conditions.redrive(replace(FAILED, dismissed_reason="known"), NOON, "0", **CHANGE),
+        change_conditions.redrive(replace(FAILED, dismissed_reason="known"), NOON, "0", **CHANGE),
         to_item(FAILED),
         ({"dismissed_reason": {"S": "known"}},),
         (*FAILED_AS_READ, {"idempotency_key": {"S": "order-17"}}),
     ),
     "redrive with its key": Table(
-        conditions.redrive_with_key(FAILED, NOON, "0", **CHANGE),
+        change_conditions.redrive_with_key(FAILED, NOON, "0", **CHANGE),
         to_item(FAILED),
         ({"idempotency_key": {"S": "order-17"}},),
         (*FAILED_AS_READ, {"dismissed_reason": {"S": "known"}}),
     ),
     "redrive a dismissed row with its key": Table(
-        conditions.redrive_with_key(replace(FAILED, dismissed_reason="known"), NOON, "0", **CHANGE),
+        change_conditions.redrive_with_key(replace(FAILED, dismissed_reason="known"), NOON, "0", **CHANGE),
         to_item(FAILED),
         ({"idempotency_key": {"S": "order-17"}}, {"dismissed_reason": {"S": "known"}}),
         FAILED_AS_READ,
     ),
     "dismiss": Table(
-        conditions.dismiss(FAILED, "known", **CHANGE),
+        change_conditions.dismiss(FAILED, "known", **CHANGE),
         to_item(FAILED),
         (KEYED,),
         (*FAILED_AS_READ, {"dismissed_reason": {"S": "known"}}),

@@ -12,6 +12,7 @@ import pytest
 from duetime.aws import (
     backfills,
     batches,
+    change_conditions,
     conditions,
     debounce,
     idempotency,
@@ -71,16 +72,16 @@ WRITES = {
     "report": conditions.report(RUN, HALF),
     "settle by token": conditions.settle(RUN, completion(NOON, status=Status.FAILED, result="1")),
     "settle for retry by token": conditions.settle(RUN, completion(NOON, status=Status.PENDING)),
-    "cancel": conditions.cancel(ROW, by=CALLER, at=NOON, kept_until=EXPIRY),
-    "ask to cancel": conditions.ask_to_cancel(RUN, by=CALLER, at=NOON),
-    "reschedule": conditions.reschedule(ROW, NOON + HOUR, by=CALLER, at=NOON, expires_at=EXPIRY),
-    "coalesce": conditions.coalesce(ROW, to_item(coalesced(ROW, CALL, by=CALLER, at=NOON))),
-    "redrive": conditions.redrive(ROW, NOON + HOUR, "0", by=CALLER, at=NOON),
-    "redrive with a key": conditions.redrive_with_key(ROW, NOON + HOUR, "0", by=CALLER, at=NOON),
-    "dismiss": conditions.dismiss(ROW, "done by hand", by=CALLER, at=NOON),
-    "release": conditions.release(HELD, released(HELD, now=NOON, unmet="its predecessor failed")),
-    "defer": conditions.defer(ROW, NOON + HOUR, "a pause"),
-    "skip": conditions.end_pending(
+    "cancel": change_conditions.cancel(ROW, by=CALLER, at=NOON, kept_until=EXPIRY),
+    "ask to cancel": change_conditions.ask_to_cancel(RUN, by=CALLER, at=NOON),
+    "reschedule": change_conditions.reschedule(ROW, NOON + HOUR, by=CALLER, at=NOON, expires_at=EXPIRY),
+    "coalesce": change_conditions.coalesce(ROW, to_item(coalesced(ROW, CALL, by=CALLER, at=NOON))),
+    "redrive": change_conditions.redrive(ROW, NOON + HOUR, "0", by=CALLER, at=NOON),
+    "redrive with a key": change_conditions.redrive_with_key(ROW, NOON + HOUR, "0", by=CALLER, at=NOON),
+    "dismiss": change_conditions.dismiss(ROW, "done by hand", by=CALLER, at=NOON),
+    "release": change_conditions.release(HELD, released(HELD, now=NOON, unmet="its predecessor failed")),
+    "defer": change_conditions.defer(ROW, NOON + HOUR, "a pause"),
+    "skip": change_conditions.end_pending(
         ROW, skipped(ROW, SkipReason.ASKED, note="asked", by=CALLER, at=NOON, kept_until=EXPIRY)
     ),
 }
@@ -182,7 +183,7 @@ def test_the_page_names_the_guards_of_debounce_keys_as_the_code_does():
 def test_the_page_names_the_guards_of_batches_as_the_code_does():
     guards = {name for name, text in vars(batches).items() if name.isupper() and isinstance(text, str)}
     shown = {name for cells in table("batch").values() for name in names(cells[0])}
-    of_a_row = GUARDS_BY_TEXT[conditions.add_follower(ROW.id)["ConditionExpression"]]
+    of_a_row = GUARDS_BY_TEXT[change_conditions.add_follower(ROW.id)["ConditionExpression"]]
     assert shown == guards & {"BATCH_IS_ABSENT", "BATCH_IS_AS_READ"} | {of_a_row}
 
 

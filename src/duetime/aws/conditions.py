@@ -1,6 +1,7 @@
-"""The conditional writes of the protocol on actions, as expressions with their values.
+"""The conditional writes of runs on their actions, as expressions with their values.
 
 The condition is the rule: no write depends on an earlier read. The constants name the business rules.
+`duetime.aws.change_conditions` has the writes of callers and of the planner.
 
 ::
 
@@ -15,8 +16,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from duetime import instant
-from duetime.aws.items import attempt_entry, checkpoint_entry, to_epoch, to_item
+from duetime.aws.condition_values import (
+    ONE,
+    STATUS_AND_TTL,
+    STATUS_NAME,
+    fence_values,
+    instant_value,
+    status_value,
+)
+from duetime.aws.items import attempt_entry, checkpoint_entry, to_epoch
 from duetime.aws.keys import Item, shard_key
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, Status
 from duetime.model.active_region import next_fence
@@ -49,9 +57,6 @@ NO_CANCEL_WAS_ASKED_FOR = "attribute_not_exists(cancel_requested_at)"
 PROGRESS = ("progress", "progress_note")
 """Attributes that a claim removes: the progress is that of the former run."""
 
-_STATUS = {"#status": "status"}
-_STATUS_AND_TTL = {"#status": "status", "#ttl": "ttl"}
-_ONE = {"N": "1"}
 
 Update = Mapping[str, Any]
 """Arguments of DynamoDB's ``UpdateItem``, without the table and the key."""
@@ -77,7 +82,12 @@ def claim(terms: ClaimTerms) -> Update:
         condition,
         fence=terms.fence,
         also=["attempt = attempt + :one"],
-        values={":pending": _status(Status.PENDING), ":now": _at(terms.now), ":one": _ONE, **values},
+        values={
+            ":pending": status_value(Status.PENDING),
+            ":now": instant_value(terms.now),
+            ":one": ONE,
+            **values,
+        },
     )
 
 
@@ -90,7 +100,7 @@ def take_over(terms: ClaimTerms, dead: Action) -> Update:
     counter: dict[str, Any] = {}
     if not dead.has_timed_out_at(terms.now):
         also.append("recoveries = if_not_exists(recoveries, :zero) + :one")
-        counter = {":zero": {"N": "0"}, ":one": _ONE}
+        counter = {":zero": {"N": "0"}, ":one": ONE}
     return _take(
         terms,
         f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {LEASE_HAS_ENDED} AND {IS_NOT_KEYED}",
@@ -98,7 +108,7 @@ def take_over(terms: ClaimTerms, dead: Action) -> Update:
         also=also,
         values={
             ":fence": {"N": str(dead.fence)},
-            ":ended_before": _at(terms.now - terms.skew),
+            ":ended_before": instant_value(terms.now - terms.skew),
             **counter,
         },
     )
@@ -121,11 +131,11 @@ def _take(
             " nonce = :nonce, attempts = list_append(if_not_exists(attempts, :none), :started),"
             f" {', '.join(['retry = if_not_exists(retry, :retry)', *also])} REMOVE {', '.join(PROGRESS)}"
         ),
-        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeNames": STATUS_NAME,
         "ExpressionAttributeValues": {
-            ":processing": _status(Status.PROCESSING),
+            ":processing": status_value(Status.PROCESSING),
             ":fence_step": {"N": str(next_fence(fence, terms.epoch) - fence)},
-            ":lease_until": _at(terms.lease_until),
+            ":lease_until": instant_value(terms.lease_until),
             ":nonce": {"S": terms.nonce},
             ":none": {"L": []},
             ":started": {"L": [attempt_entry(begun)]},
@@ -143,8 +153,8 @@ def renew(claimed: Action, until: datetime) -> Update:
             f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {LEASE_IS_NOT_LATER} AND {NOT_HANDED_OVER}"
         ),
         "UpdateExpression": "SET lease_until = :lease_until",
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {**_mine(claimed), ":lease_until": _at(until)},
+        "ExpressionAttributeNames": STATUS_NAME,
+        "ExpressionAttributeValues": {**fence_values(claimed), ":lease_until": instant_value(until)},
         "ReturnValues": "ALL_NEW",
     }
 
@@ -162,12 +172,12 @@ def hand_over(claimed: Action, terms: HandOverTerms) -> Update:
             " times_out_at = :times_out_at, beat_seconds = :beat_seconds, hand_over_key = :key,"
             f" is_awaited = :true{sets}{removed and f' REMOVE {removed}'}"
         ),
-        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeNames": STATUS_NAME,
         "ExpressionAttributeValues": {
-            **_mine(claimed),
-            ":lease_until": _at(terms.waits_until),
-            ":now": _at(terms.at),
-            ":times_out_at": _at(terms.times_out_at),
+            **fence_values(claimed),
+            ":lease_until": instant_value(terms.waits_until),
+            ":now": instant_value(terms.at),
+            ":times_out_at": instant_value(terms.times_out_at),
             ":beat_seconds": {"N": str(terms.beat_seconds)},
             ":key": {"S": terms.key},
             ":true": {"BOOL": True},
@@ -186,11 +196,11 @@ def beat(row: Action, until: datetime, *, now: datetime, progress: Progress | No
             f" AND {LEASE_IS_NOT_LATER}"
         ),
         "UpdateExpression": f"SET {', '.join(['lease_until = :lease_until', *shown])}",
-        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeNames": STATUS_NAME,
         "ExpressionAttributeValues": {
-            **_mine(row),
-            ":lease_until": _at(until),
-            ":now": _at(now),
+            **fence_values(row),
+            ":lease_until": instant_value(until),
+            ":now": instant_value(now),
             **values,
         },
         "ReturnValues": "ALL_NEW",
@@ -203,8 +213,8 @@ def report(claimed: Action, progress: Progress) -> Update:
     return {
         "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE}",
         "UpdateExpression": f"SET {', '.join(shown)}",
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {**_mine(claimed), **values},
+        "ExpressionAttributeNames": STATUS_NAME,
+        "ExpressionAttributeValues": {**fence_values(claimed), **values},
         "ReturnValues": "ALL_NEW",
     }
 
@@ -222,9 +232,9 @@ def checkpoint(claimed: Action, stored: Checkpoint) -> Update:
     return {
         "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {CHECKPOINT_IS_OLDER}",
         "UpdateExpression": "SET checkpoint = :checkpoint",
-        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeNames": STATUS_NAME,
         "ExpressionAttributeValues": {
-            **_mine(claimed),
+            **fence_values(claimed),
             ":checkpoint": checkpoint_entry(stored),
             ":number": {"N": str(stored.number)},
         },
@@ -236,8 +246,8 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
     """End a run that is processing under this fence, finally or for a retry."""
     last = f"attempts[{len(claimed.attempts) - 1}]"
     values = {
-        **_mine(claimed),
-        ":finished_at": _at(settlement.finished_at),
+        **fence_values(claimed),
+        ":finished_at": instant_value(settlement.finished_at),
         ":ending": {"S": settlement.ending},
     }
     sets = ["#status = :status", f"{last}.f = :finished_at", f"{last}.e = :ending"]
@@ -250,7 +260,7 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
     if settlement.due_at is not None:
         condition += f" AND {NO_CANCEL_WAS_ASKED_FOR}"
         sets += ["due_at = :due_at", "first_due_at = if_not_exists(first_due_at, due_at)", "gen = gen + :one"]
-        values |= {":due_at": _at(settlement.due_at), ":one": _ONE}
+        values |= {":due_at": instant_value(settlement.due_at), ":one": ONE}
     if settlement.continues:
         sets.append("continued = if_not_exists(continued, :zero) + :one")
         values[":zero"] = {"N": "0"}
@@ -261,7 +271,7 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
     if settlement.completion is not None:
         condition += f" AND {IS_HANDED_OVER} AND {HAND_OVER_LASTS}"
         sets.append("completion = :completion")
-        values |= {":completion": {"S": settlement.completion}, ":now": _at(settlement.finished_at)}
+        values |= {":completion": {"S": settlement.completion}, ":now": instant_value(settlement.finished_at)}
     if settlement.result is not None:
         sets.append("run_result = :result")
         values[":result"] = {"S": settlement.result}
@@ -271,239 +281,6 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
     return {
         "ConditionExpression": condition,
         "UpdateExpression": f"SET {', '.join(sets)} REMOVE {', '.join(removes)}",
-        "ExpressionAttributeNames": _STATUS if settlement.kept_until is None else _STATUS_AND_TTL,
-        "ExpressionAttributeValues": {**values, ":status": _status(settlement.status)},
+        "ExpressionAttributeNames": STATUS_NAME if settlement.kept_until is None else STATUS_AND_TTL,
+        "ExpressionAttributeValues": {**values, ":status": status_value(settlement.status)},
     }
-
-
-def cancel(row: Action, *, by: str, at: datetime, kept_until: datetime) -> Update:
-    """Cancel a row that is pending as read."""
-    return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
-        "UpdateExpression": (
-            "SET #status = :cancelled, changed_by = :by, changed_at = :at, #ttl = :ttl REMOVE due_shard"
-        ),
-        "ExpressionAttributeNames": _STATUS_AND_TTL,
-        "ExpressionAttributeValues": {
-            **_changed(by, at),
-            **_generation(row),
-            ":pending": _status(Status.PENDING),
-            ":cancelled": _status(Status.CANCELLED),
-            ":ttl": {"N": to_epoch(kept_until)},
-        },
-        "ReturnValues": "ALL_NEW",
-    }
-
-
-def end_pending(row: Action, ended: Action) -> Update:
-    """Replace a row that is pending as read by `ended`, which has the reason."""
-    became = to_item(ended)
-    attributes = [
-        name for name in ("changed_by", "changed_at", "skip_reason", "note", "unmet") if name in became
-    ]
-    sets = "".join(f", {name} = :{name}" for name in attributes)
-    return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
-        "UpdateExpression": f"SET #status = :ended, #ttl = :ttl{sets} REMOVE due_shard",
-        "ExpressionAttributeNames": _STATUS_AND_TTL,
-        "ExpressionAttributeValues": {
-            **{f":{name}": became[name] for name in attributes},
-            ":pending": _status(Status.PENDING),
-            **_generation(row),
-            ":ended": became["status"],
-            ":ttl": became["ttl"],
-        },
-    }
-
-
-def ask_to_cancel(row: Action, *, by: str, at: datetime) -> Update:
-    """Write a request to cancel on the run that was read. The first request stays."""
-    return {
-        "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE}",
-        "UpdateExpression": (
-            "SET cancel_requested_at = if_not_exists(cancel_requested_at, :at),"
-            " cancel_requested_by = if_not_exists(cancel_requested_by, :by)"
-        ),
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {**_changed(by, at), **_mine(row)},
-        "ReturnValues": "ALL_NEW",
-    }
-
-
-def reschedule(
-    row: Action, due_at: datetime, *, by: str, at: datetime, expires_at: datetime | None
-) -> Update:
-    """Move the due time of a row that is pending as read, and its expiry."""
-    expiry = {} if expires_at is None else {":expires_at": _at(expires_at)}
-    sets = "".join(f", {name[1:]} = {name}" for name in expiry)
-    return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
-        "UpdateExpression": (
-            f"SET due_at = :due_at, gen = gen + :one, changed_by = :by, changed_at = :at{sets}"
-            f" REMOVE first_due_at{'' if expiry else ', expires_at'}"
-        ),
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {
-            **_changed(by, at),
-            **_generation(row),
-            ":pending": _status(Status.PENDING),
-            ":due_at": _at(due_at),
-            ":one": _ONE,
-            **expiry,
-        },
-        "ReturnValues": "ALL_NEW",
-    }
-
-
-_OF_A_CALL = (
-    *("due_at", "gen", "payload", "payload_version", "payload_apart", "payload_size", "expires_at"),
-    *("rate_key", "coalesced", "recent_calls", "changed_by", "changed_at", "first_due_at"),
-)
-"""What a further call with a debounce key changes."""
-
-
-def coalesce(row: Action, changed: Item) -> Update:
-    """Change a row that is pending as read to what a further call with its debounce key makes of it."""
-    sets = [f"{name} = :new_{name}" for name in _OF_A_CALL if name in changed]
-    removes = [name for name in _OF_A_CALL if name not in changed]
-    return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
-        "UpdateExpression": f"SET {', '.join(sets)} REMOVE {', '.join(removes)}",
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {
-            **{f":new_{name}": changed[name] for name in _OF_A_CALL if name in changed},
-            **_generation(row),
-            ":pending": _status(Status.PENDING),
-        },
-    }
-
-
-def defer(row: Action, until: datetime, held_by: str | None = None, waits_for: str | None = None) -> Update:
-    """Move the due time of a row that is pending as read to its instant under a rate limit.
-
-    With `waits_for`, to the next look at that run of another job.
-    """
-    texts = {"held_by": held_by, "waits_for": waits_for}
-    given = {f":{name}": {"S": text} for name, text in texts.items() if text is not None}
-    sets = "".join(f", {name[1:]} = {name}" for name in given)
-    slot = ", rate_slot = :until" if waits_for is None else ""
-    return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
-        "UpdateExpression": (
-            f"SET first_due_at = if_not_exists(first_due_at, due_at), due_at = :until{slot},"
-            f" gen = gen + :one{sets}"
-        ),
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {
-            **_generation(row),
-            ":pending": _status(Status.PENDING),
-            ":until": _at(until),
-            ":one": _ONE,
-            **given,
-        },
-        "ReturnValues": "ALL_NEW",
-    }
-
-
-def release(row: Action, released: Action) -> Update:
-    """Give a row that is pending as read its due time, and the predecessor for which it fails."""
-    unmet = {} if released.unmet is None else {":unmet": {"S": released.unmet}}
-    sets = "".join(f", {name[1:]} = {name}" for name in unmet)
-    return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
-        "UpdateExpression": f"SET due_at = :due_at, gen = gen + :one{sets} REMOVE first_due_at",
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {
-            **_generation(row),
-            ":pending": _status(Status.PENDING),
-            ":due_at": _at(released.due_at),
-            ":one": _ONE,
-            **unmet,
-        },
-        "ReturnValues": "ALL_NEW",
-    }
-
-
-def add_follower(follower: str) -> Update:
-    """Add an id to the followers of a row: the write of its end, or this one, is then their wake."""
-    return {
-        "ConditionExpression": IS_A_ROW,
-        "UpdateExpression": "SET is_awaited = :true ADD followers :followers",
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {":true": {"BOOL": True}, ":followers": {"SS": [follower]}},
-    }
-
-
-def redrive(row: Action, due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
-    """Make a row that failed as read pending again, if it has no idempotency key. Its attempts stay."""
-    change = redrive_with_key(row, due_at, due_shard, by=by, at=at)
-    condition = f"{change['ConditionExpression']} AND {HAS_NO_KEY}"
-    return {**change, "ConditionExpression": condition, "ReturnValues": "ALL_NEW"}
-
-
-def redrive_with_key(row: Action, due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
-    """Redrive in a transaction that takes the row's key again.
-
-    A dismissal leaves the generation as it is, so a redrive from before it has a condition of its own.
-    """
-    condition = f"{IS_FAILED} AND {GEN_IS_AS_READ}"
-    if row.dismissed_reason is None:
-        condition += f" AND {IS_NOT_DISMISSED}"
-    return {
-        "ConditionExpression": condition,
-        "UpdateExpression": (
-            "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at), due_at = :due_at,"
-            " due_shard = :due_shard, gen = gen + :one, redriven_after = attempt,"
-            " changed_by = :by, changed_at = :at"
-            " REMOVE #ttl, recoveries, cancel_requested_at, cancel_requested_by, failed, failed_at,"
-            " dismissed_reason, expires_at, continued"
-        ),
-        "ExpressionAttributeNames": _STATUS_AND_TTL,
-        "ExpressionAttributeValues": {
-            **_changed(by, at),
-            **_generation(row),
-            ":failed": _status(Status.FAILED),
-            ":pending": _status(Status.PENDING),
-            ":due_at": _at(due_at),
-            ":due_shard": {"S": due_shard},
-            ":one": _ONE,
-        },
-    }
-
-
-def dismiss(row: Action, reason: str, *, by: str, at: datetime) -> Update:
-    """Remove a row that failed as read from the index of dead letters. It stays failed."""
-    return {
-        "ConditionExpression": f"{IS_FAILED} AND {GEN_IS_AS_READ} AND {IS_NOT_DISMISSED}",
-        "UpdateExpression": (
-            "SET dismissed_reason = :reason, changed_by = :by, changed_at = :at REMOVE failed, failed_at"
-        ),
-        "ExpressionAttributeNames": _STATUS,
-        "ExpressionAttributeValues": {
-            **_changed(by, at),
-            **_generation(row),
-            ":failed": _status(Status.FAILED),
-            ":reason": {"S": reason},
-        },
-        "ReturnValues": "ALL_NEW",
-    }
-
-
-def _mine(claimed: Action) -> dict[str, Any]:
-    return {":processing": _status(Status.PROCESSING), ":fence": {"N": str(claimed.fence)}}
-
-
-def _generation(row: Action) -> dict[str, Any]:
-    return {":gen": {"N": str(row.generation)}}
-
-
-def _changed(by: str, at: datetime) -> dict[str, Any]:
-    return {":by": {"S": by}, ":at": _at(at)}
-
-
-def _status(status: Status) -> dict[str, str]:
-    return {"S": status.value}
-
-
-def _at(when: datetime) -> dict[str, str]:
-    return {"S": instant.text(when)}

@@ -20,7 +20,8 @@ from functools import partial
 from typing import Any
 
 from duetime import ids
-from duetime.aws.conditions import ROW_IS_ABSENT, coalesce
+from duetime.aws.change_conditions import coalesce
+from duetime.aws.conditions import ROW_IS_ABSENT
 from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.faults import TransactionCancelled, TransactionFailed
 from duetime.aws.items import from_item, to_epoch

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from duetime.aws import conditions, job_conditions, optimistic
+from duetime.aws import change_conditions, conditions, job_conditions, optimistic
 from duetime.aws.backfills import DynamoBackfills
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
@@ -241,7 +241,7 @@ class DynamoJobStore:
     def _end_retry(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """End the row and free its lock. Return False if it holds no lock or has changed."""
         self._actions.payloads.outlive(row, ended.kept_until)
-        end = self._row(row.ref, conditions.end_pending(row, ended))
+        end = self._row(row.ref, change_conditions.end_pending(row, ended))
         try:
             self._write([end, self._state(ref, job_conditions.unlock(row.ref))])
         except TransactionFailed:

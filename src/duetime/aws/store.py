@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duetime.aws import commits, conditions
+from duetime.aws import change_conditions, commits, conditions
 from duetime.aws.at_once import AtOnce, one_by_one
 from duetime.aws.batches import DynamoBatches
 from duetime.aws.debounce import DynamoDebounceKeys
@@ -253,23 +253,23 @@ class DynamoStore:
 
     def cancel(self, row: Action, *, by: str, at: datetime, kept_until: datetime) -> Applied | Rejected:
         self.payloads.outlive(row, kept_until)
-        outcome = self._change(row.ref, conditions.cancel(row, by=by, at=at, kept_until=kept_until))
+        outcome = self._change(row.ref, change_conditions.cancel(row, by=by, at=at, kept_until=kept_until))
         return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def ask_to_cancel(self, row: Action, *, by: str, at: datetime) -> Applied | Rejected:
-        return self._change(row.ref, conditions.ask_to_cancel(row, by=by, at=at))
+        return self._change(row.ref, change_conditions.ask_to_cancel(row, by=by, at=at))
 
     def reschedule(
         self, row: Action, due_at: datetime, *, by: str, at: datetime, expires_at: datetime | None = None
     ) -> Applied | Rejected:
-        change = conditions.reschedule(row, due_at, by=by, at=at, expires_at=expires_at)
+        change = change_conditions.reschedule(row, due_at, by=by, at=at, expires_at=expires_at)
         outcome = self._change(row.ref, change)
         return self.payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
     def defer(
         self, row: Action, until: datetime, *, held_by: str | None = None, waits_for: str | None = None
     ) -> Applied | Rejected:
-        outcome = self._change(row.ref, conditions.defer(row, until, held_by, waits_for))
+        outcome = self._change(row.ref, change_conditions.defer(row, until, held_by, waits_for))
         return self.payloads.keeping(deferred_if_mine(outcome, row, until))
 
     def skip(
@@ -282,7 +282,7 @@ class DynamoStore:
     def end_pending(self, row: Action, ended: Action) -> Applied | Rejected:
         """Replace the row by `ended` if it is pending under the `generation` of `row`."""
         self.payloads.outlive(row, ended.kept_until)
-        update = {**conditions.end_pending(row, ended), "ReturnValues": "ALL_NEW"}
+        update = {**change_conditions.end_pending(row, ended), "ReturnValues": "ALL_NEW"}
         outcome = self._change(row.ref, update)
         if ended.changed_by is None or ended.changed_at is None:
             return outcome
@@ -292,17 +292,17 @@ class DynamoStore:
 
     def release(self, row: Action, released: Action) -> Applied | Rejected:
         if released.status is Status.PENDING:
-            outcome = self._change(row.ref, conditions.release(row, released))
+            outcome = self._change(row.ref, change_conditions.release(row, released))
         else:
             self.payloads.outlive(row, released.kept_until)
             outcome = self._change(
-                row.ref, {**conditions.end_pending(row, released), "ReturnValues": "ALL_NEW"}
+                row.ref, {**change_conditions.end_pending(row, released), "ReturnValues": "ALL_NEW"}
             )
         return released_if_mine(outcome, released)
 
     def add_follower(self, ref: ActionRef, follower: ActionId) -> bool:
         try:
-            self._update(ref, conditions.add_follower(follower))
+            self._update(ref, change_conditions.add_follower(follower))
         except ConditionFailed:
             return False
         return True
@@ -310,14 +310,14 @@ class DynamoStore:
     def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         due_shard = due_shard_of(row.id, len(self.due_shards))
         if row.idempotency_key is None:
-            outcome = self._change(row.ref, conditions.redrive(row, due_at, due_shard, by=by, at=at))
+            outcome = self._change(row.ref, change_conditions.redrive(row, due_at, due_shard, by=by, at=at))
         else:
-            change = conditions.redrive_with_key(row, due_at, due_shard, by=by, at=at)
+            change = change_conditions.redrive_with_key(row, due_at, due_shard, by=by, at=at)
             outcome = self._keys.take_again(row, change, at)
         return self.payloads.keeping(applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
     def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
-        outcome = self._change(row.ref, conditions.dismiss(row, reason, by=by, at=at))
+        outcome = self._change(row.ref, change_conditions.dismiss(row, reason, by=by, at=at))
         return applied_if_mine(outcome, Status.FAILED, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
