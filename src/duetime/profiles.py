@@ -20,6 +20,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "public_paths": False,
         "api_log_role": "none",
         "alarms": "few",
+        "metrics": "few",
     },
     MANY: {
         "tenants": "*",

@@ -284,6 +284,14 @@ class Settings(GivenFields):
             " the right to read the workers' manifests, it checks nothing."
         },
     )
+    metrics: Literal["all", "few"] = field(
+        default="all",
+        metadata={
+            "about": "The metrics to write. few: not `scheduled`, `executed` and `run_time`, those of each"
+            " action; they cost 0.90 dollars a month.",
+            "choices": ("all", "few"),
+        },
+    )
     metric_types: str = text(
         "",
         "The payload types with their own metrics, separated by spaces; the others share `other`. `*`: all."

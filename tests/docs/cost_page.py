@@ -29,7 +29,10 @@ def _block(found):
 
 def _goal(found):
     """A month's dollars, or those of a million at ten million a day without handlers."""
-    is_of_month, work = "month" in found["of"], ["--actions-per-day", "10000000", "--handler-ms", "0"]
+    is_of_month, work = (
+        "--actions-per-day" in found["options"],
+        ["--actions-per-day", "10000000", "--handler-ms", "0"],
+    )
     words = [*([] if is_of_month else work), *shlex.split(found["options"])]
     printed = json.loads(_printed(["app", "cost", "--json", *words]))
     dollars = round(printed["dollars" if is_of_month else "per_million"], 2)

@@ -246,6 +246,14 @@ class TestTheTypesOfMetrics:
         assert set(metered()["executed"]) == {("duetime",), ("duetime", "ping"), ("duetime", "unknown")}
 
 
+def test_few_metrics_leave_out_those_of_each_action_but_lateness(metered):
+    meter = metrics_buffer(metrics="few")
+    for metric in Metric:
+        meter.add(metric, of=Subject("ping", "acme"))
+    meter.flush()
+    assert set(metered()) == set(Metric) - {"scheduled", "executed", "run_time"}
+
+
 class TestALine:
     def test_has_at_most_100_values_and_no_value_is_lost(self, metered):
         meter = metrics_buffer()

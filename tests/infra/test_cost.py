@@ -5,7 +5,7 @@ import pytest
 from duetime.cdk import Deployment, Handlers
 from duetime.cost.estimate import estimate
 from duetime.cost.prices import usual_prices
-from duetime.cost.units import CAPACITIES, pollers_of, queues_of
+from duetime.cost.units import CAPACITIES, pollers_of
 from duetime.cost.workload import Workload
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack
@@ -18,7 +18,7 @@ def test_the_queues_that_are_polled_are_those_of_the_stack(handlers):
     made, _ = stack(handlers=handlers)
     sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
     polled = [source for source in sources if "BatchSize" in source and "StartingPosition" not in source]
-    assert len(polled) == queues_of(len(handlers))
+    assert len(polled) == Workload(workers=len(handlers)).queues
 
 
 def test_the_tables_and_indexes_with_a_capacity_are_those_of_the_stack(synthesised):
@@ -46,7 +46,17 @@ def test_the_alarms_and_dashboards_that_are_assumed_are_those_of_the_stack(synth
 def test_the_pollers_are_those_of_the_stacks_event_sources(handlers):
     made, _ = stack(handlers=handlers)
     sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
-    assert sum(map(pollers, sources)) == pollers_of(len(handlers))
+    work = Workload(workers=len(handlers))
+    assert sum(map(pollers, sources)) == pollers_of(len(handlers), work.queues - len(handlers))
+
+
+def test_the_small_profile_has_the_queues_alarms_and_metrics_of_its_row_of_costs():
+    made, scheduler = stack(handlers=[BILLING], profile="small")
+    synthesised = Synthesised.from_stack(made)
+    small = Workload(tenants="one", events="off", metrics="few", alarms=3)
+    assert len(synthesised.of_type("AWS::SQS::Queue")) == small.queues
+    assert len(synthesised.of_type("AWS::CloudWatch::Alarm")) == small.alarms
+    assert scheduler.settings.metrics == small.metrics
 
 
 def canaries_per_hour(template):

@@ -4,7 +4,7 @@ import pytest
 
 from duetime.cdk import Deployment, Handlers
 from duetime.cdk import scheduler as cdk_scheduler
-from duetime.cost.units import pollers_of, queues_of
+from duetime.cost.units import pollers_of
 from duetime.cost.workload import Workload
 from duetime.errors import SettingsError
 from duetime.model.manifest import Manifest
@@ -94,8 +94,8 @@ def test_the_estimate_counts_a_high_queue(with_a_high_type):
     sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
     polled = [source for source in sources if "BatchSize" in source and "StartingPosition" not in source]
     work = Workload(workers=2, high_queues=1)
-    assert len(polled) == queues_of(work.due_queues)
-    assert sum(map(pollers, sources)) == pollers_of(work.due_queues)
+    assert len(polled) == work.queues
+    assert sum(map(pollers, sources)) == pollers_of(work.due_queues, work.queues - work.due_queues)
 
 
 def test_the_reserved_concurrency_must_suffice_for_both_queues(with_a_high_type):

@@ -116,10 +116,10 @@ def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine
 
 def _messaging(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool) -> Iterator[CostLine]:
     """Yield the lines of queues, timers and events."""
-    queues = units.queues_of(work.due_queues)
-    polls = units.pollers_of(work.due_queues, work.worker_pollers) * units.POLLS * DAYS
+    pollers = units.pollers_of(work.due_queues, work.queues - work.due_queues, work.worker_pollers)
+    polls = pollers * units.POLLS * DAYS
     canaries = work.canaries * units.MESSAGE_REQUESTS
-    note = f"send, receive, delete; long polls of {queues:g} queues"
+    note = f"send, receive, delete; long polls of {work.queues:g} queues"
     requests = queue_requests(work, volume, in_phase=in_phase)
     yield CostLine("queues: requests", prices["queue-requests"], requests, polls + canaries, note)
     if work.tenants == "several":
@@ -153,11 +153,11 @@ def _functions(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool
 
 def _metrics(work: Workload, volume: Volume) -> float:
     """Return the metrics of actions: of the deployment, and of each type and tenant with its own."""
-    ended = (volume.done, volume.retries, volume.failures, volume.deferrals)
-    counts = (*ended, volume.attempts, volume.attempts)  # with the lateness and the duration of runs
+    counts = [volume.retries, volume.failures, volume.deferrals, volume.attempts]  # with the lateness of runs
+    if work.metrics == "all":
+        counts += [volume.done, volume.done, volume.attempts]  # scheduled, executed, the duration of runs
     own = (1, work.metric_types, work.metric_tenants)
-    scheduled = volume.done
-    return sum(names * _hours(count / names) for names in own if names for count in (scheduled, *counts))
+    return sum(names * _hours(count / names) for names in own if names for count in counts)
 
 
 def _hours(count: float) -> float:

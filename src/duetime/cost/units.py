@@ -201,23 +201,15 @@ def duration(cpu_ms: float, waits_ms: float, memory: float) -> float:
     return waits_ms + cpu_ms * max(1, MEMORY_OF_A_CPU / memory)
 
 
-def queues_of(due: float) -> float:
-    """Return the number of queues: of workers, system and notifications, with dead letters, and the failures.
-
-    Args:
-        due: the due queues of workers.
-    """
-    return 2 * (due + 2) + 1
-
-
-def pollers_of(due: float, provisioned: float = 0) -> float:
+def pollers_of(due: float, others: float, provisioned: float = 0) -> float:
     """Return the number of pollers of idle queues; only the due queues of workers have a bound.
 
     Args:
         due: the due queues of workers.
-        provisioned: the pollers of each of them; 0: Lambda's own.
+        others: the other queues.
+        provisioned: the pollers of each due queue; 0: Lambda's own.
     """
-    return due * (provisioned or BOUNDED_POLLERS) + (queues_of(due) - due) * POLLERS
+    return due * (provisioned or BOUNDED_POLLERS) + others * POLLERS
 
 
 def key_requests(workers: float, due: float) -> float:

@@ -15,6 +15,7 @@ EVENTS = ("standard", "all", "off")
 TIMERS = ("eventbridge", "wheel")
 TENANTS = ("several", "one")
 STARTS = ("instant", "second")
+METRICS = ("all", "few")
 _MOST = 1e12
 
 
@@ -78,6 +79,7 @@ class Workload:
     mails_per_day: float = _number(0, "notifications sent as mails a day")
     notices_per_day: float = _number(0, "notifications published to a topic a day")
     canaries_per_hour: float = _number(12, "canaries an hour", high=60)
+    metrics: str = _one_of(METRICS, "which metrics are written")
     metric_types: float = _number(0, "types with their own metrics", high=10_000)
     metric_tenants: float = _number(0, "tenants with their own metrics", high=10_000)
     alarms: float = _number(8, "alarms")
@@ -102,6 +104,11 @@ class Workload:
     def due_queues(self) -> float:
         """The due queues of workers: each has one, and some another for a high priority."""
         return self.workers + self.high_queues
+
+    @property
+    def queues(self) -> float:
+        """The queues: of workers, system and notifications, with dead letters, and the failures."""
+        return 2 * (self.due_queues + 1 + (self.events != "off")) + 1
 
     @property
     def runs_of_jobs_per_day(self) -> float:

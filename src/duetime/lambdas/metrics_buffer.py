@@ -30,6 +30,9 @@ UNKNOWN, OTHER = "unknown", "other"
 
 _ALL = ["*"]
 
+_OF_EACH_ACTION = frozenset({Metric.SCHEDULED, Metric.EXECUTED, Metric.RUN_TIME})
+"""Not written with ``metrics="few"``: no alarm reads them. `lateness` has one value a run."""
+
 _Event = TypeVar("_Event", bound=Mapping[str, Any])
 _Context = TypeVar("_Context")
 _Answer = TypeVar("_Answer")
@@ -72,12 +75,15 @@ class MetricsBuffer:
         self._deployment = deployment_of(settings)
         self._types, self._tenants = settings.metric_types.split(), settings.metric_tenants.split()
         self._knows, self._write = knows, write
+        self._left_out = _OF_EACH_ACTION if settings.metrics == "few" else frozenset[Metric]()
         self._in_lines, self._is_alone = in_lines, False
         self._lock = threading.Lock()
         self._gathered: dict[tuple[str | None, str | None], dict[Metric, list[float]]] = _empty()
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
         """See `duetime.ports.meter.Meter`."""
+        if metric in self._left_out:
+            return
         whose = (None, None) if of is None else self._whose(of.type, of.tenant_id)
         with self._lock:
             values = self._gathered[whose][metric]
@@ -89,7 +95,7 @@ class MetricsBuffer:
     def add_run(self, values: Mapping[Metric, float], action: Action) -> Mapping[str, object]:
         """See `duetime.ports.meter.Meter`."""
         if self._is_alone:
-            measured = {metric: [value] for metric, value in values.items()}
+            measured = {metric: [value] for metric, value in values.items() if metric not in self._left_out}
             buffered = self._buffered(*self._whose(action.type, action.tenant_id), measured)
             members = embedded(buffered.dimensions, measured)
             dimensions = {"type": action.type, "tenant": action.tenant_id}
