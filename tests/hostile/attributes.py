@@ -7,7 +7,8 @@ from duetime.aws.batches import to_batch_item
 from duetime.aws.debounce import DynamoDebounceKeys
 from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import to_item, to_payload_item
-from duetime.aws.job_items import to_definition, to_replaced, to_span, to_state
+from duetime.aws.job_history_items import to_replaced, to_span
+from duetime.aws.job_items import to_definition, to_state
 from duetime.ids import TenantId, event_run_id
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, Attempt, Ending, SkipReason, Status

@@ -13,7 +13,8 @@ sort key                   holds
 =========================  =======================================================================
 
 One query reads a job, and one reads its versions. A query may read the two items at different times. Both
-have the revision that last wrote the definition; if these differ, one item is old.
+have the revision that last wrote the definition; if these differ, one item is old. This module has both;
+`duetime.aws.job_history_items` has the items of ended definitions, spans and reports.
 """
 
 from __future__ import annotations
@@ -21,28 +22,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from duetime import instant
-from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
 from duetime.aws.row_checks import UNREADABLE
 from duetime.errors import UnreadableRow
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId, is_job_name
 from duetime.model.action import ActionRef
-from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import (
     MAINTENANCE_SHARDS,
     Definition,
     Job,
     JobRef,
-    JobSpan,
     Origin,
     Pause,
-    SpanKind,
-    StoredDefinition,
-    Version,
     maintenance_shard_of,
 )
 from duetime.model.run_stats import RunStats
@@ -54,9 +49,6 @@ CURRENT, EDIT, FORMER, REPORT, SPAN, BACKFILL = (
     *("late#", "span#", "backfill#"),
 )
 DEFINITION, STATE = CURRENT + "definition", CURRENT + "state"
-
-_OUTLIVES = timedelta(days=400)
-"""The retention of ended versions and spans. By default, no action that they explain has a longer one."""
 
 DECLARED = (
     *("version", "since", "cursor", "attend_at", "ends", "pauses", "dropped_at", "tuning", "wakes"),
@@ -119,13 +111,13 @@ def declared(job: Job) -> Item:
         "ends": _packed({str(number): instant.text(end) for number, end in job.ends.items()}),
         "pauses": _packed({name: _pause(pause) for name, pause in job.pauses.items()}),
         "tuning": _packed({name: asdict(tuning) for name, tuning in job.tuning.items()}),
-        "dropped_at": _instant_text(job.removed_at),
+        "dropped_at": instant_text(job.removed_at),
         "wakes": job.wakes.text,
         "registered_by": job.registered_by,
-        "registered_at": _instant_text(job.registered_at),
+        "registered_at": instant_text(job.registered_at),
         "idempotency_key": job.idempotency_key or "",
-        "idempotency_until": _instant_text(job.idempotency_until),
-        "unlocked_since": _instant_text(job.unlocked_since),
+        "idempotency_until": instant_text(job.idempotency_until),
+        "unlocked_since": instant_text(job.unlocked_since),
     }
     return attributes | {name: {"S": text} for name, text in texts.items() if text}
 
@@ -137,84 +129,6 @@ def to_definition(job: Job) -> Item:
         "definition": {"S": job.definition.to_json()},
         "defined_in": {"N": str(job.revision)},
     }
-
-
-def to_replaced(ref: JobRef, ended: StoredDefinition, since: datetime) -> Item:
-    """Return the item of a definition that has ended: of a version, or of an edit within one.
-
-    Args:
-        ref: the job.
-        ended: the definition.
-        since: when its version came into force.
-    """
-    version, _, revision = ended.id.partition(".")
-    name = (
-        f"{EDIT}{int(version):06d}{SEPARATOR}{int(revision):010d}"
-        if revision
-        else f"{FORMER}{int(version):06d}"
-    )
-    until = ended.until or ended.since
-    item = {
-        **job_key(ref, name),
-        "definition": {"S": ended.definition.to_json()},
-        "since": at(since),
-        "until": at(until),
-        "ttl": {"N": to_epoch(until + _OUTLIVES)},
-    }
-    if ended.since != since:
-        item["registered_at"] = at(ended.since)
-    return item | ({"registered_by": {"S": ended.by}} if ended.by else {})
-
-
-def to_span(ref: JobRef, span: JobSpan) -> Item:
-    """Return the item of a span. Its sort key begins with its end."""
-    start, end = instant.text(span.start), instant.text(span.end)
-    item = {
-        **job_key(ref, f"{SPAN}{SEPARATOR.join((end, start, span.kind.value, span.cadence))}"),
-        "ttl": {"N": to_epoch(span.end + _OUTLIVES)},
-    }
-    for name, text in (("by", span.by), ("reason", span.reason)):
-        if text:
-            item[name] = {"S": text}
-    return item | ({"catch_up": {"N": str(span.catch_up)}} if span.catch_up else {})
-
-
-def to_report(ref: JobRef, report: DeadlineReport) -> Item:
-    """Return the item of a report. Its sort key is its kind and nominal time."""
-    item = {
-        **job_key(ref, report_key(report.kind, report.nominal_at)),
-        "deadline_at": at(report.deadline_at),
-        "reported_at": at(report.at),
-        "ttl": {"N": to_epoch(report.deadline_at + _OUTLIVES)},
-    }
-    texts = {
-        "status": report.status,
-        "reason": report.reason,
-        "run_id": report.run_id or "",
-        "expected_at": _instant_text(report.expected_at),
-    }
-    return item | {name: {"S": text} for name, text in texts.items() if text}
-
-
-def report_key(kind: ReportKind, nominal_at: datetime) -> str:
-    """Return the sort key of a report."""
-    return f"{REPORT}{kind.value}{SEPARATOR}{instant.text(nominal_at)}"
-
-
-def from_report(item: Item) -> DeadlineReport:
-    """Return the report of an item."""
-    kind, _, nominal_at = item["sk"]["S"].removeprefix(REPORT).partition(SEPARATOR)
-    run_id = _text(item, "run_id")
-    return DeadlineReport(
-        kind=ReportKind(kind),
-        nominal_at=instant.parse(nominal_at),
-        deadline_at=instant.parse(item["deadline_at"]["S"]),
-        at=instant.parse(item["reported_at"]["S"]),
-        status=_text(item, "status") or "",
-        reason=_text(item, "reason") or "",
-        run_id=None if run_id is None else ActionId(run_id),
-        expected_at=_instant(_text(item, "expected_at")),
-    )
 
 
 def from_items(state: Item, definition: Item) -> Job:
@@ -253,7 +167,9 @@ def _check_names(state: Item) -> None:
 
 def _read(state: Item, definition: Item) -> Job:
     _check_names(state)
-    ends, pauses, tuning = (json.loads(_text(state, name) or "{}") for name in ("ends", "pauses", "tuning"))
+    ends, pauses, tuning = (
+        json.loads(read_text(state, name) or "{}") for name in ("ends", "pauses", "tuning")
+    )
     return Job(
         ref=job_ref_of(state),
         definition=Definition.from_json(definition["definition"]["S"]),
@@ -267,55 +183,17 @@ def _read(state: Item, definition: Item) -> Job:
         maintain_failures=int(state["maintain_failures"]["N"]) if "maintain_failures" in state else 0,
         ends={int(number): instant.parse(end) for number, end in ends.items()},
         pauses={name: _to_pause(pause) for name, pause in pauses.items()},
-        removed_at=_instant(_text(state, "dropped_at")),
+        removed_at=read_instant(read_text(state, "dropped_at")),
         tuning={name: _to_tuning(options) for name, options in tuning.items()},
-        running=_holder_of(_text(state, "running")),
-        waiting=_holder_of(_text(state, "waiting")),
-        unlocked_since=_instant(_text(state, "unlocked_since")),
+        running=_holder_of(read_text(state, "running")),
+        waiting=_holder_of(read_text(state, "waiting")),
+        unlocked_since=read_instant(read_text(state, "unlocked_since")),
         tally=_to_tally(state),
-        wakes=WakeState.parse(_text(state, "wakes") or ""),
-        registered_by=_text(state, "registered_by") or "",
-        registered_at=_instant(_text(state, "registered_at")),
-        idempotency_key=_text(state, "idempotency_key"),
-        idempotency_until=_instant(_text(state, "idempotency_until")),
-    )
-
-
-def to_version(item: Item) -> Version:
-    """Return the ended version of an item."""
-    return Version(
-        number=int(item["sk"]["S"].removeprefix(FORMER)),
-        definition=Definition.from_json(item["definition"]["S"]),
-        since=instant.parse(item["since"]["S"]),
-        until=instant.parse(item["until"]["S"]),
-    )
-
-
-def to_definition_of(item: Item) -> StoredDefinition:
-    """Return the ended definition of an item of `to_replaced`."""
-    kind, _, place = item["sk"]["S"].partition(SEPARATOR)
-    version, _, revision = place.partition(SEPARATOR)
-    return StoredDefinition(
-        id=f"{int(version)}.{int(revision)}" if kind + SEPARATOR == EDIT else str(int(version)),
-        version=int(version),
-        definition=Definition.from_json(item["definition"]["S"]),
-        since=instant.parse(_text(item, "registered_at") or item["since"]["S"]),
-        until=instant.parse(item["until"]["S"]),
-        by=_text(item, "registered_by") or "",
-    )
-
-
-def from_span(item: Item) -> JobSpan:
-    """Return the span of an item."""
-    end, start, kind, cadence = item["sk"]["S"].removeprefix(SPAN).split(SEPARATOR, 3)
-    return JobSpan(
-        kind=SpanKind(kind),
-        start=instant.parse(start),
-        end=instant.parse(end),
-        cadence=cadence,
-        by=_text(item, "by") or "",
-        reason=_text(item, "reason") or "",
-        catch_up=int(item["catch_up"]["N"]) if "catch_up" in item else 0,
+        wakes=WakeState.parse(read_text(state, "wakes") or ""),
+        registered_by=read_text(state, "registered_by") or "",
+        registered_at=read_instant(read_text(state, "registered_at")),
+        idempotency_key=read_text(state, "idempotency_key"),
+        idempotency_until=read_instant(read_text(state, "idempotency_until")),
     )
 
 
@@ -333,8 +211,8 @@ def _tally(tally: RunStats) -> Item:
 
 def _to_tally(state: Item) -> RunStats:
     counts: dict[str, Any] = {name: int(state[name]["N"]) for name in _COUNTED if name in state}
-    texts: dict[str, Any] = {name: _text(state, name) for name in _TALLIED}
-    return RunStats(**counts, **texts, last_started_at=_instant(_text(state, "last_started_at")))
+    texts: dict[str, Any] = {name: read_text(state, name) for name in _TALLIED}
+    return RunStats(**counts, **texts, last_started_at=read_instant(read_text(state, "last_started_at")))
 
 
 def _pause(pause: Pause) -> Mapping[str, Any]:
@@ -352,7 +230,7 @@ def _to_pause(attributes: Mapping[str, Any]) -> Pause:
         since=instant.parse(attributes["since"]),
         by=attributes["by"],
         reason=attributes["reason"],
-        until=_instant(attributes.get("until")),
+        until=read_instant(attributes.get("until")),
         parts=tuple(map(_to_pause, attributes.get("parts", ()))),
     )
 
@@ -369,15 +247,18 @@ def _holder_of(text: str | None) -> ActionRef | None:
     return ActionRef(TenantId(tenant_id), ActionId(action_id))
 
 
-def _text(item: Item, name: str) -> str | None:
+def read_text(item: Item, name: str) -> str | None:
+    """Return the text of an attribute; None without it."""
     return item[name]["S"] if name in item else None
 
 
-def _instant_text(when: datetime | None) -> str:
+def instant_text(when: datetime | None) -> str:
+    """Return the text of an instant; an empty one without it."""
     return "" if when is None else instant.text(when)
 
 
-def _instant(text: str | None) -> datetime | None:
+def read_instant(text: str | None) -> datetime | None:
+    """Return the instant of a text; None without one."""
     return None if text is None else instant.parse(text)
 
 

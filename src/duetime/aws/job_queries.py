@@ -11,6 +11,7 @@ from duetime import instant
 from duetime.aws import unreadable_items
 from duetime.aws.backfills import backfill_ref_of
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, cursor_parts, readable
+from duetime.aws.job_history_items import from_report, from_span, report_key, to_definition_of, to_version
 from duetime.aws.job_items import (
     BACKFILL,
     CURRENT,
@@ -20,13 +21,8 @@ from duetime.aws.job_items import (
     SPAN,
     STATE,
     from_items,
-    from_report,
-    from_span,
     job_key,
     job_ref_of,
-    report_key,
-    to_definition_of,
-    to_version,
 )
 from duetime.aws.keys import Item, partition
 from duetime.aws.tables import JOB_NAMES, MAINTENANCE

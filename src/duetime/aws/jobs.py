@@ -15,17 +15,8 @@ from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import TransactionCancelled, TransactionConflict, TransactionFailed
-from duetime.aws.job_items import (
-    STATE,
-    at,
-    holder,
-    job_key,
-    to_definition,
-    to_replaced,
-    to_report,
-    to_span,
-    to_state,
-)
+from duetime.aws.job_history_items import to_replaced, to_report, to_span
+from duetime.aws.job_items import STATE, at, holder, job_key, to_definition, to_state
 from duetime.aws.job_queries import JobQueries
 from duetime.aws.keys import Item, row_key
 from duetime.aws.store import DynamoStore, not_settled

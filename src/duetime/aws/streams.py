@@ -11,16 +11,8 @@ from duetime.aws.access import to_entry
 from duetime.aws.backfills import from_backfill_item
 from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.items import change_of
-from duetime.aws.job_items import (
-    BACKFILL,
-    REPORT,
-    SPAN,
-    STATE,
-    from_report,
-    from_span,
-    job_ref_of,
-    state_alone,
-)
+from duetime.aws.job_history_items import from_report, from_span
+from duetime.aws.job_items import BACKFILL, REPORT, SPAN, STATE, job_ref_of, state_alone
 from duetime.aws.keys import Item, ref_of
 from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
