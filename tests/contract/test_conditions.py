@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from duetime.aws import change_conditions, conditions, damaged_leases, job_conditions, optimistic
-from duetime.aws import slots as slot_changes
+from duetime.aws import slot_conditions as slot_changes
 from duetime.aws.faults import ConditionFailed, TransactionFailed
 from duetime.aws.items import checkpoint_entry, to_epoch, to_item, to_payload_item
 from duetime.aws.job_items import STATE, holder, job_key, to_state
 from duetime.aws.keys import Item, payload_key, slots_key
 from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.restored_rows import RestoredRows, free_lock
+from duetime.aws.slot_items import line_entry, time_to_live
 from duetime.aws.tenant_items import forget_in_job
 from duetime.aws.transactions import update, write
 from duetime.clock import SystemClock
@@ -506,7 +507,7 @@ def slots(holders, *waiting):
 
 
 def line(*rows):
-    return {"waiting": {"L": [slot_changes._entry(row.id) for row in rows]}}
+    return {"waiting": {"L": [line_entry(row.id) for row in rows]}}
 
 
 def held(*rows):
@@ -514,10 +515,10 @@ def held(*rows):
 
 
 def item_of(read):
-    item = slots_key(read.tenant_id, read.key) | {"ttl": slot_changes._time_to_live(read.taken_at)}
+    item = slots_key(read.tenant_id, read.key) | {"ttl": time_to_live(read.taken_at)}
     item |= {f"fence:{holder}": {"N": str(fence)} for holder, fence in read.holders.items()}
     item |= {"holders": {"SS": [*read.holders]}} if read.holders else {}
-    entries = [slot_changes._entry(action_id) for action_id in read.waiting]
+    entries = [line_entry(action_id) for action_id in read.waiting]
     item |= {"waiting": {"L": entries}} if entries else {}
     return item | (MARKED if read.has_tail else {})
 
@@ -535,7 +536,7 @@ FULL_LINE = {"waiting": {"L": [{"S": str(number)} for number in range(MOST_WAITI
 ROOM_IN_LINE = {"waiting": {"L": FULL_LINE["waiting"]["L"][1:]}}
 MARKED = {"tail": {"BOOL": True}}
 ANOTHER_TOKEN = around(TOKEN, 3)
-STAMP = int(slot_changes._time_to_live(NOON)["N"])
+STAMP = int(time_to_live(NOON)["N"])
 OF_SLOTS = {
     "take": take(
         ONE,

@@ -2,7 +2,7 @@
 
 from dataclasses import fields, replace
 
-from duetime.aws import slots
+from duetime.aws import slot_conditions
 from duetime.aws.batches import to_batch_item
 from duetime.aws.debounce import DynamoDebounceKeys
 from duetime.aws.idempotency import DynamoIdempotencyKeys
@@ -141,7 +141,7 @@ def beside_rows() -> set[str]:
     """Return the attributes of payloads, of idempotency and debounce keys, and of slots."""
     keys = DynamoIdempotencyKeys(None, "actions", lambda _ref: None, to_item)
     key = keys.entry(FILLED, KeyTerms(now=NOON, until=EXPIRY))["Put"]["Item"]
-    names = slots.take(FILLED, KeySlots(ACME, "till"), NOON)["ExpressionAttributeNames"].values()
+    names = slot_conditions.take(FILLED, KeySlots(ACME, "till"), NOON)["ExpressionAttributeNames"].values()
     changed = {name.replace(FILLED.id, "ID") for name in names} | {"holders", "waiting", "tail"}
     debounce = DynamoDebounceKeys(None, "actions", lambda _ref: None, to_item, None)
     debounced = debounce._taking(FILLED, None)["Put"]["Item"]

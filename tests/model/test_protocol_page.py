@@ -19,7 +19,7 @@ from duetime.aws import (
     job_conditions,
     optimistic,
     rates,
-    slots,
+    slot_conditions,
 )
 from duetime.aws.items import to_item
 from duetime.instant import LATEST
@@ -194,7 +194,7 @@ def test_the_page_names_the_guards_of_backfills_as_the_code_does():
 
 
 def test_the_page_names_the_guards_of_concurrency_keys_as_the_code_does():
-    own = {name for name, text in vars(slots).items() if name.isupper() and isinstance(text, str)}
+    own = {name for name, text in vars(slot_conditions).items() if name.isupper() and isinstance(text, str)}
     of_rows = {"STATUS_IS_AS_READ", "FENCE_IS_MINE", "GEN_IS_AS_READ", "LEASE_IS_AS_READ", "ROW_IS_ABSENT"}
     of_rows |= {"CHECKPOINT_IS_AS_READ", "CHECKPOINT_IS_ABSENT"}
     shown = {name for cells in table("slots").values() for name in names(cells[0]) | names(cells[1])}

@@ -70,6 +70,7 @@ BACK_ENDS = (
     "aws.jobs",
     "aws.idempotency",
     "aws.slots",
+    "aws.slot_conditions",
     "aws.commits",
     "aws.payloads",
     "aws.deliveries",

@@ -1,0 +1,91 @@
+"""The items of concurrency keys: how holders, the line and the tail are stored. See `duetime.aws.slots`."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from duetime.aws.items import to_epoch
+from duetime.aws.keys import Item, slots_key, tail_partition
+from duetime.aws.row_checks import UNREADABLE
+from duetime.errors import UnreadableRow
+from duetime.ids import ActionId, TenantId
+from duetime.model.slots import KeySlots, TailEntry
+
+_OUTLIVES = timedelta(days=2, hours=12)
+"""The time to live of the item after the latest take: longer than the longest run.
+
+0.1.0 has half a day less, so its takes leave other values than the takes of the hours before.
+"""
+
+
+def time_to_live(taken_at: datetime) -> Mapping[str, Any]:
+    """Return the time to live of the item after a take."""
+    return {"N": to_epoch(taken_at + _OUTLIVES)}
+
+
+def line_entry(action_id: ActionId) -> Mapping[str, Any]:
+    """Return an id in the line in 22 characters: the size of the item is the price of each write."""
+    return {"S": urlsafe_b64encode(UUID(action_id).bytes).decode().rstrip("=")}
+
+
+def _id_of(entry: Mapping[str, Any]) -> ActionId:
+    return ActionId(str(UUID(bytes=urlsafe_b64decode(entry["S"] + "=="))))
+
+
+def tail_key(tenant_id: TenantId, key: str, position: str) -> Item:
+    """Return the key of an entry of the tail."""
+    return {"pk": {"S": tail_partition(tenant_id, key)}, "sk": {"S": position}}
+
+
+def tail_entry(item: Item) -> TailEntry:
+    """Return the entry of the tail of an item.
+
+    Raises:
+        ValueError: it has no id.
+    """
+    position: str = item["sk"]["S"]
+    action_id = ActionId(position.partition(" ")[2])
+    UUID(action_id)
+    return TailEntry(position, action_id, _stamp(item))
+
+
+def _stamp(item: Item) -> datetime:
+    """Return when a slot was taken last, or an action joined a tail, by the time to live."""
+    return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) - _OUTLIVES
+
+
+def slots_of(tenant_id: TenantId, key: str, item: Item) -> KeySlots:
+    """Return a key's slots.
+
+    Raises:
+        UnreadableRow: duetime did not write the item.
+    """
+    try:
+        return KeySlots(
+            tenant_id,
+            key,
+            {holder: _fence(item, holder) for holder in _ids(item.get("holders", {"SS": ()})["SS"])},
+            tuple(map(_id_of, item.get("waiting", {"L": ()})["L"])),
+            _stamp(item) if "ttl" in item else None,
+            "tail" in item,
+        )
+    except UNREADABLE as error:
+        raise UnreadableRow(slots_key(tenant_id, key), error) from error
+
+
+def _ids(texts: Sequence[str]) -> Iterable[ActionId]:
+    return map(ActionId, sorted(texts))
+
+
+def token_attribute(holder: ActionId) -> str:
+    """Return the attribute with the fence of a holder."""
+    return f"fence:{holder}"
+
+
+def _fence(item: Item, holder: ActionId) -> int | None:
+    found = item.get(token_attribute(holder))
+    return None if found is None else int(found["N"])
