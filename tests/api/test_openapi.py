@@ -69,6 +69,7 @@ OPERATION_IDS = [
     "closeBatch",
     "completeAction",
     "completeHandOver",
+    "countJobs",
     "dismissAction",
     "draftJob",
     "explainAction",

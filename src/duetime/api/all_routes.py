@@ -25,6 +25,7 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("jobs",): (
         "background_jobs:BackgroundJobs",
         "coming_runs:ComingRuns",
+        "job_search:JobCounts",
         "job_operations:JobOperationRoutes",
         "job_definitions:JobDefinitionRoutes",
         "job_drafts:JobDraftRoutes",

@@ -11,11 +11,14 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
+from pydantic import Field
 
 from duetime import ids, instant
 from duetime.api.context import JOBS, ApiContext, ApiRoutes, reader_at
+from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.filters import StatusFilter
 from duetime.api.job_requests import LONGEST_CADENCE
+from duetime.api.job_search import JobSearch, JobState, named
 from duetime.api.job_views import JobPageView, JobSummary, JobView
 from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of
 from duetime.api.preconditions import etag_of_job
@@ -26,11 +29,13 @@ from duetime.api.views import RunPage, RunSummary
 from duetime.cadence import Cadence, Interval, local_occurrences, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
 from duetime.model.action import Action
+from duetime.model.content_filter import LONGEST_TEXT
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.ports.jobs import JobPage as LookedUp
 
 _READ = Permission.READ_JOBS
+JobNameText = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 MOST_OCCURRENCES = 500
 MOST_RECENT, MOST_WITH_RUNS = 20, 25
 DAY = timedelta(days=1)
@@ -48,23 +53,42 @@ class BackgroundJobs(ApiRoutes):
     def list(
         self,
         request: Request,
+        *,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
         runs: Annotated[
             int, Query(ge=0, le=MOST_RECENT, description="the number of recent runs in each job")
         ] = 0,
+        q: Annotated[
+            str, Query(max_length=LONGEST_TEXT, description="a text in the name, the title or the category")
+        ] = "",
+        state: Annotated[JobState | None, Query(description="only declared jobs in this state")] = None,
+        name: Annotated[
+            list[JobNameText] | None,
+            Query(max_length=MOST_WITH_RUNS, description="only the jobs with these names, on one page"),
+        ] = None,
     ) -> JobPageView:
         """Return a page of jobs by name, code's jobs first; with `runs` the last runs of each.
 
         `runs` costs one more query for each job; for a job with event triggers seventeen. A page then has at
-        most 25 jobs.
+        most 25 jobs. With `q` or `state`, a request compares up to 1,000 jobs: a page may be short or empty,
+        while `next_cursor` leads on to more.
         """
         most = min(limit, MOST_WITH_RUNS) if runs else limit
-        page, now = jobs_page(self.api, request, most, cursor), self.api.clock.now()
+        if name is not None:
+            _refuse_beside_names(q, state, cursor)
+            jobs, following, compared = named(self.api, request, name), None, None
+        elif q.strip() or state is not None:
+            _refuse_made_up(cursor)
+            jobs, compared, following = JobSearch(self.api, request)(q, state, limit=most, cursor=cursor)
+        else:
+            page = jobs_page(self.api, request, most, cursor)
+            jobs, following, compared = [*page], page.cursor, None
+        now = self.api.clock.now()
         items = [
-            JobSummary.from_job(job, now, self._recent(job, now, runs) if runs else None) for job in page
+            JobSummary.from_job(job, now, self._recent(job, now, runs) if runs else None) for job in jobs
         ]
-        return JobPageView(items=items, next_cursor=page.cursor)
+        return JobPageView(items=items, next_cursor=following, compared=compared)
 
     def _recent(self, job: Job, now: datetime, limit: int) -> Iterable[Action]:
         """Return the job's last runs, without future runs: an event-triggered job lists both."""
@@ -175,6 +199,18 @@ class BackgroundJobs(ApiRoutes):
             disagreements=list(preview.disagreements),
             second_opinion=preview.second_opinion,
         )
+
+
+def _refuse_beside_names(q: str, state: JobState | None, cursor: str | None) -> None:
+    """Reject what selects jobs beside their names.
+
+    Raises:
+        InvalidRequest: with each of these.
+    """
+    beside = {"q": q, "state": state, "cursor": cursor}
+    flaws = [Flaw(field, "must not be beside name") for field, value in beside.items() if value]
+    if flaws:
+        raise InvalidRequest(flaws)
 
 
 def jobs_page(api: ApiContext, request: Request, limit: int, cursor: str | None) -> LookedUp:

@@ -234,3 +234,5 @@ class JobPageView(ApiModel):
     """At most `limit`, by name."""
     next_cursor: str | None
     """The cursor of the next page; null on the last one."""
+    compared: int | None = None
+    """How many jobs were compared with `q` and `state`, one by one; null without these."""

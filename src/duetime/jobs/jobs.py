@@ -34,6 +34,11 @@ _OURS, _THEIRS = "own ", "system "
 _SECOND = timedelta(seconds=1)
 
 
+def cursor_after(job: Job) -> str:
+    """Return the cursor of the part of a list of jobs that begins after this one."""
+    return (_THEIRS if job.ref.tenant_id == SYSTEM_TENANT else _OURS) + job.name
+
+
 class Jobs:
     """The jobs of one tenant, and those that code declares, in one actor's name; `Scheduler.jobs` is one."""
 
