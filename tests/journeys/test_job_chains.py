@@ -183,7 +183,7 @@ class TestARunAfterAnotherJob:
         )
         assert why(waiting, cloud.now, sources).sentence.startswith(
             f"It waits for the success of {other.id}, which is failed, until 2027-03-01T15:00:00Z;"
-            " then it is skipped. It looks again at 2027-03-01T03:0"
+            " then it is skipped. That success wakes it; without one it looks again at 2027-03-01T03:0"
         )
 
     def test_follows_the_present_definition(self):

@@ -225,15 +225,17 @@ def _why_after(row: Action, sources: WhySources) -> Reason:
     """Return which run of another job a run waits for, and until when."""
     from duetime.jobs.predecessor_run import wait_ends_at  # noqa: PLC0415 - few jobs wait
 
-    owner, waits_for = job_ref_of(row), row.waits_for or ""
+    owner, waits_for, looks = job_ref_of(row), row.waits_for or "", "It looks"
     job = None if owner is None else sources.job_of(owner)
     if ids.is_action_id(waits_for):
         found = sources.store.get(ActionRef(row.tenant_id, ActionId(waits_for)))
         what = f"{waits_for}, which is {'not planned yet' if found is None else found.status.value}"
+        if found is not None and row.id in found.followers:
+            looks = "That success wakes it; without one it looks"
     else:
         what = f"the job {waits_for}, which is not declared"
     end = f", until {_text(wait_ends_at(row, job))}; then it is skipped" if job else ""
-    return Reason(f"It waits for the success of {what}{end}. It looks again at {_text(row.due_at)}.")
+    return Reason(f"It waits for the success of {what}{end}. {looks} again at {_text(row.due_at)}.")
 
 
 def _overdue(row: Action, now: datetime, sources: WhySources) -> Reason:
