@@ -16,6 +16,7 @@ from bench.result import Result
 
 MEASUREMENTS = {
     "lives": "one action's life: write units and DynamoDB calls",
+    "dollars": "dollars for a million lifecycles, and for a month of few",
     "cpu": "CPU of Scheduler.schedule",
     "bulk": "bulk scheduling",
     "batch": "a batch of 100,000: what counting it costs, and when it completes",
@@ -28,7 +29,7 @@ MEASUREMENTS = {
     "rates": "a limit of 1,000 starts a second over a minute, and what a start costs",
     "priority": "high actions, due now, beside 10,000 normal ones",
     "waiting": "200 actions of one concurrency key, one after another: messages and writes",
-    "embedded": "500 due at once on the memory back end",
+    "embedded": "500 due at once in memory and in SQLite",
     "scan": "the passes, with more and more that is not due",
     "pages": "pages of 50 from 1,000 and 100,000 actions",
     "stampede": "50 deliveries of one action at the same moment",

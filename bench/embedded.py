@@ -1,12 +1,14 @@
-"""Embedded: 500 actions due at once on the memory back end, and `schedule` on it."""
+"""Embedded: 500 actions due at once in memory and in a SQLite file, and `schedule` in memory."""
 
 from __future__ import annotations
 
 import logging
 import statistics
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 
 from bench.lateness import BURST, Starts, Tick, app_of, wait
 from bench.result import Result, at_most
@@ -15,13 +17,15 @@ from duetime.clock import SystemClock
 from duetime.embedded.embedded import CONCURRENCY
 
 ROUNDS, CALLS = 10, 200
-_AHEAD, _LATER = timedelta(seconds=1), timedelta(days=2)
+_AHEAD, _LATER = timedelta(seconds=3), timedelta(days=2)
 
 
 def measure() -> list[Result]:
     """Measure from the due time to the last start, in the worst round; and one call of `schedule`."""
     logging.getLogger("duetime").setLevel(logging.ERROR)
     rounds = [_burst() for _ in range(ROUNDS)]
+    with tempfile.TemporaryDirectory() as folder:
+        of_files = [_burst(Path(folder) / f"{index}.db") for index in range(ROUNDS)]
     return [
         Result(
             bench="embedded",
@@ -32,6 +36,14 @@ def measure() -> list[Result]:
             against="as many payloads read and handed to a function by a thread pool of the same size",
             budget=at_most(0.1),
             note=f"the worst of {ROUNDS} rounds; their median is {statistics.median(rounds):.3f} s",
+        ),
+        Result(
+            bench="embedded",
+            name=f"{BURST} due at once, to the last start, in a SQLite file",
+            measured=max(of_files),
+            unit="s",
+            budget=at_most(0.5),
+            note=f"the worst of {ROUNDS} rounds; their median is {statistics.median(of_files):.3f} s",
         ),
         Result(
             bench="embedded",
@@ -56,9 +68,9 @@ def _schedule() -> list[float]:
     return rounds[1:]
 
 
-def _burst() -> float:
+def _burst(file: Path | None = None) -> float:
     starts = Starts()
-    with app_of(starts).embedded() as scheduler:
+    with app_of(starts).embedded(file) as scheduler:
         due_at = SystemClock().now() + _AHEAD
         starts.expect(BURST)
         scheduler.schedule_many(Order(payload=Tick(), at=due_at) for _ in range(BURST))
