@@ -41,7 +41,7 @@ const ENTRIES: Entry[] = [
 ];
 
 /** The entry that stands for a screen without one of its own. */
-const PARENTS: Record<string, string> = { preferences: "notifications", "job-editor": "jobs" };
+const PARENTS: Record<string, string> = { preferences: "notifications", "job-editor": "jobs", load: "jobs" };
 
 export function App() {
   const { parts } = place.value;

@@ -13,6 +13,7 @@ const ALL: Record<string, Load> = {
   "": async () => (await import("./screens/overview")).OverviewScreen,
   jobs: async () => (await import("./screens/jobs")).JobsScreen,
   "job-editor": async () => (await import("./screens/job-editor")).JobEditorScreen,
+  load: async () => (await import("./screens/load")).LoadScreen,
   actions: async () => (await import("./screens/actions")).ActionsScreen,
   batches: async () => (await import("./screens/batches")).BatchesScreen,
   "dead-letters": async () => (await import("./screens/dead-letters")).DeadLettersScreen,

@@ -12,6 +12,9 @@ from duetime.errors import SettingsError
 
 PREFIX = "DUETIME_"
 RUNBOOK = f"{PREFIX}RUNBOOK"
+WORKER_CONCURRENCY = f"{PREFIX}WORKER_CONCURRENCY"
+USUAL_CONCURRENCY = 10
+"""The calls that a worker handles at once, by default."""
 REGIONS_TABLE = f"{PREFIX}REGIONS_TABLE"
 TARGETS = f"{PREFIX}TARGETS"
 SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
@@ -87,6 +90,11 @@ def cdk_region(environ: Mapping[str, str] | None = None) -> str | None:
 def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:
     """Return the address of the deployment's runbook, which the stack sets for the API; None if unset."""
     return environment(environ).get(RUNBOOK) or None
+
+
+def worker_concurrency(environ: Mapping[str, str] | None = None) -> int:
+    """Return the calls that a worker handles at once, which the stack sets for the API."""
+    return int(environment(environ).get(WORKER_CONCURRENCY) or USUAL_CONCURRENCY)
 
 
 def granted_targets(environ: Mapping[str, str] | None = None) -> str:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from duetime.app import App
 from duetime.cadence import Cadence, Cron, parse
 from duetime.cadence._daily import AtATime
 from duetime.ids import JobName
+from duetime.jobs.crowded_minutes import Crowd, MinuteCounts
 from duetime.simulate import simulate
 
 SPAN = timedelta(days=7)
@@ -43,7 +43,7 @@ class Storm:
     """
 
     at: datetime
-    jobs: tuple[JobName, ...]
+    jobs: tuple[str, ...]
     times: int
     moves: tuple[Move, ...]
 
@@ -58,25 +58,35 @@ def storms(app: App, start: datetime, until: datetime, capacity: int) -> list[St
         capacity: how many runs may begin in a minute: the setting `worker_concurrency`, if each may last that
             long.
     """
-    by_minute = defaultdict[datetime, list[JobName]](list)
+    minutes = MinuteCounts()
     for job in simulate(app, start, until).jobs:
-        for minute in dict.fromkeys(at.replace(second=0, microsecond=0) for at in job.runs):
-            by_minute[minute].append(job.name)
-    crowds = Counter(tuple(jobs) for jobs in by_minute.values() if len(jobs) > capacity)
-    first = {tuple(jobs): at for at, jobs in sorted(by_minute.items(), reverse=True)}
+        minutes.add(job.name, job.runs)
+    by_minute = minutes.jobs_by_minute
 
     def full(at: datetime) -> set[int]:
         """Return the minutes of an hour that have no room."""
-        minutes = ((minute, at.replace(minute=minute)) for minute in range(_HOUR))
-        return {minute for minute, when in minutes if len(by_minute.get(when, ())) >= capacity}
+        times = ((minute, at.replace(minute=minute)) for minute in range(_HOUR))
+        return {minute for minute, when in times if len(by_minute.get(when, ())) >= capacity}
 
     cadences = {handler.job.name: handler.cadences for handler in app.handlers.values() if handler.job}
     return [
         Storm(
-            first[jobs], jobs, times, tuple(_moves(jobs[capacity:], cadences, first[jobs], full(first[jobs])))
+            crowd.at,
+            crowd.jobs,
+            crowd.times,
+            tuple(_moves(_last_to_stay(crowd, cadences)[capacity:], cadences, crowd.at, full(crowd.at))),
         )
-        for jobs, times in sorted(crowds.items(), key=lambda crowd: (-len(crowd[0]), first[crowd[0]]))
+        for crowd in minutes.crowds(above=capacity)
     ]
+
+
+def _last_to_stay(crowd: Crowd, cadences: Mapping[JobName, Sequence[Cadence]]) -> list[JobName]:
+    """Return the jobs, those that can move at the end."""
+
+    def can_move(job: JobName) -> bool:
+        return any(_at_minute(cadence, 0) for cadence in cadences[job] if cadence.matches(crowd.at))
+
+    return sorted((JobName(job) for job in crowd.jobs), key=can_move)
 
 
 def _moves(
@@ -89,16 +99,16 @@ def _moves(
             if not cadence.matches(at):
                 continue
             minute = _free_minute(job, taken)
-            moved = _at_minute(cadence, minute)
-            if moved is not None:
+            moved = None if minute is None else _at_minute(cadence, minute)
+            if minute is not None and moved is not None:
                 taken.add(minute)
                 yield Move(job, cadence.text, moved)
 
 
-def _free_minute(job: JobName, taken: set[int]) -> int:
+def _free_minute(job: JobName, taken: set[int]) -> int | None:
     begin = int.from_bytes(sha256(job.encode()).digest()[:4], "big") % _HOUR
     free = (begin + step for step in range(_HOUR))
-    return next((minute % _HOUR for minute in free if minute % _HOUR not in taken), begin)
+    return next((minute % _HOUR for minute in free if minute % _HOUR not in taken), None)
 
 
 def _at_minute(cadence: Cadence, minute: int) -> str | None:

@@ -10,6 +10,7 @@ from duetime.cli import main
 SUMMARY_MEMBERS = {
     "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "after", "enabled",
     "paused", "running", "next_due_at", "last_run", "consecutive_failures", "recent_runs",
+    "runs_per_day", "dollars_per_month",
 }  # fmt: skip
 JOB_MEMBERS = SUMMARY_MEMBERS | {
     "description", "payload", "redacted", "retry", "overlap", "catch_up", "precision", "failure_threshold",

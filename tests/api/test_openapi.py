@@ -76,6 +76,7 @@ OPERATION_IDS = [
     "explainJob",
     "failAction",
     "failHandOver",
+    "forecastLoad",
     "getAction",
     "getBackfill",
     "getBatch",

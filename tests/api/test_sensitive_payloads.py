@@ -221,6 +221,7 @@ def test_no_response_has_a_sensitive_value_without_the_permission(email, numbers
             "/jobs/own-charges/runs",
             "/jobs/own-charges/occurrences",
             "/jobs/coming",
+            "/jobs/load",
             "/audit",
             *(f"/actions/{row.id}" for row in charges.cloud.store.rows() if row.tenant_id == "acme"),
         )

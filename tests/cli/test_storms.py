@@ -7,7 +7,7 @@ import pytest
 
 from duetime import App, cron, daily, every, weekly
 from duetime.cadence import parse
-from duetime.cli.check import _CONCURRENCY
+from duetime.environment import USUAL_CONCURRENCY
 from duetime.storms import storms
 from tests.cli.test_check import check  # noqa: F401 - a fixture
 
@@ -72,7 +72,19 @@ def test_jobs_without_a_fixed_minute_are_counted_and_not_moved():
     app = app_of(a_first=daily("02:00"), b_often=every(minutes=10), c_macro="@hourly")
     found = storms(app, START, WEEK, capacity=1)
     assert [len(storm.jobs) for storm in found] == [3, 2]
-    assert [storm.moves for storm in found] == [(), ()]
+    assert [[move.job for move in storm.moves] for storm in found] == [["a-first"], []]
+
+
+def test_a_job_with_a_fixed_minute_moves_before_one_without():
+    app = app_of(a_fixed=daily("02:00"), b_hourly="@hourly")
+    [storm] = storms(app, START, WEEK, capacity=1)
+    assert [move.job for move in storm.moves] == ["a-fixed"]
+
+
+def test_in_an_hour_without_room_no_job_moves():
+    app = app_of(a_fixed=daily("02:00"), b_often=every(minutes=1))
+    [storm] = storms(app, START, WEEK, capacity=1)
+    assert storm.moves == ()
 
 
 def test_within_the_capacity_there_is_no_storm():
@@ -95,7 +107,7 @@ def test_the_command_prints_storms_and_moves(check):  # noqa: F811
     assert "storm: 12 jobs begin at 2" in output
     assert "job-11  daily 02:00  daily 02:" in output
     assert "no minute of the next week has more than 12 jobs" in check(JOBS, "--storm", "12")[1]
-    assert _CONCURRENCY == 10
+    assert USUAL_CONCURRENCY == 10
 
 
 @pytest.mark.parametrize("number", ["0", "-1"])

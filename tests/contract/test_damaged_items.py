@@ -267,6 +267,6 @@ class TestJobs:
         assert not deployment.backends.jobs.get(HEALTHY).wakes.is_stale
 
     def test_no_read_of_the_api_fails(self, deployment, damaged):
-        paths = ["/jobs", "/jobs/coming", "/summary", *(f"/jobs/{name}" for name in damaged)]
+        paths = ["/jobs", "/jobs/coming", "/jobs/load", "/summary", *(f"/jobs/{name}" for name in damaged)]
         statuses = {path: deployment.get(path).status for path in paths}
         assert {path: status for path, status in statuses.items() if status not in {200, 409}} == {}

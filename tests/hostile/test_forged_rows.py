@@ -39,6 +39,7 @@ LISTS = (
     "/audit",
     "/summary",
     "/jobs/coming",
+    "/jobs/load",
     "/undelivered",
     "/health/details",
 )

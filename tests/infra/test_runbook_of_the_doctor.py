@@ -1,9 +1,9 @@
-"""The environment of the API has the address of a chosen runbook, for `duetime doctor`."""
+"""The environment of the API has the address of a chosen runbook, and the workers' concurrency."""
 
 import pytest
 
 from duetime.cdk import Deployment
-from duetime.environment import runbook_place
+from duetime.environment import runbook_place, worker_concurrency
 from tests.infra.synthesis import Synthesised, stack
 
 THERE = "https://wiki.example.com/duetime"
@@ -11,7 +11,7 @@ THERE = "https://wiki.example.com/duetime"
 
 @pytest.fixture(scope="module")
 def environments():
-    made, _ = stack(deployment=Deployment(runbook=THERE))
+    made, _ = stack(deployment=Deployment(runbook=THERE, worker_concurrency=25))
     synthesised = Synthesised.from_stack(made)
     return {name: synthesised.environment(name) for name in synthesised.functions()}
 
@@ -23,3 +23,8 @@ def test_only_the_api_has_the_runbooks_address(environments):
 
 def test_the_default_runbook_is_no_variable(synthesised):
     assert runbook_place(synthesised.environment("api")) is None
+
+
+def test_the_api_has_the_concurrency_of_the_workers(environments, synthesised):
+    assert worker_concurrency(environments["api"]) == 25
+    assert worker_concurrency(synthesised.environment("api")) == 10

@@ -931,6 +931,8 @@ export const translation: Translation = {
     by: "{at}, le jour même ou le lendemain",
     after: "Après",
     after_until: ", qui doit avoir réussi ce jour-là ; ignorée après {span}",
+    price: "Prix",
+    price_text: "{dollars} par mois, pour {runs} exécutions par jour, sans les appels du gestionnaire",
     silence: "Plus longue durée sans réussite",
     every: "{span}",
     catch_up: "Échéances manquées",
@@ -1074,6 +1076,8 @@ export const translation: Translation = {
     next: "Prochaine exécution",
     last_runs: "Exécutions récentes",
     runs_of: "Exécutions récentes de {job}",
+    price: "{dollars} par mois",
+    load: "Charge de la semaine à venir",
     in_an_hour: {
       one: "{n} exécution en une heure",
       other: "{n} exécutions en une heure",
@@ -1121,6 +1125,39 @@ export const translation: Translation = {
     run_go: "Exécuter maintenant",
     did_run: "{job} est lancée.",
     see_run: "Voir l'exécution",
+  },
+  "screens/load": {
+    title: "Charge de la semaine à venir",
+    intro:
+      "Combien de tâches commencent dans la minute la plus chargée de chaque heure, selon leurs cadences et " +
+      "leurs pauses.",
+    aside:
+      "Sans les exécutions lancées par des événements ou à la main, ni les nouvelles tentatives, ni les actions " +
+      "ponctuelles.",
+    jobs: "Tâches comptées",
+    all: "toutes",
+    part: "les premières par nom ; les autres n'y sont pas",
+    capacity: "Tâches qui peuvent commencer dans une minute",
+    capacity_hint: "Autant qu'un worker en traite à la fois, si une exécution dure une minute.",
+    minutes_over: "Minutes au-delà",
+    chart: "La minute la plus chargée de chaque heure",
+    gist: {
+      one: "{n} heure avec une tâche ; au plus {most} dans une minute ; la limite est de {limit}",
+      other: "{n} heures avec des tâches ; au plus {most} dans une minute ; la limite est de {limit}",
+    },
+    bar: { one: "{at} : {n} tâche", other: "{at} : {n} tâches" },
+    limit: "limite {n}",
+    crowds: "Tâches qui commencent dans la même minute",
+    none: "Aucune minute ne voit commencer deux tâches",
+    at: "Première minute",
+    begin: "Tâches",
+    times: "Minutes avec les mêmes tâches",
+    over: "Au-delà de la limite",
+    names: "Lesquelles",
+    others: "et {n} autres",
+    remedy:
+      "Pour répartir des tâches, donnez-leur d'autres minutes ou un étalement (spread) ; duetime app check --storm propose " +
+      "des minutes.",
   },
   "screens/limits": {
     none: "Aucun type n'a de limite de débit",

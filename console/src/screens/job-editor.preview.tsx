@@ -1,12 +1,12 @@
 // What a job would do as it is typed: its next runs, the load beside other jobs, its price, its changes.
 
 import { api, call, type Schemas } from "../api";
+import { decimal, dollars } from "../money";
 import { Problem } from "../problem";
 import { useQuery } from "../query";
 import { Time } from "../time";
 import { Part } from "../ui/page";
 import { Failure, Loading } from "../ui/states";
-import { locale } from "../words";
 import { ClockMark } from "./cadence-clocks";
 import { REFUSED, type Refusal, refusalOf } from "./cadence-load";
 import { Sentence } from "./cadence-notes";
@@ -147,14 +147,4 @@ function Load({ draft }: { draft: DraftView }) {
       {!draft.load_is_complete && <p class="muted">{say("load_part", { n: draft.load_jobs })}</p>}
     </Part>
   );
-}
-
-function decimal(value: number): string {
-  return new Intl.NumberFormat(locale.value, { maximumSignificantDigits: 3 }).format(value);
-}
-
-function dollars(value: number): string {
-  const shape = { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" } as const;
-  const digits = value < 1 ? { maximumSignificantDigits: 2 } : {};
-  return new Intl.NumberFormat(locale.value, { ...shape, ...digits }).format(value);
 }

@@ -25,7 +25,7 @@ export function useJobs(runs = RUNS): QueryResult<Jobs> {
             (cursor) =>
               call(
                 api.GET("/jobs", {
-                  params: { query: { limit: PAGE, runs, cursor } },
+                  params: { query: { limit: PAGE, runs, prices: true, cursor } },
                   signal,
                 }),
               ),

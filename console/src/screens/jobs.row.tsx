@@ -4,6 +4,7 @@ import { Rate } from "../charts/rate";
 import { Sparkline } from "../charts/sparkline";
 import { now } from "../clock";
 import { canManage } from "../me";
+import { dollars } from "../money";
 import { href } from "../route";
 import { Time, written } from "../time";
 import { StatusBadge } from "../ui/status";
@@ -65,6 +66,9 @@ function Name({ job }: { job: Job }) {
         {!job.enabled && <span class="chip">{mine("removed")}</span>}
       </span>
       {job.title && <code class="muted">{job.name}</code>}
+      {job.dollars_per_month !== null && (
+        <small>{mine("price", { dollars: dollars(job.dollars_per_month) })}</small>
+      )}
       {job.paused && <Paused pause={job.paused} />}
     </span>
   );

@@ -32,11 +32,16 @@ export function JobsScreen() {
     <Page
       title={say("jobs")}
       aside={
-        can("jobs:manage") && (
-          <a class="act" href={href("job-editor")}>
-            {editor("new")}
+        <>
+          <a class="act" href={href("load")}>
+            {mine("load")}
           </a>
-        )
+          {can("jobs:manage") && (
+            <a class="act" href={href("job-editor")}>
+              {editor("new")}
+            </a>
+          )}
+        </>
       }
     >
       <Shown live={jobs} lines={8}>

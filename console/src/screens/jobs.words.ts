@@ -22,6 +22,8 @@ export const mine = words("screens/jobs", {
   next: "Next run",
   last_runs: "Last runs",
   runs_of: "Last runs of {job}",
+  price: "{dollars} a month",
+  load: "Next week's load",
   in_an_hour: { one: "{n} run within the hour", other: "{n} runs within the hour" },
   last: "Last outcome",
   active: "Active",

@@ -26,6 +26,7 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
         "background_jobs:BackgroundJobs",
         "coming_runs:ComingRuns",
         "job_search:JobCounts",
+        "load_forecast:LoadForecastRoutes",
         "job_operations:JobOperationRoutes",
         "job_definitions:JobDefinitionRoutes",
         "job_drafts:JobDraftRoutes",

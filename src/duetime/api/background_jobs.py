@@ -17,6 +17,7 @@ from duetime import ids, instant
 from duetime.api.context import JOBS, ApiContext, ApiRoutes, reader_at
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.filters import StatusFilter
+from duetime.api.job_prices import price_of
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_search import JobSearch, JobState, named
 from duetime.api.job_views import JobPageView, JobSummary, JobView
@@ -67,6 +68,7 @@ class BackgroundJobs(ApiRoutes):
             list[JobNameText] | None,
             Query(max_length=MOST_WITH_RUNS, description="only the jobs with these names, on one page"),
         ] = None,
+        prices: Annotated[bool, Query(description="whether each job has its price")] = False,
     ) -> JobPageView:
         """Return a page of jobs by name, code's jobs first; with `runs` the last runs of each.
 
@@ -86,7 +88,13 @@ class BackgroundJobs(ApiRoutes):
             jobs, following, compared = [*page], page.cursor, None
         now = self.api.clock.now()
         items = [
-            JobSummary.from_job(job, now, self._recent(job, now, runs) if runs else None) for job in jobs
+            JobSummary.from_job(
+                job,
+                now,
+                self._recent(job, now, runs) if runs else None,
+                price_of(job, now) if prices else None,
+            )
+            for job in jobs
         ]
         return JobPageView(items=items, next_cursor=following, compared=compared)
 

@@ -14,6 +14,7 @@ from duetime.api.renamed_paths import FORMER
 from duetime.api.routes import RouteGroup
 from duetime.app import App
 from duetime.clock import Clock
+from duetime.environment import USUAL_CONCURRENCY
 from duetime.errors import Unsupported
 from duetime.ids import DEFAULT_WORKER, TenantId
 from duetime.jobs.known_pauses import KnownPauses
@@ -58,6 +59,7 @@ class ApiContext:
     quotas: UsageQuotas | None = None
     limits: SetLimits = field(default_factory=NoSetLimits)
     run_logs: RunLogs | None = None
+    worker_concurrency: int = USUAL_CONCURRENCY
 
     @property
     def notified(self) -> InboxPorts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from duetime.api.context import JOBS, ApiRoutes, caller_at, reader_at
 from duetime.api.definition_views import DefinitionView, changes_between
 from duetime.api.draft_views import DraftCadenceView, DraftView, MinuteLoadView
 from duetime.api.job_payloads import handler_for, payload_of
+from duetime.api.job_prices import price_of
 from duetime.api.job_requests import DraftRequest
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.registrations import registration_of
@@ -23,17 +24,12 @@ from duetime.api.time_views import PreviewedView
 from duetime.declare.job_rules import has_times, read_cadences
 from duetime.errors import InvalidPayload, UnknownType
 from duetime.jobs.minute_load import load_beside
-from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.payload import Payload
 
 _RUNS = 10
 """The next runs of each cadence that are shown."""
-
-_YEAR, _DAY = timedelta(days=365), timedelta(days=1)
-_MOST = 1_000
-"""The most runs from which the runs a day are computed."""
 
 
 class JobDraftRoutes(ApiRoutes):
@@ -57,7 +53,7 @@ class JobDraftRoutes(ApiRoutes):
         upcoming = [due.at for due in islice(job.cadence_set.after(now), _RUNS)]
         page = jobs_page(self.api, request, LARGEST_PAGE, None)
         others = [other for other in page if other.ref != job.ref and other.removed_at is None]
-        runs = _runs_per_day(job.cadence_set, now)
+        price = price_of(job, now)
         return DraftView(
             name=body.name,
             problems=[*unpaid, *drafted.problems],
@@ -69,8 +65,8 @@ class JobDraftRoutes(ApiRoutes):
             else list(changes_between(before.definition, job.definition, redactor)),
             definition=DefinitionView.from_definition(job.definition, redactor),
             cadences=list(_cadences(job, now)),
-            runs_per_day=runs,
-            dollars_per_month=None if runs is None else _dollars(runs, job),
+            runs_per_day=price.runs_per_day,
+            dollars_per_month=price.dollars_per_month,
             load=[MinuteLoadView.model_validate(load) for load in load_beside(upcoming, others)],
             load_jobs=len(others),
             load_is_complete=page.cursor is None,
@@ -106,19 +102,3 @@ def _cadences(job: Job, now: datetime) -> Iterator[DraftCadenceView]:
             notes=list(preview.notes),
             disagreements=list(preview.disagreements),
         )
-
-
-def _runs_per_day(cadences: CadenceSet, now: datetime) -> float | None:
-    """Return the average over a year, or over the first runs if it has many; None without times."""
-    if not has_times(cadences.cadences):
-        return None
-    times = [due.at for due in islice(cadences.between(now, now + _YEAR), _MOST)]
-    if len(times) < _MOST:
-        return len(times) / (_YEAR / _DAY)
-    return (_MOST - 1) / ((times[-1] - times[0]) / _DAY)
-
-
-def _dollars(runs_per_day: float, job: Job) -> float:
-    from duetime.cost.of_job import dollars_of_job  # noqa: PLC0415 - other routes need no prices
-
-    return dollars_of_job(runs_per_day, len((job.definition.payload or "").encode()))

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from duetime.api.api_model import ApiModel
 from duetime.api.job_option_views import JobOptionsView, option_fields
+from duetime.api.job_prices import JobPrice, price_of
 from duetime.api.time_views import LastRunView, NextRunView, RecentRunView
 from duetime.api.views import Instant, View
 from duetime.jobs.upcoming import upcoming
@@ -120,15 +121,27 @@ class JobSummary(ApiModel):
     """Since the last success."""
     recent_runs: list[RecentRunView] | None
     """The last of its runs, newest first, without those to come; null where they were not asked for."""
+    runs_per_day: float | None
+    """On average over a year, pauses aside; null if only events or callers start it, if it is removed or
+    duetime's own, and in a list without `prices`."""
+    dollars_per_month: float | None
+    """What its runs cost, by a dated list of AWS' prices, without free tiers; null as above."""
 
     @classmethod
-    def from_job(cls, job: Job, now: datetime, recent: Iterable[Action] | None = None) -> Self:
+    def from_job(
+        cls,
+        job: Job,
+        now: datetime,
+        recent: Iterable[Action] | None = None,
+        price: JobPrice | None = None,
+    ) -> Self:
         """Return the view of the job in a list."""
         runs = None if recent is None else [RecentRunView.from_action(job) for job in recent]
-        return cls(**_summary(job, next(upcoming(job, now), None)) | {"recent_runs": runs})
+        summary = _summary(job, next(upcoming(job, now), None), price)
+        return cls(**summary | {"recent_runs": runs})
 
 
-def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
+def _summary(job: Job, following: DueTime | None, price: JobPrice | None) -> dict[str, Any]:
     definition, tally = job.definition, job.tally
     return {
         "name": job.name,
@@ -157,6 +170,8 @@ def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
         else {"id": tally.last_id, "status": tally.last_status, "started_at": tally.last_started_at},
         "consecutive_failures": tally.consecutive_failures,
         "recent_runs": None,
+        "runs_per_day": price.runs_per_day if price else None,
+        "dollars_per_month": price.dollars_per_month if price else None,
     }
 
 
@@ -201,7 +216,7 @@ def _fields(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, A
     definition = job.definition
     following = list(islice((due for due in upcoming(job, now) if due.at not in skipped), SHOWN_RUNS))
     return {
-        **_summary(job, following[0] if following else None),
+        **_summary(job, following[0] if following else None, price_of(job, now)),
         "after_timeout": None if definition.after is None else definition.waits_at_most,
         "worker": definition.worker,
         "since": job.since,

@@ -27,7 +27,7 @@ from duetime.cdk.hardening import WebAcl
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.rules import accept, accept_wildcard
 from duetime.cdk.user_pool import Users
-from duetime.environment import PREFIX, RUNBOOK, ConsoleEnvironment
+from duetime.environment import PREFIX, RUNBOOK, WORKER_CONCURRENCY, ConsoleEnvironment
 
 _APP = f"{PREFIX}APP"
 _TIMEOUT = timedelta(seconds=29)
@@ -120,7 +120,11 @@ class Api(Construct):
             about="serves the admin API",
             entry="api",
             timeout=_TIMEOUT,
-            environment=mine.to_env() | ({RUNBOOK: runbook} if runbook else {}),
+            environment={
+                **mine.to_env(),
+                WORKER_CONCURRENCY: str(self._deployment.worker_concurrency),
+                **({RUNBOOK: runbook} if runbook else {}),
+            },
             rights=let_serve(resources.tables, failures.queue_arn, worker_logs),
         )
         code = Bundle.for_deployment(self._deployment, *handlers, has_api=True).code()

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from duetime._setting_fields import GivenFields
+from duetime.environment import USUAL_CONCURRENCY
 from duetime.errors import SettingsError
 from duetime.profiles import PROFILES, STANDARD
 
@@ -86,7 +87,7 @@ class Deployment(GivenFields):
         ),
     )
     worker_concurrency: int = field(
-        default=10,
+        default=USUAL_CONCURRENCY,
         metadata=_about(
             "The number of calls that a worker handles at once.",
             low=2,

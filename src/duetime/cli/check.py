@@ -12,14 +12,12 @@ from duetime.cli.loading import app_at
 from duetime.cli.output import print_json
 from duetime.cli.tables import plain, table
 from duetime.clock import SystemClock
+from duetime.environment import USUAL_CONCURRENCY
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.app import App
     from duetime.check import JobReport, Report
     from duetime.storms import Storm
-
-_CONCURRENCY = 10
-"""The default of the setting `worker_concurrency`."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -36,10 +34,10 @@ def add_parser(commands: Commands) -> None:
         "--storm",
         nargs="?",
         type=int,
-        const=_CONCURRENCY,
+        const=USUAL_CONCURRENCY,
         metavar="N",
         help="also list the minutes of the next week in which more than N jobs begin, and times that spread"
-        f" them; N is the worker's worker_concurrency (default: {_CONCURRENCY})",
+        f" them; N is the worker's worker_concurrency (default: {USUAL_CONCURRENCY})",
     )
     add("--json", action="store_true", help="one JSON object instead of tables")
     parser.set_defaults(run=run)

@@ -127,6 +127,9 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "silence", f"a run must succeed every {span(timedelta(seconds=job['every_success_within']))}"
     if job.get("after"):
         yield "after", after_in_words(job["after"], job["after_timeout"])
+    if job.get("dollars_per_month") is not None:
+        runs = f"{job['runs_per_day']:,.3g} runs a day"
+        yield "price", f"{job['dollars_per_month']:.2g} dollars a month, by {runs}"
     yield from _runs(job, now)
 
 

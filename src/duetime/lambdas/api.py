@@ -11,6 +11,7 @@ from duetime.app import App
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
 from duetime.clock import SystemClock
+from duetime.environment import USUAL_CONCURRENCY
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.ports.notifications import InboxPorts
 from duetime.ports.run_logs import RunLogs
@@ -18,7 +19,12 @@ from duetime.settings import Settings
 
 
 def make_handler(
-    settings: Settings, app: App, *, runbook: str | None = None, run_logs: RunLogs | None = None
+    settings: Settings,
+    app: App,
+    *,
+    runbook: str | None = None,
+    run_logs: RunLogs | None = None,
+    worker_concurrency: int = USUAL_CONCURRENCY,
 ) -> Handler:
     """Return the handler of API Gateway's events.
 
@@ -27,6 +33,7 @@ def make_handler(
         app: its payload models limit what may be scheduled and registered; its handlers are not called.
         runbook: the address of the operators' runbook; None if unset.
         run_logs: the logs of the workers; by default CloudWatch Logs.
+        worker_concurrency: the calls that a worker handles at once.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
@@ -44,6 +51,7 @@ def make_handler(
         UsageQuotas(backends.usage_counts, clock, settings),
         backends.limits,
         run_logs or backends.run_logs,
+        worker_concurrency,
     )
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None

@@ -214,6 +214,7 @@ class LocalCloud:
             self.metrics.take,
             console_url=console,
             run_logs=self._run_logs,
+            concurrency=self.options.concurrency,
         )
         if self.found is not None:
             resume = LocalFunction(partial(self._resume, self.found), _RESUMED_WITHIN)

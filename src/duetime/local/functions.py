@@ -111,10 +111,12 @@ def functions_of(
     *,
     console_url: str,
     run_logs: RunLogs,
+    concurrency: int,
 ) -> Mapping[str, LocalFunction]:
     """Return the functions by ARN, with handlers for these settings; `metrics` receives their measurements.
 
-    The API reads `run_logs`. Mails link to `console_url`, unless the settings have another.
+    The API reads `run_logs`, and shows `concurrency`, the handlers at once. Mails link to `console_url`,
+    unless the settings have another.
     """
     instance = instance_name()
     worker = work.make_handler(settings, app.handler_set, instance=instance, metrics=metrics)
@@ -127,7 +129,9 @@ def functions_of(
         "catch-up": LocalFunction(catch_up, _PASS),
         "publish": LocalFunction(publish.make_handler(settings), _SHORT),
         "salvage": LocalFunction(undelivered.make_handler(settings, metrics=metrics), UNDELIVERED_TIMEOUT),
-        "api": LocalFunction(api.make_handler(settings, app, run_logs=run_logs), _SHORT),
+        "api": LocalFunction(
+            api.make_handler(settings, app, run_logs=run_logs, worker_concurrency=concurrency), _SHORT
+        ),
     }
     if settings.events != "off":
         linked = replace(settings, console_url=settings.console_url or console_url)

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { canManage } from "../../me";
+import { decimal, dollars } from "../../money";
 import { href } from "../../route";
 import { span, Time } from "../../time";
 import { Part } from "../../ui/page";
@@ -75,6 +76,12 @@ export function About({ job }: { job: Job }) {
           {say("after_until", { span: span((job.after_timeout ?? 0) * 1000) })}
         </span>
       ),
+    ],
+    [
+      say("price"),
+      job.dollars_per_month !== null &&
+        job.runs_per_day !== null &&
+        say("price_text", { dollars: dollars(job.dollars_per_month), runs: decimal(job.runs_per_day) }),
     ],
     [
       say("payload"),

@@ -26,6 +26,8 @@ export const say = words("screens/job/head", {
   by: "{at}, on the day or the next",
   after: "After",
   after_until: ", which must have succeeded that day; skipped after {span}",
+  price: "Price",
+  price_text: "{dollars} a month, by {runs} runs a day, without calls that the handler makes",
   silence: "Longest time without a success",
   every: "{span}",
   catch_up: "Missed times",
