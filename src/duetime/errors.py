@@ -113,7 +113,7 @@ class UnknownType(DuetimeError, LookupError):
 
     code = "unknown-type"
 
-    def __init__(self, type_name: str, known: Iterable[str]) -> None:
+    def __init__(self, type_name: str, known: Iterable[str], remedy: str = "") -> None:
         from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
 
         self.type_name, self.known = type_name, tuple(sorted(known))
@@ -121,7 +121,7 @@ class UnknownType(DuetimeError, LookupError):
         super().__init__(
             f"no handler is registered for the type {truncate(type_name, 100)!r}; known are: "
             + (", ".join(self.known) or "none")
-            + (f"; did you mean {near[0]!r}?" if near else "")
+            + (f"; {remedy}" if remedy else f"; did you mean {near[0]!r}?" if near else "")
         )
 
 

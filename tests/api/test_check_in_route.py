@@ -51,6 +51,7 @@ def test_a_name_with_other_characters_is_rejected(call):
 def test_without_the_handler_in_the_app_it_is_rejected(call):
     response = call("check-in")
     assert (response.status, response.code) == (422, "unknown-type")
+    assert response.json["detail"].endswith("; check-ins need app.include(duetime.check_ins) in the app")
 
 
 class TestAReader:

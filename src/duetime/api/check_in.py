@@ -16,11 +16,14 @@ from duetime.api.context import ACTIONS, ApiRoutes, place_of
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, route
 from duetime.api.views import ActionSummary
+from duetime.errors import UnknownType
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 
 CHECK_INS = "/check-ins"
 _JSON = "application/json"
+
+_REMEDY = "check-ins need app.include(duetime.check_ins) in the app"
 
 
 class CheckInRequest(RequestBody):
@@ -59,10 +62,16 @@ class CheckInRoutes(ApiRoutes):
 
         The response is the action that fails without a further check-in.
         """
-        written = json.dumps({"name": name, "within": body.within})
-        self.api.app.payload(check_ins.CheckIn.type_name, written)  # the app must include the handler
+        self._check(json.dumps({"name": name, "within": body.within}))
         order = check_ins.order_of(check_ins.CheckIn(name=name, within=body.within))
         placed = self.api.scheduler(request).place(order)
         status = HTTPStatus.CREATED if placed.is_new else HTTPStatus.OK
         location = {"Location": place_of(request, ACTIONS, placed.action.id)}
         return Response(status, _JSON, ActionSummary.from_action(placed.action), headers=location)
+
+    def _check(self, written: str) -> None:
+        """Check the payload of a check-in, and that the app includes the handler."""
+        try:
+            self.api.app.payload(check_ins.CheckIn.type_name, written)
+        except UnknownType as error:
+            raise UnknownType(error.type_name, error.known, _REMEDY) from None
