@@ -9,7 +9,7 @@ from duetime import App, Registration, Run, daily, every, ids, manual, weekly
 from duetime.actions.why import WhySources, why
 from duetime.check import problems
 from duetime.errors import DeclarationError
-from duetime.jobs.predecessor_run import wait_ends_at
+from duetime.jobs.claim_policy import Bounds, ClaimContext, Proceed, Skip, decide, wait_ends_at
 from duetime.model.action import Action
 from duetime.model.expiry import Expiry
 from duetime.retry import Fatal, RetryPolicy
@@ -209,6 +209,22 @@ class TestARunAfterAnotherJob:
         job = Books(after_timeout=HOUR).cloud.jobs.get(REPORT)
         assert wait_ends_at(row, job) == START + DAY + HOUR
         assert wait_ends_at(replace(row, planned_at=START), job) == START + 4 * HOUR
+
+    @pytest.mark.parametrize(
+        ("late", "begins"),
+        [(20 * MINUTE, True), (5 * HOUR + 9 * MINUTE, True), (5 * HOUR + 11 * MINUTE, False)],
+    )
+    def test_whose_look_comes_late_is_missed_only_after_its_time_out(self, late, begins):
+        books = Books(after_timeout=6 * HOUR)
+        books.fails = 1
+        books.cloud.advance(hours=4)
+        waiting, job = books.run(3 * HOUR), books.cloud.jobs.get(REPORT)
+        context = ClaimContext(row=waiting, job=job, holder=None, waiting=None)
+        now = START + 4 * HOUR + late
+        decision = decide(context, "a", Bounds(now=now, skew=MINUTE, grace=10 * MINUTE))
+        assert isinstance(decision, Proceed if begins else Skip)
+        if not begins:
+            assert decision.reason == "missed"
 
     def test_that_waits_is_not_overdue(self):
         books = Books()

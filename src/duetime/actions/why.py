@@ -223,7 +223,7 @@ def _due_later(row: Action, sources: WhySources) -> Reason:
 
 def _why_after(row: Action, sources: WhySources) -> Reason:
     """Return which run of another job a run waits for, and until when."""
-    from duetime.jobs.predecessor_run import wait_ends_at  # noqa: PLC0415 - few jobs wait
+    from duetime.jobs.claim_policy import wait_ends_at  # noqa: PLC0415 - few jobs wait
 
     owner, waits_for, looks = job_ref_of(row), row.waits_for or "", "It looks"
     job = None if owner is None else sources.job_of(owner)

@@ -10,7 +10,8 @@ an occurrence of a removed or paused skipped, with the reason, if it was due aft
 job, or of a previous version
 an occurrence that a previous        skipped as covered
 version has run
-claimed later than the job's grace   skipped as missed, unless its job makes up for it
+claimed later than the job's grace   skipped as missed, unless its job makes up for it; of one that waits
+                                     for another job, the grace follows its time-out
 one whose job runs after another     postponed until that job's run of the day has succeeded; skipped at
                                      the time-out
 a run of a backfill                  run, without the lock; skipped if its job is removed before it begins
@@ -32,7 +33,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from duetime import ids
+from duetime import ids, instant
 from duetime.model.action import Action, ActionRef, SkipReason, Status, Trigger
 from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
 from duetime.model.lease import LeaseHeld
@@ -202,10 +203,23 @@ def _is_due_otherwise(row: Action, job: Job, nominal: datetime) -> bool:
     return any(other.next_after(nominal - _SECOND) == nominal for other in others)
 
 
+def wait_ends_at(row: Action, job: Job) -> datetime:
+    """Return the time-out of a run that waits for another job's.
+
+    Of one that makes up for a missed time, it counts from when that was planned.
+    """
+    begun = max(ids.nominal_at(row.id), row.planned_at or instant.EARLIEST)
+    return begun + timedelta(seconds=job.definition.waits_at_most)
+
+
 def _is_late(row: Action, job: Job, bounds: Bounds) -> bool:
-    """Return whether a new occurrence is past its job's grace; one that waits for the lock is not."""
+    """Return whether a new occurrence is past its job's grace; one that waits for the lock is not.
+
+    One that waits for another job has been claimed in time, so only its time-out bounds it.
+    """
     is_fresh = is_first(row) and row.trigger is Trigger.CADENCE
-    return is_fresh and bounds.now - row.due_at > bounds.grace and job.waiting != row.ref
+    due_at = max(row.due_at, wait_ends_at(row, job)) if row.waits_for_run else row.due_at
+    return is_fresh and bounds.now - due_at > bounds.grace and job.waiting != row.ref
 
 
 def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:

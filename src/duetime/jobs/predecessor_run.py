@@ -24,7 +24,7 @@ from datetime import datetime, timedelta
 
 from duetime import ids, instant
 from duetime.cadence.zones import DAY, seconds_of, zone
-from duetime.jobs.claim_policy import Postpone, Skip
+from duetime.jobs.claim_policy import Postpone, Skip, wait_ends_at
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.batch import MOST_FOLLOWERS
 from duetime.model.job import Job, JobRef, Version
@@ -108,12 +108,6 @@ class PredecessorRun:
         ]
         more = [backfill.run_ref(at) for backfill in repeated]
         return rows + (list(self._actions.get_rows(more)) if more else [])
-
-
-def wait_ends_at(row: Action, job: Job) -> datetime:
-    """Return the time-out of a run; of one that makes up for a missed time, from when it was planned on."""
-    begun = max(ids.nominal_at(row.id), row.planned_at or instant.EARLIEST)
-    return begun + timedelta(seconds=job.definition.waits_at_most)
 
 
 def _may_follow(row: Action, run: Action) -> bool:
