@@ -53,6 +53,8 @@ class Deployment:
     """A deployment's command line; everything that it writes is in `directory`."""
 
     directory: Path
+    app: str = "app.py"
+    """The program that makes the stack, and its arguments to Python."""
 
     def bootstrap(self) -> None:
         # away from cdk.json: an environment is bootstrapped without any app
@@ -77,7 +79,13 @@ class Deployment:
         context = [
             word for name, value in chosen.items() for word in ("--context", f"duetime:{name}={value}")
         ]
-        return ["--app", f"{sys.executable} app.py", "--output", str(self.directory / "cdk.out"), *context]
+        return [
+            "--app",
+            f"{sys.executable} {self.app}",
+            "--output",
+            str(self.directory / "cdk.out"),
+            *context,
+        ]
 
     def attempt(self, command: str, *words: str, **settings: object) -> tuple[int, str]:
         """Run a command of CDK on the app with these settings besides; its exit status and its output."""
