@@ -69,6 +69,7 @@ OPERATION_IDS = [
     "closeBatch",
     "completeAction",
     "completeHandOver",
+    "confirm",
     "countJobs",
     "dismissAction",
     "draftJob",
@@ -81,6 +82,7 @@ OPERATION_IDS = [
     "getBackfill",
     "getBatch",
     "getCaller",
+    "getConfirmation",
     "getDocument",
     "getHealth",
     "getHealthDetails",
@@ -98,6 +100,7 @@ OPERATION_IDS = [
     "listBackfills",
     "listBatches",
     "listComingRuns",
+    "listConfirmations",
     "listDeadLetters",
     "listGrants",
     "listJobDefinitions",
@@ -144,6 +147,7 @@ OPERATION_IDS = [
     "skipNextRun",
     "triggerJob",
     "unregisterJob",
+    "withdrawConfirmation",
 ]
 """Clients name their generated functions after these, so an id never changes."""
 

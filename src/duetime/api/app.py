@@ -20,7 +20,7 @@ from duetime.api.normalise_event import normalise, read_within
 from duetime.api.renamed_paths import successor_of, with_successor
 from duetime.api.route_ports import Access, Health
 from duetime.api.routes import LazyRouteTable
-from duetime.api.served_request import ServedRequest
+from duetime.api.served_request import ServedRequest, Within
 from duetime.errors import DuetimeError, RateExceeded
 from duetime.jobs.token_buckets import TokenBuckets
 from duetime.model.quota import Quota, limit_of
@@ -60,11 +60,12 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
             response = problem_response(error)
         else:
 
-            def serve(path: str, query: str) -> dict[str, Any]:
-                return respond(read_within(event, prefix, base, path, query), context, caller)
+            def serve(within: Within) -> dict[str, Any]:
+                return respond(read_within(event, prefix, base, within), context, caller)
 
+            is_former, is_within = successor is not None, known is not None
             response = dispatcher()(
-                ServedRequest(event, context, match, caller, base, successor is not None, serve)
+                ServedRequest(event, context, match, caller, base, is_former, serve, is_within)
             )
         if successor is None:
             return response

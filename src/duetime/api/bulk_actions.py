@@ -29,7 +29,7 @@ class BulkActionRoutes(ApiRoutes):
         "POST",
         f"{ACTIONS}/cancel",
         _MANAGE,
-        operation=Operation("cancel", AuditKind.MANY, has_dry_run=True),
+        operation=Operation("cancel", AuditKind.MANY, has_dry_run=True, is_final=True),
     )
     def cancel_many(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
         """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""

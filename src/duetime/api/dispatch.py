@@ -27,6 +27,7 @@ from duetime.api.problems import problem_of
 from duetime.api.request_flaws import invalid_request
 from duetime.api.routes import Route
 from duetime.api.served_request import ServedRequest
+from duetime.api.two_persons import TwoPersons
 from duetime.errors import DuetimeError, TenantPaused, truncate
 from duetime.ports.access import AuditTrail
 
@@ -46,6 +47,7 @@ class Dispatcher:
     def __init__(self, api: ApiContext, trail: AuditTrail, prefix: str) -> None:
         self._api, self._lock = api, threading.RLock()
         self._resolver = _Resolver(prefix)
+        self._two_persons = TwoPersons(api)
         self._audit = AuditMiddleware(trail, api.clock, retention=api.settings.audit_retention)
 
     def __call__(self, request: ServedRequest) -> dict[str, Any]:
@@ -78,8 +80,11 @@ class Dispatcher:
                 "content": content,
                 "seal": seal,
             }
-            with self._lock:
-                response = self._resolver.answer(_with_content(event, content), request.context, facts)
+            if self._two_persons.must_confirm(request, route, content):
+                response = self._two_persons.request(request, route, content)
+            else:
+                with self._lock:
+                    response = self._resolver.answer(_with_content(event, content), request.context, facts)
         except DuetimeError as error:
             response = problem_response(error, route)
         self._audit.end(entry, response)

@@ -107,7 +107,7 @@ class JobOperationRoutes(ApiRoutes):
         f"{JOBS}/<name>",
         _MANAGE,
         status=_DONE,
-        operation=Operation("unregister", AuditKind.JOB),
+        operation=Operation("unregister", AuditKind.JOB, is_final=True),
     )
     def unregister(self, name: str, request: Request) -> Response[None]:
         """Unregister a job; its history is retained.

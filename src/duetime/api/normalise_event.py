@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
+
+if TYPE_CHECKING:
+    from duetime.api.served_request import Within
 
 _PARAMETER = re.compile(r"\{([^{}+]+)\+?\}")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -34,29 +37,30 @@ def normalise(sent: object) -> dict[str, Any]:
     }
 
 
-def read_within(event: Mapping[str, Any], prefix: str, base: str, path: str, query: str) -> dict[str, Any]:
-    """Return the event of a GET that is served within a normalised one, of the same caller.
+def read_within(event: Mapping[str, Any], prefix: str, base: str, within: Within) -> dict[str, Any]:
+    """Return the event of a request that is served within a normalised one, of the same caller.
 
     Args:
         event: the event of the request that it is served within.
         prefix: the prefix of all paths.
         base: the prefix as the client called it.
-        path: its decoded path under the prefix.
-        query: its query as it was sent.
+        within: the request.
     """
-    several = parse_qs(query, keep_blank_values=True)
+    several = parse_qs(within.query, keep_blank_values=True)
     conditions = {"if-match", "if-none-match", "idempotency-key", "content-type", "content-length"}
     headers = {name: value for name, value in event["headers"].items() if name.lower() not in conditions}
+    if within.etag is not None:
+        headers["If-Match"] = within.etag
     return {
         **event,
-        "httpMethod": "GET",
-        "path": _encodable(prefix + path),
+        "httpMethod": within.method,
+        "path": _encodable(prefix + within.path),
         "headers": headers,
         "multiValueHeaders": {name: [value] for name, value in headers.items()},
         "queryStringParameters": _encodable({name: values[-1] for name, values in several.items()}),
         "multiValueQueryStringParameters": _encodable(several),
-        "requestContext": {**event["requestContext"], "path": base + path},
-        "body": None,
+        "requestContext": {**event["requestContext"], "path": base + within.path},
+        "body": within.body,
         "isBase64Encoded": False,
     }
 

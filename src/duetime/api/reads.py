@@ -21,6 +21,7 @@ from duetime.api.context import ApiRoutes
 from duetime.api.errors import Flaw, InvalidRequest, ReadsTooLarge
 from duetime.api.problems import problem_of
 from duetime.api.routes import route
+from duetime.api.served_request import Within
 
 READS = "/reads"
 MOST_READS = 12
@@ -29,8 +30,8 @@ LONGEST_READ = 2_000
 MOST_BYTES = 4_000_000
 """Of all bodies: a response of Lambda has at most 6 MB."""
 
-Serve = Callable[[str, str], dict[str, Any]]
-"""Serve a GET of the same caller: its path under the prefix, decoded, and its query as it was sent."""
+Serve = Callable[[Within], dict[str, Any]]
+"""Serve a further request of the same caller."""
 
 
 class ReadView(ApiModel):
@@ -81,7 +82,7 @@ class ReadRoutes(ApiRoutes):
         items, size = list[ReadView](), 0
         for sent in read:
             target = urlsplit(sent)
-            response = serve(unquote(target.path), target.query)
+            response = serve(Within(unquote(target.path), target.query))
             size += len(response["body"].encode())
             if size > MOST_BYTES and items:
                 problem = problem_of(ReadsTooLarge(MOST_BYTES))

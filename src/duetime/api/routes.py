@@ -31,6 +31,8 @@ class Operation:
     """Whether it creates the target, whose id does not exist before."""
     has_dry_run: bool = False
     """Whether a client may request a preview of the change."""
+    is_final: bool = False
+    """Whether it cannot be undone: with the setting `two_persons`, a second person must confirm it."""
     creates_work: bool = False
     """Whether it makes runs due: while the tenant is paused, the API rejects it."""
 

@@ -11,6 +11,19 @@ from duetime.api.routes import RouteMatch
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """A request of the same caller that is served within another."""
+
+    path: str
+    """Decoded, under the prefix."""
+    query: str = ""
+    """As it was sent."""
+    method: str = "GET"
+    body: str | None = None
+    etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ServedRequest:
     """The normalised event, with what was found out about it."""
 
@@ -23,5 +36,7 @@ class ServedRequest:
     """The prefix as the client called it."""
     is_former: bool
     """Whether the client called a former path."""
-    serve: Callable[[str, str], dict[str, Any]]
-    """Serve a GET of the same caller: its decoded path under the prefix, and its query as it was sent."""
+    serve: Callable[[Within], dict[str, Any]]
+    """Serve a further request of the same caller."""
+    is_within: bool = False
+    """Whether it is served within another, which has confirmed it if it makes a change."""

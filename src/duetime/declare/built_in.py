@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from duetime.declare.handler import Handler
-from duetime.model.built_in import CANARY, PROBE, probe_type
+from duetime.model.built_in import CANARY, CONFIRMATION, PROBE, probe_type
 from duetime.model.run import Run, WorkerDied
 from duetime.payload import Payload
 from duetime.retry import NEVER, Fatal, Retry, RetryPolicy
@@ -45,16 +45,42 @@ class Probe(Payload, name=PROBE):
     """Metrics, alarms and events include it, as they include an app's action."""
 
 
-CANARY_HANDLER = Handler(
-    name=CANARY,
-    function=lambda: None,
-    payload=None,
-    payload_parameter=None,
-    run_parameter=None,
-    retry=NEVER,
-    timeout=_TIMEOUT,
-)
-"""No manifest lists the canary, so the default worker runs it."""
+class ConfirmationRequest(Payload, name=CONFIRMATION):
+    """A request that changes nothing before a second person confirms it; see `duetime.api.two_persons`."""
+
+    operation: str
+    """The operation's id, such as `cancelActions`."""
+    needs: tuple[str, ...]
+    """The permissions of which the second person needs one."""
+    method: str
+    path: str
+    """Under the prefix, decoded."""
+    body: dict[str, object] | None = None
+    etag: str | None = None
+    """The state to which it applies."""
+    subject: str = ""
+    """The id of the first person that never changes."""
+    count: int | None = None
+    """How many it would change; None if that is not counted."""
+    more: bool = False
+    """Whether it may be more."""
+
+
+def _does_nothing(name: str) -> Handler:
+    """Return a handler of a type that no manifest lists, so that the default worker runs it."""
+    return Handler(
+        name=name,
+        function=lambda: None,
+        payload=None,
+        payload_parameter=None,
+        run_parameter=None,
+        retry=NEVER,
+        timeout=_TIMEOUT,
+    )
+
+
+UNLISTED = {name: _does_nothing(name) for name in (CANARY, CONFIRMATION)}
+"""The handlers of the types that no manifest lists."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The types of duetime's own that workers run beside the app's: the canary and the probe."""
+"""The types of duetime's own that workers run beside the app's."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ CANARY = "duetime-canary"
 
 DEADLINE = "duetime-deadline"
 """The type of the checks of deadlines, which the system's worker runs; see `duetime.model.deadline`."""
+
+CONFIRMATION = "duetime-confirmation"
+"""The type of requests that wait for a second person; a run of one does nothing: it has lapsed."""
 
 PROBE = "duetime-probe"
 """The probe of the default worker; another worker's has its name after it."""
@@ -53,8 +56,8 @@ def worker_of(type_name: str) -> str:
 
 
 def is_built_in(type_name: str) -> bool:
-    """Return whether the type is a canary, a check of a deadline or a probe."""
-    return type_name in {CANARY, DEADLINE} or is_probe(type_name)
+    """Return whether the type is one of duetime's own that is no target."""
+    return type_name in {CANARY, CONFIRMATION, DEADLINE} or is_probe(type_name)
 
 
 def retention_of(type_name: str, retention: timedelta) -> timedelta:

@@ -24,7 +24,7 @@ from datetime import datetime, timedelta
 
 from duetime import ids, instant
 from duetime.clock import Clock
-from duetime.declare.built_in import CANARY_HANDLER
+from duetime.declare.built_in import UNLISTED
 from duetime.declare.handler import RunCoroutine
 from duetime.declare.handler_set import HandlerSet
 from duetime.errors import DuetimeError, truncate
@@ -35,7 +35,6 @@ from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.plan import Plan, is_behind
 from duetime.model.action import Action, Ending
 from duetime.model.backfill import backfill_ref_of
-from duetime.model.built_in import CANARY
 from duetime.model.hand_over import has_timed_out
 from duetime.model.lease import LeaseHeld, MustBeAlone
 from duetime.model.outcome import EXPIRED, NOT_BEGUN, TIMED_OUT, UNDECIDED, Outcome
@@ -107,7 +106,7 @@ class Worker:
         jitter_draw: Callable[[], float] = random.random,
         meter: Meter = UNMETERED,
     ) -> None:
-        handlers = replace(handlers, by_name={CANARY: CANARY_HANDLER, **handlers.by_name})
+        handlers = replace(handlers, by_name={**UNLISTED, **handlers.by_name})
         store, jobs, heartbeat = ports.store, ports.jobs, ports.heartbeat
         self._handlers, self._store, self._jobs = handlers, store, jobs
         self._queues, self._routes = ports.queues, ports.routes

@@ -1,0 +1,260 @@
+"""Routes of confirmations: the requests that wait for a second person, with the setting `two_persons`."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.request import Request
+from pydantic import Field
+
+from duetime.api.api_model import ApiModel
+from duetime.api.authenticator import Caller, require
+from duetime.api.context import ApiRoutes, caller_at
+from duetime.api.errors import ConfirmationEnded, ConfirmationNotFound, SamePerson
+from duetime.api.filters import SkippedView
+from duetime.api.parameters import LARGEST_PAGE
+from duetime.api.problems import MEDIA_TYPE
+from duetime.api.requests import RequestBody
+from duetime.api.routes import Operation, route
+from duetime.api.served_request import Within
+from duetime.api.two_persons import CONFIRMATIONS, CORRELATION
+from duetime.api.views import Instant
+from duetime.declare.built_in import ConfirmationRequest
+from duetime.errors import ActionConflict, ActionNotFound
+from duetime.model.action import Action, Status
+from duetime.model.audit import AuditKind
+from duetime.model.built_in import CONFIRMATION
+from duetime.model.permissions import Permission
+from duetime.model.redaction import read_payload
+
+_READ = (Permission.READ_ACTIONS, Permission.READ_JOBS)
+_MANAGE = (Permission.MANAGE_ACTIONS, Permission.MANAGE_JOBS)
+_MOST_PAGES = 20
+_LONGEST = timedelta(seconds=15)
+"""A confirmation makes no further step of a bulk change after this time."""
+_GOES_ON = timedelta(hours=1)
+"""How long the second person may make the further steps."""
+
+
+class ConfirmationView(ApiModel):
+    """A change that a second person must confirm."""
+
+    id: str
+    """Its id."""
+    operation: str
+    """The operation's id in the OpenAPI document, such as ``cancelActions``."""
+    path: str
+    """The path of the request, under the prefix."""
+    body: dict[str, Any] | None
+    """The body of the request, with the cut-off of its count; null without one."""
+    count: int | None
+    """How many actions it would change; null if that is not counted."""
+    more: bool
+    """Whether it may be more."""
+    requested_by: str
+    """The first person."""
+    requested_at: Instant
+    """When it was requested."""
+    confirm_until: Instant
+    """When it lapses."""
+    state: Literal["waiting", "ended", "lapsed"]
+    """``ended`` is confirmed or withdrawn; the audit trail has which."""
+    ended_by: str | None
+    """Who confirmed or withdrew it."""
+
+
+class ConfirmationList(ApiModel):
+    """The changes that wait for a second person."""
+
+    items: list[ConfirmationView]
+    """The oldest first."""
+
+
+class ConfirmRequest(RequestBody):
+    """A step of a confirmed change."""
+
+    cursor: Annotated[
+        str | None, Field(description="the `next_cursor` of the previous step; null in the first one")
+    ] = None
+
+
+class ConfirmedView(ApiModel):
+    """What a confirmed change did."""
+
+    id: str
+    """The confirmation."""
+    operation: str
+    """The operation's id."""
+    changed: int
+    """How many actions were changed; 1 for another target."""
+    left: list[SkippedView]
+    """The actions that were left, with the reason."""
+    next_cursor: str | None
+    """Of a large change: the same person sends it with the next call; null after the last step."""
+
+
+class ConfirmationRoutes(ApiRoutes):
+    """Serves the confirmations of the caller's tenant."""
+
+    tag = "access"
+
+    @route("listConfirmations", "GET", CONFIRMATIONS, *_READ)
+    def list(self, request: Request) -> ConfirmationList:
+        """Return the changes that wait for a second person, the oldest first; at most 100."""
+        scheduler, cursor, items = self.api.scheduler(request), None, list[ConfirmationView]()
+        for _ in range(_MOST_PAGES):
+            page = scheduler.list(
+                correlation_id=CORRELATION,
+                type=CONFIRMATION,
+                status=Status.PENDING,
+                limit=LARGEST_PAGE,
+                cursor=cursor,
+            )
+            views = [self._view(scheduler.get(row.id)) for row in page]
+            items += [view for view in views if view.state == "waiting"]
+            if (cursor := page.cursor) is None:
+                break
+        return ConfirmationList(items=items[:LARGEST_PAGE])
+
+    @route("getConfirmation", "GET", f"{CONFIRMATIONS}/<confirmation_id>", *_READ)
+    def get(self, confirmation_id: str, request: Request) -> ConfirmationView:
+        """Return a confirmation, also one that waits no longer."""
+        return self._view(self._row(confirmation_id, request))
+
+    @route(
+        "confirm",
+        "POST",
+        f"{CONFIRMATIONS}/<confirmation_id>/confirm",
+        *_MANAGE,
+        operation=Operation("confirm", AuditKind.CONFIRMATION),
+    )
+    def confirm(
+        self, confirmation_id: str, request: Request, body: Annotated[ConfirmRequest | None, Body()] = None
+    ) -> Response[ConfirmedView]:
+        """Make a requested change as its second person; it needs the permission of the change itself.
+
+        One person makes it, once. For a large change, call again with `next_cursor`; a failed call may be
+        repeated.
+        """
+        row, caller = self._row(confirmation_id, request), caller_at(request)
+        waiting = _request_of(row)
+        require(caller, *map(Permission, waiting.needs))
+        if _is_same(caller, row, waiting):
+            raise SamePerson(row.id, caller.actor)
+        self._claim(row, caller, request)
+        return self._make(row, waiting, None if body is None else body.cursor, request)
+
+    @route(
+        "withdrawConfirmation",
+        "DELETE",
+        f"{CONFIRMATIONS}/<confirmation_id>",
+        *_MANAGE,
+        status=HTTPStatus.NO_CONTENT,
+        operation=Operation("withdraw", AuditKind.CONFIRMATION),
+    )
+    def withdraw(self, confirmation_id: str, request: Request) -> None:
+        """Withdraw a request: the first person's own, or reject another's."""
+        row = self._row(confirmation_id, request)
+        require(caller_at(request), *map(Permission, _request_of(row).needs))
+        self._end(row, request)
+
+    def _row(self, confirmation_id: str, request: Request) -> Action:
+        try:
+            row = self.api.scheduler(request).get(confirmation_id)
+        except ActionNotFound:
+            raise ConfirmationNotFound(confirmation_id) from None
+        if row.type != CONFIRMATION:
+            raise ConfirmationNotFound(confirmation_id)
+        return row
+
+    def _view(self, row: Action) -> ConfirmationView:
+        waiting = _request_of(row)
+        return ConfirmationView(
+            id=row.id,
+            operation=waiting.operation,
+            path=waiting.path,
+            body=None if waiting.body is None else dict(waiting.body),
+            count=waiting.count,
+            more=waiting.more,
+            requested_by=row.created_by,
+            requested_at=row.created_at,
+            confirm_until=row.due_at,
+            state=self._state(row),
+            ended_by=row.cancelled_by,
+        )
+
+    def _state(self, row: Action) -> Literal["waiting", "ended", "lapsed"]:
+        if row.status is Status.CANCELLED:
+            return "ended"
+        is_waiting = row.status is Status.PENDING and self.api.clock.now() < row.due_at
+        return "waiting" if is_waiting else "lapsed"
+
+    def _claim(self, row: Action, caller: Caller, request: Request) -> None:
+        """End a request, unless this caller has confirmed it before and goes on.
+
+        Raises:
+            ConfirmationEnded: another caller has ended it, or it has lapsed.
+        """
+        goes_on = row.cancelled_by == caller.actor and self.api.clock.now() < row.modified_at + _GOES_ON
+        if not goes_on:
+            self._end(row, request)
+
+    def _end(self, row: Action, request: Request) -> None:
+        """Cancel a request's row: its condition lets one caller do it.
+
+        Raises:
+            ConfirmationEnded: another caller has ended it, or it has lapsed.
+        """
+        if self._state(row) == "waiting":
+            try:
+                if self.api.scheduler(request).cancel(row.id).status is Status.CANCELLED:
+                    return
+            except ActionConflict:
+                row = self.api.scheduler(request).get(row.id)
+        by = row.cancelled_by
+        raise ConfirmationEnded(row.id, f"was ended by {by}" if by else f"lapsed at {row.due_at:%FT%TZ}")
+
+    def _make(
+        self, row: Action, waiting: ConfirmationRequest, cursor: str | None, request: Request
+    ) -> Response[ConfirmedView]:
+        """Make the change: of a bulk change as many steps as its time allows."""
+        changed, left, ends = 0, list[SkippedView](), self.api.clock.now() + _LONGEST
+        while True:
+            steps = {} if cursor is None else {"cursor": cursor}
+            body = None if waiting.body is None else json.dumps({**waiting.body, **steps})
+            response = request.context["serve"](
+                Within(waiting.path, method=waiting.method, body=body, etag=waiting.etag)
+            )
+            if response["statusCode"] >= HTTPStatus.BAD_REQUEST:
+                return Response(response["statusCode"], MEDIA_TYPE, response["body"])
+            step = json.loads(response["body"]) if response["body"] else {}
+            changed += len(step["changed"]) if "changed" in step else 1
+            left += [SkippedView.model_validate(one) for one in step.get("left", ())]
+            cursor = step.get("next_cursor")
+            if cursor is None or self.api.clock.now() >= ends:
+                break
+        view = ConfirmedView(
+            id=row.id, operation=waiting.operation, changed=changed, left=left, next_cursor=cursor
+        )
+        return Response(HTTPStatus.OK, "application/json", view)
+
+
+def _request_of(row: Action) -> ConfirmationRequest:
+    """Return the request in a row.
+
+    Raises:
+        ConfirmationNotFound: the row has none: another program wrote it.
+    """
+    try:
+        return ConfirmationRequest.model_validate(read_payload(row.payload or "{}"))
+    except ValueError:
+        raise ConfirmationNotFound(row.id) from None
+
+
+def _is_same(caller: Caller, row: Action, waiting: ConfirmationRequest) -> bool:
+    return caller.actor == row.created_by or (bool(caller.subject) and caller.subject == waiting.subject)

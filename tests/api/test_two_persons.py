@@ -1,0 +1,202 @@
+"""The setting `two_persons`: what cannot be undone is stored, and made when another person confirms it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.api.app import make_api
+from duetime.api.context import ApiContext
+from duetime.api.openapi.document import every_route
+from duetime.api.route_ports import Access, Health
+from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from tests.api.conftest import ADA, Client, jobs_app
+
+BOB = {**ADA, "sub": "3", "email": "bob@acme.example"}
+EVE = {"custom:tenant_id": "globex", "sub": "2", "email": "eve@globex.example"}
+VIEWER = {**ADA, "sub": "4", "email": "vic@acme.example"}
+CONFIRMATIONS = "/api/v1/confirmations"
+
+
+class Deployment:
+    """An API over memory back ends, and what its callers do."""
+
+    def __init__(self, settings, clock, cloud):
+        self.clock, self.trail = clock, MemoryAuditTrail()
+        api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
+        self.client = Client(make_api(api, Health({}), Access(MemoryGrants(), self.trail, clock)))
+        self.store = cloud.store
+
+    def remark(self, **more):
+        body = {"type": "remark", "payload": {}, "in": 86_400, "correlation_id": "order:7"} | more
+        made = self.client.schedule(body=body, claims=ADA)["id"]
+        self.clock.wait_until(self.clock.now() + timedelta(seconds=1))
+        return made
+
+    def cancel(self, claims=ADA, **body):
+        return self.client("cancel-many", body={"correlation_id": "order:7"} | body, claims=claims)
+
+    def at(self, method, path="", claims=BOB, **changes):
+        return self.client(
+            "cancel", httpMethod=method, path=f"{CONFIRMATIONS}{path}", claims=claims, **changes
+        )
+
+    def confirm(self, confirmation_id, claims=BOB, **changes):
+        return self.at("POST", f"/{confirmation_id}/confirm", claims, **changes)
+
+    def status(self, action_id):
+        return self.client("get", action_id=action_id, claims=ADA).json["status"]
+
+
+@pytest.fixture
+def cloud(clock, settings):
+    return MemoryCloud(jobs_app(), clock=clock, settings=settings)
+
+
+@pytest.fixture
+def deployment(settings, clock, cloud):
+    return Deployment(replace(settings, two_persons=True), clock, cloud)
+
+
+def test_a_bulk_cancel_is_stored_with_its_count_and_changes_nothing(deployment):
+    ids = [deployment.remark() for _ in range(3)]
+    response = deployment.cancel()
+    assert response.status == 202
+    waiting = response.json
+    assert (waiting["operation"], waiting["path"]) == ("cancelActions", "/actions/cancel")
+    assert (waiting["count"], waiting["more"], waiting["state"]) == (3, False, "waiting")
+    assert (waiting["requested_by"], waiting["ended_by"]) == ("ada@acme.example", None)
+    assert waiting["body"]["correlation_id"] == "order:7"
+    assert {deployment.status(one) for one in ids} == {"pending"}
+    assert [item["id"] for item in deployment.at("GET").json["items"]] == [waiting["id"]]
+
+
+def test_another_person_makes_it_once(deployment):
+    ids = [deployment.remark() for _ in range(3)]
+    waiting = deployment.cancel().json["id"]
+    response = deployment.confirm(waiting)
+    assert (response.status, response.json["changed"], response.json["next_cursor"]) == (200, 3, None)
+    assert {deployment.status(one) for one in ids} == {"cancelled"}
+    assert deployment.at("GET").json["items"] == []
+    ended = deployment.at("GET", f"/{waiting}").json
+    assert (ended["state"], ended["ended_by"]) == ("ended", "bob@acme.example")
+    carl = {**ADA, "sub": "9", "email": "carl@acme.example"}
+    again = deployment.confirm(waiting, carl)
+    assert (again.status, again.code) == (409, "confirmation-ended")
+    assert "was ended by bob@acme.example" in again.json["detail"]
+
+
+def test_what_is_scheduled_after_the_request_is_left(deployment):
+    deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    deployment.clock.wait_until(deployment.clock.now() + timedelta(seconds=1))
+    later = deployment.remark()
+    assert deployment.confirm(waiting).json["changed"] == 1
+    assert deployment.status(later) == "pending"
+
+
+def test_a_confirmed_change_makes_all_steps(deployment):
+    ids = [deployment.remark() for _ in range(7)]
+    waiting = deployment.cancel(limit=2).json
+    assert waiting["count"] == 7
+    assert "limit" not in waiting["body"]
+    assert deployment.confirm(waiting["id"]).json["changed"] == 7
+    assert {deployment.status(one) for one in ids} == {"cancelled"}
+
+
+@pytest.mark.parametrize("claims", [ADA, {**ADA, "email": "ada.new@acme.example"}, {**ADA, "sub": "77"}])
+def test_the_same_person_is_refused(deployment, claims):
+    one = deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    response = deployment.confirm(waiting, claims)
+    assert (response.status, response.code) == (403, "same-person")
+    assert "another person must confirm it" in response.json["detail"]
+    assert deployment.status(one) == "pending"
+
+
+def test_the_second_person_needs_the_permission_of_the_change(settings, clock, cloud):
+    roles = {"actors": "actions:manage jobs:manage", "planners": "jobs:manage"}
+    deployment = Deployment(replace(settings, two_persons=True, roles=roles), clock, cloud)
+    ada, planner = {**ADA, "cognito:groups": "actors"}, {**VIEWER, "cognito:groups": "planners"}
+    deployment.client.schedule(body={"type": "remark", "payload": {}, "in": 60}, claims=ada)
+    waiting = deployment.client("cancel-many", body={"type": "remark"}, claims=ada).json["id"]
+    for response in (deployment.confirm(waiting, planner), deployment.at("DELETE", f"/{waiting}", planner)):
+        assert (response.status, response.code) == (403, "forbidden")
+        assert "actions:manage" in response.json["detail"]
+
+
+def test_another_tenant_finds_none(deployment):
+    deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    assert deployment.at("GET", claims=EVE).json["items"] == []
+    assert deployment.confirm(waiting, EVE).code == "confirmation-not-found"
+    assert deployment.confirm(deployment.remark()).code == "confirmation-not-found"
+
+
+def test_it_lapses_after_a_day(deployment):
+    one = deployment.remark(**{"in": 200_000})
+    waiting = deployment.cancel().json["id"]
+    deployment.clock.wait_until(deployment.clock.now() + timedelta(days=1))
+    assert deployment.at("GET").json["items"] == []
+    assert deployment.at("GET", f"/{waiting}").json["state"] == "lapsed"
+    response = deployment.confirm(waiting)
+    assert (response.status, "lapsed at 2026-" in response.json["detail"]) == (409, True)
+    assert deployment.status(one) == "pending"
+
+
+def test_a_withdrawn_request_cannot_be_confirmed(deployment):
+    one = deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    assert deployment.at("DELETE", f"/{waiting}", ADA).status == 204
+    assert deployment.confirm(waiting).code == "confirmation-ended"
+    assert deployment.status(one) == "pending"
+
+
+def test_a_dry_run_and_one_action_need_no_second_person(deployment):
+    one = deployment.remark()
+    assert deployment.cancel(dry_run=True).status == 200
+    assert deployment.client("cancel", action_id=one, claims=ADA).status == 200
+
+
+def test_an_invalid_request_is_rejected_at_once(deployment):
+    response = deployment.client("cancel-many", body={"runs": False}, claims=ADA)
+    assert (response.status, response.code) == (422, "invalid-selection")
+    assert deployment.at("GET").json["items"] == []
+
+
+def test_a_job_is_unregistered_as_it_was_seen(deployment):
+    body = {"name": "acme-nightly", "type": "remark", "cadences": ["daily 02:30"], "payload": {}}
+    registered = deployment.client.jobs("POST", body=body, claims=ADA)
+    assert registered.status == 201, registered.text
+    response = deployment.client.jobs("DELETE", "/acme-nightly", claims=ADA)
+    assert (response.status, response.json["count"]) == (202, None)
+    assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 200
+    assert deployment.client.jobs("DELETE", "/none-such", claims=ADA).status == 404
+    assert deployment.confirm(response.json["id"]).json["changed"] == 1
+    assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 404
+
+
+def test_both_persons_are_in_the_audit_trail(deployment):
+    deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    deployment.confirm(waiting)
+    page = deployment.trail.list("acme", None, limit=10, cursor=None)
+    changes = {(entry.operation, str(entry.target), entry.by, entry.status) for entry in page}
+    assert changes > {
+        ("cancel", "many", "bob@acme.example", 200),
+        ("confirm", f"confirmation:{waiting}", "bob@acme.example", 200),
+        ("cancel", "many", "ada@acme.example", 202),
+    }
+
+
+def test_without_the_setting_nothing_waits(settings, clock, cloud):
+    deployment = Deployment(settings, clock, cloud)
+    one = deployment.remark()
+    assert deployment.cancel().status == 200
+    assert deployment.status(one) == "cancelled"
+
+
+def test_the_list_of_what_cannot_be_undone():
+    final = {route.operation_id for route in every_route() if route.operation and route.operation.is_final}
+    assert final == {"cancelActions", "cancelBatch", "cancelBackfill", "unregisterJob"}
