@@ -14,7 +14,8 @@ from duetime.model.action import Action
 from duetime.model.expiry import Expiry
 from duetime.retry import Fatal, RetryPolicy
 from duetime.settings import Settings
-from duetime.testing import Faults, SimulatedCloud
+from duetime.testing import Faults, SimulatedCloud, TurnedClock
+from duetime.wakeups.release import Release
 
 START = datetime(2027, 3, 1, tzinfo=UTC)  # a Monday
 HOUR, MINUTE, DAY = timedelta(hours=1), timedelta(minutes=1), timedelta(days=1)
@@ -118,6 +119,22 @@ class TestARunAfterAnotherJob:
         books.cloud.advance(minutes=31)
         ((_, at),) = books.times()
         assert timedelta(hours=8, seconds=5) < at <= timedelta(hours=8, minutes=31)
+
+    def test_is_made_due_once_by_a_success_and_not_by_a_failure(self):
+        books = Books()
+        books.fails = 1
+        books.cloud.advance(hours=4)
+        store, waiting = books.cloud.memory.store, books.run(3 * HOUR)
+        release = Release(store, clock=TurnedClock(books.cloud.now), settings=Settings())
+        assert [release(waiting.ref, has_success=False), release(waiting.ref, has_success=True)] == [
+            False,
+            True,
+        ]
+        woken = store.get(waiting.ref)
+        assert (woken.due_at, woken.generation) == (books.cloud.now, waiting.generation + 1)
+        assert woken.waits_for == waiting.waits_for
+        assert not release(waiting.ref, has_success=True)
+        assert store.get(waiting.ref) == woken
 
     def test_waits_for_a_later_time_of_the_day_if_there_is_no_earlier_one(self):
         books = Books(first=daily("09:00"))
