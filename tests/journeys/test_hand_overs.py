@@ -75,6 +75,14 @@ def shop():
     shop.cloud.close()
 
 
+def test_a_hand_over_of_more_than_two_deep_sweeps_breaks_no_invariant_while_its_lease_lives():
+    shop = PrintShop()
+    action = shop.scheduler.schedule(Print(timeout=24 * HOUR), at=NOW)
+    shop.cloud.advance(hours=13)
+    assert shop.scheduler.get(action.id).status is Status.PROCESSING
+    shop.cloud.check()
+
+
 def test_a_completion_executes_the_action_and_stores_its_result(shop):
     action = shop.handed_over()
     assert shop.row(action).is_handed_over

@@ -79,9 +79,10 @@ def _lost(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator
 
 
 def _looked_at(row: Action, since: datetime, cloud: MemoryCloud) -> datetime:
-    """Return by when a sweep must have seen the row."""
-    looks = (look for look in bands(cloud.settings) if row.due_at + look >= since)
-    return row.due_at + next(looks, 2 * cloud.settings.catch_up_rate) + _A_SWEEP
+    """Return by when a sweep must have seen the row: in a band after `since`, or in the next deep sweep."""
+    looks, rate = (row.due_at + look for look in bands(cloud.settings)), cloud.settings.catch_up_rate
+    deep = max(row.due_at + 2 * rate, since + rate)
+    return next((look for look in looks if look >= since), deep) + _A_SWEEP
 
 
 def _waits(cloud: MemoryCloud, row: Action) -> bool:
