@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from itertools import islice
-from typing import Self
 
 from duetime.errors import DeclarationError, DuetimeError, truncate
 
@@ -147,11 +147,17 @@ class RetryPolicy:
         waits = [_plain(wait.total_seconds()) for wait in self.backoff]
         return json.dumps([self.attempts, waits, self.jitter, give_up], separators=(",", ":"))
 
-    @classmethod
-    def parse(cls, written: str) -> Self:
+    @staticmethod
+    def parse(written: str) -> RetryPolicy:
         """Parse the result of `text`."""
-        attempts, waits, jitter, give_up = json.loads(written)
-        return cls(attempts, waits, jitter, give_up)
+        return _parsed(written)
+
+
+@lru_cache(maxsize=256)
+def _parsed(written: str) -> RetryPolicy:
+    """Return the policy that rows store; rows of a type have the same one."""
+    attempts, waits, jitter, give_up = json.loads(written)
+    return RetryPolicy(attempts, waits, jitter, give_up)
 
 
 def policy(value: object) -> RetryPolicy:

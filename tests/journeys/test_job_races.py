@@ -190,7 +190,7 @@ class TestAClaim:
 
     def test_of_a_missing_row_does_nothing(self, recorded):
         recorded.cloud.advance(minutes=1)
-        gone = replace(recorded.rows[0].ref, id="press-print.000001.20260302T000000Z")
+        gone = recorded.rows[0].ref._replace(id="press-print.000001.20260302T000000Z")
         memory = recorded.cloud.memory
         claim = ClaimJobRun(memory.store, memory.job_store, settings=Settings(), paused=UNPAUSED)
         assert claim(gone, terms(recorded.cloud.now), NEVER) is None

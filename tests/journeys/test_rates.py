@@ -416,16 +416,12 @@ def test_a_key_that_the_worker_cannot_compute_fails_the_action_without_a_run():
     store = mails.cloud.memory.store
     with store.lock:  # as if a caller without the handlers had scheduled it
         row = store.get(action.ref)
-        store.write(row, type(row)(**{**fields(row), "rate_key": None}))
+        store.write(row, replace(row, rate_key=None))
     mails.cloud.advance(HOUR)
     failed = mails.scheduler.get(action.id)
     assert (failed.status, failed.attempt, mails.sent) == (Status.FAILED, 1, [])
     assert failed.failure_reason == "Fatal: its rate key cannot be computed from its payload: StopIteration"
     assert list(store.rates.started) == []  # it takes no start from others
-
-
-def fields(row):
-    return {name: getattr(row, name) for name in row.__slots__}
 
 
 def test_the_worker_computes_the_key_of_a_caller_without_the_handlers():

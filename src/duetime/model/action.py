@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 from duetime import ids, instant
 from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.checkpoint import Checkpoint
+from duetime.model.quick_fields import quick_fields
 
 
 class Status(StrEnum):
@@ -128,15 +130,15 @@ class Attempt:
         return self.ending is Ending.RETRY and self.message == CONTINUES
 
 
-@dataclass(frozen=True, slots=True)
-class ActionRef:
-    """The key of an action's row."""
+class ActionRef(NamedTuple):
+    """The key of an action's row. A tuple's hash takes a tenth of a dataclass's."""
 
     tenant_id: TenantId
     id: ActionId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_fields
+@dataclass(frozen=True, kw_only=True)
 class Action:
     """The contents of an action's row. All instants are in UTC."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, SkipReason, Status
 from duetime.model.active_region import next_fence
 from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
+from duetime.model.quick_fields import with_fields
 
 
 def started(row: Action, terms: ClaimTerms) -> Action:
@@ -19,7 +19,7 @@ def started(row: Action, terms: ClaimTerms) -> Action:
     is_take_over = row.status is Status.PROCESSING
     is_recovery = is_take_over and not row.has_timed_out_at(terms.now)
     attempt = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
-    return replace(
+    return with_fields(
         row,
         fence=next_fence(row.fence, terms.epoch),
         status=Status.PROCESSING,
@@ -37,7 +37,7 @@ def started(row: Action, terms: ClaimTerms) -> Action:
 
 def fenced_off(row: Action) -> Action:
     """Return the row under its next fence: any later write of an earlier run is rejected."""
-    return replace(row, fence=row.fence + FENCE_STEP, claim_nonce=None)
+    return with_fields(row, fence=row.fence + FENCE_STEP, claim_nonce=None)
 
 
 def settled(row: Action, settlement: Settlement) -> Action:
@@ -51,7 +51,7 @@ def settled(row: Action, settlement: Settlement) -> Action:
         settlement.ending,
         settlement.message,
     )
-    after = replace(
+    after = with_fields(
         row,
         status=settlement.status,
         attempts=(*row.attempts[:-1], ended)[-KEPT_ATTEMPTS:],
@@ -63,7 +63,7 @@ def settled(row: Action, settlement: Settlement) -> Action:
     )
     if settlement.due_at is None:
         return after
-    return replace(
+    return with_fields(
         after,
         due_at=settlement.due_at,
         first_due_at=row.nominal_at,
@@ -74,7 +74,7 @@ def settled(row: Action, settlement: Settlement) -> Action:
 
 def handed_over(row: Action, terms: HandOverTerms) -> Action:
     """Return the row of a run that ended with a hand-over."""
-    return replace(
+    return with_fields(
         row,
         lease_until=terms.waits_until,
         handed_over=row.fence,
@@ -90,20 +90,20 @@ def handed_over(row: Action, terms: HandOverTerms) -> Action:
 
 def beaten(row: Action, until: datetime, progress: Progress | None) -> Action:
     """Return a handed-over row after a heartbeat."""
-    later = replace(row, lease_until=until)
+    later = with_fields(row, lease_until=until)
     return later if progress is None else reported(later, progress)
 
 
 def reported(row: Action, progress: Progress) -> Action:
     """Return a row with the progress of its run."""
-    return replace(row, progress=progress.text, progress_note=progress.note)
+    return with_fields(row, progress=progress.text, progress_note=progress.note)
 
 
 def skipped(
     row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, kept_until: datetime
 ) -> Action:
     """Return a pending row as skipped; one that a predecessor skips has the reason in `unmet` too."""
-    return replace(
+    return with_fields(
         row,
         status=Status.SKIPPED,
         skip_reason=reason,
@@ -119,7 +119,7 @@ def deferred(
     row: Action, *, until: datetime, held_by: str | None = None, waits_for: str | None = None
 ) -> Action:
     """Return a pending row that waits for its instant under a rate limit, or for the run of another job."""
-    return replace(
+    return with_fields(
         row,
         due_at=until,
         first_due_at=row.nominal_at,
@@ -132,12 +132,12 @@ def deferred(
 
 def cancelled(row: Action, *, by: str, at: datetime, kept_until: datetime) -> Action:
     """Return a pending row as cancelled."""
-    return replace(row, status=Status.CANCELLED, changed_by=by, changed_at=at, kept_until=kept_until)
+    return with_fields(row, status=Status.CANCELLED, changed_by=by, changed_at=at, kept_until=kept_until)
 
 
 def released(row: Action, *, now: datetime, unmet: str | None) -> Action:
     """Return a held row whose predecessors have ended: due at its own time, or at once if it must fail."""
-    return replace(
+    return with_fields(
         row,
         due_at=now if unmet else max(row.nominal_at, now),
         first_due_at=None,
