@@ -5,6 +5,7 @@ import { written } from "../time";
 import { number } from "../words";
 import { percent } from "./axis";
 import { mine } from "./outcomes.words";
+import { Hatch } from "./hatch";
 
 const KINDS = ["failed", "other", "executed"] as const;
 type Kind = (typeof KINDS)[number];
@@ -36,16 +37,7 @@ export function Outcomes({ at, ended }: OutcomesProps) {
     <figure class="figure-chart">
       <svg class="chart" height={HEAD + HIGH + FOOT} role="img" aria-label={mine("gist", totals)}>
         <defs>
-          <pattern
-            id="hatch"
-            width="5"
-            height="5"
-            patternUnits="userSpaceOnUse"
-            patternTransform="rotate(45)"
-          >
-            <rect width="5" height="5" class="is-failed mark" />
-            <line x1="0" x2="0" y1="0" y2="5" class="hatch" />
-          </pattern>
+          <Hatch id="hatch" />
         </defs>
         {[0, 0.5, 1].map((each) => (
           <g key={each}>

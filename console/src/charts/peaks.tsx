@@ -3,6 +3,7 @@
 import { dayKey, written } from "../time";
 import { number } from "../words";
 import { percent } from "./axis";
+import { Hatch } from "./hatch";
 
 interface Peak {
   /** The begin of the hour. */
@@ -38,16 +39,7 @@ export function Peaks({ from, until, peaks, limit, label, limitLabel, textOf }: 
     <figure class="figure-chart">
       <svg class="chart" height={bottom + FOOT} role="img" aria-label={label}>
         <defs>
-          <pattern
-            id="peak-hatch"
-            width="5"
-            height="5"
-            patternUnits="userSpaceOnUse"
-            patternTransform="rotate(45)"
-          >
-            <rect width="5" height="5" class="is-failed mark" />
-            <line x1="0" x2="0" y1="0" y2="5" class="hatch" />
-          </pattern>
+          <Hatch id="peak-hatch" />
         </defs>
         <line class="axis" x1="0" x2="100%" y1={bottom} y2={bottom} />
         {peaks.map((peak) => {
