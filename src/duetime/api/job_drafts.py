@@ -21,7 +21,8 @@ from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.registrations import registration_of
 from duetime.api.routes import route
 from duetime.api.time_views import PreviewedView
-from duetime.declare.job_rules import has_times, read_cadences
+from duetime.declare.job_rules import read_cadences
+from duetime.declare.timed_cadences import has_times
 from duetime.errors import InvalidPayload, UnknownType
 from duetime.jobs.minute_load import load_beside
 from duetime.model.job import Job

@@ -26,7 +26,8 @@ from duetime.api.parameters import instant_of
 from duetime.api.registrations import registration_of
 from duetime.api.routes import Operation, route
 from duetime.api.views import ActionSummary
-from duetime.declare.job_rules import has_times, read_cadences
+from duetime.declare.job_rules import read_cadences
+from duetime.declare.timed_cadences import has_times
 from duetime.errors import JobNotFound
 from duetime.jobs.jobs import Jobs
 from duetime.model.action import Action

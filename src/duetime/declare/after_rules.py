@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from duetime import instant
 from duetime.cadence.errors import nearest
+from duetime.declare.timed_cadences import has_times
 from duetime.ids import is_job_name
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition
@@ -32,7 +33,7 @@ def after_refusals(definition: Definition, cadences: Sequence[Cadence]) -> Itera
         yield f'after is {after!r}, which is no name of a job; use after="nightly-import" or another'
     if after == definition.name:
         yield f"after is {after!r}, the job itself; name another job"
-    if not _have_times(cadences):
+    if not has_times(cadences):
         yield (
             "after is given, but no cadence has times: a run waits for that of the same nominal day;"
             ' add a cadence such as daily("05:00")'
@@ -64,7 +65,7 @@ def chain_refusals(
         hint = nearest(after, [name for name in known if name != definition.name])
         yield f"after is {after!r}, and there is no such job; {hint or remedy}"
         return
-    if other.self_scheduled or not _have_times(CadenceSet.parse(other.cadences, instant.EARLIEST).cadences):
+    if other.self_scheduled or not has_times(CadenceSet.parse(other.cadences, instant.EARLIEST).cadences):
         yield f"after is {after!r}, which has no nominal times; name a job with a cadence"
     chain = [definition.name, other.name]
     while (following := other.after) is not None and len(chain) <= MOST_IN_CHAIN:
@@ -76,9 +77,3 @@ def chain_refusals(
         if found is None:
             return
         other = found
-
-
-def _have_times(cadences: Iterable[Cadence]) -> bool:
-    from duetime.cadence.triggers import TriggerCadence  # noqa: PLC0415 - few jobs need it
-
-    return not all(isinstance(cadence, TriggerCadence) for cadence in cadences)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from duetime.declare.timed_cadences import timed
 from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.deadline import deadline_at, wall_seconds
 from duetime.model.job import Definition
@@ -27,7 +28,7 @@ _SAMPLED = 400
 
 def deadline_refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[str]:
     """Return the problems of a definition with a deadline or a longest silence, each with a remedy."""
-    times = tuple(cadence for cadence in cadences if _has_times(cadence))
+    times = timed(cadences)
     found = CadenceSet.anchored(times, _SAMPLE_START).after(_SAMPLE_START)
     sample = list(islice(takewhile(lambda due: due.at < _SAMPLE_END, found), _SAMPLED))
     longest = max((after.at - before.at for before, after in pairwise(sample)), default=None)
@@ -104,9 +105,3 @@ def _span(seconds: int) -> timedelta:
         return timedelta(seconds=seconds)
     except OverflowError:
         return timedelta.max
-
-
-def _has_times(cadence: Cadence) -> bool:
-    from duetime.cadence.triggers import TriggerCadence  # noqa: PLC0415 - as above
-
-    return not isinstance(cadence, TriggerCadence)

@@ -11,8 +11,9 @@ from duetime.cadence.errors import InvalidCadence, nearest
 from duetime.declare.definition_options import with_options
 from duetime.declare.handler import Handler
 from duetime.declare.job_options import JobOptions
-from duetime.declare.job_rules import has_times, read_cadences, refusals
+from duetime.declare.job_rules import read_cadences, refusals
 from duetime.declare.signature import Function, Signature, where_of
+from duetime.declare.timed_cadences import has_times
 from duetime.errors import DeclarationError, InvalidIdentifier, InvalidPayload
 from duetime.ids import JobName, job_name
 from duetime.model.job import Definition

@@ -56,13 +56,6 @@ def _read(value: Cadence | str) -> Cadence:
     )
 
 
-def has_times(cadences: Iterable[Cadence]) -> bool:
-    """Return whether a cadence has times, besides events and manual runs."""
-    from duetime.cadence.triggers import TriggerCadence  # noqa: PLC0415 - see above
-
-    return not all(isinstance(cadence, TriggerCadence) for cadence in cadences)
-
-
 def overlap_of(overlap: str | None, cadences: Iterable[Cadence]) -> Overlap:
     """Return the policy.
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 
 from duetime import ids, instant
-from duetime.declare.job_rules import has_times
+from duetime.declare.timed_cadences import has_times
 from duetime.errors import (
     BackfillConflict,
     BackfillNotFound,

@@ -17,7 +17,7 @@ from heapq import heapify, heappop, heappush, merge
 from typing import Protocol
 
 from duetime import ids
-from duetime.declare.job_rules import has_times
+from duetime.declare.timed_cadences import has_times
 from duetime.jobs.job_times import (
     CalendarExcluded,
     DstGap,
