@@ -24,6 +24,8 @@ interface Entry {
   at: string;
   word: Parameters<typeof say>[0];
   needs: Permission[];
+  /** Whether only the search box has it: few deployments use it. */
+  isRare?: boolean;
 }
 
 const ENTRIES: Entry[] = [
@@ -33,6 +35,7 @@ const ENTRIES: Entry[] = [
   { at: "batches", word: "batches", needs: ["actions:read"] },
   { at: "dead-letters", word: "dead_letters", needs: ["actions:read"] },
   { at: "pauses", word: "pauses", needs: ["actions:read", "tenants:manage"] },
+  { at: "confirmations", word: "confirmations", needs: ["actions:read", "jobs:read"], isRare: true },
   { at: "limits", word: "limits", needs: ["system"] },
   { at: "undelivered", word: "undelivered", needs: ["system"] },
   { at: "recount", word: "recount", needs: ["system"] },
@@ -41,7 +44,12 @@ const ENTRIES: Entry[] = [
 ];
 
 /** The entry that stands for a screen without one of its own. */
-const PARENTS: Record<string, string> = { preferences: "notifications", "job-editor": "jobs", load: "jobs" };
+const PARENTS: Record<string, string> = {
+  preferences: "notifications",
+  "job-editor": "jobs",
+  load: "jobs",
+  confirmations: "actions",
+};
 
 export function App() {
   const { parts } = place.value;
@@ -99,6 +107,7 @@ function Screen({ screen: Shown, name }: { screen: ReturnType<typeof screenOf>; 
 
 function Side({ at }: { at: string }) {
   const entries = ENTRIES.filter((each) => each.needs.length === 0 || can(...each.needs));
+  const shown = entries.filter((each) => !each.isRare);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const [bar, current] = [nav.current, nav.current?.querySelector<HTMLElement>("[aria-current]")];
@@ -114,7 +123,7 @@ function Side({ at }: { at: string }) {
         <Palette screens={entries.map(({ at, word }) => ({ at, name: say(word) }))} />
       </div>
       <nav aria-label={mine("nav")} ref={nav}>
-        {entries.map((each) => (
+        {shown.map((each) => (
           <a
             key={each.at}
             href={href(...(each.at ? [each.at] : []))}

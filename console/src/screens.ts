@@ -18,6 +18,7 @@ const ALL: Record<string, Load> = {
   batches: async () => (await import("./screens/batches")).BatchesScreen,
   "dead-letters": async () => (await import("./screens/dead-letters")).DeadLettersScreen,
   pauses,
+  confirmations: async () => (await import("./screens/confirmations")).ConfirmationsScreen,
   limits: async () => (await import("./screens/limits")).LimitsScreen,
   recount: async () => (await import("./screens/recount")).RecountScreen,
   undelivered: async () => (await import("./screens/undelivered")).UndeliveredScreen,

@@ -118,3 +118,12 @@ def test_it_is_accessible_and_fits_a_phone(reader_of, cloud, scheduled, scheme):
     expect(box.get_by_role("group", name="Correlation ids")).to_be_visible()
     assert flaws(page) == []
     assert not scrolls_sideways(page)
+
+
+def test_it_chooses_the_theme(reader):
+    page = reader.go()
+    box = opened(page)
+    box.get_by_role("combobox").fill("theme")
+    expect(box.get_by_role("option")).to_have_text(["Theme: light", "Theme: dark"])
+    box.get_by_role("option", name="Theme: dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")

@@ -3,6 +3,7 @@
 import type { Schemas } from "../api";
 import { refreshAll } from "../query";
 import { go, href } from "../route";
+import { chooseTheme, theme, THEMES } from "../theme";
 import { chooseZone, own, zone } from "../time";
 import { choose, LANGUAGES, language, nameOf } from "../words";
 import { status as sayStatus } from "../words/shared";
@@ -49,6 +50,10 @@ function commands(): Choice[] {
     ...zones.map((other) => ({
       name: other === "UTC" ? say("utc") : say("own_zone", { zone: own }),
       run: () => chooseZone(other),
+    })),
+    ...THEMES.filter((other) => other !== theme.value).map((other) => ({
+      name: say("theme", { name: say(other) }),
+      run: () => chooseTheme(other),
     })),
     ...others.map((other) => ({
       name: say("speak", { name: nameOf(other) }),

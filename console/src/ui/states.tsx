@@ -3,7 +3,8 @@
 import type { ComponentChildren } from "preact";
 import type { QueryResult } from "../query";
 import { me } from "../me";
-import { type Problem, UNREACHABLE } from "../problem";
+import { AWAITED, type Problem, UNREACHABLE } from "../problem";
+import { href } from "../route";
 import { say } from "../words/shared";
 
 export function Loading({ lines = 4 }: { lines?: number }) {
@@ -41,6 +42,7 @@ export function Failure({ problem, retry }: { problem: Problem; retry?: () => vo
           ))}
         </ul>
       )}
+      {problem.code === AWAITED && <a href={href("confirmations")}>{say("confirmations")}</a>}
       {problem.isSignedOut && (
         <button type="button" onClick={() => location.reload()}>
           {say("sign_in")}
@@ -61,6 +63,9 @@ const CHANGED = 412;
 export function explained(problem: Problem): { title: string; why: string } {
   if (problem.status === UNREACHABLE) {
     return { title: say("unreachable"), why: problem.detail || say("unreachable_why") };
+  }
+  if (problem.code === AWAITED || problem.code === "same-person") {
+    return { title: problem.title, why: problem.detail };
   }
   if (problem.isForbidden) {
     const roles = me.value.roles.join(", ") || say("no_roles");
