@@ -26,10 +26,10 @@ from duetime.cadence import (
     once,
     parse,
     walk,
+    wall_cadence,
     weekly,
     yearly,
 )
-from duetime.cadence import cadence as cadence_module
 from duetime.cadence._every import Every
 from duetime.recount.nominal_times import NominalTimes
 from tests.cadence.strategies import expressions, timely, zoned_starts
@@ -224,7 +224,7 @@ def test_come_from_no_search_of_the_planners(text, monkeypatch):
     for name in ("next_after", "last_before", "matches", "between"):
         monkeypatch.setattr(Cadence, name, refuse)
     monkeypatch.setattr(walk, "next_after", refuse)
-    monkeypatch.setattr(cadence_module, "next_after", refuse)
+    monkeypatch.setattr(wall_cadence, "next_after", refuse)
     monkeypatch.setattr(walk.WallSchedule, "first_from", refuse)
     assert list(
         NominalTimes(cadence, ANCHOR, JOB).between(

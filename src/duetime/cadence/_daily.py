@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import time
 from typing import Unpack
 
-from duetime.cadence.cadence import WallCadence, declared
+from duetime.cadence.cadence import declared
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
 from duetime.cadence.days import Cycle
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
 from duetime.cadence.times import at_time
 from duetime.cadence.walk import WallSchedule
+from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.words import clock_text, second_of_day
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from duetime.cadence._weekly import check_cycle
-from duetime.cadence.cadence import WallCadence, declared
+from duetime.cadence.cadence import declared
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle
@@ -18,6 +18,7 @@ from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Dst, Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps, at_time
 from duetime.cadence.walk import DstPolicy, WallSchedule
+from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.words import clock_text, second_of_day
 

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
-from duetime.cadence.days import OneDay
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import PLAIN, Modifiers
 from duetime.cadence.times import DAY, MINUTE
-from duetime.cadence.walk import NOTHING, DstPolicy, WallSchedule, next_after
-from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of, zone
+from duetime.cadence.walk import NOTHING
+from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Limits
@@ -232,75 +231,6 @@ def declared(read: Callable[P, C]) -> Callable[P, C]:
         return cadence
 
     return declare
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WallCadence(Cadence):
-    """A cadence of times on a wall clock: all kinds except intervals and triggers.
-
-    Attributes:
-        wall: its days and times on the wall clock, before clock changes.
-        clock: the rule for its occurrences at clock changes.
-    """
-
-    wall: WallSchedule = field(init=False, compare=False, repr=False)
-    clock: DstPolicy = field(init=False, compare=False, repr=False)
-    _zone: Zone = field(init=False, compare=False, repr=False)
-    _limits: Limits | None = field(init=False, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_zone", zone(self.modifiers.zone_name))
-        limits = None if self.modifiers.bounds is None else limits_of(self.modifiers, self._zone)
-        object.__setattr__(self, "_limits", limits)
-        object.__setattr__(self, "clock", self._rule())
-        object.__setattr__(self, "wall", self._built())
-
-    @property
-    def precision(self) -> Precision:
-        """See :attr:`Cadence.precision`."""
-        return "minute" if self.wall.times.whole_minutes and not spreads_seconds(self.modifiers) else "second"
-
-    def is_within(self, at: int) -> bool:
-        """Return whether an instant, in seconds since 1970, is within its start, end and count."""
-        limits = self._limits
-        return limits is None or limits.first <= at <= self._last_second()
-
-    def _rule(self) -> DstPolicy:
-        return self.modifiers.dst_policy(interval=False, starred=False)
-
-    @abstractmethod
-    def _built(self) -> WallSchedule:
-        """Return its days and times.
-
-        Raises:
-            NeverFires: it has none.
-        """
-
-    def wakes(self) -> tuple[WakeExpression, ...]:
-        """See :meth:`Cadence.wakes`."""
-        from duetime.cadence.wakes import wall_wakes  # noqa: PLC0415 - most processes never compile wakes
-
-        return wall_wakes(self)
-
-    def _longest_spread(self) -> int:
-        times, shortest = self.wall.times, DAY
-        if isinstance(self.wall.days, OneDay):
-            return DAY
-        first = last = times.first_from(0)
-        while last + 1 < DAY and (following := times.first_from(last + 1)) >= 0 and shortest > MINUTE:
-            shortest, last = min(shortest, following - last), following
-        return min(shortest, DAY - last + first)
-
-    def _next(self, at: int) -> int:
-        if self._limits is None:
-            return next_after(self.wall, self._zone, self.clock, at)
-        return self._limits.next_after(self._next_of_all, at)
-
-    def _last_second(self) -> int:
-        return LAST if self._limits is None else self._limits.last(self._next_of_all)
-
-    def _next_of_all(self, at: int) -> int:
-        return next_after(self.wall, self._zone, self.clock, at)
 
 
 def limits_of(modifiers: Modifiers, where: Zone, *, needs_start: bool = True) -> Limits | None:

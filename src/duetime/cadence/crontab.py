@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self, Unpack
 
-from duetime.cadence.cadence import WallCadence
 from duetime.cadence.expression import CronParts, DayRule, parse_cron
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
 from duetime.cadence.times import Fields
 from duetime.cadence.walk import DstPolicy, WallSchedule
+from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.wall_schedule import build_wall_schedule
 
 

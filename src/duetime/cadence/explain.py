@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from duetime.cadence.cadence import Cadence, WallCadence
+from duetime.cadence.cadence import Cadence
 from duetime.cadence.walk import NOTHING
+from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import clock_text
 from duetime.cadence.zones import DAY, EPOCH, instant_at, seconds_of, zone
 

@@ -6,12 +6,13 @@ from typing import NamedTuple, NoReturn
 
 from duetime.cadence._interval import Interval
 from duetime.cadence.business_days import BusinessDay
-from duetime.cadence.cadence import Cadence, WallCadence
+from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_DAYS, ALL_WEEKDAYS, ALL_WEEKS, LAST_WEEK, DayFields
 from duetime.cadence.days import Cycle, Days
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.times import DAY, HOUR, MINUTE, Times
+from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import WEEKDAYS
 
 _DATE_LENGTH = 10

@@ -9,13 +9,14 @@ from duetime.cadence._interval import Interval
 from duetime.cadence._once import Once
 from duetime.cadence.bounds import instants_of
 from duetime.cadence.business_days import BusinessDay
-from duetime.cadence.cadence import Cadence, WallCadence
+from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
 from duetime.cadence.days import DayCycle, MonthCycle, YearCycle
 from duetime.cadence.exported import Exported, Parts
 from duetime.cadence.times import DAY, HOUR, MINUTE
 from duetime.cadence.walk import NOTHING, WallSchedule
+from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import WEEKDAYS, bits
 from duetime.cadence.zones import EPOCH, instant_at, seconds_of, zone
 

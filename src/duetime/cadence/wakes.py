@@ -29,7 +29,7 @@ from duetime.cadence.eventbridge import (
 from duetime.cadence.times import DAY, HOUR, MINUTE, Times
 
 if TYPE_CHECKING:
-    from duetime.cadence.cadence import WallCadence
+    from duetime.cadence.wall_cadence import WallCadence
 
 LATENESS = timedelta(seconds=60)
 """How late EventBridge Scheduler may wake: its precision."""

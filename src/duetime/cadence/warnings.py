@@ -13,11 +13,12 @@ from itertools import islice
 
 from duetime.cadence._interval import Interval
 from duetime.cadence.bounds import instants_of
-from duetime.cadence.cadence import Cadence, WallCadence
+from duetime.cadence.cadence import Cadence
 from duetime.cadence.crontab import Cron
 from duetime.cadence.day_fields import LENGTHS
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
+from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import bits
 from duetime.cadence.zones import instant_at, seconds_of, zone
 

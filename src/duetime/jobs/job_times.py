@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from duetime.cadence.bounds import moment_text
-from duetime.cadence.cadence import Cadence, WallCadence
+from duetime.cadence.cadence import Cadence
 from duetime.cadence.durations import duration_text
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.options import calendar_text
 from duetime.cadence.walk import NOTHING
+from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.zones import DAY, OffsetPeriod, instant_at, seconds_of, zone
 from duetime.errors import truncate
 from duetime.instant import LATEST
