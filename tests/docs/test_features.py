@@ -81,8 +81,13 @@ def resolve(name: str) -> object:
     lengths = [length for length in range(len(parts), 0, -1) if is_module(".".join(parts[:length]))]
     target = import_module(".".join(parts[: lengths[0]]))
     for part in parts[lengths[0] :]:
-        target = PROPERTY_TYPES.get(part) or getattr(target, part)
+        target = PROPERTY_TYPES.get(part) or field_of(target, part) or getattr(target, part)
     return target
+
+
+def field_of(target: object, name: str) -> object:
+    """Return the field of a dataclass: without a default and slots, its class has no such attribute."""
+    return getattr(target, "__dataclass_fields__", {}).get(name)
 
 
 def is_module(name: str) -> bool:
