@@ -20,6 +20,7 @@ const ALL: Record<string, Load> = {
   pauses,
   confirmations: async () => (await import("./screens/confirmations")).ConfirmationsScreen,
   limits: async () => (await import("./screens/limits")).LimitsScreen,
+  quotas: async () => (await import("./screens/quotas")).QuotasScreen,
   recount: async () => (await import("./screens/recount")).RecountScreen,
   undelivered: async () => (await import("./screens/undelivered")).UndeliveredScreen,
   notifications: async () => (await import("./screens/notifications")).NotificationsScreen,

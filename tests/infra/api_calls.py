@@ -63,6 +63,7 @@ def _ask_about_actions(ask):
     for row in (made, *(row["id"] for row in ask("GET", "/dead-letters")["items"])):
         ask("GET", f"/actions/{row}/tracebacks")
         ask("GET", f"/actions/{row}/log")
+    ask("GET", "/quotas")
     ask("GET", "/actions/query")
     ask("GET", "/actions/query", correlation_id="order:18")
     for text in (made, made[:8], "order:", "payload.order=o-18", "timeout"):

@@ -1423,6 +1423,25 @@ export const translation: Translation = {
     outdated_why: "Votre saisie part de ce qui valait auparavant.",
     take: "Afficher ce qui vaut désormais et abandonner mes modifications",
   },
+  "screens/quotas": {
+    title: "Quotas",
+    of: "Quotas de {tenant}",
+    tenant: "Organisation",
+    none: "Ce déploiement n'a pas de quotas",
+    none_why: "Le réglage quotas donne les siens à chaque organisation.",
+    quota: "Quota",
+    used: "Utilisé",
+    limit: "Limite",
+    share: "Part",
+    share_of: "{name} : {share} utilisés",
+    not_counted: "non compté",
+    pending: "Actions ponctuelles qui ne sont pas finies",
+    payload_bytes: "Octets de charges utiles, aujourd'hui (UTC)",
+    jobs: "Tâches enregistrées",
+    event_rules: "Événements qui les lancent",
+    requests: "Requêtes par seconde, dans chaque processus de l'API",
+    events: "Exécutions par minute lancées par des événements, dans chaque processus",
+  },
   "screens/recount": {
     intro:
       "Une fois par jour, un code qui ne partage que la définition avec le planificateur rend compte " +
@@ -1575,6 +1594,7 @@ export const translation: Translation = {
     list: "Afficher cette liste",
   },
   "ui/side-end": {
+    quotas: "Quotas",
     who: "{actor}, {tenant}",
     zone: "Fuseau horaire",
     own_zone: "{zone}, le vôtre",

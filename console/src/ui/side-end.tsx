@@ -2,6 +2,7 @@
 
 import { config, type SignIn } from "../config";
 import { can, me } from "../me";
+import { href } from "../route";
 import { chooseTheme, THEMES, theme } from "../theme";
 import { chooseZone, own, zone } from "../time";
 import { choose, LANGUAGES, language, nameOf } from "../words";
@@ -18,6 +19,7 @@ export function SideEnd() {
         {say("who", { actor: me.value.actor, tenant: me.value.tenant_id })}
         {!can("actions:manage", "jobs:manage") && <span class="chip">{shared("read_only")}</span>}
       </p>
+      {can("actions:read", "jobs:read") && <a href={href("quotas")}>{say("quotas")}</a>}
       <label>
         <span>{say("zone")}</span>
         <select value={zone.value} onChange={(event) => chooseZone(event.currentTarget.value)}>

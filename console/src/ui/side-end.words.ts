@@ -1,6 +1,7 @@
 import { words } from "../words";
 
 export const say = words("ui/side-end", {
+  quotas: "Quotas",
   who: "{actor} of {tenant}",
   zone: "Times in",
   own_zone: "{zone}, yours",

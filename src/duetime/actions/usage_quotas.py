@@ -73,6 +73,10 @@ class UsageQuotas:
             self.take(tenant_id, usage_by(new))
         return new
 
+    def used(self, tenant_id: TenantId) -> Usage | None:
+        """Return what a tenant uses, as this process knows it; None if it cannot be read."""
+        return self._usage(tenant_id)[0]
+
     def give_back(self, tenant_id: TenantId, repeats: Collection[Action]) -> None:
         """Remove counted actions that were not scheduled, since their keys were taken."""
         known = self._known.get(tenant_id)

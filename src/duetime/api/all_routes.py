@@ -34,7 +34,7 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("summary",): ("summary:Summary",),
     ("pauses",): ("pauses:Pauses",),
-    ("tenants",): ("tenants:Tenants",),
+    ("tenants", "quotas"): ("tenants:Tenants", "quotas:QuotaRoutes"),
     ("limits",): ("limits:Limits",),
     ("check-ins",): ("check_in:CheckInRoutes",),
     ("undelivered",): ("undelivered:UndeliveredRoutes",),

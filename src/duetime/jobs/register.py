@@ -179,8 +179,8 @@ class Register:
         if all(limit is None for limit in limits.values()):
             return
         own = {job.ref: job.definition for job in self._own_jobs(ref.tenant_id)}
-        counts = _counts(own.values())
-        after = _counts((own | {ref: definition}).values())
+        counts = job_usage(own.values())
+        after = job_usage((own | {ref: definition}).values())
         for quota, limit in limits.items():
             used, added = counts[quota], after[quota] - counts[quota]
             if limit is not None and added > 0 and after[quota] > limit:
@@ -238,7 +238,7 @@ def _refuse_taken(name: JobName, registration: Registration) -> None:
         raise JobNameTaken(name, "another job of this tenant; set replace to replace it")
 
 
-def _counts(definitions: Collection[Definition]) -> Mapping[Quota, int]:
+def job_usage(definitions: Collection[Definition]) -> Mapping[Quota, int]:
     """Return what a tenant's jobs use of its quotas."""
     return {Quota.JOBS: len(definitions), Quota.EVENT_RULES: sum(map(_event_rules, definitions))}
 
