@@ -287,3 +287,11 @@ def test_the_navigation_shows_the_present_page_on_a_phone(reader):
     page.set_viewport_size({"width": 390, "height": 844})
     reader.go("#/cadences")
     expect(nav(page).get_by_role("link", name="Try a cadence")).to_be_in_viewport(ratio=0.9)
+
+
+def test_no_control_at_the_end_of_the_side_is_wider_than_it(reader):
+    page = reader.go("#/")
+    side = page.locator(".side-end").bounding_box()
+    boxes = [select.bounding_box() for select in page.locator(".side-end select").all()]
+    assert len(boxes) == 3
+    assert [box["x"] + box["width"] <= side["x"] + side["width"] for box in boxes] == [True] * 3
