@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from duetime.cli.job_text import listed
+from duetime.cli.job_text import in_full, listed
 from tests.cli.jobs import NIGHTLY, REPORT
 
 
@@ -28,6 +28,23 @@ def test_a_job_without_statistics_shows_its_latest_run(duetime):
     shown = [listed([job | {"last_run": None, "recent_runs": runs}], now) for runs in ([run], [])]
     assert "executed 60 s ago" in shown[0]
     assert " -  " in shown[1]
+
+
+@pytest.mark.parametrize(
+    ("dollars", "runs", "shown"),
+    [
+        (0.0022, 1.0, "0.0022 dollars a month, by 1 runs a day"),
+        (0.932, 1_440.0, "0.93 dollars a month, by 1,440 runs a day"),
+        (1_234.5, 2.345, "1,234.50 dollars a month, by 2.35 runs a day"),
+    ],
+)
+def test_a_job_is_shown_with_its_price(duetime, dollars, runs, shown):
+    job = duetime.json("jobs", "show", "billing-nightly")
+    assert job["dollars_per_month"] > 0
+    priced = job | {"dollars_per_month": dollars, "runs_per_day": runs}
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert f"  {shown}\n" in in_full(priced, now)
+    assert "price" not in in_full(priced | {"dollars_per_month": None}, now)
 
 
 def test_the_next_page_is_a_command(duetime):

@@ -128,9 +128,14 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if job.get("after"):
         yield "after", after_in_words(job["after"], job["after_timeout"])
     if job.get("dollars_per_month") is not None:
-        runs = f"{job['runs_per_day']:,.3g} runs a day"
-        yield "price", f"{job['dollars_per_month']:.2g} dollars a month, by {runs}"
+        yield "price", _price(job["dollars_per_month"], job["runs_per_day"])
     yield from _runs(job, now)
+
+
+def _price(dollars: float, runs: float) -> str:
+    cents = f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.2g}"
+    often = float(f"{runs:.3g}")  # to three digits
+    return f"{cents} dollars a month, by {often:,g} runs a day"
 
 
 def _runs(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
