@@ -82,6 +82,13 @@ class TestQuery:
         response = call("query", query={"ids": "order:7"})
         assert (response.status, "copy ids from a list of actions" in response.text) == (422, True)
 
+    @pytest.mark.parametrize("field", ["ids", "payload", "status", "error"])
+    def test_rejects_a_null_filter_and_an_empty_list(self, call, field):
+        """A filter whose value is missing must not select everything else."""
+        for value in (None, []):
+            response = call("cancel-many", body={"type": "remark", "dry_run": True, field: value})
+            assert response.status == 422
+
     def test_accepts_several_statuses_in_both_spellings(self, call, put):
         waiting, cancelled = put(), put()
         call("cancel", action_id=cancelled)

@@ -45,11 +45,9 @@ PayloadFields = Annotated[
     ),
 ]
 Ids = Annotated[
-    list[str] | None,
+    Annotated[list[str], Field(min_length=1, max_length=MOST_IDS)] | None,
     BeforeValidator(_several),
     Field(
-        min_length=1,
-        max_length=MOST_IDS,
         description=f"the actions and runs with these ids, {MOST_IDS} at most",
         examples=[["0199c1d2-6f00-7a3c-9f21-5d0c8e4b7a16"]],
     ),
