@@ -50,7 +50,7 @@ from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_messages import message_of
 from duetime.wakeups.due_scanner import DueScanner
 from duetime.wakeups.sweep import Sweep
-from duetime.worker.claim_job_run import ClaimWon
+from duetime.worker.claim_results import ClaimWon
 from duetime.worker.pass_slots import PassSlots
 from tests.slots import NoQueues, claim_of
 

@@ -40,7 +40,8 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
-from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon
+from duetime.worker.claim_job_run import ClaimJobRun
+from duetime.worker.claim_results import ClaimWon
 from tests.contract.damage import Damage, damages, put
 from tests.slots import claim_of
 from tests.unpaused import UNPAUSED

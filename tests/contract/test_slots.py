@@ -36,7 +36,7 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
-from duetime.worker.claim_job_run import ClaimWon, Waiting
+from duetime.worker.claim_results import ClaimWon, Waiting
 from tests.contract.networks import LosesAnAnswer
 from tests.contract.slots_0_1_0 import OldWorker
 from tests.slots import claim_of

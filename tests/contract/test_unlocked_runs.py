@@ -21,7 +21,8 @@ from duetime.testing.contract.job_specimens import (
     taking,
 )
 from duetime.testing.contract.specimens import GLOBEX, HOUR, MINUTE, NOON, end, put, stored_row, terms
-from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, Waiting
+from duetime.worker.claim_job_run import ClaimJobRun
+from duetime.worker.claim_results import ClaimWon, Waiting
 from duetime.worker.unlocked_runs import find_unlocked
 from tests.hooked import Hooked
 from tests.unpaused import UNPAUSED

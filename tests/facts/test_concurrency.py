@@ -32,7 +32,7 @@ from duetime.testing.contract.specimens import (
 )
 from duetime.wakeups.due_messages import message_of
 from duetime.wakeups.sweep import bands
-from duetime.worker.claim_job_run import ClaimWon, Waiting
+from duetime.worker.claim_results import ClaimWon, Waiting
 from duetime.worker.claim_with_slot import next_message
 from tests.slots import claim_of
 

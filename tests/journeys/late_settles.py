@@ -4,7 +4,7 @@ from duetime.model.lease import SettleResult
 from duetime.model.outcome import CANCELLED, settlement
 from duetime.ports.jobs import LockRequirement
 from duetime.retry import NEVER
-from duetime.worker.claim_job_run import ClaimWon
+from duetime.worker.claim_results import ClaimWon
 from duetime.worker.pass_slots import PassSlots
 from duetime.worker.settle import Settle
 

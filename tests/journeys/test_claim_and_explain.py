@@ -31,7 +31,8 @@ from duetime.ports.jobs import JobPorts, LockRequirement
 from duetime.retry import NEVER
 from duetime.settings import Settings
 from duetime.testing.simulated import TurnedClock
-from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon
+from duetime.worker.claim_job_run import ClaimJobRun
+from duetime.worker.claim_results import ClaimWon
 from tests.unpaused import UNPAUSED
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)

@@ -34,7 +34,7 @@ from duetime.testing.contract.specimens import (
     terms,
 )
 from duetime.testing.turned_clock import TurnedClock
-from duetime.worker.claim_job_run import ClaimWon, Waiting
+from duetime.worker.claim_results import ClaimWon, Waiting
 from duetime.worker.pass_slots import PassSlots
 from duetime.worker.rate_turn import StartsAt
 from tests.hooked import Hooked

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from duetime.api.api_model import ApiModel
 from duetime.api.authenticator import Caller, require
+from duetime.api.confirmation_request import ConfirmationRequest
 from duetime.api.context import ApiRoutes, caller_at
 from duetime.api.errors import ConfirmationEnded, ConfirmationNotFound, SamePerson
 from duetime.api.filters import SkippedView
@@ -24,7 +25,6 @@ from duetime.api.routes import Operation, route
 from duetime.api.served_request import Within
 from duetime.api.two_persons import CONFIRMATIONS, CORRELATION
 from duetime.api.views import Instant
-from duetime.declare.built_in import ConfirmationRequest
 from duetime.errors import ActionConflict, ActionNotFound
 from duetime.model.action import Action, Status
 from duetime.model.audit import AuditKind

@@ -15,11 +15,11 @@ from http import HTTPStatus
 from typing import Any
 
 from duetime.api.body import RequestContent
+from duetime.api.confirmation_request import ConfirmationRequest
 from duetime.api.context import ApiContext
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.routes import Route
 from duetime.api.served_request import ServedRequest, Within
-from duetime.declare.built_in import ConfirmationRequest
 from duetime.model.new_action import new_action
 
 CONFIRMATIONS = "/confirmations"

@@ -1,6 +1,8 @@
 """The handlers of every worker beside the app's own: of the canary and of `duetime deployment verify`.
 
 A probe's payload chooses what it does. It writes nothing but its own row.
+
+pydantic builds the class of its payload when it is first used: few processes run one.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _STEP = timedelta(seconds=0.2)
 _TIMEOUT = timedelta(minutes=1)
 
 
-class Probe(Payload, name=PROBE):
+class Probe(Payload, name=PROBE, defer_build=True):
     """The behaviour of a probe; by default it succeeds at once."""
 
     fail: Annotated[int, Field(ge=0, le=MOST_FAILURES)] = 0
@@ -43,27 +45,6 @@ class Probe(Payload, name=PROBE):
     """The first run ends its process. The API accepts this from operators only."""
     notify: bool = False
     """Metrics, alarms and events include it, as they include an app's action."""
-
-
-class ConfirmationRequest(Payload, name=CONFIRMATION):
-    """A request that changes nothing before a second person confirms it; see `duetime.api.two_persons`."""
-
-    operation: str
-    """The operation's id, such as `cancelActions`."""
-    needs: tuple[str, ...]
-    """The permissions of which the second person needs one."""
-    method: str
-    path: str
-    """Under the prefix, decoded."""
-    body: dict[str, object] | None = None
-    etag: str | None = None
-    """The state to which it applies."""
-    subject: str = ""
-    """The id of the first person that never changes."""
-    count: int | None = None
-    """How many it would change; None if that is not counted."""
-    more: bool = False
-    """Whether it may be more."""
 
 
 def _does_nothing(name: str) -> Handler:

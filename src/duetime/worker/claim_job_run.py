@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TypeAlias
 
 from duetime import ids
 from duetime.errors import BackendUnavailable, truncate
@@ -36,20 +35,16 @@ from duetime.model.action import Action, ActionRef, SkipReason, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, Job, job_ref_of
 from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone, Rejected
-from duetime.model.outcome import Outcome
-from duetime.model.slots import KeySlots
 from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
-from duetime.worker.paused_work import Held, PausedWork
+from duetime.worker.claim_results import SHARE_OF_WAIT, ClaimResult, ClaimWon, LockFreed, Waiting
+from duetime.worker.paused_work import PausedWork
 from duetime.worker.read_holders import read_holders
 from duetime.worker.unlocked_runs import find_unlocked, needs_search
 
 log = logging.getLogger(__name__)
-
-SHARE_OF_WAIT = 0.25
-"""The delay before the next claim of a run that waits, as a share of the time waited: few messages."""
 
 _SOONEST, _LATEST = timedelta(seconds=15), timedelta(seconds=60)
 """The bounds of that delay for a run that waits for its job's lock."""
@@ -59,45 +54,6 @@ _LATEST_IN_PLACE = timedelta(minutes=5)
 
 _CHANGE = timedelta(minutes=15)
 """Longer than a change of version takes: a Lambda function runs for at most 15 minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimWon:
-    """A won claim: the row as this run holds it, and its job at the time of the claim."""
-
-    action: Action
-    job: Job | None
-    hold: LockRequirement
-    expires_at: datetime | None = None
-    """Of a one-shot: from when on no attempt of it begins."""
-    slots: KeySlots | None = None
-    """Under a concurrency key: its slots when the run began."""
-
-    failure: Outcome | None = None
-    """Of a one-shot: why it must end without its handler."""
-
-    @property
-    def is_expired(self) -> bool:
-        """Whether it had expired at the claim: the run ends without its handler."""
-        return self.expires_at is not None and self.expires_at <= self.action.attempts[-1].started_at
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """The run cannot begin yet: claim it again after `seconds`."""
-
-    seconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class LockFreed:
-    """The run has ended, and another one waits for its job's lock."""
-
-    waiting: Action
-
-
-ClaimResult: TypeAlias = ClaimWon | LeaseHeld | MustBeAlone | Waiting | LockFreed | Held | None
-"""What a claim returns; None if there is nothing left to claim."""
 
 
 def _could_plan(definition: Definition, row: Action, anchor: datetime) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING
 
 from duetime.clock import Clock
 from duetime.declare.handler_set import HandlerSet
@@ -15,10 +18,13 @@ from duetime.model.lease import ClaimTerms
 from duetime.ports.wakeups import Delivery, DueMessage
 from duetime.retry import NEVER, RetryPolicy
 from duetime.settings import Settings
-from duetime.worker.claim_job_run import ClaimJobRun, ClaimResult, ClaimWon
+from duetime.worker.claim_results import ClaimResult, ClaimWon
 from duetime.worker.claim_with_slot import ClaimOneShot
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.rate_turn import Deferred, RateTurn, RateTurns, StartRefused, StartsAt
+
+if TYPE_CHECKING:
+    from duetime.worker.claim_job_run import ClaimJobRun
 
 _SLACK = timedelta(seconds=10)
 """A queue that hides messages for at most this much longer than a lease needs no call to hide one."""
@@ -30,7 +36,7 @@ class ClaimRun:
     def __init__(
         self,
         one_shots: ClaimOneShot,
-        job_runs: ClaimJobRun,
+        job_runs: Callable[[], ClaimJobRun],
         handlers: HandlerSet,
         heartbeat: Heartbeat,
         region: KnownRegion,
@@ -40,7 +46,8 @@ class ClaimRun:
         settings: Settings,
         instance: str,
     ) -> None:
-        self._one_shots, self._job_runs = one_shots, job_runs
+        """Make one; `job_runs` is called for the first run of a job, as few processes have any."""
+        self._one_shots, self._job_runs = one_shots, cache(job_runs)
         self._handlers, self._heartbeat, self._region = handlers, heartbeat, region
         self._rates = rates
         self._clock, self._settings, self._instance = clock, settings, instance
@@ -93,7 +100,7 @@ class ClaimRun:
         terms = self._terms(delivery, policy, now, epoch, shares_process=shares_process)
         if is_one_shot(message.ref.id):
             return self._one_shots(message, replace(terms, expiry=expiry), turn)
-        return self._job_runs(message.ref, terms, policy)
+        return self._job_runs()(message.ref, terms, policy)
 
     def _terms(
         self, delivery: Delivery, policy: RetryPolicy, now: datetime, epoch: int, *, shares_process: bool

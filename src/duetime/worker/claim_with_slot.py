@@ -38,7 +38,7 @@ from duetime.ports.actions import ActionStore, DamagedRow, Holder
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
-from duetime.worker.claim_job_run import SHARE_OF_WAIT, ClaimResult, ClaimWon, Waiting
+from duetime.worker.claim_results import SHARE_OF_WAIT, ClaimResult, ClaimWon, Waiting
 from duetime.worker.pass_slots import PassSlots
 from duetime.worker.paused_work import Held, PausedWork
 from duetime.worker.rate_turn import RateTurn, StartRefused, StartsAt

@@ -22,7 +22,7 @@ from enum import Enum
 from duetime.errors import AlreadyCommitted, BackendUnavailable
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run import Entry, RunCancelled
-from duetime.worker.claim_job_run import ClaimWon
+from duetime.worker.claim_results import ClaimWon
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.settle import Settle
 

@@ -18,7 +18,7 @@ from duetime.ports.actions import ActionStore
 from duetime.retry import NEVER, RetryPolicy
 from duetime.settings import Settings
 from duetime.telemetry.run_log import RunLog
-from duetime.worker.claim_job_run import ClaimWon
+from duetime.worker.claim_results import ClaimWon
 from duetime.worker.commit import CommitStage, RunCommit
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.settle import Settle

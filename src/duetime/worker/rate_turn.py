@@ -37,7 +37,7 @@ from duetime.model.rate_limit import Pace, RateBucket, bucket_of
 from duetime.model.run import WorkerDied
 from duetime.ports.actions import ActionStore
 from duetime.retry import Fatal
-from duetime.worker.claim_job_run import Waiting
+from duetime.worker.claim_results import Waiting
 
 LONGEST_WAIT = timedelta(seconds=1)
 """How long a process waits for a run's instant instead of moving the row, as for fractions of a second."""

@@ -25,7 +25,7 @@ from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.ports.regions import NoRegions
 from duetime.ports.wakeups import DueQueues, Routes
 from duetime.wakeups.due_messages import message_of, send_wake
-from duetime.worker.claim_job_run import ClaimWon
+from duetime.worker.claim_results import ClaimWon
 from duetime.worker.pass_slots import PassSlots
 
 log = logging.getLogger(__name__)

@@ -21,6 +21,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
 
 from duetime import ids, instant
 from duetime.clock import Clock
@@ -52,7 +54,7 @@ from duetime.telemetry.run_log import RunLog
 from duetime.wakeups.due_messages import delay_until, message_of, send_wake
 from duetime.worker.breakers import Breakers
 from duetime.worker.checkpoints import RunCheckpoints
-from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, LockFreed, Waiting
+from duetime.worker.claim_results import ClaimWon, LockFreed, Waiting
 from duetime.worker.claim_run import ClaimRun
 from duetime.worker.claim_with_slot import ClaimOneShot, next_message
 from duetime.worker.commit import CommitStage
@@ -68,6 +70,9 @@ from duetime.worker.rollover import ROLL_OVER, Rollover
 from duetime.worker.run_handler import ClaimedRun, RunHandler
 from duetime.worker.run_many import RunMany
 from duetime.worker.settle import Settle
+
+if TYPE_CHECKING:
+    from duetime.worker.claim_job_run import ClaimJobRun
 
 log = logging.getLogger(__name__)
 
@@ -130,7 +135,7 @@ class Worker:
                 retention=settings.retention,
                 paused=self._paused,
             ),
-            ClaimJobRun(store, jobs, settings=settings, paused=self._paused),
+            partial(_claim_job_run, store, jobs, settings=settings, paused=self._paused),
             handlers,
             heartbeat,
             self._region,
@@ -415,3 +420,11 @@ class Worker:
                 self._plan(claim.job.ref)
             except DuetimeError as error:
                 log.warning("not planned ahead", extra={"job": claim.job.name, "reason": truncate(error)})
+
+
+def _claim_job_run(
+    store: ActionStore, jobs: JobStore, *, settings: Settings, paused: PausedWork
+) -> ClaimJobRun:
+    from duetime.worker.claim_job_run import ClaimJobRun  # noqa: PLC0415 - many processes run one-shots alone
+
+    return ClaimJobRun(store, jobs, settings=settings, paused=paused)
