@@ -1,8 +1,8 @@
 // Lists that grow at their end: "Show more" appends a page. All shown pages are loaded again at each poll, so
-// that what is shown is of one time.
+// that what is shown is of one time; of a longer list nothing is polled.
 
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type QueryResult, useQuery } from "./query";
 
 export interface PageRead<T> {
@@ -19,6 +19,12 @@ export interface Pages<P> extends QueryResult<P> {
   grow: () => void;
 }
 
+/** The most pages that are polled. */
+const MOST_POLLED = 3;
+
+/** The lists whose next load only appends a page. */
+const growing = new Set<string>();
+
 /** How many pages each list shows, by its key: the way back finds as many. */
 const counts = signal<ReadonlyMap<string, number>>(new Map());
 
@@ -33,11 +39,13 @@ export function usePages<T extends { id: string }, P extends PageRead<T>>(
   every: number,
 ): Pages<P & { pages: number }> {
   const count = counts.value.get(key) ?? 1;
+  const shown = useRef<(P & { pages: number }) | undefined>(undefined);
   const load = async (signal: AbortSignal) => {
-    let page = await read(first, signal);
+    const before = growing.delete(key) ? shown.current : undefined;
+    let page: P = before ?? (await read(first, signal));
     const items = new Map(page.items.map((item) => [item.id, item]));
     let rows = page.scanned?.rows ?? 0;
-    let pages = 1;
+    let pages = before?.pages ?? 1;
     for (; pages < count && page.next !== null; pages += 1) {
       page = await read(page.next, signal);
       for (const item of page.items) items.set(item.id, item);
@@ -46,8 +54,9 @@ export function usePages<T extends { id: string }, P extends PageRead<T>>(
     if (page.scanned) page = { ...page, scanned: { ...page.scanned, rows } };
     return { ...page, items: [...items.values()], pages: Math.max(pages, count) };
   };
-  const live = useQuery(load, key, every * count);
+  const live = useQuery(load, key, count > MOST_POLLED ? Number.POSITIVE_INFINITY : every * count);
   const { value, refresh } = live;
+  shown.current = value;
   useEffect(() => {
     if (value && value.pages < count) refresh();
   }, [count]);
@@ -55,6 +64,7 @@ export function usePages<T extends { id: string }, P extends PageRead<T>>(
     ...live,
     isGrowing: value !== undefined && value.pages < count && live.problem === undefined,
     grow: () => {
+      growing.add(key);
       counts.value = new Map(counts.peek()).set(key, count + 1);
     },
   };

@@ -1,6 +1,6 @@
 // How many runs of each job ended in each minute of the last hour, from the API's counts.
 
-import type { Job } from "./jobs.data";
+import { jobKey } from "./jobs.data";
 import type { Summary } from "./overview.data";
 
 export interface JobRate {
@@ -14,16 +14,14 @@ export interface JobRate {
 
 export type Rates = Map<string, JobRate>;
 
-export const rateKey = (job: Pick<Job, "tenant_id" | "name">) => `${job.tenant_id} ${job.name}`;
-
-/** By `rateKey`; none where runs are not counted. */
+/** By `jobKey`; none where runs are not counted. */
 export function ratesOf(summary: Summary | null): Rates {
   const jobs = summary?.is_counted ? summary.names.filter((name) => name.kind === "job") : [];
   const since = Date.parse(summary?.since ?? "");
   return new Map(
     jobs.map((job) => {
       const n = job.by_minute.reduce((all, ended) => all + ended, 0);
-      return [rateKey(job), { n, ended: job.by_minute, failed: job.failed_by_minute, since }];
+      return [jobKey(job), { n, ended: job.by_minute, failed: job.failed_by_minute, since }];
     }),
   );
 }

@@ -14,10 +14,23 @@ import { called, isRunning, type Job, RUNS } from "./jobs.data";
 import type { JobRate } from "./jobs.rates";
 import { mine } from "./jobs.words";
 
-export function JobRow({ job, rate }: { job: Job; rate?: JobRate }) {
+interface JobRowProps {
+  job: Job;
+  rate?: JobRate;
+  /** Its place in a table of which only a part is in the page. */
+  index?: number;
+  measure?: (row: HTMLElement | null) => void;
+}
+
+export function JobRow({ job, rate, index, measure }: JobRowProps) {
   const mayChange = job.enabled && canManage("jobs:manage", job.tenant_id);
   return (
-    <tr class={job.enabled ? undefined : "is-over"}>
+    <tr
+      class={job.enabled ? undefined : "is-over"}
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index === undefined ? undefined : index + 2}
+    >
       <td>
         <Name job={job} />
       </td>
@@ -54,7 +67,7 @@ function Runs({ job, rate }: { job: Job; rate?: JobRate }) {
       </span>
     );
   }
-  return <Sparkline runs={job.recent_runs ?? []} label={label} />;
+  return job.recent_runs && <Sparkline runs={job.recent_runs} label={label} />;
 }
 
 function Name({ job }: { job: Job }) {

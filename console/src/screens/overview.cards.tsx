@@ -8,18 +8,17 @@ import { href } from "../route";
 import { brief } from "../time";
 import { number } from "../words";
 import { type StatusFilter, say, statusOf } from "../words/shared";
-import { isFailing, isPaused, type Jobs, ONLY, type Only } from "./jobs.data";
+import type { JobCounts, State } from "./jobs.data";
 import { type Action, type Health, useActive } from "./overview.data";
 import { mine } from "./overview.words";
 
 interface CardsProps {
-  jobs: QueryResult<Jobs>;
+  jobs: QueryResult<JobCounts | null>;
   health: QueryResult<Health | null>;
   failed: QueryResult<Gathered<Action> | null>;
 }
 
 export function Cards({ jobs, health, failed }: CardsProps) {
-  const all = jobs.value?.items;
   const kept = health.value?.undelivered;
   const ofJobs = asOf(jobs);
   return (
@@ -52,7 +51,8 @@ export function Cards({ jobs, health, failed }: CardsProps) {
           <Card
             title={mine("failing")}
             to={href("jobs", { only: "failing" })}
-            count={all?.filter(isFailing).length}
+            count={jobs.value?.failing}
+            more={jobs.value?.more}
             asOf={ofJobs}
             isBad
             hint={mine("failing_hint")}
@@ -60,7 +60,8 @@ export function Cards({ jobs, health, failed }: CardsProps) {
           <Card
             title={mine("paused")}
             to={href("jobs", { only: "paused" })}
-            count={all?.filter(isPaused).length}
+            count={jobs.value?.paused}
+            more={jobs.value?.more}
             asOf={ofJobs}
             hint={mine("paused_hint")}
           />
@@ -71,7 +72,7 @@ export function Cards({ jobs, health, failed }: CardsProps) {
 }
 
 /** What runs, and what failed and waits for its next attempt: one-shots and jobs. */
-function Active({ jobs }: { jobs: QueryResult<Jobs> }) {
+function Active({ jobs }: { jobs: QueryResult<JobCounts | null> }) {
   const actions = useActive();
   return (
     <>
@@ -84,22 +85,22 @@ function Active({ jobs }: { jobs: QueryResult<Jobs> }) {
 interface OfBothProps {
   title: string;
   actions: QueryResult<Gathered<Action> | null>;
-  jobs: QueryResult<Jobs>;
+  jobs: QueryResult<JobCounts | null>;
   /** The filter of the list of actions, and that of the list of jobs. */
   status: StatusFilter;
-  only: Only;
+  only: State;
 }
 
 function OfBoth({ title, actions: live, jobs, status, only }: OfBothProps) {
   const actions = live.value?.items.filter((each) => statusOf(each) === status).length ?? 0;
-  const ofJobs = jobs.value?.items.filter(ONLY[only]).length ?? 0;
+  const ofJobs = jobs.value?.[only] ?? 0;
   const isKnown = jobs.value !== undefined && (live.value !== undefined || live.problem !== undefined);
   return (
     <div class="card">
       <h2>{title}</h2>
       <Figure
         count={isKnown ? actions + ofJobs : undefined}
-        more={live.value?.more}
+        more={live.value?.more || jobs.value?.more}
         asOf={asOf(live) ?? asOf(jobs)}
       />
       <p class="card-links">

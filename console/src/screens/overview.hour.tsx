@@ -12,7 +12,7 @@ import { Part } from "../ui/page";
 import { Empty, Failure, Loading, StaleNote } from "../ui/states";
 import { StatusBadge } from "../ui/status";
 import { say } from "../words/shared";
-import { isOwn, type Job, type Jobs } from "./jobs.data";
+import { isOwn, type Job } from "./jobs.data";
 import type { Action, Summary } from "./overview.data";
 import { type Ended, endedOf, latestOf } from "./overview.ended";
 import { mine } from "./overview.words";
@@ -21,7 +21,7 @@ const MOST_LATEST = 12;
 type Recent = Gathered<Action> & { at: number };
 
 interface LastHourProps {
-  jobs: QueryResult<Jobs>;
+  jobs: QueryResult<Job[]>;
   recent: QueryResult<Recent | null>;
   summary: QueryResult<Summary | null>;
   failed: Action[];
@@ -29,7 +29,7 @@ interface LastHourProps {
 
 export function LastHour({ jobs, recent, summary, failed }: LastHourProps) {
   if (jobs.value !== undefined && recent.value !== undefined && summary.value !== undefined) {
-    const others = jobs.value.items.filter((each) => !isOwn(each));
+    const others = jobs.value.filter((each) => !isOwn(each));
     return (
       <>
         <StaleNote of={[jobs, recent, summary]} />

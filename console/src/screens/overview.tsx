@@ -4,7 +4,7 @@ import type { QueryResult } from "../query";
 import { can } from "../me";
 import { Page } from "../ui/page";
 import { say } from "../words/shared";
-import { type Jobs, useJobs } from "./jobs.data";
+import { type Job, useJobCounts, useLatestJobs } from "./jobs.data";
 import { Cards } from "./overview.cards";
 import { Coming } from "./overview.coming";
 import { type Action, type Summary, useFailedToday, useHealth, useRecent, useSummary } from "./overview.data";
@@ -14,34 +14,33 @@ import { PausesNotice } from "./pauses";
 import { Standing } from "./overview.standing";
 
 export function OverviewScreen() {
-  const quick = useJobs(0);
-  const withRuns = useJobs();
-  const jobs = withRuns.value === undefined ? quick : withRuns;
+  const counts = useJobCounts();
+  const jobs = useLatestJobs();
   const health = useHealth();
   const failed = useFailedToday();
   const summary = useSummary();
-  const isBegun = jobs.value !== undefined || jobs.problem !== undefined;
+  const isBegun = counts.value !== undefined || counts.problem !== undefined;
   return (
     <Page title={say("overview")}>
       <TenantPause pause={summary.value?.paused} />
       {can("actions:read") && <PausesNotice />}
       <Standing health={health} />
-      {can("jobs:read", "actions:read", "system") && <Cards jobs={jobs} health={health} failed={failed} />}
+      {can("jobs:read", "actions:read", "system") && <Cards jobs={counts} health={health} failed={failed} />}
       {can("jobs:read", "actions:read") && <Coming />}
       {isBegun && can("jobs:read", "actions:read") && (
-        <Lately jobs={withRuns} summary={summary} failed={failed.value?.items ?? []} />
+        <Lately jobs={jobs} summary={summary} failed={failed.value?.items ?? []} />
       )}
     </Page>
   );
 }
 
-/** The past hour; it is loaded last, since the runs of all jobs take the longest. */
+/** The past hour; it is loaded last, since the runs of jobs take the longest. */
 function Lately({
   jobs,
   summary,
   failed,
 }: {
-  jobs: QueryResult<Jobs>;
+  jobs: QueryResult<Job[]>;
   summary: QueryResult<Summary | null>;
   failed: Action[];
 }) {
