@@ -18,6 +18,7 @@ def edited(reader, job):
     page = reader.go(f"#/jobs/{job}")
     page.get_by_role("link", name="Edit", exact=True).click()
     expect(page.get_by_role("heading", name=f"Edit {job}")).to_be_visible(timeout=SOON)
+    expect(page.get_by_label("Cadences")).to_be_visible(timeout=SOON)  # the title is there before the job
     return page
 
 
