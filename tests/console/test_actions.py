@@ -24,21 +24,21 @@ def test_each_action_shows_its_status_and_latest_message(reader, actions):
     page = reader.go("#/actions")
     expect(row(page, actions["executed"])).to_contain_text("executed", timeout=AT_LAST)
     expect(row(page, actions["failed"])).to_contain_text("no driver for order", timeout=AT_LAST)
-    expect(row(page, actions["failed"]).get_by_role("cell").nth(4)).to_have_text("2")
+    expect(row(page, actions["failed"]).get_by_role("cell").nth(5)).to_have_text("2")
     expect(row(page, actions["processing"])).to_contain_text("running", timeout=AT_LAST)
     pending = row(page, actions["pending"])
     expect(pending).to_contain_text("pending")
     expect(pending).to_contain_text("parcel")
     expect(pending).to_contain_text("order:17")
-    expect(pending.get_by_role("cell").nth(5)).to_contain_text("local")
+    expect(pending.get_by_role("cell").nth(6)).to_contain_text("local")
 
 
 def test_an_instant_in_another_year_shows_the_year(reader, actions):
     page = reader.go("#/actions")
-    due = row(page, actions["pending"]).get_by_role("cell").nth(3)
+    due = row(page, actions["pending"]).get_by_role("cell").nth(4)
     expect(due).to_contain_text(str(actions["pending"].due_at.year))
     expect(due).to_contain_text(re.compile(r"in 1,\d{3} days"))
-    today = row(page, actions["failed"]).get_by_role("cell").nth(3)
+    today = row(page, actions["failed"]).get_by_role("cell").nth(4)
     expect(today).not_to_contain_text(str(actions["failed"].due_at.year))
 
 
@@ -134,7 +134,7 @@ def test_a_tenant_without_actions_sees_how_to_schedule_one(reader_of, cloud):
 def test_a_viewer_sees_all_and_no_button(reader_of, cloud, actions):
     page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go("#/actions")
     expect(row(page, actions["pending"])).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile("all that match|Schedule"))).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("all that match|Schedule an action"))).to_have_count(0)
 
 
 def test_a_user_without_the_permission_sees_the_reason(reader_of, cloud):

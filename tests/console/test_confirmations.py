@@ -30,6 +30,8 @@ def requested(reader_of, cloud, correlation_id):
     dialog = bulk(page, "Cancel")
     dialog.get_by_role("button", name="Cancel 2 actions").click()
     expect(dialog).to_contain_text("Another person must confirm it")
+    expect(dialog.get_by_role("button")).to_have_text(["Close"])
+    expect(dialog).not_to_contain_text("Stopped before the end")
     dialog.get_by_role("link", name="Confirmations").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirmations")
     return made, page

@@ -3,6 +3,8 @@ import { words } from "../words";
 export const say = words("actions/bulk", {
   cancel_all: "Cancel all that match…",
   redrive_all: "Redrive all that match…",
+  cancel_chosen: { one: "Cancel it…", other: "Cancel these {n}…" },
+  redrive_chosen: { one: "Redrive it…", other: "Redrive these {n}…" },
   title_cancel: "Cancel all of these",
   title_redrive: "Run all of these again",
   of_batch: "Members of the batch {name}.",

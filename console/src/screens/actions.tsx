@@ -1,25 +1,27 @@
 // All actions: found by their correlation id or by what else is known of them, and changed one or many at a
 // time.
 
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { BulkButton, BulkPlace } from "../actions/bulk-dialog";
-import { type BulkKind, byFilters, isPossible } from "../actions/bulk";
+import { type BulkKind, byFilters, byIds, isPossible, TAKES } from "../actions/bulk";
 import { say as sayBulk } from "../actions/bulk.words";
 import { FilterForm } from "../actions/filter-form";
 import { say as sayFilter } from "../actions/filters.words";
 import { type FilterState, useFilters } from "../actions/filter-state";
-import { type Filters, isAny } from "../actions/filters";
+import { type Filters, inAddress, isAny } from "../actions/filters";
 import { type Action, listActions, type Read, typesOf, useTypes } from "../actions/lists";
 import { ScheduleButton } from "../actions/schedule";
-import { ActionLink, attemptsText, bounded, DueCell, lastMessage, TypeCell } from "../actions/shown";
+import { Views } from "../actions/views";
 import { can } from "../me";
 import { href, place } from "../route";
 import { usePages } from "../shown-pages";
-import { Time, written } from "../time";
+import { written } from "../time";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
-import { StatusBadge } from "../ui/status";
 import { say as sayShared, statusOf } from "../words/shared";
+import { ActionTable } from "./action-table";
 import { say } from "./actions.words";
 
 const MOVING = 5_000;
@@ -34,6 +36,10 @@ export function ActionsScreen() {
   const key = JSON.stringify([filters, cursor]);
   const read = (at: string | undefined, signal: AbortSignal) => listActions(filters, at, signal);
   const live = usePages<Action, Read>(read, cursor, `actions ${key}`, pace(filters));
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    chosen.value = new Set();
+  }, [key]);
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = {
     due_after: sayFilter("due_after"),
@@ -44,6 +50,7 @@ export function ActionsScreen() {
   return (
     <Page title={sayShared("actions")} aside={can("actions:manage") && <ScheduleButton types={types} />}>
       <FilterForm state={state} types={types} times={times} hasStatus />
+      <Views at="actions" query={inAddress(filters)} />
       <Part title={sayShared("actions")} aside={can("actions:manage") && <Bulks state={state} />}>
         <Shown live={live} lines={8}>
           {({ items, next, includesRuns, scanned }) => (
@@ -56,7 +63,10 @@ export function ActionsScreen() {
                     : say("scanned_all", { n: scanned.rows })}
                 </p>
               )}
-              {items.length > 0 && <ActionTable actions={items} />}
+              {can("actions:manage") && <Chosen actions={items} chosen={chosen} />}
+              {items.length > 0 && (
+                <ActionTable actions={items} chosen={can("actions:manage") ? chosen : undefined} />
+              )}
               {items.length === 0 && <Nothing filters={filters} next={next} grow={live.grow} />}
               {next && items.length > 0 && items.length < SHORT && <p class="muted">{say("short")}</p>}
               {items.length > 0 && <Pager at={["actions"]} pages={live} />}
@@ -99,6 +109,24 @@ function Bulks({ state }: { state: FilterState }) {
   );
 }
 
+/** The changes of the rows that are chosen; each takes those whose status allows it. */
+function Chosen({ actions, chosen }: { actions: Action[]; chosen: Signal<ReadonlySet<string>> }) {
+  const meant = actions.filter((action) => chosen.value.has(action.id));
+  if (meant.length === 0) return null;
+  return (
+    <div class="asides chosen" role="group" aria-label={say("chosen", { n: meant.length })}>
+      <span>{say("chosen", { n: meant.length })}</span>
+      {(["cancel", "redrive"] satisfies BulkKind[]).map((kind) => {
+        const possible = meant.filter((action) => TAKES[kind].includes(statusOf(action)));
+        if (possible.length === 0) return null;
+        const n = possible.length;
+        const make = () => ({ ...byIds(kind, possible), about: say("chosen", { n }) });
+        return <BulkButton key={kind} kind={kind} label={sayBulk(`${kind}_chosen`, { n })} make={make} />;
+      })}
+    </div>
+  );
+}
+
 interface NothingProps {
   filters: Filters;
   next: string | null;
@@ -122,84 +150,5 @@ function Nothing({ filters, next, grow }: NothingProps) {
       <p>{say(isFiltered ? "empty_why" : "nothing_why")}</p>
       {isFiltered && <a href={href("actions")}>{sayFilter("clear")}</a>}
     </Empty>
-  );
-}
-
-/** Actions in rows, which become cards on narrow screens. */
-export function ActionTable({ actions }: { actions: Action[] }) {
-  return (
-    <div class="scrolls">
-      <table class="folds action-table">
-        <caption class="hidden">{say("caption")}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{sayShared("status")}</th>
-            <th scope="col">{say("action")}</th>
-            <th scope="col">{say("correlation_id")}</th>
-            <th scope="col">{say("nominal")}</th>
-            <th scope="col" class="is-number">
-              {say("attempts")}
-            </th>
-            <th scope="col">{say("by")}</th>
-            <th scope="col">{say("message")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {actions.map((each) => (
-            <ActionRow key={each.id} action={each} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function ActionRow({ action }: { action: Action }) {
-  const message = lastMessage(action);
-  const id = action.correlation_id;
-  return (
-    <tr>
-      <td data-label={sayShared("status")}>
-        <StatusBadge status={statusOf(action)} />
-      </td>
-      <td data-label={say("action")}>
-        <div>
-          <TypeCell action={action} />
-          <div>
-            <ActionLink id={action.id} />
-          </div>
-        </div>
-      </td>
-      <td data-label={say("correlation_id")} class={id ? undefined : "is-void"}>
-        {id && (
-          <a class="cut" href={href("actions", { correlation_id: id })} title={say("by_correlation", { id })}>
-            <bdi>{bounded(id)}</bdi>
-          </a>
-        )}
-      </td>
-      <td data-label={say("nominal")}>
-        <div>
-          <DueCell action={action} />
-        </div>
-      </td>
-      <td data-label={say("attempts")} class="is-number">
-        {attemptsText(action)}
-      </td>
-      <td data-label={say("by")}>
-        <div>
-          <div class="cut" title={action.created_by}>
-            <bdi>{action.created_by}</bdi>
-          </div>
-          <small>
-            <Time at={action.created_at} />
-          </small>
-        </div>
-      </td>
-      <td data-label={say("message")} class={message ? undefined : "is-void"}>
-        <div class="message" title={bounded(message)}>
-          <bdi>{bounded(message)}</bdi>
-        </div>
-      </td>
-    </tr>
   );
 }

@@ -19,5 +19,9 @@ export const say = words("screens/actions", {
   further: "Look further",
   scanned: "{n} actions compared, up to {at}.",
   scanned_all: "All {n} actions compared.",
+  choose: "Choose",
+  choose_all: "Choose all rows",
+  choose_one: "Choose {id}",
+  chosen: { one: "{n} chosen action", other: "{n} chosen actions" },
   short: "Not all of this part matched the filters. There may be more further on.",
 });

@@ -17,7 +17,7 @@ import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
 import { say as sayShared, STATUSES, status as sayStatus, type Status } from "../words/shared";
-import { ActionTable } from "./actions";
+import { ActionTable } from "./action-table";
 import { StateChip, Tallies } from "./batches";
 import { type Batch, closeBatch, getBatch, listMembers } from "./batches.data";
 import { say } from "./batches.words";

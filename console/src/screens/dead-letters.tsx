@@ -8,10 +8,11 @@ import { DismissButton } from "../actions/dismiss";
 import { FilterForm } from "../actions/filter-form";
 import { say as sayFilter } from "../actions/filters.words";
 import { useFilters } from "../actions/filter-state";
-import { type Filters, isAny } from "../actions/filters";
+import { type Filters, inAddress, isAny } from "../actions/filters";
 import { failedAt, type Group, grouped, ofGroup } from "../actions/groups";
 import { type Action, listDeadLetters, typesOf, useTypes } from "../actions/lists";
 import { ActionLink, attemptsText, bounded, shortId } from "../actions/shown";
+import { Views } from "../actions/views";
 import { Trend } from "../charts/trend";
 import { now } from "../clock";
 import { useQuery } from "../query";
@@ -44,6 +45,7 @@ export function DeadLettersScreen() {
         {say("intro")} <Runbook section="dead-letters" />
       </p>
       <FilterForm state={state} types={types} times={times} />
+      <Views at="dead-letters" query={inAddress(filters)} />
       <Part title={say("by_error")}>
         <Shown live={live} lines={5}>
           {({ items, next }) =>
