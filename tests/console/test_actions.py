@@ -151,7 +151,7 @@ def test_it_is_in_french(reader_of, cloud, actions):
     expect(page.get_by_label("Rechercher par identifiant de corrélation")).to_be_visible()
     page.get_by_role("button", name="Annuler toutes celles-ci…").click()
     expect(page.get_by_role("dialog", name="Annuler toutes ces actions")).to_contain_text("définitive")
-    page.get_by_role("button", name="Laisser tel quel").click()
+    page.get_by_role("button", name="Retour").click()
     page.get_by_role("button", name="Planifier une action").click()
     expect(page.get_by_role("dialog", name="Planifier une action")).to_be_visible()
 
