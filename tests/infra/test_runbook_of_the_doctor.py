@@ -16,9 +16,10 @@ def environments():
     return {name: synthesised.environment(name) for name in synthesised.functions()}
 
 
-def test_only_the_api_has_the_runbooks_address(environments):
+def test_only_the_api_and_the_console_have_the_runbooks_address(environments):
     assert runbook_place(environments["api"]) == THERE
-    assert [name for name, environment in environments.items() if runbook_place(environment)] == ["api"]
+    named = [name for name, environment in environments.items() if runbook_place(environment)]
+    assert named == ["api", "console"]
 
 
 def test_the_default_runbook_is_no_variable(synthesised):

@@ -178,7 +178,12 @@ def test_the_console_is_at_the_root(browser):
     assert answer.text == "<!doctype html>console"
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
     assert browser.get("/assets/main-1a.js").text == "start()"
-    assert browser.get("/config.json").json == {"api": "api/v1", "sign_in": None, "links": []}
+    assert browser.get("/config.json").json == {
+        "api": "api/v1",
+        "sign_in": None,
+        "links": [],
+        "runbook": None,
+    }
 
 
 def test_large_responses_are_compressed_for_clients_that_accept_it(browser, built, answers):
