@@ -31,6 +31,8 @@ const UNAUTHORIZED = 401;
 const REFUSED = 400;
 
 let tokens: Tokens | null = null;
+/** Whether the page is being left for the pool: a read that begins meanwhile must not sign in again. */
+let isSignedOut = false;
 let renewing: Promise<void> | null = null;
 
 /** Signs in, which may leave the page; then gives what gets a token that holds. */
@@ -66,12 +68,14 @@ function reasonOf(answer: URLSearchParams): string {
 /** Forgets the tokens and ends the pool's own session; leaves the page. */
 export function signOut(at: SignIn): void {
   tokens = null;
+  isSignedOut = true;
   const out = new URL("/logout", at.url);
   out.search = new URLSearchParams({ client_id: at.client_id, logout_uri: home }).toString();
   location.assign(out);
 }
 
 async function held(at: SignIn): Promise<string> {
+  if (isSignedOut) await new Promise(() => {}); // for as long as the page is there
   if (!tokens || tokens.endsAt - EARLY < Date.now()) {
     renewing ??= renew(at).finally(() => {
       renewing = null;

@@ -102,6 +102,7 @@ class Reader:
 
     def close(self) -> None:
         """Leave."""
+        self.page.unroute_all(behavior="ignoreErrors")
         self._context.close()
 
 

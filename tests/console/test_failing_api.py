@@ -21,6 +21,7 @@ BAD = {
     "nothing": {"status": 200, "body": ""},
 }
 API = "**/api/v1/**"
+ACTIONS, TOO_LARGE = "**/actions/query*", 413
 MINUTES_OFF = 5
 
 
@@ -126,16 +127,19 @@ def test_an_old_sweep_is_not_green(reader, age, text):
 
 def test_live_is_not_shown_while_a_part_is_loading(reader):
     held, page = [], reader.page
+    reader.answer_read("/actions/query", lambda _item: {"status": TOO_LARGE, "body": None})
 
     def hold(route):
         held.append(route)
 
-    page.route("**/actions/query*", hold)  # the newest actions are loaded behind all others
-    reader.go()
+    page.route(ACTIONS, hold)  # so they come alone, behind the others
+    with page.expect_request(ACTIONS):
+        reader.go()
     expect(status_line(page)).to_contain_text("All on time")
     expect(page.get_by_role("status", name="Loading").first).to_be_visible()
     expect(mark(page)).to_have_text("loading")
-    held[0].continue_()
+    for route in held:
+        route.continue_()
     page.unroute_all(behavior="ignoreErrors")
     expect(mark(page)).to_have_text("live")
 

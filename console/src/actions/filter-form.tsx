@@ -81,6 +81,13 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
       ))}
     </fieldset>
   );
+  const commands = (
+    <CopyCommands
+      words={[at === "actions" ? "actions" : "dead-letters", "list", ...optionsOf(filters)]}
+      path={at === "actions" ? "/actions/query" : "/dead-letters"}
+      query={{ ...inRequest(filters), status: filters.status?.join(",") }}
+    />
+  );
   return (
     <form
       ref={form}
@@ -140,12 +147,9 @@ export function FilterForm({ state, types, times, hasStatus }: FilterFormProps) 
             ))}
             <small>{say("zone", { zone: zone.value })}</small>
           </div>
+          {isNarrow.value && commands}
         </details>
-        <CopyCommands
-          words={[at === "actions" ? "actions" : "dead-letters", "list", ...optionsOf(filters)]}
-          path={at === "actions" ? "/actions/query" : "/dead-letters"}
-          query={{ ...inRequest(filters), status: filters.status?.join(",") }}
-        />
+        {!isNarrow.value && commands}
         <a class={isAny(filters) ? "clear" : "clear is-idle"} href={href(at)}>
           {say("clear")}
         </a>

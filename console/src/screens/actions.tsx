@@ -17,6 +17,7 @@ import { can } from "../me";
 import { href, place } from "../route";
 import { usePages } from "../shown-pages";
 import { written } from "../time";
+import { isNarrow } from "../ui/narrow";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
@@ -47,10 +48,11 @@ export function ActionsScreen() {
     created_after: sayFilter("created_after"),
     created_until: sayFilter("created_until"),
   };
+  const views = <Views at="actions" query={inAddress(filters)} />;
   return (
     <Page title={sayShared("actions")} aside={can("actions:manage") && <ScheduleButton types={types} />}>
       <FilterForm state={state} types={types} times={times} hasStatus />
-      <Views at="actions" query={inAddress(filters)} />
+      {!isNarrow.value && views}
       <Part title={sayShared("actions")} aside={can("actions:manage") && <Bulks state={state} />}>
         <Shown live={live} lines={8}>
           {({ items, next, includesRuns, scanned }) => (
@@ -74,6 +76,7 @@ export function ActionsScreen() {
           )}
         </Shown>
       </Part>
+      {isNarrow.value && views}
       <BulkPlace />
     </Page>
   );

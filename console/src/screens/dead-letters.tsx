@@ -20,6 +20,7 @@ import { can, canManage } from "../me";
 import { href } from "../route";
 import { brief, Time } from "../time";
 import { Act } from "../ui/act";
+import { isNarrow } from "../ui/narrow";
 import { Page, Part } from "../ui/page";
 import { Runbook } from "../ui/runbook";
 import { Empty, Shown } from "../ui/states";
@@ -39,13 +40,17 @@ export function DeadLettersScreen() {
   const live = useQuery((signal) => listDeadLetters(filters, MOST, signal), `dead letters ${key}`, EVERY);
   const types = typesOf(useTypes(), live.value?.items ?? []);
   const times = { due_after: sayFilter("failed_after"), due_until: sayFilter("failed_until") };
+  const views = <Views at="dead-letters" query={inAddress(filters)} />;
+  const intro = (
+    <p class="muted">
+      {say("intro")} <Runbook section="dead-letters" />
+    </p>
+  );
   return (
     <Page title={sayShared("dead_letters")}>
-      <p class="muted">
-        {say("intro")} <Runbook section="dead-letters" />
-      </p>
+      {!isNarrow.value && intro}
       <FilterForm state={state} types={types} times={times} />
-      <Views at="dead-letters" query={inAddress(filters)} />
+      {!isNarrow.value && views}
       <Part title={say("by_error")}>
         <Shown live={live} lines={5}>
           {({ items, next }) =>
@@ -62,6 +67,8 @@ export function DeadLettersScreen() {
           }
         </Shown>
       </Part>
+      {isNarrow.value && views}
+      {isNarrow.value && intro}
       <BulkPlace />
     </Page>
   );
