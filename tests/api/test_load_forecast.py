@@ -68,6 +68,14 @@ def test_a_job_that_begins_several_times_in_a_minute_counts_once(deployment):
     assert (first["begins"], first["peak"]) == (60, 1)
 
 
+def test_jobs_of_every_second_are_all_counted(deployment):
+    for number in range(3):
+        register(deployment, f"own-often-{number}", f"every {number + 1}s")
+    found = load(deployment).json
+    assert (found["jobs"], found["is_complete"]) == (3, True)
+    assert (found["hours"][0]["begins"], found["crowds"][0]["begin"]) == (180, 3)
+
+
 def test_paused_and_removed_jobs_have_no_load(deployment):
     register(deployment, "own-a", "daily 02:30")
     register(deployment, "own-b", "daily 02:30")
@@ -85,7 +93,7 @@ def test_without_a_capacity_it_is_that_of_the_deployment(deployment):
 
 
 def test_more_times_than_are_counted_are_stated(deployment, monkeypatch):
-    monkeypatch.setattr("duetime.api.load_forecast._MOST_TIMES", 7 * 24 + 7)
+    monkeypatch.setattr("duetime.api.load_forecast._MOST_MINUTES", 7 * 24 + 7)
     register(deployment, "own-a", "daily 02:30")
     register(deployment, "own-b", "every 1h")
     register(deployment, "own-c", "daily 02:30")

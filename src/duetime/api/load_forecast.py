@@ -22,8 +22,8 @@ from duetime.model.permissions import Permission
 
 SPAN = timedelta(days=7)
 
-_MOST_JOBS, _MOST_TIMES = 1_000, 100_000
-"""The most jobs that are read, and the most times that are computed: about a second of CPU."""
+_MOST_JOBS, _MOST_MINUTES = 1_000, 100_000
+"""The most jobs that are read, and the most minutes that are computed: three seconds of CPU at most."""
 
 _MOST_CROWDS, _MOST_NAMES = 20, 50
 _HIGHEST = 10_000
@@ -106,13 +106,13 @@ class LoadForecastRoutes(ApiRoutes):
     ) -> LoadForecastView:
         """Return in which minutes of the next seven days many jobs begin, and the peak of each hour.
 
-        Pauses are respected. At most 1,000 jobs and 100,000 times are counted; `is_complete` is false if
+        Pauses are respected. At most 1,000 jobs and 100,000 minutes are counted; `is_complete` is false if
         there are more. Triggered runs, retries, one-shots and duetime's own jobs are not in it.
         """
         now = self.api.clock.now()
         until, limit = now + SPAN, capacity or self.api.worker_concurrency
         jobs = list(self._jobs(request))
-        found = forecast(jobs[:_MOST_JOBS], now, until, most_times=_MOST_TIMES)
+        found = forecast(jobs[:_MOST_JOBS], now, until, most_minutes=_MOST_MINUTES)
         minutes = found.minutes
         return LoadForecastView(
             asked_at=now,

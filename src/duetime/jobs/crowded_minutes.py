@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import islice, takewhile
+from itertools import islice
 
 from duetime.instant import floor
 from duetime.jobs.upcoming import upcoming
@@ -99,23 +99,34 @@ class LoadForecast:
     is_complete: bool
 
 
-def forecast(jobs: Iterable[Job], now: datetime, until: datetime, *, most_times: int) -> LoadForecast:
+def forecast(jobs: Iterable[Job], now: datetime, until: datetime, *, most_minutes: int) -> LoadForecast:
     """Return the load of jobs after `now`, up to `until`; pauses are respected.
 
-    Jobs are counted in their order, until their times exceed `most_times`. Jobs with the same cadences share
-    a computation.
+    Jobs are counted in their order, until their minutes exceed `most_minutes`. Jobs with the same cadences
+    share a computation.
     """
-    minutes, counted, left = MinuteCounts(), 0, most_times
+    minutes, counted, left = MinuteCounts(), 0, most_minutes
     known = dict[object, tuple[datetime, ...]]()
     for job in jobs:
         key = job.ref if job.pauses or job.removed_at else job.cadence_set
         times = known.get(key)
         if times is None:
-            endless = takewhile(lambda at: at <= until, (due.at for due in upcoming(job, now)))
-            times = known[key] = tuple(islice(endless, left + 1))
+            times = known[key] = tuple(islice(_minutes(job, now, until), left + 1))
             if len(times) > left:
                 return LoadForecast(minutes, counted, is_complete=False)
             left -= len(times)
         minutes.add(job.name, times)
         counted += 1
     return LoadForecast(minutes, counted, is_complete=True)
+
+
+def _minutes(job: Job, now: datetime, until: datetime) -> Iterator[datetime]:
+    """Yield the minutes in which a job begins, each once: a job of every second costs what one of 30 does."""
+    times, last = upcoming(job, now), None
+    while (due := next(times, None)) is not None and due.at <= until:
+        minute = floor(due.at, MINUTE)
+        if minute != last:
+            yield minute
+            last = minute
+        else:
+            times = upcoming(job, minute + MINUTE - timedelta.resolution)
