@@ -25,6 +25,7 @@ MEASUREMENTS = {
     "lazy": "what each lazy import saves",
     "lateness": "start of a handler against its due time, on the local cloud",
     "busy": "the local cloud with 10,000 pending and 500 running",
+    "console": "the console's page with 5,000 jobs and 10,000 actions: CPU and requests",
     "fairness": "a quiet tenant beside another's burst of 10,000",
     "rates": "a limit of 1,000 starts a second over a minute, and what a start costs",
     "priority": "high actions, due now, beside 10,000 normal ones",

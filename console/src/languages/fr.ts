@@ -1310,6 +1310,7 @@ export const translation: Translation = {
     paused_hint: "ou l'une de leurs cadences",
     at_a_glance: "En bref",
     coming: "Les prochaines 24 heures",
+    first_jobs: "Des {n} premières tâches, par nom.",
     coming_none: "Rien n'est prévu dans les prochaines 24 heures",
     one_shots: "Actions ponctuelles",
     more_jobs: { one: "{n} tâche de plus", other: "{n} tâches de plus" },

@@ -51,7 +51,8 @@ function Day({ runs, actions }: { runs: ComingRuns | null; actions: Gathered<Act
           {soonest.length > MOST_ROWS && (
             <a href={href("jobs")}>{mine("more_jobs", { n: soonest.length - MOST_ROWS })}</a>
           )}{" "}
-          {idle > 0 && mine("idle_jobs", { n: idle })} {mine("skips")}
+          {idle > 0 && mine("idle_jobs", { n: idle })}{" "}
+          {runs?.more && mine("first_jobs", { n: runs.items.length })} {mine("skips")}
         </p>
       )}
     </>

@@ -15,7 +15,8 @@ export type Health = Schemas["HealthDetails"];
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 const MINUTE = 60_000;
-const MOST_PAGES = 4;
+/** Second pages come together as one request; a third one would be one more at each poll. */
+const MOST_PAGES = 2;
 const PAGE = 100;
 const SOON = 15_000;
 const SLOW = 30_000;
@@ -127,6 +128,8 @@ export const useComing = () =>
 
 export interface ComingRuns {
   items: Schemas["ComingView"][];
+  /** Whether there are more jobs than were read. */
+  more: boolean;
   at: number;
 }
 
@@ -143,8 +146,8 @@ export const useComingRuns = () =>
             signal,
           }),
         );
-      const { items } = await gather(read, MOST_PAGES);
-      return { items, at: Date.parse(until) - DAY };
+      const { items, more } = await gather(read, MOST_PAGES);
+      return { items, more, at: Date.parse(until) - DAY };
     },
     "coming runs",
     SLOW,

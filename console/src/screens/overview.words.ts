@@ -35,6 +35,7 @@ export const mine = words("screens/overview", {
   paused_hint: "or one of their cadences",
   at_a_glance: "At a glance",
   coming: "The coming 24 hours",
+  first_jobs: "Of the first {n} jobs, by name.",
   coming_none: "Nothing is due within the coming 24 hours",
   one_shots: "One-shot actions",
   more_jobs: { one: "{n} more job", other: "{n} more jobs" },
