@@ -16,6 +16,9 @@ from duetime import Action, Order, Scheduler, Status
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
+from duetime.lambdas.publish import action_filters
+from duetime.local.stream_poller import in_lambda_form
+from duetime.model.event_pattern import matches
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.settings import Settings
@@ -215,13 +218,12 @@ def records_of(bench, action):
             read = streams.get_records(ShardIterator=iterator)
             found += [row for row in read["Records"] if action.id in str(row["dynamodb"]["Keys"])]
             iterator = read["Records"] and read.get("NextShardIterator")
-    return [as_handed(row) for row in found]
-
-
-def as_handed(record):
-    images = record["dynamodb"]
-    made = images["ApproximateCreationDateTime"].timestamp()
-    return {**record, "dynamodb": {**images, "ApproximateCreationDateTime": made}}
+    records = (in_lambda_form(row, table["LatestStreamArn"]) for row in found)
+    return [
+        row
+        for row in records
+        if any(matches(pattern, row) for pattern in action_filters(Settings(prefix=PREFIX)))
+    ]
 
 
 def all_are_told(bench):
