@@ -40,7 +40,7 @@ Follows(l) ==
     [] l.kind = "again"       ->
          \/ worker[l.by].phase = "unsure" /\ Repeat(l.by)
          \/ /\ UNCHANGED <<worker, planner, late>>
-            /\ \E q \in late : Apply(q) /\ \E e \in q : e.write \in OfRows /\ e.id = l.id
+            /\ \E q \in late : Apply(q) /\ \E e \in q : "id" \in DOMAIN e /\ e.id = l.id
     [] l.kind = "heartbeat"   -> Heartbeat(l.by, l.until) /\ UNCHANGED late
     [] l.kind = "settle"      -> Settle(l.by, l.status) /\ UNCHANGED late
 
