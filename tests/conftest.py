@@ -1,4 +1,7 @@
+import functools
+
 import boto3
+import botocore.session
 import pytest
 from hypothesis import HealthCheck, settings
 from moto import mock_aws
@@ -8,6 +11,9 @@ from duetime.settings import Settings
 
 settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")  # whatever else runs on this machine
+
+botocore.session.create_loader = functools.cache(botocore.session.create_loader)
+"""All sessions read a service's model once: the tests make hundreds."""
 
 
 @pytest.fixture
