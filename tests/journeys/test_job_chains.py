@@ -211,7 +211,7 @@ class TestARunAfterAnotherJob:
         books.cloud.advance(minutes=16)  # a quarter of the wait: no run wakes it
         assert [nominal for nominal, _ in books.times()] == [3 * HOUR]
 
-    def test_that_makes_up_for_a_missed_time_waits_from_when_it_was_planned(self):
+    def test_that_catches_up_a_missed_time_waits_from_when_it_was_planned(self):
         row = Action(
             tenant_id="system",
             id=ids.occurrence_id(REPORT, 1, START + 3 * HOUR),

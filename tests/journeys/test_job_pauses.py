@@ -49,7 +49,7 @@ class TestAPause:
         assert shown.entries[-1].account == "skipped"
         assert shown.entries[-1].ends_at == recorded.cloud.now
 
-    def test_that_is_resumed_plans_at_once_and_makes_up_for_nothing(self, recorded):
+    def test_that_is_resumed_plans_at_once_and_catches_nothing_up(self, recorded):
         recorded.cloud.advance(minutes=35)
         recorded.cloud.jobs.pause(recorded.name)
         recorded.cloud.advance(hours=2)

@@ -123,7 +123,7 @@ class TestAPlannerWithoutARule:
             RecountProblem.NO_ROW,
         }
 
-    def test_that_makes_up_for_nothing(self, monkeypatch):
+    def test_that_catches_nothing_up(self, monkeypatch):
         monkeypatch.setattr(plan, "_latest", lambda *_missed: ())
         recorded = RecordedJob(every(hours=1), catch_up=2, start=THURSDAY)
         recorded.cloud.advance(hours=2, minutes=5)

@@ -10,7 +10,7 @@ an occurrence of a removed or paused skipped, with the reason, if it was due aft
 job, or of a previous version
 an occurrence that a previous        skipped as covered
 version has run
-claimed later than the job's grace   skipped as missed, unless its job makes up for it; of one that waits
+claimed later than the job's grace   skipped as missed, unless its job catches it up; of one that waits
                                      for another job, the grace follows its time-out
 one whose job runs after another     postponed until that job's run of the day has succeeded; skipped at
                                      the time-out
@@ -48,7 +48,7 @@ class Proceed:
     """Run it, if the job's row still permits it; the lock of a dead run may be taken over.
 
     Attributes:
-        catches_up: whether it makes up for a missed occurrence.
+        catches_up: whether it runs a missed occurrence late.
     """
 
     hold: LockRequirement
@@ -180,7 +180,7 @@ def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
         return Skip(
             SkipReason.PAUSED, f"paused by {pause.by}" + (f": {pause.reason}" if pause.reason else "")
         )
-    if _is_late(row, job, bounds) and not _makes_up_for(nominal, job, bounds):
+    if _is_late(row, job, bounds) and not _catches_up(nominal, job, bounds):
         late = round((bounds.now - row.due_at).total_seconds())
         return Skip(SkipReason.MISSED, f"it could be claimed only {late} s after it was due")
     return None
@@ -206,7 +206,7 @@ def _is_due_otherwise(row: Action, job: Job, nominal: datetime) -> bool:
 def wait_ends_at(row: Action, job: Job) -> datetime:
     """Return the time-out of a run that waits for another job's.
 
-    Of one that makes up for a missed time, it counts from when that was planned.
+    Of one that catches up a missed time, it counts from when that was planned.
     """
     begun = max(ids.nominal_at(row.id), row.planned_at or instant.EARLIEST)
     return begun + timedelta(seconds=job.definition.waits_at_most)
@@ -222,8 +222,8 @@ def _is_late(row: Action, job: Job, bounds: Bounds) -> bool:
     return is_fresh and bounds.now - due_at > bounds.grace and job.waiting != row.ref
 
 
-def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:
-    """Return whether a nominal time is one of the latest missed ones that the job makes up for."""
+def _catches_up(nominal: datetime, job: Job, bounds: Bounds) -> bool:
+    """Return whether a nominal time is one of the latest missed ones that the job catches up."""
     most = job.definition.catch_up
     later = job.cadence_set.between(nominal, bounds.now - bounds.grace)
     return most > 0 and len(list(islice(later, most))) < most

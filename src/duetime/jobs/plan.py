@@ -181,7 +181,7 @@ class Plan:
         return is_advanced
 
     def _missed(self, job: Job, now: datetime) -> _Step | None:
-        """Return the span of missed nominal times, and the rows of those that the job makes up for."""
+        """Return the span of missed nominal times, and the rows of those that the job catches up."""
         until = (now - self._settings.job_grace).replace(microsecond=0)
         first = job.cadence_set.next_after(job.cursor)
         if first is None or first > until:

@@ -123,7 +123,7 @@ class Run:
     trigger: Trigger = Trigger.SCHEDULED
     """The cause that made it due.
 
-    A schedule call, a cadence, an event, a person, a backfill, or a miss that its job makes up for.
+    A schedule call, a cadence, an event, a person, a backfill, or a missed time that its job catches up.
     """
     depth: int = 0
     """How many events in a row led to it. An event that the handler puts itself should have it in its detail,

@@ -93,7 +93,7 @@ def _ending(old: Action | None, new: Action) -> CountedEnding | None:
 def _lateness(row: Action) -> int | None:
     """Return the bucket of a run's lateness; None if it waited for a slot or was redriven.
 
-    A run that makes up for a time, or runs it in a backfill, has none either.
+    A run that catches up a missed time, or runs it in a backfill, has none either.
     """
     numbered = row.numbered_attempts()
     if not numbered or numbered[0][0] != 1 or row.concurrency_key is not None or row.redriven_after:

@@ -29,7 +29,7 @@ def current(
 ) -> tuple[Job, tuple[JobSpan, ...]]:
     """Return the job with its cursor at the present time, and the span that explains the time before.
 
-    The planner thus plans from now on. It makes up for no time whose runs may only be unknown. If the jobs
+    The planner thus plans from now on. It catches up no time whose runs may only be unknown. If the jobs
     table was restored, the job gets a version after all that have rows: the ids of those rows are taken, and
     a lost change may have retired the planned ones. Rows of times before the restore point may be missing:
     an occurrence may be planned late, by up to the grace.
