@@ -40,6 +40,8 @@ def requests_of_acme(deployment):
     yield deployment.ask("POST", "/actions", "manage_actions", body=body)
     yield deployment.ask("POST", "/actions/redrive", "manage_actions", body='{"type": "remark"}')
     yield deployment.ask("POST", "/jobs/billing-nightly/trigger", "manage_jobs")
+    backfill, preview = "/jobs/billing-nightly/backfills/b-1", '{"dry_run": true}'  # it has no preview
+    yield deployment.ask("POST", f"{backfill}/resume", "manage_jobs", body=preview)
     yield deployment.ask("PUT", "/jobs/acme-nightly", "manage_jobs", body='{"type": "remark"}')
 
 

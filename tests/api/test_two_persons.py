@@ -177,6 +177,14 @@ def test_a_job_is_unregistered_as_it_was_seen(deployment):
     assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 404
 
 
+def test_a_change_without_a_preview_waits_although_its_body_requests_one(deployment):
+    body = {"name": "acme-nightly", "type": "remark", "cadences": ["daily 02:30"], "payload": {}}
+    assert deployment.client.jobs("POST", body=body, claims=ADA).status == 201
+    response = deployment.client.jobs("DELETE", "/acme-nightly", body={"dry_run": True}, claims=ADA)
+    assert response.status == 202
+    assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 200
+
+
 def test_both_persons_are_in_the_audit_trail(deployment):
     deployment.remark()
     waiting = deployment.cancel().json["id"]

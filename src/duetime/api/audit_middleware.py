@@ -61,7 +61,7 @@ class AuditMiddleware:
             content: the parsed body.
         """
         operation, fields = route.operation, content.fields
-        if operation is None or (operation.has_dry_run and fields.get("dry_run") is True):
+        if operation is None or operation.is_preview(fields):
             return None
         now = self._clock.now()
         name = next(iter(arguments.values()), "").strip() or _new_name(operation, fields)

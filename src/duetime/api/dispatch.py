@@ -108,7 +108,7 @@ class Dispatcher:
             TenantPaused: an operator has paused the caller's tenant.
         """
         operation = route.operation
-        if operation is None or not operation.creates_work or content.fields.get("dry_run") is True:
+        if operation is None or not operation.creates_work or operation.is_preview(content.fields):
             return
         if (pause := self._api.pause_of(caller.tenant_id)) is not None:
             raise TenantPaused(caller.tenant_id, reason=pause.reason, until=pause.until)

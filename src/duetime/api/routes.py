@@ -36,6 +36,10 @@ class Operation:
     creates_work: bool = False
     """Whether it makes runs due: while the tenant is paused, the API rejects it."""
 
+    def is_preview(self, fields: Mapping[str, Any]) -> bool:
+        """Return whether a request only previews the change; most routes ignore the field `dry_run`."""
+        return self.has_dry_run and fields.get("dry_run") is True
+
 
 @dataclass(frozen=True, slots=True)
 class Route:

@@ -44,7 +44,7 @@ class TwoPersons:
         operation = route.operation
         if operation is None or not operation.is_final or request.is_within:
             return False
-        return self._api.settings.two_persons and content.fields.get("dry_run") is not True
+        return self._api.settings.two_persons and not operation.is_preview(content.fields)
 
     def request(self, request: ServedRequest, route: Route, content: RequestContent) -> dict[str, Any]:
         """Store the change for a second person (202), unless a look at its target is rejected."""
