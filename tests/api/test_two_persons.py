@@ -1,5 +1,6 @@
 """The setting `two_persons`: what cannot be undone is stored, and made when another person confirms it."""
 
+import os
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,8 +11,10 @@ from duetime.api.context import ApiContext
 from duetime.api.openapi.document import every_route
 from duetime.api.route_ports import Access, Health
 from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.ids import new_action_id
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
-from tests.api.conftest import ADA, Client, jobs_app
+from duetime.model.action import ActionRef
+from tests.api.conftest import ADA, Client, jobs_app, sample_event
 
 BOB = {**ADA, "sub": "3", "email": "bob@acme.example"}
 EVE = {"custom:tenant_id": "globex", "sub": "2", "email": "eve@globex.example"}
@@ -56,7 +59,7 @@ def cloud(clock, settings):
 
 @pytest.fixture
 def deployment(settings, clock, cloud):
-    return Deployment(replace(settings, two_persons=True), clock, cloud)
+    return Deployment(replace(settings, two_persons=True, identities={"*": "acme"}), clock, cloud)
 
 
 def test_a_bulk_cancel_is_stored_with_its_count_and_changes_nothing(deployment):
@@ -84,7 +87,7 @@ def test_another_person_makes_it_once(deployment):
     carl = {**ADA, "sub": "9", "email": "carl@acme.example"}
     again = deployment.confirm(waiting, carl)
     assert (again.status, again.code) == (409, "confirmation-ended")
-    assert "was ended by bob@acme.example" in again.json["detail"]
+    assert "was confirmed by bob@acme.example" in again.json["detail"]
 
 
 def test_what_is_scheduled_after_the_request_is_left(deployment):
@@ -105,7 +108,15 @@ def test_a_confirmed_change_makes_all_steps(deployment):
     assert {deployment.status(one) for one in ids} == {"cancelled"}
 
 
-@pytest.mark.parametrize("claims", [ADA, {**ADA, "email": "ada.new@acme.example"}, {**ADA, "sub": "77"}])
+@pytest.mark.parametrize(
+    "claims",
+    [
+        ADA,
+        {**ADA, "email": "ada.new@acme.example"},
+        {**ADA, "sub": "77"},
+        {**ADA, "sub": "77", "email": "Ada@ACME.example"},
+    ],
+)
 def test_the_same_person_is_refused(deployment, claims):
     one = deployment.remark()
     waiting = deployment.cancel().json["id"]
@@ -153,6 +164,56 @@ def test_a_withdrawn_request_cannot_be_confirmed(deployment):
     assert deployment.status(one) == "pending"
 
 
+@pytest.mark.parametrize("path", ["/api/v1/actions/{}", CONFIRMATIONS + "/{}"])
+def test_its_second_person_cannot_confirm_what_the_same_person_has_rejected(deployment, path):
+    one = deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    assert (
+        deployment.client("cancel", httpMethod="DELETE", path=path.format(waiting), claims=BOB).status < 300
+    )
+    response = deployment.confirm(waiting)
+    assert (response.status, response.code) == (409, "confirmation-ended")
+    assert "was withdrawn by bob@acme.example" in response.json["detail"]
+    assert deployment.status(one) == "pending"
+
+
+def test_its_second_person_may_repeat_it_for_an_hour(deployment):
+    deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    assert deployment.confirm(waiting).json["changed"] == 1
+    assert deployment.confirm(waiting).json["changed"] == 0
+    deployment.clock.wait_until(deployment.clock.now() + timedelta(hours=1))
+    assert deployment.confirm(waiting).code == "confirmation-ended"
+
+
+def test_a_rescheduled_row_lapses_at_its_time(deployment):
+    one = deployment.remark(**{"in": 900_000})
+    waiting = deployment.cancel().json
+    path = f"/api/v1/actions/{waiting['id']}/reschedule"
+    response = deployment.client("reschedule", path=path, body={"in": 800_000}, claims=ADA)
+    assert response.status == 200, response.text
+    deployment.clock.wait_until(deployment.clock.now() + timedelta(days=1))
+    assert deployment.at("GET", f"/{waiting['id']}").json["confirm_until"] == waiting["confirm_until"]
+    assert deployment.confirm(waiting["id"]).code == "confirmation-ended"
+    assert deployment.status(one) == "pending"
+
+
+def test_a_row_without_a_request_does_not_hide_the_others(deployment):
+    deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    forged = deployment.store.get(ActionRef("acme", waiting))
+    later = new_action_id(deployment.clock.now(), os.urandom)
+    deployment.store.put(replace(forged, id=later, payload="[]", payload_offloaded=False))
+    assert [item["id"] for item in deployment.at("GET").json["items"]] == [waiting]
+
+
+def test_a_request_may_name_a_hundred_actions(deployment):
+    ids = [deployment.remark() for _ in range(100)]
+    waiting = deployment.client("cancel-many", body={"ids": ids}, claims=ADA).json
+    assert (waiting["count"], waiting["body"]["ids"]) == (100, ids)
+    assert deployment.confirm(waiting["id"]).json["changed"] == 100
+
+
 def test_a_dry_run_and_one_action_need_no_second_person(deployment):
     one = deployment.remark()
     assert deployment.cancel(dry_run=True).status == 200
@@ -175,6 +236,54 @@ def test_a_job_is_unregistered_as_it_was_seen(deployment):
     assert deployment.client.jobs("DELETE", "/none-such", claims=ADA).status == 404
     assert deployment.confirm(response.json["id"]).json["changed"] == 1
     assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 404
+    assert deployment.client.jobs("POST", body=body, claims=ADA).status == 201
+    assert deployment.confirm(response.json["id"]).status == 412
+    assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 200
+
+
+def test_a_job_that_was_replaced_after_the_request_stays(deployment):
+    body = {"type": "remark", "cadences": ["daily 02:30"], "payload": {}}
+    replace_job = {"method": "PUT", "path": "/acme-nightly", "claims": ADA}
+    assert deployment.client.jobs(**replace_job, body=body).status == 201
+    waiting = deployment.client.jobs("DELETE", "/acme-nightly", claims=ADA, headers={"If-Match": "*"}).json
+    assert deployment.client.jobs(**replace_job, body=body | {"cadences": ["daily 03:30"]}).status == 200
+    assert deployment.confirm(waiting["id"]).code == "precondition-failed"
+    assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 200
+
+
+ROLE = "arn:aws:sts::123456789012:assumed-role"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_made"),
+    [
+        ("ops/ada", "ops/bob", False),  # whoever assumes a role chooses the name of the session
+        ("AWSReservedSSO_ops_1/ada", "AWSReservedSSO_ops_1/bob", True),
+        ("AWSReservedSSO_ops_1/ada", "AWSReservedSSO_admins_2/Ada", False),
+        ("AWSReservedSSO_ops_1/ada", "ops/bob", True),
+        ("AWSReservedSSO_ops_1/ada@acme.example", ADA, False),
+        ("ops/ada", BOB, True),
+    ],
+)
+def test_sessions_of_one_role_are_one_person(deployment, first, second, is_made):
+    one = deployment.remark()
+    waiting = as_caller(deployment, first, "cancel-many", body={"correlation_id": "order:7"}).json["id"]
+    path = f"{CONFIRMATIONS}/{waiting}/confirm"
+    response = as_caller(deployment, second, "cancel", httpMethod="POST", path=path)
+    assert response.status == (200 if is_made else 403)
+    assert deployment.status(one) == ("cancelled" if is_made else "pending")
+
+
+def as_caller(deployment, caller, sample, **changes):
+    if isinstance(caller, dict):
+        return deployment.client(sample, claims=caller, **changes)
+    event = sample_event(sample, **changes)
+    role, _, session = caller.partition("/")
+    event["requestContext"] |= {
+        "authorizer": None,
+        "identity": {"userArn": f"{ROLE}/{caller}", "user": f"AROA{role}:{session}"},
+    }
+    return deployment.client.send(event)
 
 
 def test_a_change_without_a_preview_waits_although_its_body_requests_one(deployment):

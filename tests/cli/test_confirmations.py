@@ -64,7 +64,7 @@ def test_a_withdrawn_request_changes_nothing(duetime, planned):
     assert (status, printed) == (0, f"withdrew {request['id']}: nothing was changed\n")
     assert duetime("access", "confirmations", "list")[1] == "nothing waits for a second person\n"
     status, _, errors = duetime("access", "confirmations", "confirm", request["id"], "--user", "bob")
-    assert (status, "was ended by ada; request the change again" in errors) == (1, True)
+    assert (status, "was withdrawn by ada; request the change again" in errors) == (1, True)
     assert statuses(duetime, planned) == {"pending"}
 
 

@@ -26,6 +26,8 @@ ANY_SIGNER = "*"
 """In the setting `identities`: each signer that IAM lets call the API and that has no entry of its own."""
 
 _SUBJECT_LIMIT = 256
+_IDENTITY_CENTER = "AWSReservedSSO_"
+"""Begins the names of the roles of IAM Identity Center, which names their sessions after its users."""
 
 EVERYONE = "everyone"
 """The role of every caller with a known tenant."""
@@ -42,6 +44,11 @@ class Caller:
     address: str | None = None
     subject: str = ""
     """The id that never changes: a user's ``sub``, or the unique id of a signer; its ARN if it has none."""
+    person: str = ""
+    """What all sessions of a person share: the subject; of an assumed role its ARN.
+
+    Its caller chooses the session's name, except in a session of IAM Identity Center.
+    """
 
     def permitted(self, permissions: frozenset[Permission], *, address: str | None) -> Caller:
         """Return the caller with its permissions and address."""
@@ -146,7 +153,8 @@ def _of_claims(claims: Mapping[str, Any]) -> Caller:
         tenant_id = ids.tenant(claims[TENANT_CLAIM])
     except InvalidIdentifier as error:
         raise Forbidden(f"the caller's claim {TENANT_CLAIM} names no tenant: {error.problem}") from None
-    return Caller(tenant_id, _actor(claims), _groups(claims), subject=_subject(claims.get("sub")))
+    subject = _subject(claims.get("sub"))
+    return Caller(tenant_id, _actor(claims), _groups(claims), subject=subject, person=subject)
 
 
 def _identities(setting: Mapping[str, str]) -> dict[str, tuple[ids.TenantId, frozenset[str]]]:
@@ -184,7 +192,9 @@ def _of_signature(
     name = arn.rpartition("/")[2]
     actor = f"{name}/{session}" if session else name
     subject = _subject(context["identity"].get("user")) or _subject(signed_by)
-    return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles, subject=subject)
+    is_shared = bool(session) and not name.startswith(_IDENTITY_CENTER)
+    person = arn if is_shared else subject
+    return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles, subject=subject, person=person)
 
 
 def _without_session(arn: str) -> tuple[str, str]:

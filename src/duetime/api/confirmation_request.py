@@ -18,9 +18,9 @@ class ConfirmationRequest(Payload, name=CONFIRMATION):
     """Under the prefix, decoded."""
     body: dict[str, object] | None = None
     etag: str | None = None
-    """The state to which it applies."""
+    """The state to which it applies: of a job, that which the first person saw."""
     subject: str = ""
-    """The id of the first person that never changes."""
+    """`Caller.person` of the first person."""
     count: int | None = None
     """How many it would change; None if that is not counted."""
     more: bool = False

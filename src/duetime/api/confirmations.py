@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -12,6 +14,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
+from duetime.actions.cancel import cancel
 from duetime.api.api_model import ApiModel
 from duetime.api.authenticator import Caller, require
 from duetime.api.confirmation_request import ConfirmationRequest
@@ -19,22 +22,25 @@ from duetime.api.context import ApiRoutes, caller_at
 from duetime.api.errors import ConfirmationEnded, ConfirmationNotFound, SamePerson
 from duetime.api.filters import SkippedView
 from duetime.api.parameters import LARGEST_PAGE
-from duetime.api.problems import MEDIA_TYPE
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, route
-from duetime.api.served_request import Within
-from duetime.api.two_persons import CONFIRMATIONS, CORRELATION
+from duetime.api.served_request import ServedProblem, Within
+from duetime.api.two_persons import CONFIRMATIONS, CORRELATION, WAITS
 from duetime.api.views import Instant
-from duetime.errors import ActionConflict, ActionNotFound
+from duetime.errors import ActionNotFound
 from duetime.model.action import Action, Status
 from duetime.model.audit import AuditKind
 from duetime.model.built_in import CONFIRMATION
+from duetime.model.lease import Applied
 from duetime.model.permissions import Permission
 from duetime.model.redaction import read_payload
+from duetime.ports.actions import Page
 
 _READ = (Permission.READ_ACTIONS, Permission.READ_JOBS)
 _MANAGE = (Permission.MANAGE_ACTIONS, Permission.MANAGE_JOBS)
 _MOST_PAGES = 20
+_CONFIRMED = "confirm#"
+"""Precedes the second person in the row: no actor has a ``#``, so only a confirmation writes it."""
 _LONGEST = timedelta(seconds=15)
 """A confirmation makes no further step of a bulk change after this time."""
 _GOES_ON = timedelta(hours=1)
@@ -115,9 +121,8 @@ class ConfirmationRoutes(ApiRoutes):
                 limit=LARGEST_PAGE,
                 cursor=cursor,
             )
-            views = [self._view(scheduler.get(row.id)) for row in page]
-            items += [view for view in views if view.state == "waiting"]
-            if (cursor := page.cursor) is None:
+            items += self._waiting(page, request)
+            if (cursor := page.cursor) is None or len(items) >= LARGEST_PAGE:
                 break
         return ConfirmationList(items=items[:LARGEST_PAGE])
 
@@ -146,7 +151,7 @@ class ConfirmationRoutes(ApiRoutes):
         require(caller, *map(Permission, waiting.needs))
         if _is_same(caller, row, waiting):
             raise SamePerson(row.id, caller.actor)
-        self._claim(row, caller, request)
+        self._claim(row, caller)
         return self._make(row, waiting, None if body is None else body.cursor, request)
 
     @route(
@@ -160,8 +165,17 @@ class ConfirmationRoutes(ApiRoutes):
     def withdraw(self, confirmation_id: str, request: Request) -> None:
         """Withdraw a request: the first person's own, or reject another's."""
         row = self._row(confirmation_id, request)
-        require(caller_at(request), *map(Permission, _request_of(row).needs))
-        self._end(row, request)
+        caller = caller_at(request)
+        require(caller, *map(Permission, _request_of(row).needs))
+        self._end(row, caller.actor)
+
+    def _waiting(self, page: Page, request: Request) -> Iterator[ConfirmationView]:
+        """Yield the requests of a page that wait; a row that is gone or has no request is left out."""
+        for row in page:
+            with suppress(ConfirmationNotFound):
+                view = self._view(self._row(row.id, request))
+                if view.state == "waiting":
+                    yield view
 
     def _row(self, confirmation_id: str, request: Request) -> Action:
         try:
@@ -183,46 +197,50 @@ class ConfirmationRoutes(ApiRoutes):
             more=waiting.more,
             requested_by=row.created_by,
             requested_at=row.created_at,
-            confirm_until=row.due_at,
+            confirm_until=_lapses_at(row),
             state=self._state(row),
-            ended_by=row.cancelled_by,
+            ended_by=None if row.cancelled_by is None else row.cancelled_by.removeprefix(_CONFIRMED),
         )
 
     def _state(self, row: Action) -> Literal["waiting", "ended", "lapsed"]:
         if row.status is Status.CANCELLED:
             return "ended"
-        is_waiting = row.status is Status.PENDING and self.api.clock.now() < row.due_at
+        is_waiting = row.status is Status.PENDING and self.api.clock.now() < _lapses_at(row)
         return "waiting" if is_waiting else "lapsed"
 
-    def _claim(self, row: Action, caller: Caller, request: Request) -> None:
-        """End a request, unless this caller has confirmed it before and goes on.
+    def _claim(self, row: Action, caller: Caller) -> None:
+        """End a request as confirmed, unless this caller has confirmed it before and goes on.
 
         Raises:
-            ConfirmationEnded: another caller has ended it, or it has lapsed.
+            ConfirmationEnded: another caller has ended it, it was withdrawn, or it has lapsed.
         """
-        goes_on = row.cancelled_by == caller.actor and self.api.clock.now() < row.modified_at + _GOES_ON
-        if not goes_on:
-            self._end(row, request)
+        by = _CONFIRMED + caller.actor
+        if row.cancelled_by != by or self.api.clock.now() >= row.modified_at + _GOES_ON:
+            self._end(row, by)
 
-    def _end(self, row: Action, request: Request) -> None:
+    def _end(self, row: Action, by: str) -> None:
         """Cancel a request's row: its condition lets one caller do it.
 
         Raises:
             ConfirmationEnded: another caller has ended it, or it has lapsed.
         """
         if self._state(row) == "waiting":
-            try:
-                if self.api.scheduler(request).cancel(row.id).status is Status.CANCELLED:
-                    return
-            except ActionConflict:
-                row = self.api.scheduler(request).get(row.id)
-        by = row.cancelled_by
-        raise ConfirmationEnded(row.id, f"was ended by {by}" if by else f"lapsed at {row.due_at:%FT%TZ}")
+            now, store = self.api.clock.now(), self.api.store
+            kept_until = now + self.api.settings.retention
+            outcome = cancel(lambda: store.get(row.ref), store, None, by=by, at=now, kept_until=kept_until)
+            if isinstance(outcome, Applied) and outcome.action.status is Status.CANCELLED:
+                return
+            row = store.get(row.ref) or row
+        raise ConfirmationEnded(row.id, _ending_of(row))
 
     def _make(
         self, row: Action, waiting: ConfirmationRequest, cursor: str | None, request: Request
     ) -> Response[ConfirmedView]:
-        """Make the change: of a bulk change as many steps as its time allows."""
+        """Make the change: of a bulk change as many steps as its time allows.
+
+        Raises:
+            ServedProblem: the change is rejected, or failed.
+        """
         changed, left, ends = 0, list[SkippedView](), self.api.clock.now() + _LONGEST
         while True:
             steps = {} if cursor is None else {"cursor": cursor}
@@ -231,7 +249,7 @@ class ConfirmationRoutes(ApiRoutes):
                 Within(waiting.path, method=waiting.method, body=body, etag=waiting.etag)
             )
             if response["statusCode"] >= HTTPStatus.BAD_REQUEST:
-                return Response(response["statusCode"], MEDIA_TYPE, response["body"])
+                raise ServedProblem(response)
             step = json.loads(response["body"]) if response["body"] else {}
             changed += len(step["changed"]) if "changed" in step else 1
             left += [SkippedView.model_validate(one) for one in step.get("left", ())]
@@ -256,5 +274,25 @@ def _request_of(row: Action) -> ConfirmationRequest:
         raise ConfirmationNotFound(row.id) from None
 
 
+def _lapses_at(row: Action) -> datetime:
+    """Return when a request lapses; who reschedules its row cannot extend it."""
+    return min(row.due_at, row.created_at + WAITS)
+
+
+def _ending_of(row: Action) -> str:
+    if (by := row.cancelled_by) is None:
+        return f"lapsed at {_lapses_at(row):%FT%TZ}"
+    name = by.removeprefix(_CONFIRMED)
+    return f"was withdrawn by {name}" if name == by else f"was confirmed by {name}"
+
+
 def _is_same(caller: Caller, row: Action, waiting: ConfirmationRequest) -> bool:
-    return caller.actor == row.created_by or (bool(caller.subject) and caller.subject == waiting.subject)
+    """Return whether the caller may be the first person: by identity, or by name in whatever case.
+
+    A name counts without its role: IAM Identity Center gives a person's sessions of all roles one name.
+    """
+    return _name_of(caller.actor) == _name_of(row.created_by) or caller.person == (waiting.subject or None)
+
+
+def _name_of(actor: str) -> str:
+    return actor.rpartition("/")[2].casefold()

@@ -23,10 +23,10 @@ from duetime.api.body import RequestContent
 from duetime.api.context import ApiContext
 from duetime.api.cursors import CursorSeal
 from duetime.api.parameters import refuse_parameters
-from duetime.api.problems import problem_of
+from duetime.api.problems import MEDIA_TYPE, problem_of
 from duetime.api.request_flaws import invalid_request
 from duetime.api.routes import Route
-from duetime.api.served_request import ServedRequest
+from duetime.api.served_request import ServedProblem, ServedRequest
 from duetime.api.two_persons import TwoPersons
 from duetime.errors import DuetimeError, TenantPaused, truncate
 from duetime.ports.access import AuditTrail
@@ -177,6 +177,8 @@ def _problem(error: Exception, route: Route) -> Response[str]:
     """Return the response of an error; an unexpected one is logged in full, and the response hides it."""
     if isinstance(error, RequestValidationError):
         error = invalid_request(error.errors())
+    if isinstance(error, ServedProblem):
+        return _problem_within(error.response)
     if not isinstance(error, DuetimeError):
         log.error("request met a fault", exc_info=error)
         return problem_of(DuetimeError())
@@ -184,3 +186,10 @@ def _problem(error: Exception, route: Route) -> Response[str]:
     if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("request failed", extra={"code": error.code, "reason": truncate(error)})
     return response
+
+
+def _problem_within(response: Mapping[str, Any]) -> Response[str]:
+    """Return the problem of a request that was served within the current one as its response."""
+    headers = {name: values[0] for name, values in response["multiValueHeaders"].items()}
+    headers.pop("Content-Type", None)
+    return Response(response["statusCode"], MEDIA_TYPE, response["body"], headers=headers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,14 @@ class Within:
     method: str = "GET"
     body: str | None = None
     etag: str | None = None
+
+
+class ServedProblem(Exception):
+    """A request that was served within another failed, so the outer one has the same response."""
+
+    def __init__(self, response: Mapping[str, Any]) -> None:
+        super().__init__(response["body"])
+        self.response = response
 
 
 @dataclass(frozen=True, slots=True)

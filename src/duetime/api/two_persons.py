@@ -65,8 +65,8 @@ class TwoPersons:
             method=route.method,
             path=path,
             body=fields if content.text is not None else None,
-            etag=_etag(request) if route.checks_if_match else None,
-            subject=caller.subject,
+            etag=_etag(request, looked) if route.checks_if_match else None,
+            subject=caller.person,
             count=count,
             more=has_more,
         )
@@ -103,6 +103,8 @@ def _count(found: Mapping[str, Any]) -> tuple[int | None, bool]:
     return None, False
 
 
-def _etag(request: ServedRequest) -> str | None:
+def _etag(request: ServedRequest, looked: Mapping[str, Any]) -> str | None:
+    """Return the state to which the change applies: that of ``If-Match``, or else the target's own."""
     headers = request.event["headers"]
-    return next((value for name, value in headers.items() if name.lower() == "if-match"), None)
+    sent = next((value for name, value in headers.items() if name.lower() == "if-match"), "*")
+    return next(iter(looked["multiValueHeaders"].get("ETag", ())), None) if sent.strip() == "*" else sent
