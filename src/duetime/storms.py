@@ -61,12 +61,11 @@ def storms(app: App, start: datetime, until: datetime, capacity: int) -> list[St
     minutes = MinuteCounts()
     for job in simulate(app, start, until).jobs:
         minutes.add(job.name, job.runs)
-    by_minute = minutes.jobs_by_minute
 
     def full(at: datetime) -> set[int]:
         """Return the minutes of an hour that have no room."""
         times = ((minute, at.replace(minute=minute)) for minute in range(_HOUR))
-        return {minute for minute, when in times if len(by_minute.get(when, ())) >= capacity}
+        return {minute for minute, when in times if minutes.count_at(when) >= capacity}
 
     cadences = {handler.job.name: handler.cadences for handler in app.handlers.values() if handler.job}
     return [

@@ -1,11 +1,13 @@
 """The load of the next week, and the price of each job."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from duetime import daily
+from duetime import daily, every
 from duetime.api.job_prices import JobPrice, price_of
+from duetime.jobs.crowded_minutes import forecast
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW
 from tests.api.deployment import CLAIMS, Deployment
@@ -112,6 +114,14 @@ def test_more_jobs_than_are_read_are_stated(deployment, monkeypatch):
     register(deployment, "own-c", "daily 02:30")
     found = load(deployment).json
     assert (found["jobs"], found["is_complete"]) == (2, False)
+
+
+def test_jobs_of_the_same_times_share_their_minutes():
+    jobs = [RecordedJob(every(hours=1), name=f"own-{name}").job for name in "abcd"]
+    found = forecast(jobs, NOW, NOW + timedelta(days=7), most_minutes=1_000)
+    assert sum(map(len, found.minutes.groups_by_minute.values())) == 7 * 24
+    assert (found.minutes.jobs, found.minutes.count_at(NOW + timedelta(hours=1))) == (4, 4)
+    assert found.minutes.crowds(above=3)[0].jobs == ("own-a", "own-b", "own-c", "own-d")
 
 
 @pytest.mark.parametrize("capacity", ["0", "10001", "many"])

@@ -118,11 +118,13 @@ class LoadForecastRoutes(ApiRoutes):
             asked_at=now,
             until=until,
             capacity=limit,
-            jobs=found.counted,
+            jobs=minutes.jobs,
             is_complete=found.is_complete and len(jobs) <= _MOST_JOBS,
             minutes_over=minutes.minutes_above(limit),
             hours=[LoadHourView.model_validate(hour) for hour in minutes.hours()],
-            crowds=[CrowdView.from_crowd(crowd, limit) for crowd in minutes.crowds(above=1)[:_MOST_CROWDS]],
+            crowds=[
+                CrowdView.from_crowd(crowd, limit) for crowd in minutes.crowds(above=1, most=_MOST_CROWDS)
+            ],
         )
 
     def _jobs(self, request: Request) -> Iterator[Job]:

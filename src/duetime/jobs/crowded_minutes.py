@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
@@ -48,41 +48,70 @@ class HourPeak:
 
 @dataclass(slots=True)
 class MinuteCounts:
-    """Which jobs begin in each minute; a job that begins several times in a minute counts once."""
+    """Which jobs begin in each minute; a job that begins several times in a minute counts once.
 
-    jobs_by_minute: defaultdict[datetime, list[str]] = field(default_factory=lambda: defaultdict(list))
+    Attributes:
+        groups: the jobs with the same times, each with its place among all jobs.
+        groups_by_minute: the numbers of the groups that begin in a minute.
+    """
 
-    def add(self, job: str, times: Iterable[datetime]) -> None:
-        """Count the times of a job."""
+    groups: list[list[tuple[int, str]]] = field(default_factory=list)
+    groups_by_minute: defaultdict[datetime, list[int]] = field(default_factory=lambda: defaultdict(list))
+    jobs: int = 0
+
+    def add(self, job: str, times: Iterable[datetime]) -> int:
+        """Count the times of a job, and return the number of its group."""
+        group = len(self.groups)
+        self.groups.append([])
         for minute in dict.fromkeys(floor(at, MINUTE) for at in times):
-            self.jobs_by_minute[minute].append(job)
+            self.groups_by_minute[minute].append(group)
+        self.add_to(group, job)
+        return group
 
-    def crowds(self, above: int) -> list[Crowd]:
-        """Return the sets of more than `above` jobs that begin in one minute, the largest first."""
-        return _crowds({at: jobs for at, jobs in self.jobs_by_minute.items() if len(jobs) > above})
+    def add_to(self, group: int, job: str) -> None:
+        """Count a job with the times of a group."""
+        self.groups[group].append((self.jobs, job))
+        self.jobs += 1
+
+    def count_at(self, minute: datetime) -> int:
+        """Return how many jobs begin in a minute."""
+        return self._size(self.groups_by_minute.get(minute, ()))
+
+    def crowds(self, above: int, most: int | None = None) -> list[Crowd]:
+        """Return the sets of more than `above` jobs that begin in one minute, the largest first.
+
+        Args:
+            above: a number of jobs.
+            most: the most sets that are returned; None returns all.
+        """
+        times = Counter(map(tuple, self.groups_by_minute.values()))
+        first = {tuple(groups): at for at, groups in sorted(self.groups_by_minute.items(), reverse=True)}
+        sizes = {groups: size for groups in times if (size := self._size(groups)) > above}
+        largest = sorted(sizes, key=lambda groups: (-sizes[groups], first[groups]))
+        return [Crowd(first[groups], self._names(groups), times[groups]) for groups in largest[:most]]
 
     def minutes_above(self, capacity: int) -> int:
         """Return in how many minutes more than `capacity` jobs begin."""
-        return sum(len(jobs) > capacity for jobs in self.jobs_by_minute.values())
+        return sum(self._size(groups) > capacity for groups in self.groups_by_minute.values())
 
     def hours(self) -> list[HourPeak]:
         """Return the load of each hour in which a job begins, in order."""
         minutes = defaultdict[datetime, list[datetime]](list)
-        for minute in sorted(self.jobs_by_minute):
+        for minute in sorted(self.groups_by_minute):
             minutes[floor(minute, HOUR)].append(minute)
         return [self._peak(hour, found) for hour, found in minutes.items()]
 
     def _peak(self, hour: datetime, minutes: Sequence[datetime]) -> HourPeak:
-        counts = {minute: len(self.jobs_by_minute[minute]) for minute in minutes}
+        counts = {minute: self.count_at(minute) for minute in minutes}
         peak_at = max(minutes, key=lambda minute: (counts[minute], -minute.timestamp()))
         return HourPeak(hour, sum(counts.values()), peak_at, counts[peak_at])
 
+    def _size(self, groups: Iterable[int]) -> int:
+        return sum(len(self.groups[group]) for group in groups)
 
-def _crowds(by_minute: Mapping[datetime, Sequence[str]]) -> list[Crowd]:
-    times = Counter(tuple(jobs) for jobs in by_minute.values())
-    first = {tuple(jobs): at for at, jobs in sorted(by_minute.items(), reverse=True)}
-    found = (Crowd(first[jobs], jobs, count) for jobs, count in times.items())
-    return sorted(found, key=lambda crowd: (-len(crowd.jobs), crowd.at))
+    def _names(self, groups: Iterable[int]) -> tuple[str, ...]:
+        placed = sorted(job for group in groups for job in self.groups[group])
+        return tuple(name for _, name in placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +119,11 @@ class LoadForecast:
     """The load of some jobs in a span of time.
 
     Attributes:
-        counted: how many jobs were counted.
+        minutes: has the jobs that were counted.
         is_complete: whether all jobs were counted.
     """
 
     minutes: MinuteCounts
-    counted: int
     is_complete: bool
 
 
@@ -105,19 +133,18 @@ def forecast(jobs: Iterable[Job], now: datetime, until: datetime, *, most_minute
     Jobs are counted in their order, until their minutes exceed `most_minutes`. Jobs with the same cadences
     share a computation.
     """
-    minutes, counted, left = MinuteCounts(), 0, most_minutes
-    known = dict[object, tuple[datetime, ...]]()
+    minutes, left, groups = MinuteCounts(), most_minutes, dict[object, int]()
     for job in jobs:
         key = job.ref if job.pauses or job.removed_at else job.cadence_set
-        times = known.get(key)
-        if times is None:
-            times = known[key] = tuple(islice(_minutes(job, now, until), left + 1))
-            if len(times) > left:
-                return LoadForecast(minutes, counted, is_complete=False)
-            left -= len(times)
-        minutes.add(job.name, times)
-        counted += 1
-    return LoadForecast(minutes, counted, is_complete=True)
+        if key in groups:
+            minutes.add_to(groups[key], job.name)
+            continue
+        times = tuple(islice(_minutes(job, now, until), left + 1))
+        if len(times) > left:
+            return LoadForecast(minutes, is_complete=False)
+        left -= len(times)
+        groups[key] = minutes.add(job.name, times)
+    return LoadForecast(minutes, is_complete=True)
 
 
 def _minutes(job: Job, now: datetime, until: datetime) -> Iterator[datetime]:
