@@ -1,5 +1,6 @@
 """Several reads in one request: each is served as it would be alone."""
 
+import json
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -137,12 +138,24 @@ def test_there_is_one_read_at_least_and_twelve_at_most(deployment, count):
 
 
 def test_bodies_beyond_the_limit_are_to_be_read_alone(deployment, monkeypatch):
-    monkeypatch.setattr(reads, "MOST_BYTES", len(alone(deployment, "/me").text) + 1)
-    found = items(deployment, "/me", "/me", "/jobs")
-    assert [item["status"] for item in found] == [200, 413, 413]
+    small, large = (len(json.dumps(alone(deployment, path).text)) for path in ("/me", "/openapi.json"))
+    monkeypatch.setattr(reads, "MOST_BYTES", 2 * small + large - 1)
+    found = items(deployment, "/me", "/openapi.json", "/openapi.json", "/me")
+    assert [item["status"] for item in found] == [200, 200, 413, 413]
+    monkeypatch.setattr(reads, "MOST_BYTES", 2 * small)
+    found = items(deployment, "/me", "/openapi.json", "/me", "/me")
+    assert [item["status"] for item in found] == [200, 413, 200, 413]
     assert found[1]["body"]["type"] == "urn:duetime:problem:reads-too-large"
+    assert "bytes; send this read alone" in found[1]["body"]["detail"]
     monkeypatch.setattr(reads, "MOST_BYTES", 1)
     assert items(deployment, "/me")[0]["status"] == 200
+
+
+def test_reads_that_would_begin_late_are_to_be_sent_alone(deployment, monkeypatch):
+    monkeypatch.setattr(reads, "LONGEST", timedelta(0))
+    found = items(deployment, "/me", "/jobs", "/me")
+    assert [item["status"] for item in found] == [200, 413, 413]
+    assert "seconds; send this read alone" in found[1]["body"]["detail"]
 
 
 def test_each_read_counts_towards_the_quota_of_requests():

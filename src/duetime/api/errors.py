@@ -45,12 +45,12 @@ class BodyTooLarge(DuetimeError, ValueError):
 
 
 class ReadsTooLarge(DuetimeError, ValueError):
-    """One of several reads has a body that does not fit into their response."""
+    """One of several reads does not fit into their response, or into its time."""
 
     code = "reads-too-large"
 
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"with those before it, its body has over {limit:,} bytes; send this read alone")
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}; send this read alone")
 
 
 class WrongMediaType(DuetimeError, ValueError):

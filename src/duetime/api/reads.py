@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
@@ -27,8 +28,10 @@ READS = "/reads"
 MOST_READS = 12
 LONGEST_READ = 2_000
 """Characters of one read."""
-MOST_BYTES = 4_000_000
-"""Of all bodies: a response of Lambda has at most 6 MB."""
+MOST_BYTES = 5_000_000
+"""Of all bodies, escaped as in a response of Lambda, which has at most 6 MB."""
+LONGEST = timedelta(seconds=15)
+"""No further read begins after this time: the API's function ends after 29 seconds."""
 
 Serve = Callable[[Within], dict[str, Any]]
 """Serve a further request of the same caller."""
@@ -40,7 +43,7 @@ class ReadView(ApiModel):
     read: str
     """The read, as it was sent."""
     status: int
-    """Its HTTP status; 413 if its body does not fit beside those before it: send it alone."""
+    """Its HTTP status; 413 if its body or its time does not fit beside those before it: send it alone."""
     headers: dict[str, str]
     """Those of `ETag` and `Retry-After` that its response has."""
     body: Any
@@ -79,16 +82,26 @@ class ReadRoutes(ApiRoutes):
         """
         _refuse_others(read)
         serve: Serve = request.context["serve"]
-        items, size = list[ReadView](), 0
+        items, left, ends = list[ReadView](), MOST_BYTES, self.api.clock.now() + LONGEST
         for sent in read:
+            if items and self.api.clock.now() >= ends:
+                items.append(_view(sent, _left(f"those before it took {LONGEST.seconds} seconds")))
+                continue
             target = urlsplit(sent)
             response = serve(Within(unquote(target.path), target.query))
-            size += len(response["body"].encode())
-            if size > MOST_BYTES and items:
-                problem = problem_of(ReadsTooLarge(MOST_BYTES))
-                response = {"statusCode": problem.status_code, "body": problem.body}
+            size = len(json.dumps(response["body"]))
+            if items and size > left:
+                response = _left(f"with those before it, its body has over {MOST_BYTES:,} bytes")
+            else:
+                left -= size
             items.append(_view(sent, response))
         return ReadsView(items=items)
+
+
+def _left(problem: str) -> dict[str, Any]:
+    """Return the response to a read that must be sent alone."""
+    response = problem_of(ReadsTooLarge(problem))
+    return {"statusCode": response.status_code, "body": response.body}
 
 
 def _refuse_others(reads: list[str]) -> None:
