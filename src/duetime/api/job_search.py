@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from aws_lambda_powertools.event_handler.request import Request
@@ -12,7 +12,8 @@ from duetime.api.context import JOBS, ApiContext, ApiRoutes
 from duetime.api.routes import route
 from duetime.errors import JobNotFound
 from duetime.ids import SYSTEM_TENANT
-from duetime.jobs.jobs import Jobs, cursor_after
+from duetime.jobs.jobs import cursor_after
+from duetime.model.action import ActionRef
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 
@@ -57,6 +58,8 @@ class JobSearch:
 
     def __init__(self, api: ApiContext, request: Request) -> None:
         self._store, self._jobs = api.store, api.scheduler(request).jobs
+        self._page: Sequence[Job] = ()
+        self._is_retrying: dict[ActionRef, bool] = {}
 
     def __call__(self, text: str, state: JobState | None, *, limit: int, cursor: str | None) -> FoundJobs:
         """Return the next jobs that match, by name; at most so many.
@@ -68,7 +71,7 @@ class JobSearch:
             cursor: where the page before ended.
         """
         found, compared, sought = list[Job](), 0, text.strip().casefold()
-        for job, following in _walk(self._jobs, cursor):
+        for job, following in self._walk(cursor):
             compared += 1
             if _has(job, sought) and (state is None or self.is_in(job, state)):
                 found.append(job)
@@ -79,7 +82,7 @@ class JobSearch:
     def counts(self) -> JobCountsView:
         """Return the number of jobs in each state."""
         counts, total, own, more = dict.fromkeys(_TESTS, 0), 0, 0, False
-        for job, following in _walk(self._jobs, None):
+        for job, following in self._walk(None):
             total += 1
             own += is_own(job)
             for state in _TESTS:
@@ -95,8 +98,27 @@ class JobSearch:
 
     def is_retrying(self, job: Job) -> bool:
         """Return whether the run that holds the lock waits for its next attempt."""
-        row = None if job.running is None else self._store.get(job.running)
-        return row is not None and row.is_retrying
+        if job.running is None:
+            return False
+        if job.running not in self._is_retrying:
+            self._read_runs()
+        return self._is_retrying[job.running]
+
+    def _read_runs(self) -> None:
+        """Read the rows of the runs that hold the locks of the page's jobs; a damaged one is no retry."""
+        running = [job.running for job in self._page if job.running is not None]
+        rows = {row.ref: row for row in self._store.get_rows(running, damaged=[])}
+        self._is_retrying = {ref: ref in rows and rows[ref].is_retrying for ref in running}
+
+    def _walk(self, cursor: str | None) -> Iterator[tuple[Job, str | None]]:
+        """Yield each job with the cursor that begins after it; None after the last one."""
+        while True:
+            page = self._jobs.list(limit=_PAGE, cursor=cursor)
+            self._page = tuple(page)
+            for number, job in enumerate(page, start=1):
+                yield job, page.cursor if number == len(page) else cursor_after(job)
+            if (cursor := page.cursor) is None:
+                return
 
 
 _TESTS: dict[JobState, Callable[[JobSearch, Job], bool]] = {
@@ -135,16 +157,6 @@ def named(api: ApiContext, request: Request, names: list[str]) -> list[Job]:
 def is_own(job: Job) -> bool:
     """Return whether duetime runs the job for itself."""
     return job.ref.tenant_id == SYSTEM_TENANT and job.name.startswith("duetime-")
-
-
-def _walk(jobs: Jobs, cursor: str | None) -> Iterator[tuple[Job, str | None]]:
-    """Yield each job with the cursor that begins after it; None after the last one."""
-    while True:
-        page = jobs.list(limit=_PAGE, cursor=cursor)
-        for number, job in enumerate(page, start=1):
-            yield job, page.cursor if number == len(page) else cursor_after(job)
-        if (cursor := page.cursor) is None:
-            return
 
 
 def _has(job: Job, sought: str) -> bool:
