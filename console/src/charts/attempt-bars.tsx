@@ -47,8 +47,11 @@ export function AttemptBars({ attempts }: { attempts: AttemptBar[] }) {
         ))}
       </ul>
       <p class="attempt-legend" aria-hidden="true">
-        <span class="attempt-wait">{mine("wait")}</span> <span class="attempt-queue">{mine("queue")}</span>{" "}
-        <span class="attempt-run">{mine("run")}</span>
+        {(["wait", "queue", "run"] as const).map((part) => (
+          <span key={part} class={`attempt-${part}`}>
+            {mine(part)}
+          </span>
+        ))}
       </p>
     </div>
   );

@@ -100,8 +100,8 @@ export function ActionTable({
           </tr>
         </thead>
         <tbody>
-          {sorted(actions, order).map((each) => (
-            <ActionRow key={each.id} action={each} chosen={chosen} />
+          {sorted(actions, order).map((action) => (
+            <ActionRow key={action.id} action={action} chosen={chosen} />
           ))}
         </tbody>
       </table>
