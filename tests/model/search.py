@@ -60,3 +60,15 @@ def _way(came_from: dict[Hashable, tuple[Hashable, str]], state: Hashable) -> tu
         state, step = came_from[state]
         steps.append(step)
     return tuple(reversed(steps))
+
+
+SOON = 20_000
+"""States: a counterexample to a guard that was left out is found before."""
+
+
+def broken_promises(
+    check: Callable[..., Checked], scenarios: Iterable[str], guards: frozenset[object]
+) -> set[str]:
+    """Return the promises that a protocol breaks under these guards, in any of the scenarios."""
+    searches = (check(scenario, guards, at_most=SOON) for scenario in scenarios)
+    return {checked.broken.promise for checked in searches if checked.broken}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
@@ -11,12 +12,16 @@ from aws_lambda_powertools.event_handler.request import Request
 from duetime.api.bulk_preview import Step, count_matches
 from duetime.api.context import ACTIONS, ApiRoutes
 from duetime.api.filters import BulkRedriveRequest, BulkRequest, BulkView
-from duetime.api.routes import Operation, route
+from duetime.api.routes import Method, Operation, route
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 from duetime.model.selection import Filters
 
-_MANAGE = Permission.MANAGE_ACTIONS
+
+def _bulk_route(operation_id: str, operation: Operation) -> Callable[[Method], Method]:
+    """Mark a method as the route of a bulk change, whose path ends in the operation's name."""
+    path = f"{ACTIONS}/{operation.name}"
+    return route(operation_id, "POST", path, Permission.MANAGE_ACTIONS, operation=operation)
 
 
 class BulkActionRoutes(ApiRoutes):
@@ -24,26 +29,14 @@ class BulkActionRoutes(ApiRoutes):
 
     tag = "actions"
 
-    @route(
-        "cancelActions",
-        "POST",
-        f"{ACTIONS}/cancel",
-        _MANAGE,
-        operation=Operation("cancel", AuditKind.MANY, has_dry_run=True, is_final=True),
-    )
+    @_bulk_route("cancelActions", Operation("cancel", AuditKind.MANY, has_dry_run=True, is_final=True))
     def cancel_many(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
         """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
         filters = self._with_cut_off(body)
         cancel = partial(self.api.scheduler(request).cancel_many, dry_run=body.dry_run, **filters)
         return self._step(body, filters, lambda limit, cursor: cancel(limit=limit, cursor=cursor))
 
-    @route(
-        "redriveActions",
-        "POST",
-        f"{ACTIONS}/redrive",
-        _MANAGE,
-        operation=Operation("redrive", AuditKind.MANY, has_dry_run=True, creates_work=True),
-    )
+    @_bulk_route("redriveActions", Operation("redrive", AuditKind.MANY, has_dry_run=True, creates_work=True))
     def redrive_many(self, body: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
         """Run the failed ones that meet the filters again; call again with `next_cursor`."""
         filters = self._with_cut_off(body)
