@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from duetime.api.reads import MOST_READS
 from duetime.cdk.deployment import Deployment
 from duetime.cost.callers import caller_costs, caller_table
 from duetime.cost.prices import usual_prices
+from duetime.cost.units import MOST_LISTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 
@@ -16,6 +18,10 @@ def costs(api_rate=50, public_rate=10):
 def test_the_page_on_security_has_the_costs_at_the_default_rates():
     rates = {name: getattr(Deployment(), name) for name in ("api_rate", "public_rate")}
     assert caller_table(iter(costs(**rates))) in PAGE.read_text()
+
+
+def test_a_request_reads_as_many_lists_as_are_counted():
+    assert MOST_LISTS == MOST_READS
 
 
 def test_a_lower_rate_costs_proportionally_less_at_the_api_alone():

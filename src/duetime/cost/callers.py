@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from duetime.cost.estimate import estimate
 from duetime.cost.prices import Prices
-from duetime.cost.units import DAYS, MOST_LIST_READS
+from duetime.cost.units import DAYS, MOST_LIST_READS, MOST_LISTS
 from duetime.cost.workload import Workload
 from duetime.model.new_action import PAYLOAD_LIMIT
 
@@ -36,12 +36,12 @@ def caller_costs(prices: Prices, *, api_rate: float, public_rate: float) -> Iter
     scheduling = replace(calling, actions_per_day=requests)
     most = replace(scheduling, payload_bytes=PAYLOAD_LIMIT)
     public = _a_day(replace(_IDLE, api_requests_per_day=public_rate * _SECONDS), prices)
-    lists = prices["read-units"].dollars_for(requests * MOST_LIST_READS)
+    lists = prices["read-units"].dollars_for(requests * MOST_LISTS * MOST_LIST_READS)
     yield CallerCost("not signed in", f"{public_rate:g} requests a second of public paths", public)
     yield CallerCost(
         "signed in, no role", f"{api_rate:g} rejected requests a second", _a_day(calling, prices)
     )
-    yield CallerCost("viewer", "the most expensive list", _a_day(calling, prices) + lists)
+    yield CallerCost("viewer", f"{MOST_LISTS} of the most expensive lists", _a_day(calling, prices) + lists)
     yield CallerCost("member, operator", "schedules an action of 1 KB", _a_day(scheduling, prices))
     yield CallerCost("member, operator", "schedules the largest payload", _a_day(most, prices))
     million = replace(_IDLE, actions_per_day=1_000_000)
