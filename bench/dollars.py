@@ -11,7 +11,7 @@ from duetime.cost.prices import usual_prices
 from duetime.cost.workload import Workload
 
 _MILLIONS = {"actions_per_day": 10_000_000, "handler_ms": 0}
-_SMALL = {"tenants": "one", "events": "off", "metrics": "few", "alarms": 3}
+_SMALL = {"tenants": "one", "events": "off", "alarms": 3}
 _GOALS = (
     ("near", 5.0, {"far_share": 0, "worker_batch": 1}),
     ("far", 6.5, {"far_share": 1, "worker_batch": 1}),

@@ -20,7 +20,6 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "public_paths": False,
         "api_log_role": "none",
         "alarms": "few",
-        "metrics": "few",
     },
     MANY: {
         "tenants": "*",

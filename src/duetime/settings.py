@@ -20,6 +20,9 @@ DUE_SHARDS, MOST_DUE_SHARDS = 16, 256
 
 
 _DAY = 86_400
+DEFAULT_TENANT = "default"
+"""The tenant of a caller that names none, if `tenants` is empty."""
+
 SHORTEST_KEY_TTL, LONGEST_KEY_TTL = timedelta(minutes=1), timedelta(days=30)
 """The limits of an idempotency key's time to live."""
 
@@ -291,12 +294,12 @@ class Settings(GivenFields):
             " the right to read the workers' manifests, it checks nothing."
         },
     )
-    metrics: Literal["all", "few"] = field(
-        default="all",
+    metrics: Literal["few", "all"] = field(
+        default="few",
         metadata={
             "about": "The metrics to write. few: not `scheduled`, `executed` and `run_time`, those of each"
-            " action; they cost 0.90 dollars a month.",
-            "choices": ("all", "few"),
+            " action; they cost 0.90 dollars a month. `dashboard` sets all.",
+            "choices": ("few", "all"),
         },
     )
     metric_types: str = text(

@@ -3,7 +3,6 @@
 
 import json
 import threading
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -131,14 +130,31 @@ class TestFairness:
             queues.send([Send("default", of_tenant("quiet"), 0)])
             assert tenants_received(sqs, url, 3) == ["quiet", "noisy", "noisy"]
 
+    def test_on_the_local_cloud_a_message_without_a_group_is_a_tenant_of_its_own(self, moto):
+        sqs = moto["sqs"]
+        url = sqs.create_queue(QueueName="duetime-due")["QueueUrl"]
+        queues = SqsQueues(sqs, {"default": url})
+        with moto_patches.fair_queues():
+            queues.send([Send("default", of_tenant("noisy", number), 0) for number in range(4)])
+            assert len(tenants_received(sqs, url, 2)) == 2
+            queues.send([Send("default", of_tenant("default", number), 0) for number in range(3)])
+            assert tenants_received(sqs, url, 2) == [None, None]
+            assert tenants_received(sqs, url, 2) == [None, "noisy"]
+
     def test_a_deployment_of_one_tenant_pays_for_no_groups(self, moto, monkeypatch):
         sqs = moto["sqs"]
         monkeypatch.setattr(clients, "sqs", lambda *_: sqs)
         url = sqs.create_queue(QueueName="duetime-due")["QueueUrl"]
-        for settings, groups in ((Settings(tenants="acme"), [None]), (Settings(), ["acme"])):
-            backends = AwsBackends(replace(settings, queues={"default": url}), TurnedClock(NOON))
-            backends.queues.send([Send("default", of_tenant("acme"), 0)])
-            assert tenants_received(sqs, url, 1) == groups
+        for tenants, tenant_id, group in (
+            ("acme", "acme", None),
+            ("", "acme", "acme"),
+            ("acme globex", "acme", "acme"),
+            ("", "default", None),
+        ):
+            settings = Settings(tenants=tenants, queues={"default": url})
+            backends = AwsBackends(settings, TurnedClock(NOON))
+            backends.queues.send([Send("default", of_tenant(tenant_id), 0)])
+            assert tenants_received(sqs, url, 1) == [group]
 
 
 def tenants_received(sqs, url, most):

@@ -162,8 +162,9 @@ def test_a_metric_costs_by_the_hours_with_a_value():
     quiet = replace(NOTHING, canaries_per_hour=0, retries_share=0, failed_share=0)
     assert line_of(quiet, "metrics").quantity == 0
     one_an_hour = replace(quiet, actions_per_day=24)
+    assert line_of(one_an_hour, "metrics").quantity == 1
+    one_an_hour = replace(one_an_hour, metrics="all")
     assert line_of(one_an_hour, "metrics").quantity == 4
-    assert line_of(replace(one_an_hour, metrics="few"), "metrics").quantity == 1
     assert line_of(replace(one_an_hour, actions_per_day=12), "metrics").quantity == 2
     assert line_of(replace(one_an_hour, metric_types=2), "metrics").quantity == 8
     assert line_of(replace(one_an_hour, actions_per_day=4_800, metric_types=2), "metrics").quantity == 12

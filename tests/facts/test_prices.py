@@ -45,7 +45,9 @@ def test_the_price_list_is_a_file_of_the_package():
 
 
 def test_every_price_is_used():
-    estimates = [priced(Workload(architecture=architecture)) for architecture in ARCHITECTURES]
+    estimates = [
+        priced(Workload(architecture=architecture, tenants="several")) for architecture in ARCHITECTURES
+    ]
     rows = [*estimates, *(row for found in estimates for row in found.alternatives)]
     used = {id(line.price) for row in rows for line in row.lines}
     assert used == {id(price) for price in PRICES.by_name.values()}

@@ -173,8 +173,15 @@ def size_of(lines):
     return sum(len(line.encode()) + OF_A_LINE for line in lines)
 
 
+@pytest.fixture(params=["few", "all"])
+def metrics(request, deployed, monkeypatch):
+    """Which metrics the deployment writes."""
+    monkeypatch.setenv("DUETIME_METRICS", request.param)
+    return request.param
+
+
 @pytest.mark.parametrize("number", [1, 10])
-def test_runs_write_as_much_to_the_logs_as_the_cost_estimate_says(function, deployed, capsys, number):
+def test_runs_write_as_much_to_the_logs_as_the_cost_estimate_says(function, metrics, capsys, number):
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     event, records = sample("work"), []
     for index in range(number):
@@ -182,14 +189,17 @@ def test_runs_write_as_much_to_the_logs_as_the_cost_estimate_says(function, depl
         body = {"body": to_json(message_of(action)), "messageId": str(index)}
         records.append(event["Records"][0] | body)
     assert function("work")(event | {"Records": records}, Context()) == {"batchItemFailures": []}
-    lines = [line for line in capsys.readouterr().out.splitlines() if '"executed"' in line]
+    lines = [
+        line for line in capsys.readouterr().out.splitlines() if '"executed"' in line or '"lateness"' in line
+    ]
     assert len(lines) == (1 if number == 1 else number + 1)
     estimated = units.RUN_LINE_BYTES + (number - 1) * units.ONE_MORE_BYTES
+    estimated += units.RUN_METRICS_BYTES * (metrics == "all")
     assert estimated * 0.9 <= size_of(lines) <= estimated
 
 
 @pytest.mark.parametrize("number", [1, 10])
-def test_arm_writes_as_much_to_the_logs_as_the_cost_estimate_says(function, deployed, capsys, number):
+def test_arm_writes_as_much_to_the_logs_as_the_cost_estimate_says(function, metrics, capsys, number):
     armed = sample("arm")
     [record] = armed["Records"]
     armed["Records"] = []
@@ -200,8 +210,9 @@ def test_arm_writes_as_much_to_the_logs_as_the_cost_estimate_says(function, depl
     capsys.readouterr()
     function("arm")(armed, Context())
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    estimated = units.ARM_LINES_BYTES + (number - 1) * units.ONE_MORE_SCHEDULED_BYTES
+    assert len(lines) == (2 if metrics == "all" else 1)
+    estimated = units.ARM_LINE_BYTES + (number - 1) * units.ONE_MORE_SCHEDULED_BYTES
+    estimated += units.ARM_METRICS_BYTES * (metrics == "all")
     assert estimated * 0.85 <= size_of(lines) <= estimated
     assert all(record["dynamodb"]["NewImage"]["sk"]["S"] in lines[0] for record in armed["Records"])
 

@@ -73,6 +73,11 @@ def metered(capsys):
     return read
 
 
+@pytest.fixture(autouse=True)
+def all_metrics(monkeypatch):
+    monkeypatch.setenv("DUETIME_METRICS", "all")
+
+
 @pytest.fixture
 def with_types(monkeypatch):
     monkeypatch.setenv("DUETIME_METRIC_TYPES", "*")
@@ -187,7 +192,7 @@ def _message_of(action):
 
 
 def metrics_buffer(is_published=lambda _type: True, **settings):
-    return MetricsBuffer(Settings(**settings), is_published, write_metrics)
+    return MetricsBuffer(Settings(**{"metrics": "all", **settings}), is_published, write_metrics)
 
 
 class TestTheTenantsOfMetrics:

@@ -53,7 +53,7 @@ def test_the_pollers_are_those_of_the_stacks_event_sources(handlers):
 def test_the_small_profile_has_the_queues_alarms_and_metrics_of_its_row_of_costs():
     made, scheduler = stack(handlers=[BILLING], profile="small")
     synthesised = Synthesised.from_stack(made)
-    small = Workload(tenants="one", events="off", metrics="few", alarms=3)
+    small = Workload(tenants="one", events="off", alarms=3)
     assert len(synthesised.of_type("AWS::SQS::Queue")) == small.queues
     assert len(synthesised.of_type("AWS::CloudWatch::Alarm")) == small.alarms
     assert scheduler.settings.metrics == small.metrics

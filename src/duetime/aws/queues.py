@@ -13,7 +13,7 @@ from duetime.aws.faults import code_of, ignoring, translate_errors
 from duetime.aws.messages import to_json
 from duetime.errors import BackendUnavailable, QueueMissing
 from duetime.ports.wakeups import FAILURES, NOTIFICATIONS, Send
-from duetime.settings import Settings
+from duetime.settings import DEFAULT_TENANT, Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -38,8 +38,9 @@ class SqsQueues:
     Args:
         client: the SQS client.
         urls: the URL of each queue, by the worker's name.
-        has_groups: whether each message's group is its tenant, so that SQS is fair among tenants. SQS
-            charges for groups.
+        has_groups: whether a tenant's messages are a group, so that SQS is fair among tenants. It
+            charges for groups. Those of the default tenant have none: a message without a group
+            counts as a tenant of its own.
     """
 
     def __init__(self, client: SQSClient, urls: Mapping[str, str], *, has_groups: bool = True) -> None:
@@ -59,7 +60,7 @@ class SqsQueues:
                 "Id": str(place),
                 "MessageBody": to_json(send.message, delay=send.delay),
                 "DelaySeconds": send.delay,
-                **({"MessageGroupId": send.message.ref.tenant_id} if self._has_groups else {}),
+                **self._group(send.message.ref.tenant_id),
             }
             for place, send in enumerate(sends)
         ]
@@ -69,6 +70,9 @@ class SqsQueues:
             raise BackendUnavailable(
                 SERVICE, f"{len(failed)} of {len(sends)} messages: {failed[0].get('Message')}"
             )
+
+    def _group(self, tenant_id: str) -> Mapping[str, str]:
+        return {"MessageGroupId": tenant_id} if self._has_groups and tenant_id != DEFAULT_TENANT else {}
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:
         with translate_errors(SERVICE), ignoring(*_GONE):

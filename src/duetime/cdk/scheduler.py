@@ -110,6 +110,7 @@ class Duetime(Construct):
             created,
             actions_table=deployment.restored_table("actions") or created.actions_table,
             jobs_table=deployment.restored_table("jobs") or created.jobs_table,
+            metrics="all" if deployment.dashboard else created.metrics,  # its graphs show them
         )
         problems = [
             *contradictions(settings, deployment),

@@ -17,7 +17,7 @@ from duetime.cost.workload import Workload
 from duetime.model.new_action import PAYLOAD_LIMIT
 
 _SECONDS = 86_400
-_IDLE = Workload(actions_per_day=0, jobs=0, handler_ms=0, api_requests_per_day=0)
+_IDLE = Workload(tenants="several", actions_per_day=0, jobs=0, handler_ms=0, api_requests_per_day=0)
 
 
 @dataclass(frozen=True, slots=True)

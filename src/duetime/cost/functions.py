@@ -139,10 +139,13 @@ def queue_requests(work: Workload, volume: Volume, *, in_phase: bool) -> float:
 def log_bytes(work: Workload, volume: Volume, *, in_phase: bool) -> float:
     """Return the bytes that arm and the workers write to their logs."""
     batches = min(volume.actions + volume.runs, _arm_batches(volume, in_phase=in_phase))
-    scheduled = batches * (units.ARM_LINES_BYTES - units.ONE_MORE_SCHEDULED_BYTES)
-    scheduled += volume.done * units.ONE_MORE_SCHEDULED_BYTES
     ended = worker_calls(work, volume, in_phase=in_phase)
-    return scheduled + ended * units.RUN_LINE_BYTES + (volume.messages - ended) * units.ONE_MORE_BYTES
+    written = batches * (units.ARM_LINE_BYTES - units.ONE_MORE_SCHEDULED_BYTES)
+    written += volume.done * units.ONE_MORE_SCHEDULED_BYTES
+    written += ended * units.RUN_LINE_BYTES + (volume.messages - ended) * units.ONE_MORE_BYTES
+    if work.metrics == "all":
+        written += batches * units.ARM_METRICS_BYTES + ended * units.RUN_METRICS_BYTES
+    return written
 
 
 def _wheel_sleeps(turned: float) -> float:

@@ -187,10 +187,10 @@ CAPACITY_USE = 0.7
 # Lambda's own lines of an invocation, as CloudWatch counts them. duetime's functions write none.
 PLATFORM_BYTES = 400
 
-# Metered, with CloudWatch's 26 bytes for each line: arm's lines of a batch of one action, and what each other
-# action adds, of another tenant; the line of a run, and what each other run in its invocation adds.
-ARM_LINES_BYTES, ONE_MORE_SCHEDULED_BYTES = 510, 65
-RUN_LINE_BYTES, ONE_MORE_BYTES = 590, 290
+# Metered, with CloudWatch's 26 bytes for each line: arm's line of a batch of one action, what each other
+# action adds, of another tenant, and what all metrics add; the same of a run and its invocation's others.
+ARM_LINE_BYTES, ONE_MORE_SCHEDULED_BYTES, ARM_METRICS_BYTES = 290, 65, 230
+RUN_LINE_BYTES, ONE_MORE_BYTES, RUN_METRICS_BYTES = 480, 280, 110
 
 # A line of a pass.
 LINE_BYTES = 600

@@ -13,9 +13,9 @@ from duetime.errors import DuetimeError, truncate
 ARCHITECTURES = ("arm64", "x86_64")
 EVENTS = ("standard", "all", "off")
 TIMERS = ("eventbridge", "wheel")
-TENANTS = ("several", "one")
+TENANTS = ("one", "several")
 STARTS = ("instant", "second")
-METRICS = ("all", "few")
+METRICS = ("few", "all")
 _MOST = 1e12
 
 
@@ -68,7 +68,7 @@ class Workload:
     events: str = _one_of(EVENTS, "which lifecycle events are published")
     timers: str = _one_of(TIMERS, "what wakes a far action")
     start: str = _one_of(STARTS, "when runs start; second: up to a second late")
-    tenants: str = _one_of(TENANTS, "how many tenants; with several, due queues are fair among them")
+    tenants: str = _one_of(TENANTS, "how many tenants; due queues are fair among several")
     worker_batch: float = _number(1, "messages in one call of a worker, at most", low=1, high=10)
     worker_pollers: float = _number(0, "provisioned pollers of each worker; 0: Lambda's own", high=200)
     workers: float = _number(1, "workers, each with queues of its own", low=1, high=1_000)

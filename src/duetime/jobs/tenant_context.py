@@ -12,9 +12,7 @@ from duetime.errors import TenantRequired
 from duetime.ids import Entropy, TenantId
 from duetime.model.action import Action
 from duetime.ports.actions import ActionStore
-from duetime.settings import Settings
-
-DEFAULT_TENANT = "default"
+from duetime.settings import DEFAULT_TENANT, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,6 +165,8 @@ def _delete(queue: Any, message: Message, receipts: dict[str, Message]) -> None:
 def in_fair_order(queue: Any, *, most: int | None = None) -> list[Message]:
     """Return the visible messages, those of groups with few messages in flight first.
 
+    A message without a group is a group of its own.
+
     Args:
         queue: a queue of moto.
         most: the largest number of messages; None for all.
@@ -182,7 +184,7 @@ def in_fair_order(queue: Any, *, most: int | None = None) -> list[Message]:
     for message in messages:
         group = message.group_id
         if most is None or taken[group] < most:
-            turns.append((places[group] + taken[group], message))
+            turns.append((0 if group is None else places[group] + taken[group], message))
             taken[group] += 1
     turns.sort(key=itemgetter(0))
     return [message for _, message in turns[:most]]
