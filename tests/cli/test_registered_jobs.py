@@ -116,3 +116,19 @@ def test_another_tenant_cannot_see_a_registered_job(duetime, registered):
     assert duetime.json("jobs", "show", "acme-report") == {
         name: value for name, value in registered.items() if name != "run_id"
     }
+
+
+def test_the_load_of_the_next_week_has_its_fullest_minutes(duetime):
+    duetime("jobs", "register", *REPORT)
+    assert duetime("jobs", "load")[1].splitlines()[-1] == "no two jobs begin in the same minute"
+    for number in range(7):
+        duetime("jobs", "register", f"acme-report-{number}", *REPORT[1:])
+    status, printed, errors = duetime("jobs", "load", "--capacity", "5")
+    assert (status, errors) == (0, "")
+    heading, heads, crowd = printed.splitlines()
+    assert heading.startswith("10 jobs (all) until ")
+    assert heading.endswith("; capacity 5 a minute; minutes with more: 1")
+    assert heads.split() == ["FIRST", "MINUTE", "JOBS", "OVER", "MINUTES", "NAMES"]
+    assert " 8     3     1        acme-report, acme-report-0, " in crowd
+    assert crowd.endswith(", acme-report-3 and 3 more")
+    assert duetime.json("jobs", "load")["crowds"][0]["begin"] == 8

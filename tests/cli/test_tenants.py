@@ -1,4 +1,10 @@
-"""``duetime tenants``: pause, list, resume."""
+"""``duetime tenants``: pause, list, resume, quotas."""
+
+from dataclasses import replace
+
+import pytest
+
+from duetime.embedded.embedded import Engine
 
 
 def test_pause_list_and_resume(duetime):
@@ -29,3 +35,28 @@ def test_a_reason_is_required(duetime):
     status, _, error = duetime("tenants", "pause", "acme")
     assert status == 2
     assert "--reason" in error
+
+
+def test_without_quotas_that_is_printed(duetime):
+    assert duetime("tenants", "quotas")[:2] == (0, "acme has no quotas\n")
+
+
+class TestQuotas:
+    @pytest.fixture
+    def engine(self, app):
+        engine = Engine(app)
+        engine.settings = replace(engine.settings, quotas={"acme": "jobs=3 requests=50", "globex": "jobs=7"})
+        engine.start()
+        yield engine
+        engine.stop()
+
+    def test_the_quotas_of_a_tenant_have_what_it_uses(self, duetime):
+        status, printed, errors = duetime("tenants", "quotas")
+        assert (status, errors) == (0, "")
+        heading, heads, *rows = (line.split() for line in printed.splitlines())
+        assert (heading, heads) == (["quotas", "of", "acme"], ["QUOTA", "USED", "LIMIT"])
+        assert ["jobs", "0", "3"] in rows
+        assert ["requests", "not", "counted", "50"] in rows
+        others = duetime("tenants", "quotas", "globex")[1].splitlines()
+        assert ["jobs", "0", "7"] in [line.split() for line in others]
+        assert duetime.json("tenants", "quotas", "globex")["tenant_id"] == "globex"

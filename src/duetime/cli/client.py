@@ -22,7 +22,20 @@ Json = Mapping[str, Any]
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
 # Each successful response of the API has one of these fields.
 _OURS = {
-    *("actor", "begun_at", "changed", "id", "items", "name", "parts", "read", "revision", "role", "sentence"),
+    *(
+        "actor",
+        "begun_at",
+        "capacity",
+        "changed",
+        "id",
+        "items",
+        "name",
+        "parts",
+        "read",
+        "revision",
+        "role",
+        "sentence",
+    ),
     "waits_until",
 }
 _ACCEPTED, _NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 202, 204, 400, 401, 429

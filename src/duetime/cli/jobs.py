@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from duetime.cli import backfills, job_changes, job_definitions, job_registration
+from duetime.cli import backfills, job_changes, job_definitions, job_registration, load
 from duetime.cli.arguments import (
     JOBS,
     Commands,
@@ -54,6 +54,7 @@ def add_parser(commands: Commands) -> None:
     )
     _add_window(parser, "only those whose nominal time is later", _TO)
     add_page(parser)
+    load.add_parser(verbs)
     job_changes.add_parsers(verbs)
     job_registration.add_parsers(verbs)
     job_definitions.add_parsers(verbs)

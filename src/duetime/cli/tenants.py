@@ -1,4 +1,4 @@
-"""``duetime tenants``: pause and resume tenants, list the paused ones; export and erase tenants."""
+"""``duetime tenants``: pause and resume tenants, list pauses and quotas; export and erase tenants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from datetime import datetime
 
-from duetime.cli import pauses, tenant_data
+from duetime.cli import pauses, quotas, tenant_data
 from duetime.cli.arguments import Commands, Run, add_command, add_group, client_of
 from duetime.cli.client import Json
 from duetime.cli.output import print_content
@@ -24,6 +24,7 @@ def add_parser(commands: Commands) -> None:
     pauses.add_terms(parser)
     _add_one(verbs, "resume", resume, "end all pauses of a tenant")
     add_command(verbs, "list", list_pauses, "list the paused tenants")
+    quotas.add_parser(verbs)
     tenant_data.add_commands(verbs)
 
 
