@@ -277,7 +277,7 @@ class Settings(GivenFields):
         default=False,
         metadata={
             "about": "A second person must confirm what cannot be undone over the API: cancels of many"
-            " actions, and unregistering a job."
+            " actions, pauses that skip, and unregistering a job."
         },
     )
     quotas: Mapping[str, str] = field(

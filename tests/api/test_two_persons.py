@@ -12,6 +12,7 @@ from duetime.api.openapi.document import every_route
 from duetime.api.route_ports import Access, Health
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.ids import new_action_id
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.model.action import ActionRef
 from tests.api.conftest import ADA, Client, jobs_app, sample_event
@@ -27,7 +28,8 @@ class Deployment:
 
     def __init__(self, settings, clock, cloud):
         self.clock, self.trail = clock, MemoryAuditTrail()
-        api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
+        pauses = KnownPauses(cloud.pauses, clock)
+        api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, pauses=pauses)
         self.client = Client(make_api(api, Health({}), Access(MemoryGrants(), self.trail, clock)))
         self.store = cloud.store
 
@@ -294,6 +296,19 @@ def test_a_change_without_a_preview_waits_although_its_body_requests_one(deploym
     assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 200
 
 
+@pytest.mark.parametrize(("skip", "is_final"), [(True, True), ("true", True), (1, True), (False, False)])
+def test_a_pause_that_skips_needs_a_second_person(deployment, skip, is_final):
+    body = {"scope": "type", "name": "remark", "reason": "a fault", "skip": skip}
+    response = deployment.client("pause-work", body=body, claims=ADA)
+    assert response.status == (202 if is_final else 201)
+    paused = deployment.client("list-pauses", claims=ADA).json["items"]
+    assert len(paused) == (0 if is_final else 1)
+    if is_final:
+        assert deployment.confirm(response.json["id"]).json["changed"] == 1
+        (pause,) = deployment.client("list-pauses", claims=ADA).json["items"]
+        assert (pause["skips"], pause["by"]) == (True, "bob@acme.example")
+
+
 def test_both_persons_are_in_the_audit_trail(deployment):
     deployment.remark()
     waiting = deployment.cancel().json["id"]
@@ -315,5 +330,12 @@ def test_without_the_setting_nothing_waits(settings, clock, cloud):
 
 
 def test_the_list_of_what_cannot_be_undone():
-    final = {route.operation_id for route in every_route() if route.operation and route.operation.is_final}
+    changes = [route for route in every_route() if route.operation]
+    final = {route.operation_id for route in changes if route.operation.is_final}
     assert final == {"cancelActions", "cancelBatch", "cancelBackfill", "unregisterJob"}
+    by_field = {
+        (route.operation_id, route.operation.final_field)
+        for route in changes
+        if route.operation.cannot_be_undone({"skip": True}) and not route.operation.is_final
+    }
+    assert by_field == {("pauseWork", "skip")}

@@ -1350,6 +1350,7 @@ export const translation: Translation = {
     cancelBatch: "Annuler un lot",
     cancelBackfill: "Annuler un rattrapage",
     unregisterJob: "Désenregistrer une tâche",
+    pauseWork: "Mettre du travail en pause, et ignorer ce qui arrive à échéance",
     count: { one: "{n} action", other: "{n} actions" },
     count_more: { one: "{n} action au moins", other: "{n} actions au moins" },
     by: "Demandé par {by}",

@@ -14,7 +14,7 @@ type Confirmation = Schemas["ConfirmationView"];
 
 const EVERY = 10_000;
 
-const KNOWN = ["cancelActions", "cancelBatch", "cancelBackfill", "unregisterJob"] as const;
+const KNOWN = ["cancelActions", "cancelBatch", "cancelBackfill", "unregisterJob", "pauseWork"] as const;
 
 export function ConfirmationsScreen() {
   const live = useQuery(

@@ -7,6 +7,7 @@ export const say = words("screens/confirmations", {
   cancelBatch: "Cancel a batch",
   cancelBackfill: "Cancel a backfill",
   unregisterJob: "Unregister a job",
+  pauseWork: "Pause work, and skip what becomes due",
   count: { one: "{n} action", other: "{n} actions" },
   count_more: { one: "{n} action at least", other: "{n} actions at least" },
   by: "Requested by {by}",

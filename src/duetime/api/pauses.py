@@ -155,7 +155,7 @@ class Pauses(ApiRoutes):
         Permission.MANAGE_ACTIONS,
         Permission.MANAGE_TENANTS,
         status=HTTPStatus.CREATED,
-        operation=Operation("pause", AuditKind.PAUSE, is_new=True),
+        operation=Operation("pause", AuditKind.PAUSE, is_new=True, final_field="skip"),
     )
     def begin(self, body: Annotated[PauseWorkRequest, Body()], request: Request) -> WorkPauseView:
         """Pause work: within five seconds no run of it begins. A run in progress continues.

@@ -33,12 +33,19 @@ class Operation:
     """Whether a client may request a preview of the change."""
     is_final: bool = False
     """Whether it cannot be undone: with the setting `two_persons`, a second person must confirm it."""
+    final_field: str = ""
+    """The field of its body that makes it final, unless it is false."""
     creates_work: bool = False
     """Whether it makes runs due: while the tenant is paused, the API rejects it."""
 
     def is_preview(self, fields: Mapping[str, Any]) -> bool:
         """Return whether a request only previews the change; most routes ignore the field `dry_run`."""
         return self.has_dry_run and fields.get("dry_run") is True
+
+    def cannot_be_undone(self, fields: Mapping[str, Any]) -> bool:
+        """Return whether the change that a request makes cannot be undone."""
+        has_field = bool(self.final_field) and fields.get(self.final_field, False) is not False
+        return (self.is_final or has_field) and not self.is_preview(fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Two persons: a change that cannot be undone is stored as a request, which another person confirms.
 
-`Operation.is_final` marks these changes; the setting `two_persons` enables this. A request is an action of a
-built-in type, `duetime-confirmation`, due when it lapses. The confirmation cancels that action: the row's own
-condition lets one caller end it.
+`Operation.cannot_be_undone` marks these changes; the setting `two_persons` enables this. A request is an
+action of a built-in type, `duetime-confirmation`, due when it lapses. The confirmation cancels that action:
+the row's own condition lets one caller end it.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ class TwoPersons:
 
     def must_confirm(self, request: ServedRequest, route: Route, content: RequestContent) -> bool:
         """Return whether a second person must confirm the change before it is made."""
-        operation = route.operation
-        if operation is None or not operation.is_final or request.is_within:
+        if route.operation is None or request.is_within or not self._api.settings.two_persons:
             return False
-        return self._api.settings.two_persons and not operation.is_preview(content.fields)
+        return route.operation.cannot_be_undone(content.fields)
 
     def request(self, request: ServedRequest, route: Route, content: RequestContent) -> dict[str, Any]:
         """Store the change for a second person (202), unless a look at its target is rejected."""
@@ -87,11 +86,11 @@ class TwoPersons:
 
 
 def _look(route: Route, path: str, fields: Mapping[str, Any]) -> Within:
-    """Return the preview of a bulk change; of another change the read of its target."""
+    """Return the preview of a bulk change; of another change the read of its target, or of its list."""
     if route.operation is not None and route.operation.has_dry_run:
         body = json.dumps({**fields, "dry_run": True, "limit": LARGEST_PAGE})
         return Within(path, method=route.method, body=body)
-    return Within(path if route.method == "DELETE" else path.rpartition("/")[0])
+    return Within(path.rpartition("/")[0] if route.method == "POST" and "<" in route.path else path)
 
 
 def _count(found: Mapping[str, Any]) -> tuple[int | None, bool]:

@@ -143,7 +143,7 @@ def _operation(route: Route, signature: RouteSignature, references: References) 
     if signature.parameters:
         operation["parameters"] = signature.parameters
     operation["responses"] = _successes(route, signature, references) | references_of(route, signature)
-    if route.operation is not None and route.operation.is_final:
+    if route.operation is not None and (route.operation.is_final or route.operation.final_field):
         operation["responses"][str(HTTPStatus.ACCEPTED.value)] = {
             "description": "With the setting `two_persons`: a second person must confirm it.",
             "content": {"application/json": {"schema": references[ConfirmationView, "serialization"]}},
