@@ -42,7 +42,12 @@ BODIES = {
     "a list": ("[]", 422, "invalid-request", "the body must be a JSON object"),
     "a text": ('"remark"', 422, "invalid-request", "the body must be a JSON object"),
     "nothing in it": ({}, 422, "invalid-request", "type is required; payload is required"),
-    "unknown field": (order(delay=5), 422, "invalid-request", "delay is not known here"),
+    "unknown field": (
+        order(delay=5),
+        422,
+        "invalid-request",
+        "delay is not known here; known are at, in, tz,",
+    ),
     "thousands of unknown fields": (
         {str(number) * 50: 1 for number in range(4_000)},
         422,

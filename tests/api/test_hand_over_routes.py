@@ -1,6 +1,10 @@
 """Holders of tokens end handed-over actions over HTTP, with no other right."""
 
+import json
+import re
+import shlex
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +12,8 @@ from duetime.model.hand_over import HandedOver
 from duetime.model.hand_over_token import token_of
 from duetime.ports.actions import DamagedRow
 from tests.api.conftest import OPERATOR, sample_event
+
+GUIDE = Path(__file__).parents[2] / "docs/guides/hand-over.md"
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
@@ -24,8 +30,9 @@ def handed_over(call, worker, store, clock):
 
 @pytest.fixture
 def post(call):
-    def post(token, verb, body=None):
+    def post(token, verb, body=None, **headers):
         event = sample_event("cancel", httpMethod="POST", path=f"/api/v1/handovers/{token}/{verb}", body=body)
+        event["headers"] |= headers
         event["requestContext"].pop("authorizer", None)
         event["headers"].pop("Authorization", None)
         return call.send(event)
@@ -45,6 +52,14 @@ def audit(call):
         ]
 
     return audit
+
+
+@pytest.mark.parametrize("command", re.findall(r"^curl .+$", GUIDE.read_text(), re.MULTILINE))
+def test_the_curl_commands_of_the_guide_are_accepted(post, handed_over, command):
+    [_, url, option, body] = shlex.split(command)
+    media_type = {"--json": "application/json", "-d": "application/x-www-form-urlencoded"}[option]
+    response = post(handed_over[1], url.rpartition("/")[2], json.loads(body), **{"Content-Type": media_type})
+    assert response.status == 200
 
 
 def test_a_completion_needs_the_token_alone_and_is_in_the_trail(call, post, handed_over, audit):

@@ -251,7 +251,12 @@ REFUSED = {
     "long backoff": ({"retry": {"backoff": 9e9}}, 422, "bad-declaration", "90 days"),
     "jitter": ({"retry": {"jitter": 2}}, 422, "bad-declaration", "0 to 1"),
     "end of retries": ({"retry": {"give_up_after": 9e9}}, 422, "bad-declaration", "90 days"),
-    "retry member": ({"retry": {"tries": 2}}, 422, "invalid-request", "retry.tries is not known here"),
+    "retry member": (
+        {"retry": {"tries": 2}},
+        422,
+        "invalid-request",
+        "tries is not known here; known are attempts,",
+    ),
     "title": ({"title": "t" * 101}, 422, "bad-declaration", "at most 100"),
     "key's time too short": (
         {"idempotency_key": "k-1", "idempotency_ttl": 59},

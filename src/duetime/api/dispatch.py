@@ -22,6 +22,7 @@ from duetime.api.authenticator import Caller, require
 from duetime.api.body import RequestContent
 from duetime.api.context import ApiContext
 from duetime.api.cursors import CursorSeal
+from duetime.api.known_fields import body_fields
 from duetime.api.parameters import refuse_parameters
 from duetime.api.problems import MEDIA_TYPE, problem_of
 from duetime.api.request_flaws import invalid_request
@@ -176,7 +177,7 @@ class _Resolver(APIGatewayRestResolver):
 def _problem(error: Exception, route: Route) -> Response[str]:
     """Return the response of an error; an unexpected one is logged in full, and the response hides it."""
     if isinstance(error, RequestValidationError):
-        error = invalid_request(error.errors())
+        error = invalid_request(error.errors(), body_fields(route))
     if isinstance(error, ServedProblem):
         return _problem_within(error.response)
     if not isinstance(error, DuetimeError):

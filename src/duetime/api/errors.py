@@ -123,7 +123,9 @@ class RouteNotFound(DuetimeError, LookupError):
     code = "route-not-found"
 
     def __init__(self, path: str, prefix: str) -> None:
-        super().__init__(f"nothing is served at {truncate(path, 100)!r}; the routes begin with {prefix}/")
+        super().__init__(
+            f"nothing is served at {truncate(path, 100)!r}; {prefix}/openapi.json lists the routes"
+        )
 
 
 class WrongMethod(DuetimeError, LookupError):

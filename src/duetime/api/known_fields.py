@@ -5,7 +5,7 @@ The audit trail stores no other fields, because a misspelt field may contain a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -31,6 +31,14 @@ def query_fields(route: Route) -> Fields:
 def admits_lists(annotation: Any) -> bool:
     """Return whether a parameter may be repeated."""
     return list in _types_in(annotation)
+
+
+def fields_at(fields: Fields, path: Sequence[str | int]) -> Fields:
+    """Return the annotations of the fields of the object at a path; none if any field is allowed there."""
+    for part in path:
+        if not isinstance(part, int):
+            fields = dict(_model_fields(fields.get(part)))
+    return fields
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from duetime.api.errors import Flaw, InvalidRequest
+from duetime.api.known_fields import Fields, fields_at
 from duetime.errors import truncate
 
 _WORDS = {
@@ -27,9 +28,24 @@ _OF_A_KEY = "[key]"
 """Pydantic's marker of an invalid key in an object."""
 
 
-def invalid_request(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
-    """Return pydantic's errors as flaws, at most the first 20, without values."""
-    return InvalidRequest([Flaw(_where(error["loc"]), _problem(error)) for error in errors[:_MOST_FLAWS]])
+def invalid_request(errors: Sequence[Mapping[str, Any]], body: Fields) -> InvalidRequest:
+    """Return pydantic's errors as flaws, at most the first 20, without values.
+
+    The first unknown field of an object is followed by those that are known there.
+
+    Args:
+        errors: pydantic's errors.
+        body: the fields that the route accepts in its body.
+    """
+    flaws, listed = list[Flaw](), set[str]()
+    for error in errors[:_MOST_FLAWS]:
+        where, problem = _where(error["loc"]), _problem(error)
+        if error["type"] == "extra_forbidden" and (parent := where.rpartition(".")[0]) not in listed:
+            listed.add(parent)
+            if known := fields_at(body, error["loc"][1:-1]):
+                problem += f"; known are {', '.join(known)}"
+        flaws.append(Flaw(where, problem))
+    return InvalidRequest(flaws)
 
 
 def _where(place: Sequence[str | int]) -> str:
