@@ -29,7 +29,6 @@ UNKNOWN_ID = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
         (("actions", "cancel", "x"), "there is no action 'x'"),
         (("actions", "reschedule", UNKNOWN_ID, "--in", "5s"), "there is no action"),
         (("actions", "redrive", UNKNOWN_ID), "there is no action"),
-        (("actions", "list", "--limit", "0"), "limit must be greater than or equal to 1"),
         (("actions", "list", "--cursor", "x"), "start again without one"),
     ],
 )
@@ -67,7 +66,8 @@ def test_a_settled_action_is_not_cancelled(duetime):
         ),
         (("actions", "explode"), "'duetime actions' has no command 'explode'"),
         (("actions", "show", ""), "`duetime actions list` shows the ids"),
-        (("actions", "list", "--limit", "x"), "invalid int value"),
+        (("actions", "list", "--limit", "x"), "--limit: 'x' is not a whole number from 1 to 100"),
+        (("actions", "list", "--limit", "101"), "--limit: '101' is not a whole number from 1 to 100"),
         (("actions", "reschedule", UNKNOWN_ID), "one of the arguments --at --in is required"),
     ],
 )

@@ -33,7 +33,7 @@ def test_a_job_without_statistics_shows_its_latest_run(duetime):
 @pytest.mark.parametrize(
     ("dollars", "runs", "shown"),
     [
-        (0.0022, 1.0, "0.0022 dollars a month, by 1 runs a day"),
+        (0.0022, 1.0, "0.0022 dollars a month, by 1 run a day"),
         (0.932, 1_440.0, "0.93 dollars a month, by 1,440 runs a day"),
         (1_234.5, 2.345, "1,234.50 dollars a month, by 2.35 runs a day"),
     ],

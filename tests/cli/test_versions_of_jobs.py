@@ -68,7 +68,7 @@ def test_a_dry_run_prints_the_effect_and_registers_nothing(duetime):
     status, printed, errors = duetime("jobs", "register", *REPORT, *DAILY, "--dry-run")
     assert (status, errors) == (0, "")
     assert printed.startswith("acme-report would be registered; nothing was changed")
-    assert re.search(r"1 runs a day, about \$0\.00\d[1-9] a month", printed)
+    assert re.search(r"1 run a day, about \$0\.00\d[1-9] a month", printed)
     assert len(re.findall(r"  note: \d{4}-\d\d-\d\d (?:moved|once): ", printed)) >= 2
     assert duetime("jobs", "show", "acme-report")[0] == 1
 

@@ -952,7 +952,10 @@ export const translation: Translation = {
     after: "Après",
     after_until: ", qui doit avoir réussi ce jour-là ; ignorée après {span}",
     price: "Prix",
-    price_text: "{dollars} par mois, pour {runs} exécutions par jour, sans les appels du gestionnaire",
+    price_text: {
+      one: "{dollars} par mois, pour {runs} exécution par jour, sans les appels du gestionnaire",
+      other: "{dollars} par mois, pour {runs} exécutions par jour, sans les appels du gestionnaire",
+    },
     silence: "Plus longue durée sans réussite",
     every: "{span}",
     catch_up: "Échéances manquées",

@@ -18,6 +18,8 @@ from duetime.clock import SystemClock
 JOBS = "jobs"
 """The API's path of jobs."""
 
+_LARGEST_PAGE = 100
+
 Run = Callable[[argparse.Namespace], int]
 """Runs a command, and returns its exit status."""
 
@@ -49,8 +51,16 @@ def add_command(
 
 def add_page(parser: argparse.ArgumentParser) -> None:
     """Add ``--limit`` and ``--cursor``."""
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
+    parser.add_argument(
+        "--limit", type=_page_size, default=20, metavar="N", help="how many, 1 to 100 (default: 20)"
+    )
     parser.add_argument("--cursor", help="the end of the previous page")
+
+
+def _page_size(written: str) -> int:
+    if not written.isdecimal() or not 1 <= int(written) <= _LARGEST_PAGE:
+        raise argparse.ArgumentTypeError(f"{written[:20]!r} is not a whole number from 1 to {_LARGEST_PAGE}")
+    return int(written)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:

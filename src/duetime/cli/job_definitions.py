@@ -129,7 +129,8 @@ def _draft_lines(draft: Json, now: datetime) -> Iterator[str]:
     yield ""
     if draft["runs_per_day"] is not None:
         dollars = draft["dollars_per_month"]
-        often = f"{draft['runs_per_day']:.3g} runs a day"
+        number = f"{draft['runs_per_day']:.3g}"
+        often = f"{number} {'run' if number == '1' else 'runs'} a day"
         price = f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.4f}"
         yield f"{often}, about ${price} a month without the handler's own calls"
     for load in draft["load"][:_SHOWN_RUNS]:

@@ -135,7 +135,7 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
 def _price(dollars: float, runs: float) -> str:
     cents = f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.2g}"
     often = float(f"{runs:.3g}")  # to three digits
-    return f"{cents} dollars a month, by {often:,g} runs a day"
+    return f"{cents} dollars a month, by {often:,g} {'run' if often == 1 else 'runs'} a day"
 
 
 def _runs(job: Json, now: datetime) -> Iterator[tuple[str, str]]:

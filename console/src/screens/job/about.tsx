@@ -81,7 +81,11 @@ export function About({ job }: { job: Job }) {
       say("price"),
       job.dollars_per_month !== null &&
         job.runs_per_day !== null &&
-        say("price_text", { dollars: dollars(job.dollars_per_month), runs: decimal(job.runs_per_day) }),
+        say("price_text", {
+          n: job.runs_per_day,
+          dollars: dollars(job.dollars_per_month),
+          runs: decimal(job.runs_per_day),
+        }),
     ],
     [
       say("payload"),

@@ -27,7 +27,10 @@ export const say = words("screens/job/head", {
   after: "After",
   after_until: ", which must have succeeded that day; skipped after {span}",
   price: "Price",
-  price_text: "{dollars} a month, by {runs} runs a day, without calls that the handler makes",
+  price_text: {
+    one: "{dollars} a month, by {runs} run a day, without calls that the handler makes",
+    other: "{dollars} a month, by {runs} runs a day, without calls that the handler makes",
+  },
   silence: "Longest time without a success",
   every: "{span}",
   catch_up: "Missed times",
