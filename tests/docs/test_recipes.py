@@ -17,5 +17,5 @@ def test_recipes_that_are_not_executed_compile(page):
 
 def test_every_recipe_of_the_contents_has_a_section():
     headings = " ".join(re.findall(r"^##? (.+)$", "".join(p.read_text() for p in PAGES), re.MULTILINE))
-    for name in ("FastAPI", "Django", "Flask", "Powertools", "Terraform", "Approval", "Fan-out", "zone"):
+    for name in ("FastAPI", "Django", "Flask", "Powertools", "Terraform", "Approval", "zone"):
         assert name in headings

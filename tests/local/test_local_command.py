@@ -53,6 +53,14 @@ def test_the_command_suggests_a_call_runs_it_and_stops_cleanly(tmp_path):
             assert re.match(
                 r"\d\d:\d\d:\d\d\.\d{3}  executed +apply-plan-change +…\w{8}  acme .* late, ran ", ran
             )
+            (exports,) = re.findall(r'eval "\$\(curl -s (\S+)\)"', "".join(output))
+            with urllib.request.urlopen(exports) as answer:  # noqa: S310 - our own server
+                script = f'{answer.read().decode()}"$0" -c "$1"'
+            program = (
+                "from duetime import Scheduler; print(len([*Scheduler.from_env(tenant_id='acme').list()]))"
+            )
+            call = ["sh", "-c", script, sys.executable, program]
+            assert subprocess.run(call, check=True, capture_output=True).stdout == b"1\n"  # noqa: S603 - as above
             assert output[0] == "starting a local cloud for examples.billing:app\n"
             assert any("deployed        jobs: 4 added" in line for line in output)
             assert any("/outbox, or" in line for line in output)
@@ -201,6 +209,11 @@ def run_record(**more):
     return logging.makeLogRecord(
         {"name": "duetime.worker.worker", "levelno": logging.INFO, "msg": "retried", **values, **more}
     )
+
+
+def test_a_run_that_is_late_by_hours_or_days_has_them_in_its_line():
+    line = RunLines(in_colour=False).format(run_record(late_ms=2 * 86_400_000 + 5_000))
+    assert line.endswith("  2 days, 0:00:05 late, ran 1.5 s")
 
 
 def test_a_run_is_one_line_with_any_reason():

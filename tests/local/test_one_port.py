@@ -16,7 +16,7 @@ from duetime.local.cloud import LocalCloud
 from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import LARGEST_BODY, LocalGateway, proxy_event, response_of
 from duetime.local.options import LocalOptions
-from duetime.local.wsgi_app import JSON, WsgiApp
+from duetime.local.wsgi_app import EXPORTS, JSON, START, WsgiApp
 from duetime.settings import Settings
 from tests.local.conftest import Note, settled
 
@@ -63,7 +63,7 @@ def browser(answers, built):
         WsgiApp(
             LocalGateway(answers, "api", Clock()),
             Aws(),
-            lambda: "<!doctype html>page",
+            {START: lambda: "<!doctype html>page", EXPORTS: lambda: "export A=1\n"},
             lambda _request: Response("sent"),
             Site(ConsoleConfig("api/v1"), built),
         )
@@ -214,6 +214,11 @@ def test_the_start_page_is_at_the_root_if_no_console_is_built(browser, built):
     assert browser.get("/local").text == "<!doctype html>page"
     (built / "index.html").unlink()
     assert browser.get("/").text == "<!doctype html>page"
+
+
+def test_the_exports_for_a_shell_are_plain_text(browser):
+    exports = browser.get("/local/env")
+    assert (exports.text, exports.mimetype) == ("export A=1\n", "text/plain")
 
 
 def test_the_pages_allow_only_get(browser):

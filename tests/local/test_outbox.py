@@ -51,7 +51,13 @@ def browser(outbox):
 
 def browser_of(outbox, metrics):
     return Client(
-        WsgiApp(None, None, lambda: "page", OutboxPages(outbox, metrics), Site(ConsoleConfig("api/v1")))
+        WsgiApp(
+            None,
+            None,
+            {},
+            OutboxPages(outbox, metrics),
+            Site(ConsoleConfig("api/v1")),
+        )
     )
 
 

@@ -60,8 +60,8 @@ from duetime.local.resume import FoundActions, found_actions, resume
 from duetime.local.run_logs import LocalRunLogs
 from duetime.local.saved_tables import saved_tables
 from duetime.local.stack import Stack
-from duetime.local.welcome import page, upcoming_runs
-from duetime.local.wsgi_app import START, Server, WsgiApp
+from duetime.local.welcome import exports, page, upcoming_runs
+from duetime.local.wsgi_app import EXPORTS, START, Server, WsgiApp
 from duetime.model.job import Job, Origin
 from duetime.model.priority import is_high_queue
 from duetime.model.quota import has_quotas
@@ -165,7 +165,8 @@ class LocalCloud:
         tenant = self.settings.only_tenant or DEFAULT_TENANT
         gateway = LocalGateway(self._functions, self._names.function("api"), self._clock, tenant=tenant)
         outbox = OutboxPages(self.outbox, self.metrics)
-        self._server.start(WsgiApp(gateway, emulator, self._page, outbox, self._site))
+        pages = {START: self._page, EXPORTS: lambda: exports(self.environment)}
+        self._server.start(WsgiApp(gateway, emulator, pages, outbox, self._site))
         undo.callback(self._server.stop)  # before the sources are stopped
 
     def redeploy(self, *, app: App | None = None, **changes: Any) -> None:

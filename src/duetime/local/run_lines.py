@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TextIO
 
 from duetime._masking import printable
@@ -24,6 +24,7 @@ _COLOURS = {"executed": 32, "failed": 31, "cancelled": 33, "skipped": 33, "retri
 _BY_LEVEL = {logging.WARNING: 33, logging.ERROR: 31, logging.CRITICAL: 31}
 _FAINT = 2
 _SECOND = 1_000
+_HOUR = 3_600
 _NOISY = ("boto3", "botocore", "moto", "responses", "urllib3", "werkzeug", "asyncio")
 _NEWS, _OUTBOX = "duetime.local.news", "duetime.local.outbox"
 _SHOWN_LOGGERS = {"duetime.handlers", _NEWS, _OUTBOX}
@@ -107,7 +108,10 @@ class RunLines(logging.Formatter):
 
 
 def _span(milliseconds: float) -> str:
-    return f"{milliseconds:.0f} ms" if milliseconds < _SECOND else f"{milliseconds / _SECOND:.1f} s"
+    if milliseconds < _SECOND:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / _SECOND
+    return f"{seconds:.1f} s" if seconds < _HOUR else str(timedelta(seconds=round(seconds)))
 
 
 def _one_line(text: object) -> str:

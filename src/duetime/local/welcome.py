@@ -6,7 +6,7 @@ The page loads nothing from other addresses.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
@@ -20,6 +20,7 @@ from duetime.declare.handler import Handler
 from duetime.local.example_payload import example_of
 from duetime.local.gateway import ARN, GROUPS, TENANT, USER
 from duetime.local.resume import FoundActions
+from duetime.local.wsgi_app import EXPORTS
 from duetime.model.job import Job
 from duetime.settings import Settings
 
@@ -83,6 +84,9 @@ def welcome(
         *_look(url, has_console=has_console),
         "  In another terminal, try:",
         *(f"    {command}" for command in commands(app, url, program)),
+        "",
+        "  For boto3 and Scheduler.from_env in a program of yours, first run:",
+        f"    {use_from_python(url)}",
         "",
         *_callers(settings),
         *_outbox(settings, url, program),
@@ -157,7 +161,7 @@ def _next_run(job: Job, now: datetime) -> str:
 
 def _time(at: datetime, now: datetime) -> str:
     here, today = at.astimezone(), now.astimezone().date()
-    return f"{here:%H:%M:%S}" if here.date() == today else f"{here:%Y-%m-%d %H:%M:%S %Z}"
+    return f"{here:%H:%M:%S %Z}" if here.date() == today else f"{here:%Y-%m-%d %H:%M:%S %Z}"
 
 
 def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
@@ -235,7 +239,8 @@ _PAGE = """<!doctype html>
 {links}
 </ul>
 <h2>Use it from another program</h2>
-<p>With these in its environment, boto3 and <code>Scheduler.from_env</code> talk to this cloud:</p>
+<p>With these in its environment, boto3 and <code>Scheduler.from_env</code> use this cloud;
+<code>{use}</code> sets them:</p>
 <pre>{environment}</pre>
 </body>
 </html>
@@ -283,10 +288,19 @@ def page(
         jobs=_JOBS.format(rows=rows) if jobs else "",
         commands=escape("\n".join(commands(app, url))),
         links="\n".join(f'<li><a href="{path}">{path}</a>: {what}</li>' for path, what in _LINKS.items()),
-        environment=escape(
-            "\n".join(f"export {name}={shlex.quote(value)}" for name, value in environment.items())
-        ),
+        use=escape(use_from_python(url)),
+        environment=escape(exports(environment)),
     )
+
+
+def exports(environment: Mapping[str, str]) -> str:
+    """Return the lines that set the environment in a shell."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment.items())
+
+
+def use_from_python(url: str) -> str:
+    """Return the command that sets the environment of the local cloud at `url` in a shell."""
+    return f'eval "$(curl -s {url}{EXPORTS})"'
 
 
 def _row(type_name: str, handler: Handler) -> str:

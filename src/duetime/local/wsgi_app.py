@@ -10,7 +10,7 @@ import json
 import logging
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -44,6 +44,9 @@ log = logging.getLogger(__name__)
 START = "/local"
 """The start page; also at ``/`` if the console is not built."""
 
+EXPORTS = f"{START}/env"
+"""The exports for a shell, as text."""
+
 JSON = "application/json"
 
 _LOOPBACK = {"127.0.0.1", "localhost"}
@@ -56,12 +59,12 @@ class WsgiApp:
         self,
         gateway: LocalGateway,
         emulator: Emulator,
-        page: Callable[[], str],
+        pages: Mapping[str, Callable[[], str]],
         outbox: Callable[[Request], Response],
         site: Site,
     ) -> None:
         self._lockway, self._emulator = gateway, emulator
-        self._page, self._outbox, self._site = page, outbox, site
+        self._pages, self._outbox, self._site = pages, outbox, site
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve one request."""
@@ -93,7 +96,9 @@ class WsgiApp:
         if path == OUTBOX or path.startswith(f"{OUTBOX}/"):
             return self._outbox(request)
         if path == START or (path == "/" and not self._site.is_built):
-            return Response(self._page(), content_type="text/html; charset=utf-8")
+            return Response(self._pages[START](), content_type="text/html; charset=utf-8")
+        if path == EXPORTS:
+            return Response(self._pages[EXPORTS](), content_type="text/plain; charset=utf-8")
         if (found := self._site.answer(path)) is None:
             return None
         if has_tag(dict(request.headers), found.headers["ETag"]):
@@ -125,14 +130,17 @@ def _check_media_type(request: Request) -> None:
     has_body = bool(request.content_length) or "Transfer-Encoding" in request.headers
     is_said = bool(request.mimetype) if request.method != "POST" else request.mimetype == JSON
     if not is_said and (has_body or request.method == "POST"):
-        raise UnsupportedMediaType(f"send Content-Type: {JSON}, also with a POST that has no body")
+        raise UnsupportedMediaType(
+            f"send Content-Type: {JSON} (`curl --json`), also with a POST that has no body"
+        )
 
 
 def _refusal(request: Request, error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     match error:
         case NotFound():
-            detail = f"there is nothing at {request.path}; the API is at {PREFIX}, and / shows what runs here"
+            detail = f"there is nothing at {request.path}; {START} shows what runs here,"
+            detail += f" and {PREFIX}/openapi.json the API"
         case RequestEntityTooLarge():
             detail = f"the body has more than {LARGEST_BODY:,} bytes"
         case _:
