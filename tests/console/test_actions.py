@@ -30,6 +30,7 @@ def test_each_action_shows_its_status_and_latest_message(reader, actions):
     expect(pending).to_contain_text("pending")
     expect(pending).to_contain_text("parcel")
     expect(pending).to_contain_text("order:17")
+    page.set_viewport_size({"width": 1920, "height": 1080})
     expect(pending.get_by_role("cell").nth(6)).to_contain_text("local")
 
 
@@ -168,6 +169,12 @@ def test_the_page_is_accessible_by_screen_reader_and_keyboard(reader_of, cloud, 
     dialog = bulk(page, "Cancel")
     expect(dialog.get_by_role("button", name=re.compile(r"Cancel \d+ action"))).to_be_visible()
     assert flaws(page) == []
+
+
+def test_the_last_message_is_seen_on_a_laptop_without_scrolling(reader_of, cloud, actions):
+    page = reader_of(cloud.url, viewport={"width": 1280, "height": 800}).go("#/actions")
+    expect(row(page, actions["failed"])).to_be_visible()
+    assert page.locator(".scrolls").evaluate("table => table.scrollWidth <= table.clientWidth")
 
 
 def test_it_fits_a_phone(reader_of, cloud, actions):

@@ -255,6 +255,6 @@ def test_the_list_is_accessible(reader_of, cloud, failed, scheme):
 
 
 def test_it_fits_a_phone(reader_of, cloud, failed):
-    page = reader_of(cloud.url, viewport={"width": 360, "height": 800}).go("#/notifications")
+    page = reader_of(cloud.url, viewport={"width": 320, "height": 800}).go("#/notifications")
     expect(entry(page, SUBJECT)).to_be_visible(timeout=PATIENCE)
     assert not scrolls_sideways(page)

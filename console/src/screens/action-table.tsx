@@ -74,7 +74,7 @@ export function ActionTable({
   );
   return (
     <div class="scrolls">
-      <table class="folds action-table">
+      <table class="folds action-table has-callers">
         <caption class="hidden">{say("caption")}</caption>
         <thead>
           <tr>

@@ -90,7 +90,7 @@ function Name({ job }: { job: Job }) {
 function Cadences({ job }: { job: Job }) {
   if (job.cadences.length === 0) return <span class="muted">{mine("by_hand")}</span>;
   return (
-    <ul class="bare">
+    <ul class="bare cadence-words">
       {job.cadences.map((each) => (
         <li key={each.name} title={each.text}>
           <span lang="en">{each.words}</span>{" "}
