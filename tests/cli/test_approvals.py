@@ -1,9 +1,10 @@
 """A manager approves and rejects from the command line."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from duetime.cli.action_text import progress
 from duetime.model.hand_over import Approval, HandedOver
 from tests.cli.handed_over import hand_over_one
 
@@ -19,7 +20,7 @@ def waiting(engine):
 
 def test_a_question_is_shown_and_approved(duetime, waiting):
     _, shown, _ = duetime("actions", "show", waiting)
-    assert f"waits for approval  {QUESTION}" in shown
+    assert f"to approve      {QUESTION}" in shown
     _, why, _ = duetime("actions", "why", waiting)
     assert QUESTION in why
     status, printed, errors = duetime("actions", "approve", waiting, "--reason", "the parcel is back")
@@ -28,6 +29,14 @@ def test_a_question_is_shown_and_approved(duetime, waiting):
     assert printed.endswith(": the parcel is back\n")
     _, shown, _ = duetime("actions", "show", waiting)
     assert '"approved": true' in shown
+
+
+def test_a_watch_prints_what_a_handed_over_action_waits_for(duetime, waiting):
+    line = progress(duetime.json("actions", "show", waiting), datetime.now(UTC))
+    assert line.startswith(
+        f"processing  waits for `duetime actions approve {waiting}` or `reject`, times out "
+    )
+    assert line.endswith(f": {QUESTION}")
 
 
 def test_a_rejection_needs_a_reason_and_fails_the_action(duetime, waiting):

@@ -83,7 +83,7 @@ def tenant(item: Json) -> Iterator[tuple[str, str]]:
 
 def _handed_over(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if action["question"]:
-        yield ("waits for approval" if action["awaits_approval"] else "question"), plain(action["question"])
+        yield ("to approve" if action["awaits_approval"] else "question"), plain(action["question"])
     if action["is_handed_over"]:
         since, until = both(action["handed_over_at"], now), both(action["times_out_at"], now)
         yield "handed over", f"{since}, times out {until}"
@@ -175,12 +175,24 @@ def _of_run(action: Json, last: Json, now: datetime) -> str:
         case "pending":
             return f"due again {both(action['due_at'], now)}: {last['message'] or last['outcome']}"
         case "processing":
-            return f"attempt {last['number']} on {last['instance']}"
+            return _of_hand_over(action, now) or f"attempt {last['number']} on {last['instance']}"
         case "executed":
             late = _between(action["due_at"], last["started_at"])
             return f"attempt {last['number']} began {late} after it was due and took {took(last)}"
         case _:
             return why(action)
+
+
+def _of_hand_over(action: Json, now: datetime) -> str:
+    """Return what a handed-over action waits for; empty if it is not handed over."""
+    if not action["is_handed_over"]:
+        return ""
+    until = f"times out {both(action['times_out_at'], now)}"
+    if action["awaits_approval"]:
+        return (
+            f"waits for `duetime actions approve {action['id']}` or `reject`, {until}: {action['question']}"
+        )
+    return f"handed over, {until}"
 
 
 def why(action: Json) -> str:

@@ -45,7 +45,7 @@ def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
     """
     printed = None
     while True:
-        stage = (action["status"], action["due_at"], len(action["attempts"]))
+        stage = (action["status"], action["due_at"], len(action["attempts"]), action["is_handed_over"])
         if stage != printed and not as_json:
             print(progress(action, clock.now()), flush=True)
         printed = stage
