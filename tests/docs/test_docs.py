@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from duetime.aws import conditions, items
-from duetime.model.action import TRANSITIONS, Status
+from duetime.model.action import TRANSITIONS, SkipReason, Status
 from tools import rooms
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +51,13 @@ def test_the_state_diagram_shows_every_legal_change_and_no_other():
     finals = set(re.findall(r"(\w+) --> \[\*\]", diagram))
     assert finals == {status.value for status, ends in TRANSITIONS.items() if not ends}
     assert {start for start, _ in drawn} | finals == {status.value for status in Status}
+
+
+def test_the_page_on_the_life_of_an_action_lists_every_reason_of_a_skip():
+    table = (
+        (ROOT / "docs/lifecycle.md").read_text().partition("| skipped as | because |")[2].partition("\n\n")[0]
+    )
+    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(SkipReason)
 
 
 def test_links_between_pages_lead_somewhere():
