@@ -1,10 +1,11 @@
 """A manager approves and rejects from the command line."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from duetime.cli.action_text import progress
+from duetime.clock import SystemClock
 from duetime.model.hand_over import Approval, HandedOver
 from tests.cli.handed_over import hand_over_one
 
@@ -32,7 +33,7 @@ def test_a_question_is_shown_and_approved(duetime, waiting):
 
 
 def test_a_watch_prints_what_a_handed_over_action_waits_for(duetime, waiting):
-    line = progress(duetime.json("actions", "show", waiting), datetime.now(UTC))
+    line = progress(duetime.json("actions", "show", waiting), SystemClock().now())
     assert line.startswith(
         f"processing  waits for `duetime actions approve {waiting}` or `reject`, times out "
     )

@@ -133,7 +133,6 @@ def test_retries_of_one_cadence_are_set(duetime):
         (("set", "billing-nightly", "--attempts", "0"), "1 to 100"),
         (("set", "billing-nightly", "--jitter", "2"), "0 to 1"),
         (("unregister", "billing-nightly"), "code declares it"),
-        (("list", "--limit", "0"), "limit must be greater than or equal to 1"),
         (("list", "--cursor", "x"), "start again without one"),
         (("register", "billing-nightly", *REPORT[1:]), "the name 'billing-nightly' is taken"),
         (("register", "acme-x", "--type", "remarks"), "known are: doomed, remark"),
