@@ -187,7 +187,8 @@ KINDS = {
     ),
     "manifest": Kind(lambda t: t.deployed.publish(app.manifest), lambda t: t.routes().types()),
     "bookmark": Kind(
-        lambda t: t.bookmarks.write("sweep", {"300/0": "x"}), lambda t: t.bookmarks.read("sweep")
+        lambda t: t.bookmarks.write("sweep", {"300/0": "x", "300/1": "x"}),
+        lambda t: t.bookmarks.read("sweep"),
     ),
     "format": Kind(lambda t: t.deployed.mark(1), lambda t: t.deployed.format()),
     "undelivered": Kind(

@@ -10,6 +10,7 @@ from duetime import instant
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
+from duetime.aws.packed_marks import pack, unpack
 from duetime.clock import Clock
 from duetime.model.deployed_shards import BY_DEFAULT, DeployedShards
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
@@ -129,8 +130,11 @@ class DynamoBookmarks:
         return next(readable([item] if item else (), _marks, "bookmark"), {})
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:
-        self._table.put({"pk": _BOOKMARKS, "sk": {"S": name}, "marks": {"S": json.dumps(dict(marks))}})
+        written, alike = pack(marks)
+        item: Item = {"pk": _BOOKMARKS, "sk": {"S": name}, "marks": {"S": json.dumps(written)}}
+        self._table.put(item | ({"alike": {"S": json.dumps(alike)}} if alike else {}))
 
 
 def _marks(item: Item) -> Mapping[str, str]:
-    return {str(name): str(mark) for name, mark in json.loads(item["marks"]["S"]).items()}
+    alike = json.loads(item["alike"]["S"]) if "alike" in item else {}
+    return unpack({str(name): str(mark) for name, mark in json.loads(item["marks"]["S"]).items()}, alike)

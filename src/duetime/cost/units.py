@@ -68,14 +68,14 @@ DUE_SHARDS, BANDS = 16, 7
 SWEEPS = 60 * 24
 CATCH_UPS = 4
 
-# Half a unit for a page without rows, one of each due shard; the bookmark of 5 KB; four pages of jobs to
+# Half a unit for a page without rows, one of each due shard; the bookmark of 1 KB; four pages of jobs to
 # maintain. While rows are overdue, as long runs are, a page of each band as well.
-SWEEP_READS = DUE_SHARDS / 2 + 2 + 2
+SWEEP_READS = DUE_SHARDS / 2 + 1 + 2
 OVERDUE_READS = DUE_SHARDS * BANDS / 2
 OVERDUE_MS = 5 * 60_000
 
-# The bookmark of 5 KB, and the pass's record.
-SWEEP_WRITES = 5 + 1
+# The bookmark of less than 1 KB while no shard lags, and the pass's record.
+SWEEP_WRITES = 1 + 1
 
 # A catch-up: as a sweep, and a page of each of the 256 possible due shards that the setting leaves out.
 CATCH_UP_READS = SWEEP_READS + (256 - DUE_SHARDS) / 2
