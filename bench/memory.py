@@ -36,6 +36,8 @@ _WARM, _RUNS, _BATCH = 40, 200, 29
 _MILLI, _MILLION, _KB_OF_GB = 1e3, 1e6, 1_024
 """Records in one batch of arm at ten million a day, by four shards and one batch in each second."""
 
+_SWEEP = {"schedule": "sweep", "scheduled_at": "2026-03-01T12:00:00Z"}
+
 _CHILD = """
 import json, sys, time
 from importlib import import_module
@@ -75,7 +77,7 @@ class Process:
 
 
 def measure() -> list[Result]:
-    """Measure a worker of each app, and arm; then derive time and price of each size of memory."""
+    """Measure a worker of each app, arm and the sweep; then derive time and price of each size of memory."""
     with running() as endpoint, serving(0) as sqs:
         dynamodb = client(endpoint)
         stand = Stand(dynamodb, made(dynamodb, "bench-actions"))
@@ -103,6 +105,9 @@ def measure() -> list[Result]:
             "dispatch": _process("dispatch", environment, [_woken(payload) for payload in least]),
             "arm, 29 records": _process(
                 "arm", environment, [_armed(usual[:_BATCH]) for _ in range(_WARM + _RUNS // 4)]
+            ),
+            "the sweep, without overdue rows": _process(
+                "sweep", environment, [_SWEEP] * (_WARM + _RUNS // 4)
             ),
         }
     return [result for name, process in processes.items() for result in _results(name, process)]

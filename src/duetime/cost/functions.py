@@ -95,7 +95,8 @@ def arm_memory(work: Workload) -> float:
 
 def fixed_calls(work: Workload) -> Iterator[InvocationCounts]:
     """Yield the calls of the scheduled passes and of the canaries."""
-    turn = units.SWEEP_MS + (units.WHEEL_MS if work.timers == "wheel" else 0)
+    turn = units.duration(units.SWEEP_CPU_MS, units.SWEEP_CALLS_MS, work.function_memory)
+    turn += units.WHEEL_MS if work.timers == "wheel" else 0
     sweeps, catch_ups = units.SWEEPS * DAYS, units.CATCH_UPS * DAYS
     yield InvocationCounts("sweep", sweeps, sweeps * turn, work.function_memory)
     canaries = work.canaries
