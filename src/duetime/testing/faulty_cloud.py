@@ -275,8 +275,12 @@ class FaultyCloud(JournaledCloud):
                 self._liveness.swept(self._unmaintained(began_at), self._marks())
 
     def _marks(self) -> Mapping[str, str]:
-        """Return how far the wheel and the bands of the sweep have come, by shard."""
-        names = () if self.trouble.hangs("store.due") else (SWEEP_MARKS, WHEEL_MARKS)
+        """Return how far the wheel and the bands of the sweep have come, by shard.
+
+        None are returned while the due index or SQS hangs: a band with a due row cannot move then.
+        """
+        hang = self.trouble.hangs("store.due") or self.trouble.hangs("queues.send")
+        names = () if hang else (SWEEP_MARKS, WHEEL_MARKS)
         return {
             f"{name} {shard}": mark for name in names for shard, mark in self.bookmarks.read(name).items()
         }

@@ -13,7 +13,7 @@ MOST_PASSES = 8
 """The most sweeps in succession that may leave a job unmaintained, though no call about it hangs."""
 
 MOST_TURNS = 25
-"""The most sweeps in succession that may leave a shard where it was, while the due index responds."""
+"""The most sweeps in succession that may leave a shard where it was, while the due index and SQS respond."""
 
 MOST_TIME_OUTS = 3
 """How often Lambda may end arm at its time-out for the same batch: those behind it in its shard wait."""
@@ -37,7 +37,7 @@ class PassLiveness:
             due: the jobs that were due before it began and still are, and since when; without those about
                 which calls hang.
             marks: how far the wheel and each band of the sweep have come, by shard; none while the due index
-                hangs.
+                or SQS hangs.
         """
         self._waiting = Counter({job: self._waiting[job] + 1 for job in set(due)})
         self._marks = Counter({item: self._marks[item] + 1 for item in marks.items()})
