@@ -4,6 +4,7 @@ import pytest
 
 from duetime import App, Payload, every, on_event
 from duetime.errors import DeclarationError, JobConflict, JobNameTaken, JobNotFound, UnknownType
+from duetime.ids import version_of
 from duetime.model.action import Status
 from duetime.model.job import JobRef, Origin
 from tests.journeys.recorded_job import MIDNIGHT, MINUTE, at
@@ -48,6 +49,16 @@ def test_a_replaced_job_continues_in_a_new_version(reporting):
         (9, MIDNIGHT + 28 * MINUTE),
     ]
     assert reporting.register(cadences=["every 7m"], handler=Report(size=9), replace=True).version == 2
+
+
+def test_a_job_that_is_rolled_back_is_planned_at_once_in_a_new_version(reporting):
+    reporting.register()
+    reporting.register(cadences=["every 7m"], replace=True)
+    rolled = reporting.jobs.roll_back("acme-report", "1")
+    assert (rolled.version, rolled.cursor) == (3, MIDNIGHT + 20 * MINUTE)
+    assert version_of(reporting.rows(Status.PENDING)[-1].id) == 3
+    reporting.cloud.advance(minutes=20)
+    assert reporting.begun() == at(10, 20)
 
 
 def test_an_unregistered_job_stops_running_and_its_history_remains(reporting):
