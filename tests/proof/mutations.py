@@ -502,7 +502,7 @@ BEGIN = {
     "a deferral needs the generation as read": rates.FIRST,
     "runs without the lock count as its holders": 67,
     "who was asked to stop is not run again": 158,
-    "a part of a pass that hangs leaves the others their share": 29,
+    "a part of a pass that hangs leaves the others their share": 317,
     "a run is counted once": 597,
     "rows beyond a lowered number of due shards are found": 220,
 }
