@@ -88,6 +88,7 @@ def tables(request):
     names = {"moto": "moto", "dynamodb-local": "local_client"}
     client = request.getfixturevalue(names[request.param])
     made = Tables(client["dynamodb"] if request.param == "moto" else client)
+    made.is_moto = request.param == "moto"
     yield made
     for name in ("duetime-actions", "duetime-jobs"):
         made.client.delete_table(TableName=name)
@@ -268,8 +269,10 @@ def test_a_damaged_item_raises_no_other_error_than_one_of_duetime(tables, name):
     failures = {}
     for table, item in intact:
         for case in damages(item):
-            if case.name == "lease_until of another type" or not put(tables.client, table, case):
+            if tables.is_moto and case.name == "lease_until of another type":
                 continue  # moto cannot compare them
+            if not put(tables.client, table, case):
+                continue
             try:
                 kind.read(tables)
             except DuetimeError:
