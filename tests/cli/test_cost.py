@@ -108,7 +108,7 @@ def test_a_custom_price_list_is_used_and_named(cost, tmp_path):
     status, printed, _ = cost("--prices", str(mine))
     assert status == 0
     assert f"Prices: {mine}" in printed
-    assert cell(printed, "metrics", 3) == 2.8
+    assert cell(printed, "metrics", 3) == 1.6
 
 
 APP = """

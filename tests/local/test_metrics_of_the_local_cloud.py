@@ -1,12 +1,14 @@
 """The metrics that the local cloud collects in place of CloudWatch."""
 
 import logging
+from dataclasses import replace
 from datetime import timedelta
 
 from duetime.lambdas.metrics_buffer import BufferedMetric
+from duetime.local import LocalCloud, LocalOptions
 from duetime.local.metrics import Metrics
 from duetime.model.metric import Metric
-from tests.local.conftest import Note, eventually, settled
+from tests.local.conftest import SHORT, Note, eventually, settled
 
 ALL, PINGS = {"deployment": "duetime"}, {"deployment": "duetime", "type": "ping"}
 
@@ -25,8 +27,9 @@ def test_a_counter_is_its_sum_and_another_metric_its_last_value():
     assert metrics.value("failed") is None
 
 
-def test_metrics_count_an_executed_action_and_do_not_use_standard_output(cloud, capsys, caplog):
-    with caplog.at_level(logging.DEBUG, "duetime.metrics"):
+def test_metrics_count_an_executed_action_and_do_not_use_standard_output(notes, capsys, caplog):
+    all_metrics = LocalOptions(settings=replace(SHORT, metrics="all"))
+    with caplog.at_level(logging.DEBUG, "duetime.metrics"), LocalCloud(notes.app, all_metrics) as cloud:
         action = cloud.scheduler().schedule(Note(text="counted"), at=timedelta(0))
         settled(cloud, action)
         eventually(lambda: cloud.metrics.value("executed", type="note") == 1, "the count of the run")
