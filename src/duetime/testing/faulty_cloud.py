@@ -274,13 +274,14 @@ class FaultyCloud(JournaledCloud):
             if not isinstance(error, Crashed) or isinstance(error, TimedOut):
                 self._liveness.swept(self._unmaintained(began_at), self._marks())
 
-    def _marks(self) -> Mapping[str, str]:
+    def _marks(self) -> Mapping[str, str] | None:
         """Return how far the wheel and the bands of the sweep have come, by shard.
 
-        None are returned while the due index or SQS hangs: a band with a due row cannot move then.
+        None while the due index or SQS hangs: a band with a due row cannot move then.
         """
-        hang = self.trouble.hangs("store.due") or self.trouble.hangs("queues.send")
-        names = () if hang else (SWEEP_MARKS, WHEEL_MARKS)
+        if self.trouble.hangs("store.due") or self.trouble.hangs("queues.send"):
+            return None
+        names = (SWEEP_MARKS, WHEEL_MARKS)
         return {
             f"{name} {shard}": mark for name in names for shard, mark in self.bookmarks.read(name).items()
         }

@@ -30,20 +30,22 @@ class PassLiveness:
     _waiting: Counter[tuple[JobRef, datetime]] = field(default_factory=Counter)
     _marks: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def swept(self, due: Iterable[tuple[JobRef, datetime]], marks: Mapping[str, str]) -> None:
+    def swept(self, due: Iterable[tuple[JobRef, datetime]], marks: Mapping[str, str] | None) -> None:
         """Count a sweep.
 
         Args:
             due: the jobs that were due before it began and still are, and since when; without those about
                 which calls hang.
-            marks: how far the wheel and each band of the sweep have come, by shard; none while the due index
-                or SQS hangs.
+            marks: how far the wheel and each band of the sweep have come, by shard; None while the due index
+                or SQS hangs: such a sweep counts for no shard.
         """
         self._waiting = Counter({job: self._waiting[job] + 1 for job in set(due)})
-        self._marks = Counter({item: self._marks[item] + 1 for item in marks.items()})
         for (ref, since), passes in self._waiting.items():
             if passes == MOST_PASSES:
                 self.broken.append(f"{ref.name} is due since {since:%H:%M:%S}, and {passes} sweeps left it")
+        if marks is None:
+            return
+        self._marks = Counter({item: self._marks[item] + 1 for item in marks.items()})
         for (shard, mark), passes in self._marks.items():
             if passes == MOST_TURNS:
                 self.broken.append(f"{shard} is read up to {mark}, and {passes} sweeps left it")
