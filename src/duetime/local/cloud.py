@@ -48,7 +48,7 @@ from duetime.local.emulator import Emulator
 from duetime.local.environment import Environment, for_another_process
 from duetime.local.event_sources import EventSources
 from duetime.local.functions import InvocationOutcome, LocalFunction, LocalFunctions, functions_of
-from duetime.local.gateway import DEFAULT_TENANT, LocalGateway
+from duetime.local.gateway import LOCAL_TENANT, LocalGateway
 from duetime.local.metrics import Metrics
 from duetime.local.notifications import choose_everything
 from duetime.local.options import LocalOptions
@@ -162,7 +162,7 @@ class LocalCloud:
         undo.callback(stop)
 
     def _start_answering(self, emulator: Emulator, undo: ExitStack) -> None:
-        tenant = self.settings.only_tenant or DEFAULT_TENANT
+        tenant = self.settings.only_tenant or LOCAL_TENANT
         gateway = LocalGateway(self._functions, self._names.function("api"), self._clock, tenant=tenant)
         outbox = OutboxPages(self.outbox, self.metrics)
         pages = {START: self._page, EXPORTS: lambda: exports(self.environment)}
@@ -262,7 +262,7 @@ class LocalCloud:
         quotas = UsageQuotas(usage_counts(self.settings), self._clock, self.settings)
         return Scheduler(
             action_store(self.settings),
-            tenant_id=tenant_id or self.settings.only_tenant or DEFAULT_TENANT,
+            tenant_id=tenant_id or self.settings.only_tenant or LOCAL_TENANT,
             actor=actor,
             clock=self._clock,
             settings=self.settings,

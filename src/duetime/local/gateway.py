@@ -22,7 +22,7 @@ LARGEST_BODY = 6_000_000
 """Bytes that Lambda accepts in one synchronous invocation; API Gateway accepts 10 MB."""
 
 STAGE = "local"
-DEFAULT_TENANT = "acme"
+LOCAL_TENANT = "acme"
 """The caller's tenant, unless the request or the settings name one."""
 
 USER, TENANT, GROUPS, ARN = "X-Duetime-User", "X-Duetime-Tenant", "X-Duetime-Groups", "X-Duetime-Arn"
@@ -33,7 +33,7 @@ class LocalGateway:
     """Invokes the API's function with HTTP requests."""
 
     def __init__(
-        self, functions: LocalFunctions, function: str, clock: Clock, *, tenant: str = DEFAULT_TENANT
+        self, functions: LocalFunctions, function: str, clock: Clock, *, tenant: str = LOCAL_TENANT
     ) -> None:
         self._functions, self._function, self._clock, self._tenant = functions, function, clock, tenant
 
@@ -48,7 +48,7 @@ class LocalGateway:
         return response_of(self._functions.invoke(self._function, event))
 
 
-def proxy_event(request: Request, *, now_ms: int, tenant: str = DEFAULT_TENANT) -> dict[str, Any]:
+def proxy_event(request: Request, *, now_ms: int, tenant: str = LOCAL_TENANT) -> dict[str, Any]:
     """Return the event of a Lambda proxy integration of a REST API."""
     body, is_base64 = _body(request.get_data())
     sign_in = {header.lower() for header in (USER, TENANT, GROUPS, ARN)}
