@@ -120,26 +120,22 @@ class TestFairness:
         assert queues.receive() is None
         assert queues.next_at() == NOON + timedelta(seconds=130)
 
-    def test_on_the_local_cloud_too(self, moto):
+    @pytest.mark.parametrize(
+        ("tenant", "number", "turns"),
+        [
+            ("quiet", 1, ["quiet", "noisy", "noisy", "noisy"]),
+            ("default", 3, [None, None, None, "noisy"]),  # each without a group is a tenant of its own
+        ],
+    )
+    def test_on_the_local_cloud_too(self, moto, tenant, number, turns):
         sqs = moto["sqs"]
         url = sqs.create_queue(QueueName="duetime-due")["QueueUrl"]
         queues = SqsQueues(sqs, {"default": url})
         with moto_patches.fair_queues():
-            queues.send([Send("default", of_tenant("noisy", number), 0) for number in range(9)])
+            queues.send([Send("default", of_tenant("noisy", place), 0) for place in range(9)])
             assert len(tenants_received(sqs, url, 4)) == 4
-            queues.send([Send("default", of_tenant("quiet"), 0)])
-            assert tenants_received(sqs, url, 3) == ["quiet", "noisy", "noisy"]
-
-    def test_on_the_local_cloud_a_message_without_a_group_is_a_tenant_of_its_own(self, moto):
-        sqs = moto["sqs"]
-        url = sqs.create_queue(QueueName="duetime-due")["QueueUrl"]
-        queues = SqsQueues(sqs, {"default": url})
-        with moto_patches.fair_queues():
-            queues.send([Send("default", of_tenant("noisy", number), 0) for number in range(4)])
-            assert len(tenants_received(sqs, url, 2)) == 2
-            queues.send([Send("default", of_tenant("default", number), 0) for number in range(3)])
-            assert tenants_received(sqs, url, 2) == [None, None]
-            assert tenants_received(sqs, url, 2) == [None, "noisy"]
+            queues.send([Send("default", of_tenant(tenant, place), 0) for place in range(number)])
+            assert [*tenants_received(sqs, url, 2), *tenants_received(sqs, url, 2)] == turns
 
     def test_a_deployment_of_one_tenant_pays_for_no_groups(self, moto, monkeypatch):
         sqs = moto["sqs"]
