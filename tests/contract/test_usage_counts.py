@@ -1,9 +1,12 @@
 """The contract of the use of quotas, over each back end that duetime has."""
 
 from datetime import timedelta
+from itertools import cycle
+from types import SimpleNamespace
 
 import pytest
 
+from duetime.aws import usage
 from duetime.aws.usage import DynamoUsageCounts
 from duetime.clock import SystemClock
 from duetime.local.moto_patches import repeated_transactions
@@ -47,13 +50,16 @@ class TestDynamoUsageCounts(UsageCountsContract):
             DynamoUsageCounts(client, table).add({(ACME, "m209901"): 2}, now=NOON)
         assert DynamoUsageCounts(client, table).read(ACME, NOON).pending == 7
 
-    def test_items_stay_small_because_past_days_are_removed(self, jobs_table):
+    def test_items_stay_small_because_past_days_are_removed(self, jobs_table, monkeypatch):
         client, table = jobs_table
-        for number in range(60):
+        shards = cycle(range(usage._SHARDS))  # each item is updated, whatever the draw would be
+        monkeypatch.setattr(usage, "random", SimpleNamespace(randrange=lambda _: next(shards)))
+        for number in range(2 * usage._SHARDS + 1):
             at = NOON + timedelta(days=number % 2)
             DynamoUsageCounts(client, table).add({(ACME, day_name(at)): 1}, now=at)
-        for _ in range(60):
+        for _ in range(usage._SHARDS):
             later = NOON + timedelta(days=5)
             DynamoUsageCounts(client, table).add({(ACME, day_name(later)): 1}, now=later)
         items = client.scan(TableName=table)["Items"]
+        assert len(items) == usage._SHARDS
         assert {name for item in items for name in item} == {"pk", "sk", day_name(later)}
