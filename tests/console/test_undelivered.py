@@ -17,7 +17,7 @@ from duetime.testing.contract.undelivered import given_up
 from duetime.wakeups.due_messages import message_of
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
-from tests.local.conftest import eventually
+from tests.local.conftest import eventually, give_up
 
 WORDS = {
     UndeliveredKind.MESSAGE: "message of a queue",
@@ -104,8 +104,7 @@ def test_a_redrive_is_explained_before_it_starts(reader, each_kind, kind):
 
 def test_a_dead_message_links_to_its_action_and_its_redrive_removes_it(reader, cloud):
     action = cloud.scheduler().schedule(Parcel(order="5"), at=timedelta(hours=2))
-    queue = cloud.client("sqs").get_queue_url(QueueName="duetime-due-default-dead")["QueueUrl"]
-    cloud.client("sqs").send_message(QueueUrl=queue, MessageBody=to_json(message_of(action)))
+    give_up(cloud, to_json(message_of(action)))
     (thing,) = eventually(
         lambda: [entry for entry in cloud.scheduler().undelivered.list() if entry.action == action.ref],
         "the dead message",
@@ -113,7 +112,7 @@ def test_a_dead_message_links_to_its_action_and_its_redrive_removes_it(reader, c
     page = reader.go("#/undelivered")
     shown = page.get_by_role("row").filter(has=page.get_by_role("link", name=action.id))
     shown.get_by_role("link", name="message of a queue").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Message of a queue · due-default")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Message of a queue · due-spare")
     expect(page.get_by_text(f'"{action.id}"').first).to_be_visible(timeout=PATIENCE)
     page.go_back()
     shown.get_by_role("button", name="Redrive").click()

@@ -148,8 +148,8 @@ class Road:
         }
 
     def _queue(self, name: str, *, visibility: float) -> str:
-        self._sqs.create_queue(QueueName=f"{name}-dead")
-        redrive = {"deadLetterTargetArn": _arn("sqs", f"{name}-dead"), "maxReceiveCount": 5}
+        self._sqs.create_queue(QueueName="failures")
+        redrive = {"deadLetterTargetArn": _arn("sqs", "failures"), "maxReceiveCount": 5}
         attributes = {"VisibilityTimeout": str(int(visibility)), "RedrivePolicy": json.dumps(redrive)}
         return self._sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
 

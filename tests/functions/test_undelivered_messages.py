@@ -45,10 +45,9 @@ def test_all_dead_letters_of_one_due_time_are_one_entry(handle_undelivered, sche
 
 
 def test_each_dead_notification_is_an_entry_with_its_body(handle_undelivered, operator):
-    dead = sample("undelivered")
-    arn = dead["Records"][0]["eventSourceARN"].replace("due-default", "notifications")
+    dead = sample("undelivered-notification")
     for number in ("a", "b", "b"):
-        event = with_body(dead, {"detail": number}, eventSourceARN=arn, messageId=number)
+        event = with_body(dead, {"detail": number}, messageId=number)
         assert handle_undelivered(event) == NO_FAILURES
     entries = operator.list()
     assert {(entry.kind, entry.source) for entry in entries} == {
@@ -151,6 +150,18 @@ def test_an_unreadable_message_is_stored_and_its_redrive_sends_it_to_its_queue(
     assert len(operator.list()) == 0
     (message,) = boto3.client("sqs").receive_message(QueueUrl=deployed.queues["default"])["Messages"]
     assert message["Body"] == body
+
+
+@pytest.mark.parametrize("body", ['{"redrive": "u.20260301T120500Z.0123456789abcdef"}', None])
+def test_a_dead_letter_of_a_foreign_queue_is_only_stored(handle_undelivered, scheduler, operator, body):
+    action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
+    foreign = dead_letter(action) if body is None else with_body(sample("undelivered"), body)
+    source = foreign["Records"][0]["attributes"]["DeadLetterQueueSourceArn"]
+    foreign["Records"][0]["attributes"]["DeadLetterQueueSourceArn"] = source.replace("duetime-", "other-")
+    assert handle_undelivered(foreign) == NO_FAILURES
+    (entry,) = operator.list()
+    assert (entry.source, entry.action) == ("other-due-default", None)
+    assert entry.reason.endswith("'other-due-default' is no queue of duetime's")
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_functions_fed_by_a_queue_get_single_messages_and_report_each(synthesise
         for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
         if "BatchSize" in source and "StartingPosition" not in source
     ]
-    assert len(sources) == 7
+    assert len(sources) == 4
     for source in sources:
         assert source["BatchSize"] == 1
         assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -149,23 +149,15 @@ def test_dispatch_and_arm_have_a_part_of_the_memory_and_never_less_than_lambda_a
         assert [functions[name]["MemorySize"] for name in ("dispatch", "arm", "sweep")] == [*parts, memory]
 
 
-def test_every_dead_letter_queue_and_the_failure_queue_feed_salvage(synthesised):
-    fed = [
+def test_the_failure_queue_alone_feeds_salvage(synthesised):
+    [queue] = [
         synthesised.resources[source["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
         for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
         if synthesised.function_names[source["FunctionName"]["Ref"]] == "duetime-salvage"
     ]
-    given_up = {
-        "duetime-failures",
-        "duetime-due-default-dead",
-        "duetime-due-system-dead",
-        "duetime-notifications-dead",
-    }
-    assert {queue["QueueName"] for queue in fed} == given_up
-    assert len(fed) == len(given_up)
-    timeout = synthesised.functions()["salvage"]["Timeout"]
-    assert all(queue["VisibilityTimeout"] > timeout for queue in fed)
-    assert not any("RedrivePolicy" in queue for queue in fed)
+    assert queue["QueueName"] == "duetime-failures"
+    assert queue["VisibilityTimeout"] > synthesised.functions()["salvage"]["Timeout"]
+    assert "RedrivePolicy" not in queue
     assert "DUETIME_FAILURE_QUEUE" in synthesised.environment("salvage")
 
 

@@ -8,7 +8,7 @@ from duetime.cdk import Deployment, Duetime
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, PAGE, Synthesised, stack, text
 
-ALWAYS = {"ActionsTable", "JobsTable", "Failures", "DeadLettersDefault", "DeadLettersSystem"}
+ALWAYS = {"ActionsTable", "JobsTable", "Failures"}
 ALARMS = {"Alarms", "Notifications"}
 PEOPLE = {"Api", "UserPool", "UserPoolClient", "Console", "SignIn"}
 

@@ -2,6 +2,7 @@ import pytest
 
 from duetime.aws.tables import ACTIONS, JOBS, actions_shape, create_table_request
 from duetime.cdk import Deployment
+from duetime.cdk.queues import NOTIFY_RECEIVES
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, stack
 
@@ -69,16 +70,23 @@ def test_a_due_queue_hides_a_message_longer_than_its_worker_may_run(synthesised)
     )
 
 
-def test_failing_messages_go_to_the_workers_own_dead_letters(synthesised):
-    queue = synthesised.one("AWS::SQS::Queue", QueueName="duetime-due-default")
-    dead = synthesised.resources[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
-    assert dead["Properties"]["QueueName"] == "duetime-due-default-dead"
-    assert queue["RedrivePolicy"]["maxReceiveCount"] == 5
+def test_the_failing_messages_of_all_queues_go_to_the_failure_queue(synthesised):
+    receives = {}
+    for queue in synthesised.of_type("AWS::SQS::Queue"):
+        if policy := queue.get("RedrivePolicy"):
+            failures = synthesised.resources[policy["deadLetterTargetArn"]["Fn::GetAtt"][0]]["Properties"]
+            assert failures["QueueName"] == "duetime-failures"
+            receives[queue["QueueName"]] = policy["maxReceiveCount"]
+    assert receives == {
+        "duetime-due-default": 5,
+        "duetime-due-system": 5,
+        "duetime-notifications": NOTIFY_RECEIVES,
+    }
 
 
 def test_every_queue_is_encrypted_retains_messages_for_two_weeks_and_needs_tls(synthesised):
     queues = synthesised.of_type("AWS::SQS::Queue")
-    assert len(queues) == 7
+    assert len(queues) == 4
     assert all(queue["SqsManagedSseEnabled"] for queue in queues)
     assert all(queue["MessageRetentionPeriod"] == 14 * 86_400 for queue in queues)
     refused = [
@@ -87,7 +95,7 @@ def test_every_queue_is_encrypted_retains_messages_for_two_weeks_and_needs_tls(s
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     ]
-    assert refused == ["Deny"] * 7
+    assert refused == ["Deny"] * 4
 
 
 def test_everything_is_named_by_the_prefix():

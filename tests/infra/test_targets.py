@@ -76,12 +76,10 @@ def test_the_grants_add_one_worker_its_queue_and_its_alarms_and_nothing_else(usu
         )
     }
     assert added == {
-        "AWS::SQS::Queue": {"duetime-due-targets", "duetime-due-targets-dead"},
+        "AWS::SQS::Queue": {"duetime-due-targets"},
         "AWS::Lambda::Function": {"duetime-work-targets"},
         "AWS::CloudWatch::Alarm": {
             "duetime-due-targets-age",
-            "duetime-due-targets-dead-age",
-            "duetime-due-targets-dead-held",
             "duetime-work-targets-errors",
             "duetime-work-targets-throttled",
         },
@@ -163,13 +161,10 @@ def test_each_function_that_wakes_workers_finds_the_queue_and_may_send_to_it(gra
     assert due in json.dumps(sends)
 
 
-def test_salvage_handles_its_dead_letters(granted):
-    [dead] = with_property(granted, "QueueName", "duetime-due-targets-dead")
-    sources = granted.of_type("AWS::Lambda::EventSourceMapping")
-    [fed] = [source for source in sources if source["EventSourceArn"] == {"Fn::GetAtt": [dead, "Arn"]}]
-    assert granted.function_names[fed["FunctionName"]["Ref"]] == "duetime-salvage"
-    takes = [right for right in granted.rights("salvage") if "sqs:DeleteMessage" in right["Action"]]
-    assert dead in json.dumps(takes)
+def test_its_dead_letters_go_to_the_failure_queue(granted):
+    [due] = with_property(granted, "QueueName", "duetime-due-targets").values()
+    [failures] = with_property(granted, "QueueName", "duetime-failures")
+    assert due["RedrivePolicy"]["deadLetterTargetArn"] == {"Fn::GetAtt": [failures, "Arn"]}
 
 
 def test_the_api_reads_their_payloads_and_the_manifest_has_the_granted_kinds(granted):

@@ -1,3 +1,4 @@
+import json
 import threading
 from datetime import timedelta
 
@@ -5,6 +6,7 @@ import pytest
 
 from duetime import App, Payload, Run
 from duetime.local import LocalCloud, LocalOptions
+from duetime.local.addresses import queue_arn
 from duetime.settings import Settings
 from duetime.testing import WorkerDied
 
@@ -109,6 +111,15 @@ def settled(cloud, action):
         return found if found.status.is_final else None
 
     return eventually(final, f"the end of {action.id}")
+
+
+def give_up(cloud, body):
+    """Make a message the dead letter of a due queue, which is not polled."""
+    sqs, policy = cloud.client("sqs"), {"deadLetterTargetArn": queue_arn("duetime-failures")}
+    spare = {"RedrivePolicy": json.dumps(policy | {"maxReceiveCount": 1}), "VisibilityTimeout": "0"}
+    url = sqs.create_queue(QueueName="duetime-due-spare", Attributes=spare)["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody=body)
+    eventually(lambda: not sqs.receive_message(QueueUrl=url).get("Messages"), "the last receive")
 
 
 def schedules_in(cloud):

@@ -10,7 +10,7 @@ from duetime.aws.messages import to_json
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.undelivered import UndeliveredKind
 from duetime.wakeups.due_messages import message_of
-from tests.local.conftest import SHORT, Deadly, Note, eventually, settled
+from tests.local.conftest import SHORT, Deadly, Note, eventually, give_up, settled
 from tests.local.test_one_shots_on_the_local_cloud import make_schedule
 
 HASTY = LocalOptions(
@@ -55,9 +55,8 @@ def test_an_undelivered_message_names_its_action_and_its_redrive_runs_it(notes):
         action = cloud.scheduler().schedule(Deadly(text="killed"), at=timedelta(0))
         notes.wait_for("killed")
         message = to_json(message_of(action))
-        dead = cloud.client("sqs").get_queue_url(QueueName="duetime-due-default-dead")["QueueUrl"]
-        cloud.client("sqs").send_message(QueueUrl=dead, MessageBody=message)
-        item = undelivered_item(cloud)
+        give_up(cloud, message)
+        item = undelivered_item(cloud, source="due-spare")
         assert (item.kind, item.action, item.body) == (UndeliveredKind.MESSAGE, action.ref, message)
         settled(cloud, action)
         cloud.scheduler().undelivered.redrive(item.id)

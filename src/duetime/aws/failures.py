@@ -1,17 +1,19 @@
-"""Parser of the messages about failed inputs, which SQS, Lambda and EventBridge put into queues.
+"""Parser of the messages about failed inputs, which SQS, Lambda and EventBridge put into the failure queue.
 
-=============================================  ============================================================
-in the queue                                   comes from
-=============================================  ============================================================
-``due-…-dead``: a due message                  a worker's queue, after so many receives
-``notifications-dead``: an event, a digest     the notifications' queue, after so many receives
-``failures``: ``{"redrive": id}``              a redrive request
-``failures``: ``{"DDBStreamBatchInfo", …}``    the event sources of arm and publish, with positions of records
-``failures``: ``{"damaged", …}``               a step that cannot read a row
-``failures``: ``{"stuck", …}``                 a step that leaves work waiting until an operator acts
-``failures``: ``{"requestPayload", …}``        Lambda, for an asynchronous call of a function
-``failures``: the input alone, an event alone  EventBridge, for a failed call; the attributes have the cause
-=============================================  ============================================================
+===============================  ==========================================================================
+message                          comes from
+===============================  ==========================================================================
+from ``due-…``: a due message    SQS, from a worker's queue after so many receives
+from ``notifications``           SQS, from the notifications' queue after so many receives
+``{"redrive": id}``              a redrive request
+``{"DDBStreamBatchInfo", …}``    the event sources of arm and publish, with positions of records
+``{"damaged", …}``               a step that cannot read a row
+``{"stuck", …}``                 a step that leaves work waiting until an operator acts
+``{"requestPayload", …}``        Lambda, for an asynchronous call of a function
+the input alone, an event alone  EventBridge, for a failed call; the attributes have the cause
+===============================  ==========================================================================
+
+SQS names the queue of a dead letter in the attribute ``DeadLetterQueueSourceArn``, which no sender can set.
 """
 
 from __future__ import annotations
@@ -42,9 +44,11 @@ from duetime.undelivered.failed_inputs import (
     Unreadable,
 )
 
-DEAD = "-dead"
-"""The suffix of a dead-letter queue's name, after the name of its queue."""
+DEAD_LETTER_SOURCE = "DeadLetterQueueSourceArn"
+"""The system attribute of a dead letter: its queue. Any queue of the account may send dead letters here."""
 
+_DUE = "due-"
+"""The prefix of the due queues' names, after the deployment's."""
 _DISPATCH, _PASSES = "dispatch", frozenset({"sweep", "catch-up"})
 _UNEXPECTED = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 _FUNCTION_NAME = 6
@@ -58,15 +62,15 @@ def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMe
         record: the message in Lambda's event.
         prefix: the prefix of the deployment's names.
     """
-    queue = str(record["eventSourceARN"]).rpartition(":")[2].removeprefix(prefix)
-    source = queue.removesuffix(DEAD)
+    dead_from = record["attributes"].get(DEAD_LETTER_SOURCE)
+    source = _queue(dead_from or record["eventSourceARN"], prefix)
     common: dict[str, Any] = {
         "body": record["body"],
         "at": datetime.fromtimestamp(int(record["attributes"]["SentTimestamp"]) / 1000, UTC),
         "number": record["messageId"],
     }
     try:
-        if queue != source:
+        if dead_from:
             fields = {
                 **common,
                 "source": source,
@@ -74,6 +78,8 @@ def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMe
             }
             if source == NOTIFICATIONS:
                 return DeadNotification(**fields)
+            if not source.startswith(_DUE):
+                raise UnreadableMessage(f"{source!r} is no queue of duetime's")
             return DeadMessage(message=_message(record["body"]), **fields)
         return _Failure(json.loads(record["body"]), _attributes(record), prefix, common).read()
     except _UNEXPECTED as error:
@@ -139,6 +145,10 @@ class _Failure:
 
     def _name(self, arn: str) -> str:
         return arn.split(":")[_FUNCTION_NAME].removeprefix(self._prefix) if arn else ""
+
+
+def _queue(arn: str, prefix: str) -> str:
+    return arn.rpartition(":")[2].removeprefix(prefix)
 
 
 def _number(written: str) -> str:

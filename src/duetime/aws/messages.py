@@ -17,7 +17,7 @@ TYPE_LIMIT = 100
 
 
 class UnreadableMessage(DuetimeError, ValueError):
-    """A message that duetime did not write. It ends in the dead-letter queue."""
+    """A message that duetime did not write. It ends in the failure queue."""
 
     code = "unreadable-message"
 

@@ -203,7 +203,7 @@ def _of_queue(monitored: Monitored, queue: str, hidden: timedelta) -> Alarm:
 
 def _of_last_queue(monitored: Monitored, queue: str) -> Sequence[Alarm]:
     """Return two alarms: SQS reports no age after three receives, and unreceived messages are not held."""
-    page = "messages-stay-in-a-dead-letter-queue-or-among-the-failures"
+    page = "messages-stay-in-the-failure-queue"
     return [
         Alarm(
             name=f"{monitored.short(queue)}-age",

@@ -120,7 +120,7 @@ class Deployment(GivenFields):
     max_receives: int = field(
         default=5,
         metadata=_about(
-            "Receives after which a failing message goes to the dead-letter queue.",
+            "Receives after which a failing message goes to the failure queue.",
             low=1,
             high=1_000,
         ),

@@ -63,8 +63,6 @@ def _values(scheduler: Duetime) -> dict[str, str]:
         "JobsTable": scheduler.tables.jobs.table_name,
         "Failures": scheduler.failures.queue_url,
     }
-    for worker, due in scheduler.due.items():
-        values[f"DeadLetters{worker.title().replace('-', '')}"] = due.dead.queue_url
     if scheduler.alarms.topic is not None:
         values["Alarms"] = scheduler.alarms.topic.topic_arn
     if scheduler.notifications is not None and scheduler.notifications.topic is not None:

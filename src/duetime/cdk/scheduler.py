@@ -268,7 +268,6 @@ class Duetime(Construct):
         targets = TargetWorker(self, "Targets", self._resources, published)
         self.workers[TARGET_WORKER] = targets.worker
         let_send(self, due.queue.queue_url, due.queue.queue_arn)
-        self.undelivered.also_feed(TARGET_WORKER, due)
         if self.api is not None:
             self.api.read_also(TARGET_APP)
             self.api.node.add_dependency(published)
@@ -320,7 +319,14 @@ class Duetime(Construct):
 
     def _queue(self, construct_id: str, name: str, timeout: timedelta, max_receives: int) -> RetriedQueue:
         name = self.settings.prefix + name
-        return RetriedQueue(self, construct_id, name=name, timeout=timeout, max_receives=max_receives)
+        return RetriedQueue(
+            self,
+            construct_id,
+            name=name,
+            timeout=timeout,
+            max_receives=max_receives,
+            failures=self.failures,
+        )
 
     def _publish(self, manifest: Manifest) -> CustomResource:
         """Publish a manifest, once all senders know its queue and the resources that wake its jobs exist."""

@@ -1,4 +1,4 @@
-"""The salvage function: it redrives or keeps the inputs in the dead-letter queues and the failure queue."""
+"""The salvage function: it redrives or keeps the inputs in the failure queue."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import keep_undelivered, leave_to_wheel, may, may_by_key, send, take_from
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
-from duetime.ports.wakeups import NOTIFICATIONS
-
-"""The minimum of an event source: undelivered inputs are rare and seldom urgent."""
 
 
 class UndeliveredFunction(Construct):
@@ -36,12 +33,10 @@ class UndeliveredFunction(Construct):
         super().__init__(scope, construct_id)
         self._resources, self._wakes, self._notifications = resources, resources.wakes, notifications
         failures = resources.failures
-        self._sources = {name: due.dead for name, due in resources.due.items()} | {"": failures}
         settings = replace(
             self._wakes.settings, app="", queues=resources.queue_urls, failure_queue=failures.queue_url
         )
         if notifications is not None:
-            self._sources[NOTIFICATIONS] = notifications.dead
             settings = replace(settings, notification_queue=notifications.queue.queue_url)
         spec = FunctionSpec(
             name=f"{settings.prefix}salvage",
@@ -52,21 +47,15 @@ class UndeliveredFunction(Construct):
             rights=[*resources.rights_to_send(), *self._rights()],
         )
         code = Bundle.for_deployment(resources.deployment).code()
-        self._function = function = DuetimeFunction(self, "salvage", spec, code, resources.deployment)
+        function = DuetimeFunction(self, "salvage", spec, code, resources.deployment)
         self._wakes.accept_timers(function)
         accept_wildcard(function.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
-        for name, queue in self._sources.items():
-            feed(self, f"Dead-{name}" if name else "Failures", function, queue)
-
-    def also_feed(self, worker: str, due: RetriedQueue) -> None:
-        """Handle the dead letters of a worker that was unknown when the function was created."""
-        self._function.allow(take_from(due.dead.queue_arn))
-        feed(self, f"Dead-{worker}", self._function, due.dead)
+        feed(self, "Failures", function, failures)
 
     def _rights(self) -> Iterator[iam.PolicyStatement]:
         tables = self._resources.tables
         actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
-        yield from (take_from(source.queue_arn) for source in self._sources.values())
+        yield take_from(self._resources.failures.queue_arn)
         yield keep_undelivered(jobs)
         if self._notifications is not None:
             yield send(self._notifications.queue.queue_arn)

@@ -16,7 +16,7 @@ _SWEEP = "The sweep or the catch-up lags"
 _SWITCH = "The switch"
 _DEAD = "Dead letters"
 _UNDELIVERED = "Something is undelivered"
-_FAILURES = "Messages stay in a dead-letter queue or among the failures"
+_FAILURES = "Messages stay in the failure queue"
 _TYPES = "A bad deploy of handlers"
 _JOB = "A job keeps failing"
 

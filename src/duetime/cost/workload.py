@@ -107,8 +107,8 @@ class Workload:
 
     @property
     def queues(self) -> float:
-        """The queues: of workers, system and notifications, with dead letters, and the failures."""
-        return 2 * (self.due_queues + 1 + (self.events != "off")) + 1
+        """The queues: of workers, system and notifications, and the failure queue."""
+        return self.due_queues + 1 + (self.events != "off") + 1
 
     @property
     def runs_of_jobs_per_day(self) -> float:

@@ -20,7 +20,7 @@ class FailureLog:
     """Logs why a message was not handled.
 
     Attributes:
-        unreadable: the error of a message that ends in the dead-letter queue.
+        unreadable: the error of a message that ends in the failure queue.
         reason_of: returns the text of an error for the log.
     """
 
@@ -49,7 +49,7 @@ def partial_batch_handler(
 
     Args:
         handle: handles one record; its `DuetimeError` brings the message back.
-        unreadable: the error of a message that ends in the dead-letter queue.
+        unreadable: the error of a message that ends in the failure queue.
         unexpected: other errors that bring one message back; without it they fail the batch.
         reason_of: returns the text of an error for the log.
     """

@@ -1,6 +1,6 @@
-"""The Lambda on the dead-letter queues of the workers and on the failure queue.
+"""The Lambda on the failure queue.
 
-It passes their messages to `duetime.undelivered.undelivered_handler`.
+It passes its messages to `duetime.undelivered.undelivered_handler`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from duetime.wakeups.assembly import Steps
 def make_handler(settings: Settings, *, metrics: WriteMetrics = write_metrics) -> EventHandler:
     """Return the handler of SQS events; it returns a partial batch response.
 
-    These queues have no dead letters of their own: a failed message comes again, for two weeks.
+    The queue has no dead letters of its own: a failed message comes again, for two weeks.
 
     Args:
         settings: the deployment's.

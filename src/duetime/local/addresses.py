@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
-
-from duetime.model.priority import is_high_queue
-from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 HOST: Final = "127.0.0.1"
 """The local cloud runs any code without a password, so it accepts connections from this machine only."""
@@ -19,11 +15,6 @@ ACCOUNT: Final = "123456789012"
 def queue_arn(name: str) -> str:
     """Return an SQS queue's ARN."""
     return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
-
-
-def dead_queue_of(queue: str) -> str:
-    """Return the name of a queue's dead-letter queue."""
-    return f"{queue}-dead"
 
 
 def queue_name(address: str) -> str:
@@ -54,21 +45,6 @@ class ResourceNames:
     def due_queue(self, worker: str) -> str:
         """Return the name of a worker's due queue."""
         return f"{self._prefix}due-{worker}"
-
-    def dead_letter_queues(self, due: Iterable[str], *, notifies: bool) -> tuple[str, ...]:
-        """Return the queues that feed the function `salvage`.
-
-        Args:
-            due: the due queues, by their workers.
-            notifies: whether notifications are sent.
-        """
-        workers = dict.fromkeys((self.worker, SYSTEM_WORKER, *filter(is_high_queue, due)))
-        notifications = (dead_queue_of(self.notifications),) if notifies else ()
-        return (
-            *(dead_queue_of(self.due_queue(worker)) for worker in workers),
-            *notifications,
-            self.failure_queue,
-        )
 
     def function(self, name: str) -> str:
         """Return a function's ARN by its name without the prefix."""

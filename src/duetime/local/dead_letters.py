@@ -1,4 +1,4 @@
-"""Sends failed records and invocations to a dead-letter queue, in the forms that AWS uses."""
+"""Sends failed records and invocations to the failure queue, in the forms that AWS uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class DeadLetters:
-    """Sends dead letters to one queue."""
+    """Sends them to one queue."""
 
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client, self._url = client, url

@@ -49,6 +49,7 @@ class Emulator:
             moto_patches.boto3_requests(self._through_lock),
             moto_patches.sqs_milliseconds(self._clock),
             moto_patches.fair_queues(),
+            moto_patches.sources_of_dead_letters(),
             moto_patches.undone_transactions(),
             moto_patches.repeated_transactions(self._clock),
             moto_patches.single_partition_queries(),

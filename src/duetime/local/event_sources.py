@@ -152,10 +152,7 @@ class EventSources:
                 if notifies
                 else []
             ),
-            *(
-                self._queue(name, names.function("salvage"), 1)
-                for name in names.dead_letter_queues(settings.queues, notifies=notifies)
-            ),
+            self._queue(names.failure_queue, names.function("salvage"), 1),
         )
         self._invocations = InvocationPoller(
             functions, dead_letters, self._clock, retry_waits=options.retry_waits

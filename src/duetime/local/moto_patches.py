@@ -30,7 +30,7 @@ from moto.sns.models import Topic
 from moto.sqs import models as sqs
 
 from duetime.clock import Clock
-from duetime.local.fast_path.sqs import in_fair_order, milliseconds
+from duetime.local.fast_path.sqs import came_from, in_fair_order, milliseconds
 
 Patch = AbstractContextManager[None]
 Wrap = Callable[[Any], Any]
@@ -99,6 +99,29 @@ def fair_queues() -> Iterator[None]:
             ("approximate_number_of_messages_not_visible", _invisible_count),
         ):
             patches.enter_context(replaced(sqs.Queue, name, partial(_property, compute)))
+        yield
+
+
+@contextmanager
+def sources_of_dead_letters() -> Iterator[None]:
+    """Note the queue of each message that moto moves to a dead-letter queue, within the block.
+
+    SQS names it in an attribute of the message; moto does not.
+    """
+
+    def wrap(original: Any) -> Any:
+        def receive(backend: Any, queue_name: str, *args: Any, **named: Any) -> Any:
+            queue = backend.get_queue(queue_name)
+            dead = _messages(queue.dead_letter_queue) if queue.dead_letter_queue else []
+            before = len(dead)
+            try:
+                return original(backend, queue_name, *args, **named)
+            finally:
+                came_from(queue, dead[before:])
+
+        return receive
+
+    with replaced(sqs.SQSBackend, "receive_message", wrap):
         yield
 
 

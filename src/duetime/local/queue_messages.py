@@ -72,8 +72,8 @@ class LocalMessages:
         try:
             received: Sequence[Any] = self._answer("ReceiveMessage", request).get("Messages", [])
         except NotCovered:
-            return self._others.receive(most)
-        return received
+            received = self._others.receive(most)
+        return sqs.with_sources(received)
 
     def delete(self, receipts: Sequence[str]) -> None:
         """Delete messages."""

@@ -17,7 +17,7 @@ from duetime.clock import Clock
 from duetime.ids import DEFAULT_WORKER
 from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.rollout import Rollout
-from duetime.local.addresses import ResourceNames, dead_queue_of, queue_arn
+from duetime.local.addresses import ResourceNames, queue_arn
 from duetime.local.functions import NOTIFY_TIMEOUT, UNDELIVERED_TIMEOUT
 from duetime.local.notifications import LocalNotifications
 from duetime.model.priority import high_queue_of
@@ -53,7 +53,7 @@ class Stack:
     def _make(self, settings: Settings, *, has_high_queue: bool) -> Settings:
         self._make_table(tables.actions_shape(due_order=settings.due_order), settings.actions_table)
         self._make_table(tables.JOBS, settings.jobs_table)
-        failures = self._make_dead_letter_queue(self._names.failure_queue)
+        failures = self._make_failure_queue()
         url = self._make_queue(self._names.due_queue(self._names.worker), settings.queue_visibility)
         system = self._make_queue(self._names.due_queue(SYSTEM_WORKER), settings.queue_visibility)
         high = high_queue_of(self._names.worker)
@@ -106,10 +106,8 @@ class Stack:
         return LocalNotifications(self._names.notifications).make(replace(settings, notification_queue=url))
 
     def _make_queue(self, name: str, visibility: timedelta) -> str:
-        dead = dead_queue_of(name)
-        self._make_dead_letter_queue(dead)
-        url = self._queue_url(name)
-        redrive = {"deadLetterTargetArn": queue_arn(dead), "maxReceiveCount": self._max_receives}
+        url, failures = self._queue_url(name), queue_arn(self._names.failure_queue)
+        redrive = {"deadLetterTargetArn": failures, "maxReceiveCount": self._max_receives}
         self._sqs.set_queue_attributes(
             QueueUrl=url,
             Attributes={
@@ -119,9 +117,9 @@ class Stack:
         )
         return url
 
-    def _make_dead_letter_queue(self, name: str) -> str:
-        """Create a queue that feeds the function `salvage`; its visibility is that function's timeout."""
-        url = self._queue_url(name)
+    def _make_failure_queue(self) -> str:
+        """Create the queue that feeds the function `salvage`; its visibility is that function's timeout."""
+        url = self._queue_url(self._names.failure_queue)
         hidden = str(math.ceil(UNDELIVERED_TIMEOUT.total_seconds()))
         self._sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": hidden})
         return url

@@ -1,4 +1,4 @@
-"""The inputs of the undelivered handler, from a dead-letter queue or the failure queue. Values only."""
+"""The inputs of the undelivered handler, from the failure queue. Values only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UndeliveredInput:
     reason: str
     body: str
     at: datetime
-    """When it was sent to the queue of the undelivered handler."""
+    """When it was sent: a dead letter to its own queue, another input to the failure queue."""
     number: str
     """The number of the message; it identifies repeats of inputs that have no id."""
 

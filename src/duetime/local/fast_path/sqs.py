@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from moto.sqs import models as moto_sqs
 from moto.sqs.models import Message, Queue, sqs_backends
 
+from duetime.aws.failures import DEAD_LETTER_SOURCE
 from duetime.expressions.values import NotCovered
 from duetime.local.addresses import ACCOUNT, REGION, queue_name
 from duetime.local.fast_path.values import unique
@@ -35,6 +36,23 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
 
 _receipts: WeakKeyDictionary[Queue, dict[str, Message]] = WeakKeyDictionary()
 """The messages of each queue that the fast path has delivered, by receipt."""
+
+
+_dead_letter_sources: dict[str, str] = {}
+"""The ARN of the queue that a dead letter comes from, by the message's id."""
+
+
+def came_from(queue: Any, dead: Sequence[Message]) -> None:
+    """Note that moto moved messages of `queue` to its dead-letter queue."""
+    _dead_letter_sources.update((message.id, queue.queue_arn) for message in dead)
+
+
+def with_sources(received: Sequence[Any]) -> Sequence[Any]:
+    """Add the attribute of dead letters to received messages, which moto's own responses lack."""
+    for message in received:
+        if source := _dead_letter_sources.get(message["MessageId"]):
+            message["Attributes"][DEAD_LETTER_SOURCE] = source
+    return received
 
 
 def form_of(operation: str, body: Body, size: int) -> Hashable:

@@ -5,6 +5,7 @@ A program: ``python -m duetime.rehearsal.corrections``, settings in its environm
 - The CDK command line deletes a stack by its ARN, as CloudFormation advises. ministack only finds stacks by
   name: it answers such a deletion with success and deletes nothing.
 - A queue of a stack loses its redrive policy: no message would become a dead letter.
+- A dead letter does not name its queue.
 - EventBridge puts each part of a rule's event into a JSON template as JSON. ministack omits the quotes of
   texts, so that the function cannot read its input.
 - No authorizer guards a REST API's methods: see `authorizers`.
@@ -23,10 +24,11 @@ import re
 from typing import Any
 
 from ministack.app import main
-from ministack.services import eventbridge, ses, sqs
+from ministack.services import eventbridge, lambda_svc, ses, sqs
 from ministack.services.cloudformation import handlers, provisioners
 from ministack.services.cloudformation.helpers import _p
 
+from duetime.aws.failures import DEAD_LETTER_SOURCE
 from duetime.rehearsal.corrections import authorizers, retention
 
 _OK = 200
@@ -36,6 +38,11 @@ _create_domain = provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPoolDomain"]
 _create_pool = provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPool"]["create"]
 _create_queue = provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"]
 _send_templated = ses._send_templated_email
+_move_dead_letters = sqs._dlq_sweep
+_select_records = lambda_svc._apply_filter_criteria
+
+_dead_letter_sources: dict[str, str] = {}
+"""The ARN of each dead letter's queue, by the message's id."""
 
 
 def _delete(params: Any) -> Any:
@@ -50,6 +57,21 @@ def _create(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
     if "RedrivePolicy" in properties:
         sqs._queues[url]["attributes"]["RedrivePolicy"] = json.dumps(properties["RedrivePolicy"])
     return url, attributes
+
+
+def _move(queue: Any) -> None:
+    """Move dead letters, and note their queue."""
+    before = {message["id"] for message in queue["messages"]}
+    _move_dead_letters(queue)
+    moved = before - {message["id"] for message in queue["messages"]}
+    _dead_letter_sources.update(dict.fromkeys(moved, queue["attributes"]["QueueArn"]))
+
+
+def _select(records: Any, source: Any) -> Any:
+    for record in records:
+        if (number := record.get("messageId")) in _dead_letter_sources:
+            record["attributes"][DEAD_LETTER_SOURCE] = _dead_letter_sources[number]
+    return _select_records(records, source)
 
 
 def _create_named_pool(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
@@ -97,6 +119,8 @@ def _send(params: Any) -> Any:
 
 eventbridge._apply_input_transformer = _transformed
 ses._send_templated_email = _send
+sqs._dlq_sweep = _move
+lambda_svc._apply_filter_criteria = _select
 handlers._ACTION_HANDLERS["DeleteStack"] = _delete
 provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPoolDomain"]["create"] = _create_pages
 provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"] = _create
