@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field, model_validator
 
 from duetime import App, Payload
 from duetime.local.example_payload import example_of
-from duetime.local.welcome import commands
+from duetime.local.welcome import commands, welcome
+from duetime.settings import Settings
 from examples.billing import app as billing
 
 
@@ -81,8 +82,11 @@ def test_the_suggested_command_schedules_a_valid_payload():
 
 
 def test_the_suggested_commands_name_another_port():
-    url = "http://127.0.0.1:9999"
+    url, usual = "http://127.0.0.1:9999", "http://127.0.0.1:8080"
     assert all(url in command for command in commands(billing, url))
+    needed = "commands without --url, first run:"
+    assert needed in welcome(billing, Settings(), url)
+    assert needed not in welcome(billing, Settings(), usual)
 
 
 def test_a_type_with_an_example_is_preferred():

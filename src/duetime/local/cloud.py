@@ -254,7 +254,7 @@ class LocalCloud:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables with which another process uses this cloud through the SDK."""
+        """The environment variables with which another process uses this cloud, also by the command line."""
         return for_another_process(self.url, self.settings)
 
     def scheduler(self, *, tenant_id: str = "", actor: str = "local") -> Scheduler:

@@ -38,9 +38,9 @@ _AWS: Mapping[str, str | None] = {
 
 
 def for_another_process(url: str, settings: Settings) -> dict[str, str]:
-    """Return the variables with which another process uses the local cloud at `url` through the SDK."""
+    """Return the variables with which the SDK, boto3 and the command line use the local cloud at `url`."""
     aws = {name: value for name, value in _AWS.items() if value is not None}
-    return {**aws, "AWS_ENDPOINT_URL": url, **settings.to_env()}
+    return {**aws, "AWS_ENDPOINT_URL": url, PREFIX + "URL": url, **settings.to_env()}
 
 
 def wants_colour(stream: TextIO) -> bool:

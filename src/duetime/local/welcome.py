@@ -85,7 +85,7 @@ def welcome(
         "  In another terminal, try:",
         *(f"    {command}" for command in commands(app, url, program)),
         "",
-        "  For boto3 and Scheduler.from_env in a program of yours, first run:",
+        f"  For boto3 and Scheduler.from_env in a program of yours{_without_option(url)}, first run:",
         f"    {use_from_python(url)}",
         "",
         *_callers(settings),
@@ -185,6 +185,10 @@ def _url_option(url: str) -> str:
     return "" if url.endswith(f":{DEFAULT_PORT}") else f" --url {url}"
 
 
+def _without_option(url: str) -> str:
+    return ", or commands without --url" if _url_option(url) else ""
+
+
 def _for_jobs(app: App) -> tuple[str, ...]:
     ready = [name for name, handler in app.handlers.items() if handler.job and not _is_bare(handler)]
     return ("jobs list", *(f"jobs trigger {name}" for name in ready[:1])) if app.jobs else ()
@@ -239,8 +243,8 @@ _PAGE = """<!doctype html>
 {links}
 </ul>
 <h2>Use it from another program</h2>
-<p>With these in its environment, boto3 and <code>Scheduler.from_env</code> use this cloud;
-<code>{use}</code> sets them:</p>
+<p>With these in its environment, boto3, <code>Scheduler.from_env</code> and the command line use this
+cloud; <code>{use}</code> sets them:</p>
 <pre>{environment}</pre>
 </body>
 </html>
